@@ -1,0 +1,52 @@
+# `make run` and `make test` need a Python of 3.11 or newer, make, and a package index: nothing else.
+
+TIER ?= fast
+PY := .venv/bin/python
+READY := .venv/.installed
+
+# Without bytecode every command would start more than twice as slowly as it does for users.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help venv run test check fix bench faults teeth requirements pins clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: $(READY)  ## make .venv and install Moot into it, editable
+
+$(READY): pyproject.toml requirements/dev.txt tools/venv.sh
+	@tools/venv.sh
+
+run: $(READY)  ## a demo team that talks; needs no API key
+	@.venv/bin/moot demo
+
+test: $(READY)  ## everything: check, all suites, requirements; each with its time budget
+	@$(PY) -m tools.suites test
+
+check: $(READY)  ## format, lint, types, import contracts, architecture and unit tests, in 90 s
+	@$(PY) -m tools.suites check
+
+fix: $(READY)  ## format, and mend what ruff can mend
+	@.venv/bin/ruff check --fix . || true
+	@.venv/bin/ruff format .
+
+bench: $(READY)  ## workloads against their peers; W="W1 W5" picks some
+	@$(PY) -m bench $(W)
+
+faults: $(READY)  ## kills and broken disks; TIER=fast (default) or nightly, ten times larger
+	@MOOT_TIER=$(TIER) $(PY) -m tools.suites faults
+
+teeth: $(READY)  ## plant known defects in a copy, one by one: a named test must turn red
+	@$(PY) tools/teeth.py
+
+requirements: $(READY)  ## requirement id, its tests, pass or fail
+	@$(PY) -m tools.requirements
+
+pins: $(READY)  ## renew requirements/dev.txt (needs uv)
+	@tools/pins.sh
+
+clean:  ## remove .venv and everything the tools left behind
+	rm -rf .venv .results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis artifacts dist build
+	find src tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

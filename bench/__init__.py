@@ -1,0 +1,1 @@
+"""The measurements of Moot: ratios against a limit and peers, taken in one run."""

@@ -1,0 +1,65 @@
+"""`moot agents`: who is here, and what each is doing."""
+
+import click
+
+from moot import shapes
+from moot.cli.grammar import Branch
+from moot.cli.opening import with_hub
+from moot.cli.screen import hollow
+from moot.cli.session import Session
+from moot.hub import Hub
+from moot.rules.palette import AWAY, MARKS
+
+
+@click.group(
+    "agents",
+    cls=Branch,
+    examples=("moot agents list", "moot agents show arya --json"),
+    short_help="Who is here.",
+)
+def agents() -> None:
+    """Who is here."""
+
+
+@agents.command("list", examples=("moot agents list", "moot agents list --json"))
+@click.pass_obj
+def list_(session: Session) -> None:
+    """All agents, with what they are doing."""
+    found = with_hub(session, lambda hub: hub.agents.list())
+    if session.json:
+        session.screen.data([agent.to_dict() for agent in found])
+    elif not found:
+        session.screen.say("nobody yet. Describe agents in moot.toml, or try: moot demo")
+    else:
+        session.screen.table(("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in found])
+
+
+def _row(agent: shapes.Agent) -> tuple[str, ...]:
+    state = str(agent.activity["label"])
+    words = "away" if state == "offline" else state
+    return f"  {_mark(agent)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
+
+
+def _mark(agent: shapes.Agent) -> str:
+    if agent.status == "offline":
+        return AWAY
+    return MARKS[0] if agent.status == "streaming" else hollow(MARKS[0])
+
+
+@agents.command("show", examples=("moot agents show arya", "moot agents show arya --json"))
+@click.argument("name")
+@click.pass_obj
+def show(session: Session, name: str) -> None:
+    """One agent in full."""
+
+    async def work(hub: Hub) -> shapes.Agent:
+        return await hub.agents.get(name)
+
+    found = with_hub(session, work)
+    if session.json:
+        session.screen.data(found.to_dict())
+        return
+    session.screen.say(session.screen.name(found.name, _mark(found)))
+    for key, value in found.to_dict().items():
+        if value not in ("", [], None) and key not in ("name", "activity"):
+            session.screen.say(f"  {key:<14}{value if not isinstance(value, list) else ', '.join(value)}")

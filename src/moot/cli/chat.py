@@ -1,0 +1,87 @@
+"""`moot chat`: talk with agents, line by line."""
+
+import asyncio
+from typing import Any
+
+import click
+from msgspec import Struct
+
+from moot import shapes
+from moot.cli.dialogue import Dialogue
+from moot.cli.exits import OK
+from moot.cli.grammar import leaf
+from moot.cli.opening import host_the_absent, opened_hub
+from moot.cli.screen import hollow
+from moot.cli.send import WAIT_SECONDS, posted, standard_input, told
+from moot.cli.session import Session
+from moot.cli.talk import Outcome, Talk
+from moot.cli.views import Plain
+from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
+from moot.hub import Hub
+
+SHOWN = 10
+
+
+@leaf("chat", examples=("moot chat arya", 'moot chat --conv build "hey @arya"'))
+@click.argument("words", nargs=-1, metavar="[AGENT]... | --conv NAME [TEXT]")
+@click.option("--conv", metavar="NAME", help="An existing conversation; words are then the message.")
+@click.option(
+    "-m", "--message", metavar="TEXT", help="Post this, print the replies, and leave. - reads stdin."
+)
+@click.option("--plain", is_flag=True, help="Append-only lines (the only mode yet).")
+@click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
+@click.option("--timeout", type=click.FloatRange(min=0), default=WAIT_SECONDS, help="Seconds to wait (120).")
+def chat(session: Session, **options: Any) -> int:
+    """Talk with agents, or in a conversation."""
+    order = Order(**options)
+    if order.conv is None and not order.words:
+        raise click.UsageError("say with whom: moot chat AGENT, or moot chat --conv NAME")
+    text = (
+        order.message
+        if order.message is not None
+        else " ".join(order.words)
+        if order.conv is not None
+        else ""
+    )
+    if text == "-":
+        text = standard_input()
+    if not text and session.json:
+        raise click.UsageError("with --json there is nobody to type: give the text with -m")
+    done = asyncio.run(chatting(session, order, text))
+    return OK if done is None else told(session, done)
+
+
+class Order(Struct, frozen=True):
+    words: tuple[str, ...]
+    conv: str | None
+    message: str | None
+    plain: bool
+    speaker: str | None
+    timeout: float
+
+
+async def chatting(session: Session, order: Order, text: str) -> Outcome | None:
+    async with opened_hub(session) as hub:
+        voice = hub.acting_as(order.speaker) if order.speaker else hub
+        names = [word.lstrip("@") for word in order.words]
+        where = await (
+            hub.conversations.get(order.conv) if order.conv else voice.conversations.implicit(names)
+        )
+        if text:
+            return await posted(session, voice, where, text, key=None, wait=order.timeout)
+        await host_the_absent(hub, session)
+        await _talk(session, voice, where)
+        return None
+
+
+async def _talk(session: Session, hub: Hub, where: shapes.Conversation) -> None:
+    screen, marks = session.screen, marks_of(where)
+    who = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
+    screen.say(f"{title(where)}   {who}")
+    for message in await hub.newest(where.id, SHOWN):
+        reason = await reason_for(hub, message) if is_agent(message) else ""
+        screen.say(line(screen, hub, message, marks, reason))
+    talk = Talk(hub, where, Plain(screen, hub, marks))
+    async with talk.following():
+        session.left = "left. What is still open goes on; moot chat shows it."
+        await Dialogue(session, talk).run()

@@ -1,0 +1,26 @@
+"""Which commands there are, where each lives, and its one line of help. Read before any is imported."""
+
+from typing import Final, NamedTuple
+
+
+class Entry(NamedTuple):
+    where: str
+    section: str
+    help: str
+
+
+COMMANDS: Final[dict[str, Entry]] = {
+    "demo": Entry("moot.cli.demo:demo", "Start", "Watch offline demo agents talk, and join in."),
+    "doctor": Entry("moot.cli.doctor:doctor", "Start", "Check the home, the settings and the database."),
+    "chat": Entry("moot.cli.chat:chat", "Talk", "Talk with agents, or in a conversation."),
+    "send": Entry("moot.cli.send:send", "Talk", "Send one message and wait for the reply."),
+    "tail": Entry("moot.cli.reading:tail", "Talk", "Show the newest messages, and follow them."),
+    "search": Entry("moot.cli.reading:search", "Talk", "Find messages by their words."),
+    "why": Entry("moot.cli.why:why", "Talk", "Why each agent answered a message or was silent."),
+    "conv": Entry("moot.cli.conv:conv", "Conversations", "Make, find and change conversations."),
+    "agents": Entry("moot.cli.agents:agents", "Agents", "Who is here."),
+    "turns": Entry("moot.cli.reading:turns", "Agents", "Which turns agents took, take or wait for."),
+    "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
+    "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
+}
+ALIASES: Final = {"agent": "agents", "conversation": "conv", "conversations": "conv", "turn": "turns"}

@@ -1,0 +1,214 @@
+"""`moot demo`: a team that talks without a key, in a home of its own. On a terminal the person joins in."""
+
+import asyncio
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from moot import shapes
+from moot.cli.dialogue import Dialogue
+from moot.cli.grammar import leaf
+from moot.cli.opening import home_of, set_up_logs
+from moot.cli.screen import Screen, clock_time, hollow
+from moot.cli.session import Session
+from moot.cli.start import shown
+from moot.cli.talk import Outcome, Talk, View
+from moot.cli.views import Plain, Silent, Streaming
+from moot.cli.words import agents_in, marks_of, round_line, title
+from moot.errors import BadValue
+from moot.hub import Hub
+from moot.settings import Home, load
+from moot.wiring import configured_agents
+
+WIDTH = 72
+SIGN = "# The demo team of `moot demo`. Scripted: no model is called."
+TOML = f"""{SIGN}
+[[agents]]
+name = "analyst"
+role = "analyst"
+brain = "demo"
+
+[[agents]]
+name = "writer"
+role = "writer"
+brain = "demo"
+
+[[agents]]
+name = "critic"
+role = "critic"
+brain = "demo"
+
+# These two thank each other until a brake stops them: `moot demo --tour loop`.
+[[agents]]
+name = "thanks-ann"
+role = "polite agent"
+brain = "demo"
+
+[[agents]]
+name = "thanks-bob"
+role = "polite agent"
+brain = "demo"
+"""
+
+
+class Story:
+    """A tour: who is in it, what the person says first, and what one was to see."""
+
+    def __init__(
+        self, name: str, members: tuple[str, ...], opening: str, lesson: str, **settings: Any
+    ) -> None:
+        self.name = name
+        self.members = members
+        self.opening = opening
+        self.lesson = lesson
+        self.settings = settings
+
+
+TOURS = {
+    "group": Story(
+        "market-team",
+        ("analyst", "writer", "critic"),
+        "Analyze AAPL earnings, @analyst",
+        "You saw: a mention forces a reply, an agent calls another, a third stays silent.",
+    ),
+    "loop": Story(
+        "thanks",
+        ("thanks-ann", "thanks-bob"),
+        "@thanks-ann, please thank your colleague.",
+        "You saw: two agents that only thank each other are stopped by a brake; /continue is the way out.",
+        max_agent_turns_per_message=12,
+        max_depth=12,
+        cooldown_seconds=0.0,
+    ),
+}
+
+
+@leaf("demo", examples=("moot demo", "moot demo --tour loop --fast"))
+@click.option("--tour", type=click.Choice(list(TOURS)), default="group", help="Which story to tell (group).")
+@click.option("--fast", is_flag=True, help="No typing speed: everything at once.")
+@click.option("--reset", is_flag=True, help="Remove the demo's home and leave.")
+@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
+def demo(session: Session, tour: str, fast: bool, reset: bool, plain: bool) -> None:
+    """Watch offline demo agents talk, and join in."""
+    home = Home(home_of(session).path / "demo")
+    if reset:
+        _remove(home.path)
+        if session.json:
+            session.screen.data({"removed": str(home.path)})
+        session.screen.say(f"removed {shown(home.path)}")
+        return
+    set_up_logs(session)
+    asyncio.run(Demo(session, home, TOURS[tour], plain=plain).run(fast=fast))
+
+
+def _remove(path: Path) -> None:
+    if not path.exists():
+        return
+    toml = path / "moot.toml"
+    if not toml.exists() or SIGN not in toml.read_text(encoding="utf-8"):
+        raise BadValue(
+            f"{path} does not look like a demo's home; nothing was removed",
+            detail="its moot.toml is not the one the demo writes",
+            fix=(f"rm -r {path}",),
+        )
+    shutil.rmtree(path)
+
+
+class Demo:
+    def __init__(self, session: Session, home: Home, story: Story, *, plain: bool) -> None:
+        self._session = session
+        self._screen: Screen = session.screen
+        self._home = home
+        self._story = story
+        self._plain = plain or self._screen.plain or not session.is_terminal
+
+    async def run(self, *, fast: bool) -> None:
+        self._home.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._home.make()
+        if not self._home.toml.exists():
+            self._home.toml.write_text(TOML, encoding="utf-8")
+        agents = configured_agents(load(self._home), self._home, fast=fast)
+        async with Hub.open(self._home.path, agents=agents) as hub:
+            where = await self._fresh(hub)
+            self._introduce(where)
+            talk = Talk(hub, where, self._view(hub, where))
+            async with talk.following():
+                dialogue = Dialogue(self._session, talk, "0 model calls")
+                done = await self._open(hub, dialogue)
+                if self._session.json:
+                    await self._answer(hub, where, done)
+                elif self._session.is_terminal:
+                    await self._join_in(dialogue)
+                else:
+                    await self._explain(dialogue, done)
+
+    async def _fresh(self, hub: Hub) -> shapes.Conversation:
+        """Every demo begins anew; earlier ones stay readable in the archive."""
+        for old in await hub.conversations.list():
+            if old.name == self._story.name:
+                await hub.conversations.archive(old.id)
+        members, settings = self._story.members, self._story.settings
+        return await hub.conversations.create(self._story.name, participants=members, settings=settings)
+
+    def _introduce(self, where: shapes.Conversation) -> None:
+        say = self._screen.say
+        say(
+            f"{self._screen.strong('DEMO')}  Scripted replies by a demo brain. No model is called and nothing"
+        )
+        say("      leaves this machine.")
+        say(f"      Separate home: {shown(self._home.path)}   (remove it with: moot demo --reset)\n")
+        who = "   ".join(self._screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
+        say(f"{self._screen.strong(title(where))}   {who}")
+        self._rule()
+
+    def _rule(self) -> None:
+        if not self._plain:
+            self._screen.say(self._screen.dim("─" * WIDTH))
+
+    def _view(self, hub: Hub, where: shapes.Conversation) -> View:
+        if self._session.json:
+            return Silent()
+        marks = marks_of(where)
+        if self._plain:
+            return Plain(self._screen, hub, marks)
+        return Streaming(self._screen, hub, marks, dict.fromkeys(self._story.members, "demo"))
+
+    async def _open(self, hub: Hub, dialogue: Dialogue) -> Outcome:
+        self._screen.say(f"you, {clock_time(shapes.when(time.time()))}:\n{self._story.opening}")
+        done = await dialogue.say(self._story.opening)
+        self._rule()
+        self._screen.say(self._story.lesson)
+        return done
+
+    async def _join_in(self, dialogue: Dialogue) -> None:
+        self._session.left = "left the demo."
+        self._screen.say(
+            "Next:  type something · /why · /continue · /help · moot demo --tour loop        Ctrl+D leaves"
+        )
+        await dialogue.run()
+
+    async def _explain(self, dialogue: Dialogue, done: Outcome) -> None:
+        self._screen.say("\nWhy it went so (moot why, or /why in a chat):")
+        await dialogue.why(str(done.receipt.seq))
+        stopped = any(row.duty == "blocked" for row in done.last.agents)
+        if stopped:
+            await dialogue.why(done.last.message.rpartition(":")[2])
+            self._screen.say("\nWay out: /continue in a chat, or")
+            self._screen.say(f"  moot --home {shown(self._home.path)} conv continue {self._story.name}")
+        self._screen.say("\nJoin in: run moot demo in a terminal.")
+
+    async def _answer(self, hub: Hub, where: shapes.Conversation, done: Outcome) -> None:
+        cap = int(where.settings["max_agent_turns_per_message"])
+        messages = await hub.newest(where.id)
+        self._screen.data(
+            {
+                "brain": "demo/1",
+                "conversation": where.to_dict(),
+                "messages": [message.to_dict() for message in messages],
+                "why": done.why.to_dict(),
+                "ended": round_line(done.why, done.last, len(done.replies), cap),
+            }
+        )

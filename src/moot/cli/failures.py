@@ -1,0 +1,91 @@
+"""How an error looks on the command line: what happened, what comes near, what mends it, a code."""
+
+import json
+import shlex
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from moot.cli.exits import FAILED, USAGE, exit_code
+from moot.cli.screen import safe
+from moot.cli.session import Session
+from moot.errors import BadValue, MootError, NotFound
+
+LONGEST_FIX = 100
+GAP = " " * 10
+
+
+def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
+    """Say it on stderr and give the exit code."""
+    if session.debug:
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    known = recognised(error, arguments)
+    code = USAGE if isinstance(error, click.UsageError) else exit_code(known)
+    if session.json or "--json" in arguments:
+        told = {**known.to_dict(), "fix": fixes(known, arguments), "exit": code}
+        click.echo(json.dumps({"error": told}, ensure_ascii=False, default=str), err=True)
+    else:
+        click.echo(text(known, arguments), err=True)
+    return code
+
+
+def recognised(error: Exception, arguments: Sequence[str]) -> MootError:
+    """Every error as one of Moot's own."""
+    if isinstance(error, MootError):
+        return error
+    if isinstance(error, click.UsageError):
+        return _usage(error)
+    if isinstance(error, click.ClickException):
+        return BadValue(error.format_message())
+    return MootError(
+        f"something went wrong inside Moot: {type(error).__name__}: {error}",
+        fix=(f"moot --debug {shlex.join(arguments)}"[:LONGEST_FIX], "moot doctor"),
+    )
+
+
+def _usage(error: click.UsageError) -> BadValue:
+    path = error.ctx.command_path if error.ctx is not None else "moot"
+    suggestions = tuple(getattr(error, "suggestions", ()) or getattr(error, "possibilities", None) or ())
+    known = getattr(error, "known", ())
+    message = error.message if hasattr(error, "word") else error.format_message()
+    fix = tuple(f"{path} {word}" for word in suggestions[:1]) if known else ()
+    return BadValue(
+        message[:1].lower() + message[1:].rstrip("."),
+        detail=f"commands here: {', '.join(known)}" if known else "",
+        fix=(*fix, f"{path} -h"),
+        suggestions=suggestions,
+    )
+
+
+def text(error: MootError, arguments: Sequence[str]) -> str:
+    """The lines of UX 2.6."""
+    lines = [f"error[{error.code}] {error.title}"]
+    near = f"did you mean {' or '.join(error.suggestions[:3])}?" if error.suggestions else ""
+    detail = error.detail.splitlines() or [""]
+    if near and len(detail) == 1:
+        lines.append(f"  {near}{GAP}{detail[0]}".rstrip())
+    else:
+        lines += [f"  {line}" for line in ([near] if near else []) + detail if line]
+    ways = fixes(error, arguments)
+    if ways:
+        lines.append("  fix   " + "      or: ".join(ways[:2]))
+    if error.code != MootError.code:
+        lines.append(f"  more  moot explain {error.code}")
+    return "\n".join(safe(line) for line in lines)
+
+
+def fixes(error: MootError, arguments: Sequence[str]) -> list[str]:
+    """Where a name was mistyped, the first fix is the same command with the name that was meant."""
+    ways = list(error.fix)
+    ref: Any = error.facts.get("ref")
+    if isinstance(error, NotFound) and error.suggestions and ref in arguments:
+        meant = [error.suggestions[0] if word == ref else word for word in arguments]
+        command = f"moot {shlex.join(meant)}"
+        if len(command) <= LONGEST_FIX:
+            ways.insert(0, command)
+    return list(dict.fromkeys(ways))
+
+
+__all__ = ["FAILED", "fixes", "recognised", "tell", "text"]

@@ -1,0 +1,101 @@
+"""How commands are written: global options before and behind the command, examples first in every help."""
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from moot.cli.session import Session
+
+
+class UnknownCommand(click.UsageError):
+    """No command goes by that word; says which come near."""
+
+    def __init__(self, word: str, known: Iterable[str], ctx: click.Context) -> None:
+        super().__init__(f'{ctx.command_path} has no command "{word}"', ctx)
+        self.known = tuple(known)
+        self.suggestions = tuple(get_close_matches(word, self.known, n=3))
+        self.word = word
+
+
+def _writes(field: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def write(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+        if value:
+            setattr(ctx.ensure_object(Session), field, value)
+
+    return write
+
+
+def global_options(*, hidden: bool) -> list[click.Parameter]:
+    """They work before the command and behind it."""
+    return [
+        click.Option(
+            ["--home"],
+            metavar="DIR",
+            hidden=hidden,
+            expose_value=False,
+            callback=_writes("home_option"),
+            help="Where everything lives (MOOT_HOME, else ~/.moot).",
+        ),
+        _flag(["--json"], "json", "Answer with one JSON document.", hidden=False),
+        _flag(["--no-color"], "no_color", "No colours (also NO_COLOR, TERM=dumb, pipes).", hidden=hidden),
+        _flag(["--debug"], "debug", "Show stack traces and logs.", hidden=hidden),
+        _flag(["-q", "--quiet"], "quiet", "Only the answer: no notes, no status lines.", hidden=hidden),
+    ]
+
+
+def _flag(names: list[str], field: str, text: str, *, hidden: bool) -> click.Option:
+    return click.Option(
+        names, is_flag=True, hidden=hidden, expose_value=False, callback=_writes(field), help=text
+    )
+
+
+class Leaf(click.Command):
+    """A command that does something: takes the global options, and its help begins with two examples."""
+
+    def __init__(self, *args: Any, examples: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+        self.params += global_options(hidden=True)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(self.examples, formatter)
+        super().format_help(ctx, formatter)
+
+
+class Branch(click.Group):
+    """A noun with verbs below it."""
+
+    command_class = Leaf
+
+    def __init__(self, *args: Any, examples: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+        self.params += global_options(hidden=True)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(self.examples, formatter)
+        super().format_help(ctx, formatter)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            raise UnknownCommand(args[0], list(self.commands), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def write_examples(examples: tuple[str, ...], formatter: click.HelpFormatter) -> None:
+    if examples:
+        formatter.write("Examples:\n" + "".join(f"  {line}\n" for line in examples) + "\n")
+
+
+def leaf(name: str, *, examples: tuple[str, ...], **kwargs: Any) -> Callable[[Callable[..., Any]], Leaf]:
+    """`@leaf("send", examples=(…))` in place of `@click.command`; the session is the first argument."""
+
+    def decorate(work: Callable[..., Any]) -> Leaf:
+        command: Leaf = click.command(name, cls=Leaf, examples=examples, **kwargs)(click.pass_obj(work))
+        return command
+
+    return decorate

@@ -1,0 +1,70 @@
+"""How a command gets a hub: opened on the home, with quiet logs and the agents that nobody else hosts."""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import structlog
+
+from moot.cli.session import Session
+from moot.hub import Hub
+from moot.settings import AgentSettings, Home, find_home
+from moot.wiring import spec
+
+T = TypeVar("T")
+RUNNABLE = ("demo", "code")
+
+
+def home_of(session: Session) -> Home:
+    return Home(find_home(session.home_option, os.environ))
+
+
+def with_hub(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
+    """Run a piece of work with a hub that hosts nobody."""
+
+    async def opened() -> T:
+        async with opened_hub(session) as hub:
+            return await work(hub)
+
+    return asyncio.run(opened())
+
+
+@asynccontextmanager
+async def opened_hub(session: Session) -> AsyncIterator[Hub]:
+    set_up_logs(session)
+    async with Hub.open(home_of(session).path) as hub:
+        yield hub
+
+
+def set_up_logs(session: Session, level: int = logging.CRITICAL) -> None:
+    """Logs go to stderr: everything with --debug, else only what the command asks for."""
+    pretty = sys.stderr.isatty()
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.dev.ConsoleRenderer(colors=False) if pretty else structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if session.debug else level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def can_run(row: AgentSettings) -> bool:
+    """Whether this version has a brain for it."""
+    return row.brain.partition(":")[0] in RUNNABLE
+
+
+async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | None = None) -> list[str]:
+    """Host here those agents of moot.toml that nobody hosts; with `names`, of these only. Tells which."""
+    wanted = None if names is None else set(names)
+    rows = {row.name: row for row in hub.settings.agents if wanted is None or row.name in wanted}
+    absent = [a.name for a in await hub.agents.list() if a.name in rows and a.reachability != "live"]
+    home = home_of(session)
+    taken = [rows[name] for name in absent if can_run(rows[name])]
+    await hub.host([spec(row, home) for row in taken])
+    return [row.name for row in taken]

@@ -1,0 +1,148 @@
+"""Commands that only read: tail, search, turns."""
+
+import asyncio
+import re
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from msgspec import Struct
+
+from moot import shapes
+from moot.cli.grammar import leaf
+from moot.cli.opening import opened_hub, with_hub
+from moot.cli.screen import clock_time, safe
+from moot.cli.session import Session
+from moot.cli.words import is_agent, marks_of, title
+from moot.errors import BadValue
+from moot.hub import Hub
+
+NEWEST = 20
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(text: str) -> float:
+    """`10m`, `2h`, `90s`, `1d`."""
+    met = re.fullmatch(r"(\d+)([smhd])", text)
+    if met is None:
+        raise BadValue(f'"{text}" is no span of time', detail="expected such as 90s, 10m, 2h, 1d")
+    return int(met[1]) * UNITS[met[2]]
+
+
+@leaf("tail", examples=("moot tail -f", "moot tail --conv build --since 10m --jsonl"))
+@click.option("-f", "--follow", is_flag=True, help="Go on until interrupted.")
+@click.option("--conv", metavar="ID", help="Only this conversation.")
+@click.option("--agent", metavar="NAME", help="Only what this participant says.")
+@click.option("--since", metavar="SPAN", help="From so long ago on, such as 10m.")
+@click.option("--jsonl", is_flag=True, help="One JSON message per line.")
+def tail(session: Session, **options: Any) -> None:
+    """Show the newest messages, and follow them."""
+    asyncio.run(Tail(session, TailOptions(**options)).run())
+
+
+class TailOptions(Struct, frozen=True):
+    follow: bool
+    conv: str | None
+    agent: str | None
+    since: str | None
+    jsonl: bool
+
+
+class Tail:
+    def __init__(self, session: Session, options: TailOptions) -> None:
+        self._session = session
+        self._conv = options.conv
+        self._agent = options.agent
+        self._span = seconds(options.since) if options.since else None
+        self._is_followed = options.follow
+        self._lines = options.jsonl or (options.follow and session.json)
+        self._places: dict[str, shapes.Conversation] = {}
+
+    async def run(self) -> None:
+        async with opened_hub(self._session) as hub:
+            after = hub.position
+            found = await self._newest(hub, self._span)
+            if self._session.json and not self._lines:
+                self._session.screen.data([message.to_dict() for message in found])
+                return
+            for message in found:
+                await self._show(hub, message)
+            if self._is_followed:
+                await self._follow(hub, after)
+
+    async def _newest(self, hub: Hub, span: float | None) -> list[shapes.Message]:
+        places = [await hub.conversations.get(self._conv)] if self._conv else await hub.conversations.list()
+        start = datetime.fromtimestamp(time.time() - span, UTC).isoformat() if span is not None else ""
+        found: list[shapes.Message] = []
+        for place in places:
+            self._places[place.id] = place
+            found += await hub.newest(place.id, 1000 if span is not None else NEWEST)
+        mine = [m for m in found if (m.at or "") >= start and self._agent in (None, m.sender)]
+        mine.sort(key=lambda m: (m.at or "", m.conversation, m.seq))
+        return mine if span is not None else mine[-NEWEST:]
+
+    async def _follow(self, hub: Hub, after: int) -> None:
+        types = ("message.posted",)
+        async for event in hub.events(conversation=self._conv, agent=self._agent, types=types, after=after):
+            [message] = await hub.messages(event.body["conversation"], after=event.body["seq"] - 1, limit=1)
+            await self._show(hub, message)
+
+    async def _show(self, hub: Hub, message: shapes.Message) -> None:
+        screen = self._session.screen
+        if self._lines:
+            screen.data(message.to_dict())
+            return
+        if message.conversation not in self._places:
+            self._places[message.conversation] = await hub.conversations.get(message.conversation)
+        place = self._places[message.conversation]
+        who = (
+            screen.name(message.sender, marks_of(place).get(message.sender, "●"))
+            if is_agent(message)
+            else message.sender
+        )
+        screen.say(f"{clock_time(message.at)}  {title(place)}:{message.seq}  {who}: {safe(message.text)}")
+
+
+@leaf("search", examples=("moot search earnings", 'moot search "exact phrase" --limit 5 --json'))
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="At most so many (20).")
+def search(session: Session, query: str, limit: int) -> None:
+    """Find messages by their words."""
+
+    async def work(hub: Hub) -> None:
+        hits = await hub.search(query, limit=limit)
+        if session.json:
+            session.screen.data([hit.to_dict() for hit in hits])
+            return
+        for hit in hits:
+            place = await hub.conversations.get(hit.message.conversation)
+            where = f"{title(place)}:{hit.message.seq}"
+            session.screen.say(f"{where}  {hit.message.sender}: {safe(hit.snippet)}")
+        if not hits:
+            session.screen.note("nothing found")
+
+    with_hub(session, work)
+
+
+@leaf("turns", examples=("moot turns --conv build", "moot turns --agent arya --state owed --json"))
+@click.option("--conv", metavar="ID", help="Only this conversation.")
+@click.option("--agent", metavar="NAME", help="Only this agent.")
+@click.option("--state", metavar="STATE", help="Only this state, such as running or owed.")
+def turns(session: Session, conv: str | None, agent: str | None, state: str | None) -> None:
+    """Which turns agents took, take or wait for."""
+
+    async def work(hub: Hub) -> list[shapes.Turn]:
+        return await hub.turns(conversation=conv, agent=agent, state=state)
+
+    found = with_hub(session, work)
+    if session.json:
+        session.screen.data([turn.to_dict() for turn in found])
+        return
+    heads = ("turn", "agent", "state", "duty", "reason", "because of", "said", "error")
+    session.screen.table(heads, [_turn_row(turn) for turn in found])
+
+
+def _turn_row(turn: shapes.Turn) -> tuple[str, ...]:
+    said, error = turn.message or "", turn.error or ""
+    return turn.id, turn.agent, turn.state, turn.duty, turn.reason, turn.cause or "", said, error

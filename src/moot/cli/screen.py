@@ -1,0 +1,116 @@
+"""What is written, and how: stdout is the answer, stderr the rest; colour only where a terminal reads."""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import click
+
+from moot.rules.palette import AWAY, HOLLOW, colour_for
+
+ASCII_MARKS = {AWAY: "x", **dict.fromkeys(HOLLOW, "*"), **dict.fromkeys(HOLLOW.values(), "o")}
+ASCII_SIGNS = {"│": "|", "─": "-", "·": "-", "…": "...", "▸": ">", "✓": "ok", "✗": "BAD", "→": "->"}
+# What would move the cursor, recolour the screen or turn the reading direction of somebody's terminal.
+_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def safe(text: str) -> str:
+    """Text of others, as it may be written to a terminal: control characters become visible."""
+    return _UNSHOWN.sub(
+        lambda met: f"\\x{ord(met[0]):02x}" if met[0] < "\u0100" else f"\\u{ord(met[0]):04x}", text
+    )
+
+
+def clock_time(at: str | None) -> str:
+    """RFC 3339 → the hour and minute here."""
+    return datetime.fromisoformat(at).astimezone().strftime("%H:%M") if at else "--:--"
+
+
+class Screen:
+    def __init__(self, *, json: bool, quiet: bool, no_color: bool, environ: Mapping[str, str]) -> None:
+        self.json = json
+        self.quiet = quiet
+        self.ascii = environ.get("MOOT_ASCII", "") not in ("", "0")
+        self.plain = bool(environ.get("MOOT_SCREEN_READER")) or environ.get("TERM") == "dumb"
+        refused = no_color or json or bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+        self.colour = not refused and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
+
+        self.prompt = ""
+        """What a person is typing behind; what is written meanwhile starts on a line of its own."""
+        self.interrupted_at = 0.0
+        """When the prompt was last written over; 0 while it stands."""
+
+    # --- writing ---------------------------------------------------------------------------------------
+
+    def say(self, text: str = "", *, end: str = "\n") -> None:
+        """The answer."""
+        if not self.json:
+            self._write(f"{text}{end}")
+
+    def note(self, text: str) -> None:
+        """For people only: progress, hints, warnings."""
+        if not self.quiet and not self.json:
+            self._leave_the_prompt()
+            click.echo(self.fit(text), err=True, color=False)
+
+    def data(self, value: Any) -> None:
+        """One JSON document."""
+        click.echo(json.dumps(value, ensure_ascii=False), color=False)
+
+    def _leave_the_prompt(self) -> None:
+        if self.prompt:
+            if not self.interrupted_at:
+                click.echo()
+            self.interrupted_at = time.monotonic()
+
+    def ask_again(self, typed_so_far: str) -> None:
+        """The prompt again, with what was typed behind it."""
+        if self.prompt and self.interrupted_at:
+            self.interrupted_at = 0.0
+            click.echo(f"{self.prompt}{typed_so_far}", nl=False)
+            sys.stdout.flush()
+
+    def _write(self, text: str) -> None:
+        self._leave_the_prompt()
+        click.echo(self.fit(text), nl=False, color=self.colour)
+        sys.stdout.flush()
+
+    def fit(self, text: str) -> str:
+        if self.ascii:
+            for sign, plain in {**ASCII_MARKS, **ASCII_SIGNS}.items():
+                text = text.replace(sign, plain)
+        return text
+
+    # --- drawing ---------------------------------------------------------------------------------------
+
+    def name(self, name: str, mark: str = "●") -> str:
+        """An agent is never shown without its mark; the colour only repeats what the words say."""
+        return self._in_colour_of(name, f"{mark} {name}")
+
+    def bar(self, name: str) -> str:
+        return self._in_colour_of(name, "│")
+
+    def _in_colour_of(self, name: str, text: str) -> str:
+        return click.style(text, fg=colour_for(name).ansi256) if self.colour else text
+
+    def dim(self, text: str) -> str:
+        return click.style(text, dim=True) if self.colour else text
+
+    def strong(self, text: str) -> str:
+        return click.style(text, bold=True) if self.colour else text
+
+    def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Columns as wide as what is in them; the last one takes what is left."""
+        cells = [list(heads), *([safe(cell).replace("\n", " ") for cell in row] for row in rows)]
+        widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
+        for number, row in enumerate(cells):
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            self.say(self.dim(line) if number == 0 else line)
+
+
+def hollow(mark: str) -> str:
+    return HOLLOW.get(mark, mark)

@@ -1,0 +1,50 @@
+"""What `moot` alone says: where things stand, and what to type next."""
+
+import os
+from pathlib import Path
+
+from moot import __version__
+from moot.cli.session import Session
+
+MOTTO = "A place where agents, and you, talk."
+AGENT = '[[agents]]\n      name = "arya"\n      brain = "demo"'
+
+
+def tell(session: Session) -> None:
+    home = session.home_folder()
+    screen = session.screen
+    is_set_up = (home / "moot.toml").exists()
+    if session.json:
+        screen.data({"version": __version__, "home": str(home), "set_up": is_set_up})
+        return
+    screen.say(f"moot {__version__}. {MOTTO}\n")
+    if is_set_up:
+        _set_up(session, home)
+    else:
+        _nothing_yet(session, home)
+
+
+def _nothing_yet(session: Session, home: Path) -> None:
+    screen = session.screen
+    screen.say("Nothing is set up yet. Pick one:")
+    screen.say("  moot demo            watch three offline demo agents talk (no key, 40 s)")
+    screen.say("  moot up              run your own agents: describe each in moot.toml, such as")
+    screen.say(f"      {AGENT}\n")
+    written = "" if (home / "moot.db").exists() else " (nothing written yet)"
+    screen.say(f"Data would live in {shown(home)}{written}.    More: moot --help")
+
+
+def _set_up(session: Session, home: Path) -> None:
+    screen = session.screen
+    screen.say("  moot chat NAME       talk with an agent")
+    screen.say("  moot agents list     who is here")
+    screen.say("  moot conv list       what is being talked about")
+    screen.say("  moot up              run the agents until you stop it\n")
+    screen.say(f"Data lives in {shown(home)}.    More: moot --help")
+
+
+def shown(path: Path) -> str:
+    """A path as people write it."""
+    mine = os.path.expanduser("~")
+    text = str(path)
+    return f"~{text[len(mine) :]}" if mine != "/" and text.startswith(f"{mine}/") else text

@@ -1,0 +1,140 @@
+"""One person in one conversation: says something, shows what follows, and knows when it is over.
+
+Above: send, chat and demo. Below: the hub's events; a view (views.py) draws them.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from moot import shapes
+from moot.cli.words import is_agent, reason_of
+from moot.hub import Hub
+from moot.model.answer import Receipt
+
+LOOK_AGAIN = 1.0
+"""Seconds after which the store is asked again, whatever was told or not."""
+LOOKS = 50
+ENDINGS = frozenset({"turn.finished", "turn.owed", "turn.held"})
+
+
+class View(Protocol):
+    """Draws what happens, in the order it is told."""
+
+    def started(self, agent: str, reason: str) -> None: ...
+    def delta(self, agent: str, text: str) -> None: ...
+    async def said(self, message: shapes.Message) -> None: ...
+    def ended(self, agent: str, state: str) -> None: ...
+
+
+class Outcome(Struct, frozen=True):
+    receipt: Receipt
+    replies: tuple[shapes.Message, ...]
+    outcome: str
+    why: shapes.Why
+    last: shapes.Why
+    """The parts in the newest reply: what stopped the round, if anything did."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "receipt": self.receipt.to_dict(),
+            "replies": [reply.to_dict() for reply in self.replies],
+            "outcome": self.outcome,
+        }
+
+
+class Talk:
+    def __init__(self, hub: Hub, conversation: shapes.Conversation, view: View) -> None:
+        self.hub = hub
+        self.conversation = conversation
+        self.last = 0
+        """seq of the newest message shown."""
+        self._view = view
+        self._moved = asyncio.Event()
+        self._showing = asyncio.Lock()
+        self._mine: set[str] = set()
+
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator["Talk"]:
+        """Show everything that happens in the conversation until the block is left."""
+        newest = await self.hub.newest(self.conversation.id, 1)
+        self.last = newest[-1].seq if newest else 0
+        task = asyncio.create_task(self._follow(self.hub.position))
+        try:
+            yield self
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _follow(self, after: int) -> None:
+        async for event in self.hub.events(conversation=self.conversation.id, after=after):
+            if event.type == "message.posted":
+                await self.catch_up()
+            elif event.type == "turn.delta":
+                self._view.delta(str(event.body["agent"]), str(event.body["text"]))
+            elif event.type == "turn.started":
+                reason = await reason_of(self.hub, event.body["reason"], event.body["cause"])
+                self._view.started(str(event.body["agent"]), reason)
+            elif event.type in ENDINGS:
+                await self.catch_up()
+                self._view.ended(str(event.body["agent"]), str(event.body["state"]))
+                self._moved.set()
+
+    async def post(self, text: str, *, key: str | None = None) -> Receipt:
+        """Say something here. What one has just typed oneself is not shown again."""
+        async with self._showing:
+            receipt = await self.hub.post(self.conversation.id, text, idempotency_key=key)
+            self._mine.add(receipt.id)
+        return receipt
+
+    async def catch_up(self) -> None:
+        """Show each message once, in order, whatever told of it first."""
+        async with self._showing:
+            for message in await self.hub.messages(self.conversation.id, after=self.last):
+                self.last = message.seq
+                if message.id not in self._mine:
+                    await self._view.said(message)
+
+    async def wait(self, seconds: float) -> bool:
+        """Until nobody has anything left to do here; False when that took too long."""
+        try:
+            async with asyncio.timeout(seconds):
+                while await self.hub.unsettled(self.conversation.id):
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._moved.wait(), LOOK_AGAIN)
+                    self._moved.clear()
+        except TimeoutError:
+            return False
+        await self._shown()
+        return True
+
+    async def _shown(self) -> None:
+        """Let what is being shown be shown to its end, so that nothing appears twice or half."""
+        newest = await self.hub.newest(self.conversation.id, 1)
+        for _ in range(LOOKS):
+            if not newest or self.last >= newest[-1].seq:
+                return
+            await asyncio.sleep(LOOK_AGAIN / LOOKS)
+        await self.catch_up()
+
+    async def outcome(self, receipt: Receipt, settled: bool) -> Outcome:
+        later = await self.hub.messages(self.conversation.id, after=receipt.seq, limit=500)
+        replies = tuple(m for m in later if m.root == receipt.root and is_agent(m))
+        why = await self.hub.why(receipt.id)
+        word = _word(replies, [row.state for row in why.agents], settled)
+        last = await self.hub.why(replies[-1].id) if replies else why
+        return Outcome(receipt=receipt, replies=replies, outcome=word, why=why, last=last)
+
+
+def _word(replies: Sequence[shapes.Message], states: Sequence[str], settled: bool) -> str:
+    """What came of a message, in one word; a reply counts for more than what others did not do."""
+    if not settled:
+        return "timed_out"
+    if replies:
+        return "replied"
+    failed = any(state in ("failed", "expired") for state in states)
+    rest = next((state for state in ("owed", "passed") if state in states), "queued")
+    return "failed" if failed else rest

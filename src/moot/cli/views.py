@@ -1,0 +1,124 @@
+"""Two ways of drawing a talk: plain lines for pipes, screen readers and CI; a growing text for terminals."""
+
+import re
+import shutil
+import time
+
+from moot import shapes
+from moot.cli.screen import Screen, clock_time, safe
+from moot.cli.words import chip, is_agent, line, reason_for
+from moot.hub import Hub
+
+WIDEST = 88
+ENDED = {
+    "passed": "passed",
+    "owed": "is away; it will answer when it is back",
+    "held": "is held back for a moment",
+}
+
+
+class Silent:
+    """Draws nothing: for --json."""
+
+    def started(self, agent: str, reason: str) -> None: ...
+    def delta(self, agent: str, text: str) -> None: ...
+    async def said(self, message: shapes.Message) -> None: ...
+    def ended(self, agent: str, state: str) -> None: ...
+
+
+class Plain:
+    """Append-only lines; a reply is printed once, complete."""
+
+    def __init__(self, screen: Screen, hub: Hub, marks: dict[str, str]) -> None:
+        self._screen = screen
+        self._hub = hub
+        self._marks = marks
+
+    def started(self, agent: str, reason: str) -> None:
+        self._screen.note(f"status: {agent} thinking")
+
+    def delta(self, agent: str, text: str) -> None: ...
+
+    async def said(self, message: shapes.Message) -> None:
+        reason = await reason_for(self._hub, message) if is_agent(message) else ""
+        self._screen.say(line(self._screen, self._hub, message, self._marks, reason))
+
+    def ended(self, agent: str, state: str) -> None:
+        if state in ENDED:
+            self._screen.note(f"status: {agent} {ENDED[state]}")
+
+
+class Streaming:
+    """For terminals: a reply grows as it comes. One at a time; who streams beside it is shown when done."""
+
+    def __init__(self, screen: Screen, hub: Hub, marks: dict[str, str], chips: dict[str, str]) -> None:
+        self._screen = screen
+        self._hub = hub
+        self._marks = marks
+        self._chips = chips
+        self._width = min(shutil.get_terminal_size().columns, WIDEST) - len("| ")
+        self._reasons: dict[str, str] = {}
+        self._speaker = ""
+        self._shown = ""
+        self._column = 0
+
+    def started(self, agent: str, reason: str) -> None:
+        self._reasons[agent] = reason
+
+    def delta(self, agent: str, text: str) -> None:
+        if not self._speaker:
+            self._speaker, self._shown, self._column = agent, "", 0
+            now = clock_time(shapes.when(time.time()))
+            self._screen.say(
+                self._header(agent, self._chips.get(agent, ""), now, self._reasons.get(agent, ""))
+            )
+            self._screen.say(f"{self._screen.bar(agent)} ", end="")
+        if agent == self._speaker:
+            self._shown += text
+            self._screen.say(self._barred(agent, text), end="")
+
+    async def said(self, message: shapes.Message) -> None:
+        if not is_agent(message):
+            self._cut()
+            self._screen.say(f"  {line(self._screen, self._hub, message, self._marks)}")
+            return
+        reason = await reason_for(self._hub, message)
+        if message.sender == self._speaker and message.text == self._shown:
+            self._screen.say()
+        else:
+            self._cut()
+            self._column = 0
+            self._screen.say(self._header(message.sender, chip(message), clock_time(message.at), reason))
+            self._screen.say(
+                f"{self._screen.bar(message.sender)} {self._barred(message.sender, message.text)}"
+            )
+        self._speaker = ""
+
+    def ended(self, agent: str, state: str) -> None:
+        if agent == self._speaker:
+            self._cut()
+        if state in ENDED and state != "passed":
+            self._screen.say(self._screen.dim(f"  {agent} {ENDED[state]}"))
+
+    def _cut(self) -> None:
+        """A stream that did not become a message."""
+        if self._speaker:
+            self._screen.say(" …")
+        self._speaker = ""
+
+    def _header(self, agent: str, made: str, at: str | None, reason: str = "") -> str:
+        who = self._screen.name(agent, self._marks.get(agent, "●"))
+        return "  ".join(part for part in (who, made, at, reason) if part)
+
+    def _barred(self, agent: str, text: str) -> str:
+        """Broken into lines that fit, each behind the speaker's bar; words that come whole stay whole."""
+        parts: list[str] = []
+        for word in re.findall(r"\n|[^\S\n]+|\S+", safe(text)):
+            if word == "\n" or (self._column + len(word) > self._width and self._column):
+                parts.append(f"\n{self._screen.bar(agent)} ")
+                self._column = 0
+                if word.isspace():
+                    continue
+            parts.append(word)
+            self._column += len(word)
+        return "".join(parts)

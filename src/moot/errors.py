@@ -1,0 +1,231 @@
+"""Every way Moot says no, sorted by who must act.
+
+    MootError
+    ├── Mistake            the caller: mend the request
+    │   ├── NotFound           E201   no such agent, conversation, message or turn
+    │   ├── BadName            E202   a name that is taken, reserved, confusable or misshapen
+    │   ├── BadText            E203   a text that cannot be stored
+    │   ├── BadValue           E204   a field of the wrong type or outside its values
+    │   ├── Conflict           E205   stale version, taken conversation name, another body under one key
+    │   └── BadSettings        E103   moot.toml is broken; says file:line:column
+    ├── Refused            policy or a brake: somebody has to allow it, or wait
+    │   ├── NotPermitted       E301   the link graph, or the caller's own standing
+    │   ├── RateLimited        E302   too many messages between two agents, or too many in the queue
+    │   ├── Braked             E303   slots of the round are used up, or the chain is paused
+    │   ├── Closed             E305   the conversation is archived
+    │   └── Stale              E307   the turn is no longer the caller's (fence)
+    ├── Unanswered         nobody to blame in the request: the outcome of waiting
+    │   ├── TimedOut           E504   also a TimeoutError; carries the open turns
+    │   ├── Passed             E505   the agent chose silence
+    │   └── TurnFailed         E503   the agent's turn failed
+    └── Trouble            the operator: the machine, the hub or the database
+        ├── HubRunning         E403   another hub has this home
+        ├── HubAbsent          E402   nobody listens
+        ├── StoreNewer         E601   written by a newer Moot
+        ├── StoreDamaged       E602   unreadable or altered
+        └── StoreUnwritable    E603   disk full, read-only, locked
+
+The core raises these facts; each door has one table to its own numbers (exit code, HTTP status, MCP error).
+"""
+
+from typing import Any, ClassVar
+
+
+class MootError(Exception):
+    """Something Moot will not or cannot do."""
+
+    code: ClassVar[str] = "E000"
+    name: ClassVar[str] = "error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        detail: str = "",
+        fix: tuple[str, ...] = (),
+        suggestions: tuple[str, ...] = (),
+        retry_after_ms: int | None = None,
+        **facts: Any,
+    ) -> None:
+        super().__init__(title)
+        self.title = title
+        self.detail = detail
+        self.fix = fix
+        self.suggestions = suggestions
+        self.retry_after_ms = retry_after_ms
+        self.facts = facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error object of every door."""
+        return {
+            "code": self.code,
+            "name": self.name,
+            "title": self.title,
+            "detail": self.detail,
+            "fix": list(self.fix),
+            "suggestions": list(self.suggestions),
+            "retryable": self.retryable or self.retry_after_ms is not None,
+            "retry_after_ms": self.retry_after_ms,
+            **self.facts,
+        }
+
+
+class Mistake(MootError):
+    """The request cannot be done as it stands."""
+
+
+class NotFound(Mistake):
+    """Nothing goes by that name or id."""
+
+    code = "E201"
+    name = "not_found"
+
+
+class BadName(Mistake):
+    """The name cannot be given."""
+
+    code = "E202"
+    name = "bad_name"
+
+
+class BadText(Mistake):
+    """The text cannot be stored."""
+
+    code = "E203"
+    name = "bad_text"
+
+
+class BadValue(Mistake):
+    """A field has the wrong type or a value outside what is allowed."""
+
+    code = "E204"
+    name = "bad_value"
+
+
+class Conflict(Mistake):
+    """Somebody else's version of the same thing stands in the way."""
+
+    code = "E205"
+    name = "conflict"
+
+
+class BadSettings(Mistake):
+    """The settings file is broken."""
+
+    code = "E103"
+    name = "broken_config"
+
+
+class Refused(MootError):
+    """Policy or a brake says no."""
+
+
+class NotPermitted(Refused):
+    """The link graph, or who the caller is, does not allow it."""
+
+    code = "E301"
+    name = "not_permitted"
+
+
+class RateLimited(Refused):
+    """Too much in too short a time."""
+
+    code = "E302"
+    name = "rate_limited"
+    retryable = True
+
+
+class Braked(Refused):
+    """A brake stops more of this until a person lets it go on."""
+
+    code = "E303"
+    name = "braked"
+
+
+class Closed(Refused):
+    """The conversation is archived: it can be read, not written."""
+
+    code = "E305"
+    name = "conversation_archived"
+
+
+class Stale(Refused):
+    """The turn has moved on; what its former holder says no longer counts."""
+
+    code = "E307"
+    name = "stale_turn"
+
+
+class Unanswered(MootError):
+    """Waiting ended without an answer."""
+
+
+class TimedOut(Unanswered, TimeoutError):
+    """Nobody answered in time; the message is kept."""
+
+    code = "E504"
+    name = "timed_out"
+    retryable = True
+
+
+class Passed(Unanswered):
+    """The agent read it and chose to say nothing."""
+
+    code = "E505"
+    name = "passed"
+
+
+class TurnFailed(Unanswered):
+    """The agent's turn ended in an error."""
+
+    code = "E503"
+    name = "turn_failed"
+
+
+class Trouble(MootError):
+    """The machine, the hub or the database needs a hand."""
+
+
+class HubRunning(Trouble):
+    """Another hub runs on this home."""
+
+    code = "E403"
+    name = "hub_running"
+
+
+class HubAbsent(Trouble):
+    """No hub answers."""
+
+    code = "E402"
+    name = "hub_absent"
+
+
+class StoreNewer(Trouble):
+    """The database was written by a newer Moot."""
+
+    code = "E601"
+    name = "store_newer"
+
+
+class StoreDamaged(Trouble):
+    """The database is damaged or is not a Moot database."""
+
+    code = "E602"
+    name = "store_damaged"
+
+
+class StoreUnwritable(Trouble):
+    """The database cannot be written now."""
+
+    code = "E603"
+    name = "store_unwritable"
+    retryable = True
+
+
+def tree(root: type[MootError] = MootError) -> list[type[MootError]]:
+    """Every concrete error, for the tables of the doors and the generated reference."""
+    found: list[type[MootError]] = []
+    for child in root.__subclasses__():
+        found += tree(child) or [child]
+    return found

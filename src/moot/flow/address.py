@@ -1,0 +1,147 @@
+"""Whom a message calls: mentions, force, the target of an ephemeral conversation, the other side of a pair.
+
+post.py asks this before it stores anything. Names are resolved here, and what the sender must be told about
+them is collected; nothing is decided about turns.
+"""
+
+from msgspec import Struct
+
+from moot.flow import look
+from moot.model.answer import Warned
+from moot.model.chain import Root
+from moot.model.conversation import ConversationKind
+from moot.model.ids import ParticipantId
+from moot.model.participant import Kind, Participant
+from moot.model.turn import Call, Rule, Turn
+from moot.rules import brakes, mentions
+from moot.rules.draft import Room
+
+EVERYONE = frozenset({"all", "everyone", "here"})
+
+
+class Words(Struct, frozen=True, gc=False):
+    """What a message says about whom it is for."""
+
+    mentions: tuple[str, ...] = ()
+    force: tuple[str, ...] = ()
+
+
+class Addressed(Struct, gc=False):
+    """Whom a message calls, before anything is stored."""
+
+    agents: dict[ParticipantId, Rule] = {}
+    mentioned: tuple[ParticipantId, ...] = ()
+    warnings: list[Warned] = []
+    invited: list[Participant] = []
+
+
+def addressed(room: Room, author: Participant, words: Words, first: list[ParticipantId]) -> Addressed:
+    """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
+    told = Addressed()
+    agents: dict[ParticipantId, Rule] = dict.fromkeys(first, Rule.FORCE)
+    if room.conversation.takes_rounds:
+        _forced(room, author, words, told, agents)
+    else:
+        _third_parties(room, words, told)
+        for member in room.agents():
+            agents[member.participant] = Rule.DIRECT
+    agents.pop(author.id, None)
+    told.agents = agents
+    return told
+
+
+def calls(
+    room: Room, author: Participant, told: Addressed, *, chain: Root, hop: int, due: float, turn: Turn | None
+) -> tuple[list[Call], dict[ParticipantId, Rule]]:
+    """A call per agent on the message that comes next, and the rule for each that gets no turn from it."""
+    human = not author.speaks_in_turns
+    depth = turn.depth + 1 if turn is not None else 1
+    made: list[Call] = []
+    blocks: dict[ParticipantId, Rule] = {}
+    limits = room.draft.at.terms.limits
+    for agent, reason in told.agents.items():
+        call = Call(
+            agent=agent,
+            seq=room.conversation.next_seq,
+            human=human,
+            depth=depth,
+            hop=hop,
+            root=chain.id,
+            reason=reason,
+            due=due,
+        )
+        made.append(call)
+        stop = brakes.chain_stop(call, chain, limits)
+        if stop is None and depth > room.settings.max_depth and room.conversation.takes_rounds:
+            stop = Rule.DEPTH
+        if stop is None and room.draft.participant(agent).paused:
+            stop = Rule.PAUSED
+        if stop is not None:
+            blocks[agent] = stop
+    return made, blocks
+
+
+def _forced(
+    room: Room, author: Participant, words: Words, told: Addressed, agents: dict[ParticipantId, Rule]
+) -> None:
+    """In a group: the target of an ephemeral one, those named with force, those mentioned; each once."""
+    home = room.conversation.home
+    ephemeral = room.conversation.kind is ConversationKind.EPHEMERAL
+    if ephemeral and home is not None and home in room.members and not author.speaks_in_turns:
+        agents.setdefault(home, Rule.DIRECT)
+    for name in words.force:
+        who = look.participant(room.draft.seen, name)
+        if who.speaks_in_turns and (who.id in room.members or _invites(room, author, who, told)):
+            agents.setdefault(who.id, Rule.FORCE)
+    named: dict[ParticipantId, None] = {}
+    for token in words.mentions:
+        for who in _meant(room, author, token, told):
+            named[who.id] = None
+            if who.speaks_in_turns:
+                agents.setdefault(who.id, Rule.MENTION)
+    told.mentioned = tuple(named)
+
+
+def _meant(room: Room, author: Participant, token: str, told: Addressed) -> list[Participant]:
+    """The participants an `@name` means here. Unknown names stay text, and the sender is told."""
+    who = mentions.resolve(token, room.draft.seen.named)
+    if who is None and token in EVERYONE:
+        return [room.draft.participant(m.participant) for m in room.agents()]
+    if who is None:
+        told.warnings.append(_unknown(token))
+        return []
+    if who.id in room.members or _invites(room, author, who, told):
+        return [who]
+    return []
+
+
+def _third_parties(room: Room, words: Words, told: Addressed) -> None:
+    """In a direct conversation a mention invites nobody; the sender learns what would."""
+    named: dict[ParticipantId, None] = {}
+    for token in words.mentions:
+        who = mentions.resolve(token, room.draft.seen.named)
+        if who is None:
+            told.warnings.append(_unknown(token))
+        elif who.id in room.members:
+            named[who.id] = None
+        else:
+            here = " ".join(room.draft.participant(m.participant).name for m in room.agents())
+            text = f"{who.name} is not in this conversation; to talk together: moot chat {here} {who.name}"
+            told.warnings.append(Warned("E304", text, (who.name,)))
+    told.mentioned = tuple(named)
+
+
+def _invites(room: Room, author: Participant, who: Participant, told: Addressed) -> bool:
+    """People invite agents by naming them; agents only where the group says so."""
+    if who in told.invited:
+        return True
+    if who.speaks_in_turns and (author.kind is Kind.HUMAN or room.settings.agents_may_invite):
+        told.invited.append(who)
+        return True
+    text = f"{who.name} is not in {room.conversation.name} and was not invited"
+    told.warnings.append(Warned("E304", text, (who.name,)))
+    return False
+
+
+def _unknown(token: str) -> Warned:
+    return Warned("E201", f'nobody is called "{token}"; the name stays plain text', (token,))

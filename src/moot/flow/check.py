@@ -1,0 +1,44 @@
+"""Check: an outside agent asks what waits for it. What it gets is an open turn without a lease.
+
+Asking again ends the turns handed out before as passed; `finish` with a text is the reply.
+"""
+
+from msgspec import Struct
+
+from moot.flow import claim, finish, look, post
+from moot.model.change import Decision
+from moot.model.ids import ParticipantId, TurnId
+from moot.model.moment import Moment
+from moot.model.turn import Turn, TurnState
+from moot.ports import Scope
+from moot.rules import seats
+from moot.rules.draft import Draft, Seen
+
+
+class Check(Struct, frozen=True, gc=False):
+    agent: ParticipantId
+    turns: tuple[TurnId, ...]
+    """Claimable turns of the agent, as the caller found them."""
+
+
+def scope(command: Check) -> Scope:
+    return Scope(turns=command.turns, names=(command.agent,), running_of=command.agent)
+
+
+def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]:
+    draft = Draft(seen, at)
+    for turn in seen.running_of(command.agent):
+        room = draft.room(look.conversation(seen, turn.conversation))
+        state = TurnState.SAID if turn.posts else TurnState.PASSED
+        finish.close(room, seats.end(room, turn, state))
+    taken: list[Turn] = []
+    for turn_id in command.turns:
+        known = seen.turn(turn_id)
+        if known is None:
+            continue
+        room = draft.room(look.conversation(seen, known.conversation))
+        turn_now = room.turns.get(command.agent)
+        if turn_now is not None and turn_now.id == turn_id and turn_now.state in claim.CLAIMABLE:
+            taken.append(claim.take(room, turn_now, None))
+            post.move_on(room)
+    return Decision(draft.changes(), tuple(taken))

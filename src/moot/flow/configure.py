@@ -1,0 +1,54 @@
+"""Configure: another name or other settings for a conversation."""
+
+from msgspec import Struct, structs
+
+from moot.errors import BadName, Conflict
+from moot.flow import look, post
+from moot.model.change import Decision
+from moot.model.conversation import Conversation, GroupOverrides
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+from moot.rules.names import NameProblem, check_conversation_name
+
+
+class Configure(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    conversation: str
+    name: str | None = None
+    settings: GroupOverrides | None = None
+    """Only what is set in it changes."""
+
+
+def scope(command: Configure) -> Scope:
+    refs = (command.conversation,) if command.name is None else (command.conversation, command.name)
+    return Scope(refs=refs, names=(command.author,))
+
+
+def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]:
+    draft = Draft(seen, at)
+    room = look.open_room(draft, command.conversation)
+    conversation = room.conversation
+    if command.name is not None and command.name != conversation.name:
+        _check(command.name, seen)
+        conversation = structs.replace(conversation, name=command.name)
+    if command.settings is not None:
+        chosen = {key: value for key, value in structs.asdict(command.settings).items() if value is not None}
+        conversation = structs.replace(
+            conversation, settings=structs.replace(conversation.settings, **chosen)
+        )
+    room.put_conversation(structs.replace(conversation, updated_at=at.now, version=conversation.version + 1))
+    draft.emit("conversation.changed", room, by=command.author)
+    post.move_on(room)
+    return Decision(draft.changes(), room.conversation)
+
+
+def _check(name: str, seen: Seen) -> None:
+    try:
+        check_conversation_name(name)
+    except NameProblem as problem:
+        raise BadName(f'"{name}" cannot be the name of a conversation', detail=problem.expected) from problem
+    taken = seen.find(name)
+    if taken is not None:
+        raise Conflict(f'a conversation called "{name}" exists already', conversation=taken.id)

@@ -1,0 +1,95 @@
+"""Create a conversation: named, or implicit and found again by the set of who is in it."""
+
+from msgspec import Struct
+
+from moot.errors import BadName, BadValue, Conflict
+from moot.flow import look, membership
+from moot.model.change import Decision
+from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.model.participant import Participant
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+from moot.rules.names import NameProblem, check_conversation_name
+
+PAIR = 2
+
+
+class Create(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    name: str
+    participants: tuple[str, ...] = ()
+    kind: ConversationKind = ConversationKind.GROUP
+    settings: GroupOverrides = GroupOverrides()
+    key: str = ""
+    """With a key, an existing conversation of that key is the answer."""
+    joins: bool = True
+    """The creator becomes a member."""
+    channel_type: str = ""
+    channel_group_id: str = ""
+
+
+def scope(command: Create) -> Scope:
+    refs = (command.name, command.key) if command.key else (command.name,)
+    return Scope(refs=refs, names=(command.author, *command.participants))
+
+
+def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
+    if command.key and (known := seen.find(command.key)) is not None:
+        return Decision([], known)
+    _check(command, seen)
+    draft = Draft(seen, at)
+    members = [look.participant(seen, name) for name in command.participants]
+    author = look.participant(seen, command.author)
+    if command.joins and author not in members:
+        members.insert(0, author)
+    members = members_by_id(members)
+    if command.kind is ConversationKind.DIRECT and len(members) != PAIR:
+        raise BadValue(
+            f"a direct conversation has two participants, not {len(members)}",
+            fix=("leave kind out to make a group",),
+        )
+    speakers = [who for who in members if who.speaks_in_turns]
+    conversation = Conversation(
+        id=at.conversation_id(),
+        name=command.name,
+        kind=command.kind,
+        created_at=at.now,
+        updated_at=at.now,
+        settings=command.settings,
+        home=speakers[0].id if speakers else None,
+        key=command.key,
+        channel_type=command.channel_type,
+        channel_group_id=command.channel_group_id,
+    )
+    room = draft.room(conversation)
+    room.put_conversation(conversation)
+    for who in members:
+        membership.add(room, who, cursor=0)
+    draft.emit("conversation.created", room, by=command.author)
+    return Decision(draft.changes(), conversation)
+
+
+def members_by_id(members: list[Participant]) -> list[Participant]:
+    """Each participant once, in the order first named."""
+    return list({who.id: who for who in members}.values())
+
+
+def _check(command: Create, seen: Seen) -> None:
+    try:
+        check_conversation_name(command.name)
+    except NameProblem as problem:
+        raise BadName(
+            f'"{command.name}" cannot be the name of a conversation',
+            detail=problem.expected,
+            suggestions=problem.suggestions,
+        ) from problem
+    taken = seen.find(command.name)
+    if taken is not None:
+        raise Conflict(
+            f'a conversation called "{command.name}" exists already',
+            detail=f"it is {taken.id}",
+            fix=(f"moot chat --conv {command.name}", "choose another name"),
+            conversation=taken.id,
+        )

@@ -1,0 +1,143 @@
+"""The registry: enrol participants, rename them, pause and resume them."""
+
+from typing import Any
+
+from msgspec import Struct, structs
+
+from moot.errors import BadName
+from moot.flow import look, post
+from moot.model.change import Decision
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.moment import Moment
+from moot.model.participant import Kind, Participant
+from moot.model.turn import UNCLAIMED, Rule
+from moot.ports import Scope
+from moot.rules import direct, floor
+from moot.rules.draft import Draft, Seen
+from moot.rules.names import NameProblem, check_name, unique_slug
+
+
+class Newcomer(Struct, frozen=True, gc=False):
+    """What is known of a participant before it has an id."""
+
+    name: str
+    kind: Kind = Kind.AGENT
+    display: str = ""
+    role: str = ""
+    brain: str = ""
+    project: str = ""
+    config: dict[str, Any] = {}
+
+
+class Enrol(Struct, frozen=True, gc=False):
+    """Known names are brought up to date; unknown ones get an id."""
+
+    newcomers: tuple[Newcomer, ...]
+    fresh: bool = False
+    """None of the names may be known yet."""
+
+
+class Enrolling:
+    def scope(self, command: Enrol) -> Scope:
+        return Scope(everyone=True)
+
+    def decide(self, command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant, ...]]:
+        draft = Draft(seen, at)
+        known = {who.id: who for who in seen.everyone()}
+        enrolled: list[Participant] = []
+        for new in command.newcomers:
+            who = seen.named(new.name)
+            if who is not None and (command.fresh or (who.kind is Kind.HUMAN) != (new.kind is Kind.HUMAN)):
+                who = None
+            fields = {name: getattr(new, name) for name in ("display", "role", "brain", "project", "config")}
+            if who is None:
+                who = Participant(
+                    id=_new_id(new, known, at), name=new.name, kind=new.kind, created_at=at.now, **fields
+                )
+                draft.emit("agent.joined", by=who.id)
+            else:
+                who = structs.replace(who, kind=new.kind, **fields)
+            if known.get(who.id) != who:
+                draft.put_participant(who)
+            known[who.id] = who
+            enrolled.append(who)
+        return Decision(draft.changes(), tuple(enrolled))
+
+
+def _new_id(new: Newcomer, known: dict[ParticipantId, Participant], at: Moment) -> ParticipantId:
+    names = [name for who in known.values() for name in (who.name, *who.aliases)]
+    user = at.terms.user
+    if new.kind is not Kind.HUMAN or new.name != user:
+        _check(new.name, names, user)
+    return ParticipantId(unique_slug(new.name, [*known, "system", "tool"]))
+
+
+def _check(name: str, taken: list[str], human: str) -> None:
+    try:
+        check_name(name, taken=taken, human=human)
+    except NameProblem as problem:
+        raise BadName(
+            f'"{name}" cannot be the name of an agent: {problem.problem}',
+            detail=problem.expected,
+            suggestions=problem.suggestions,
+            problem=problem.problem,
+        ) from problem
+
+
+class Rename(Struct, frozen=True, gc=False):
+    agent: str
+    name: str
+
+
+class Renaming:
+    def scope(self, command: Rename) -> Scope:
+        return Scope(names=(command.agent,), everyone=True)
+
+    def decide(self, command: Rename, seen: Seen, at: Moment) -> Decision[Participant]:
+        who = look.participant(seen, command.agent)
+        if who.name == command.name:
+            return Decision([], who)
+        others = [p for p in seen.everyone() if p.id != who.id]
+        _check(command.name, [n for p in others for n in (p.name, *p.aliases)], at.terms.user)
+        aliases = tuple(dict.fromkeys((*who.aliases, who.name)))
+        renamed = structs.replace(
+            who, name=command.name, aliases=tuple(a for a in aliases if a != command.name)
+        )
+        draft = Draft(seen, at)
+        draft.put_participant(renamed)
+        draft.emit("agent.renamed", by=who.id, body={"name": command.name, "previous_name": who.name})
+        return Decision(draft.changes(), renamed)
+
+
+class Pause(Struct, frozen=True, gc=False):
+    agent: str
+    paused: bool
+    conversations: tuple[ConversationId, ...] = ()
+    """Where the agent has open turns, as the caller found them; a later one is stopped when claimed."""
+
+
+class Pausing:
+    def scope(self, command: Pause) -> Scope:
+        return Scope(names=(command.agent,), conversations=command.conversations)
+
+    def decide(self, command: Pause, seen: Seen, at: Moment) -> Decision[Participant]:
+        draft = Draft(seen, at)
+        who = structs.replace(look.participant(seen, command.agent), paused=command.paused)
+        draft.put_participant(who)
+        draft.emit("agent.status", by=who.id, body={"paused": command.paused})
+        for conversation in command.conversations if command.paused else ():
+            found = seen.conversation(conversation)
+            if found is None:
+                continue
+            room = draft.room(found)
+            if found.takes_rounds:
+                floor.drop_agent(room, who.id, Rule.PAUSED, states=UNCLAIMED)
+            else:
+                direct.drop_agent(room, who.id, Rule.PAUSED, running=False)
+            post.move_on(room)
+        return Decision(draft.changes(), who)
+
+
+enrolling = Enrolling()
+renaming = Renaming()
+pausing = Pausing()

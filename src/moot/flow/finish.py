@@ -1,0 +1,135 @@
+"""Finish a turn: store what was said, end the turn, hand the floor on. One transaction.
+
+Above: host/ calls this when a brain is done. Below: post.py makes the message, rules/floor.py decides who is
+next. It is never refused except for a stale fence: a reply that may not be stored ends the turn as failed, with
+a notice, and its text is kept in the turn.
+"""
+
+from typing import Any, TypeAlias, assert_never
+
+from msgspec import Struct, structs
+
+from moot.errors import Refused
+from moot.flow import claim, look, post
+from moot.model.answer import Finished
+from moot.model.change import Decision
+from moot.model.ids import HostId, ParticipantId, TurnId
+from moot.model.message import Message
+from moot.model.moment import Moment
+from moot.model.participant import Kind
+from moot.model.turn import Rule, Turn, TurnState
+from moot.ports import Scope
+from moot.rules import brakes, direct, floor, mentions, seats
+from moot.rules.draft import Draft, Room, Seen
+from moot.rules.silence import is_silence
+from moot.rules.text import TextProblem, check_text
+
+
+class Said(Struct, frozen=True, tag=True, gc=False):
+    """The brain's last text; `[PASS]` or nothing is silence."""
+
+    text: str | None
+    metadata: dict[str, Any] = {}
+    usage: dict[str, Any] | None = None
+
+
+class Failed(Struct, frozen=True, tag=True, gc=False):
+    error: str
+    usage: dict[str, Any] | None = None
+
+
+class Expired(Struct, frozen=True, tag=True, gc=False):
+    """No sign of life for too long."""
+
+
+Outcome: TypeAlias = Said | Failed | Expired
+
+
+class Finish(Struct, frozen=True, gc=False):
+    turn: TurnId
+    fence: int
+    outcome: Outcome
+    host: HostId | None = None
+    runs_here: frozenset[ParticipantId] = frozenset()
+    """Agents the caller hosts with room for a turn, for the hand-over."""
+
+
+def scope(command: Finish) -> Scope:
+    """The turn, and whoever the reply mentions: it may invite somebody who is no member yet."""
+    text = command.outcome.text if isinstance(command.outcome, Said) else None
+    return Scope(turns=(command.turn,), names=post.meant(mentions.parse(text)) if text else ())
+
+
+def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
+    turn = look.running(seen, command.turn, command.fence)
+    draft = Draft(seen, at)
+    room = draft.room(look.conversation(seen, turn.conversation))
+    match command.outcome:
+        case Said(text=text):
+            message, done = _said(room, turn, text, command.outcome)
+        case Failed(error=error, usage=usage):
+            message, done = None, fail(room, structs.replace(turn, usage=usage), error)
+        case Expired():
+            message, done = None, expire(room, turn)
+        case _:
+            assert_never(command.outcome)
+    close(room, done)
+    following = _hand_over(room, command)
+    return Decision(draft.changes(), Finished(turn=done, message=message, next=following))
+
+
+def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Message | None, Turn]:
+    turn = structs.replace(turn, usage=outcome.usage)
+    if text is None or is_silence(text):
+        silent = TurnState.SAID if turn.posts else TurnState.PASSED
+        return None, seats.end(room, turn, silent)
+    try:
+        text = check_text(text, limit_bytes=room.draft.at.terms.limits.message_bytes)
+        message = post.reply(room, turn, text, outcome.metadata)
+    except TextProblem as problem:
+        return None, fail(room, turn, f"its reply cannot be stored: {problem}")
+    except Refused as refusal:
+        rule = Rule(refusal.facts.get("rule", Rule.LINK.value))
+        return None, fail(room, structs.replace(turn, kept=text), refusal.title, rule)
+    turn = structs.replace(room.turns[turn.agent], usage=outcome.usage, message=message.seq)
+    return message, seats.end(room, turn, TurnState.SAID)
+
+
+def fail(room: Room, turn: Turn, error: str, rule: Rule | None = None) -> Turn:
+    """The turn went wrong: said in the conversation, and the next speaker goes on."""
+    done = seats.end(room, turn, TurnState.FAILED, rule=rule, error=error)
+    name = room.draft.participant(turn.agent).name
+    text = f"[{name} encountered an error]" if rule is None else f"[{name} was not heard: {error}]"
+    seats.trouble(room, done, text)
+    return done
+
+
+def expire(room: Room, turn: Turn) -> Turn:
+    done = seats.end(room, turn, TurnState.EXPIRED, error="no sign of life in time")
+    name = room.draft.participant(turn.agent).name
+    seats.trouble(room, done, f"[{name} did not answer in time]")
+    return done
+
+
+def close(room: Room, done: Turn) -> None:
+    """What follows the end of a turn: its round's slots, what came in meanwhile, the next speaker."""
+    if room.draft.participant(done.agent).kind is Kind.EXTERNAL:
+        quota = brakes.quota_now(room.draft.quota(done.agent), done.agent, room.now)
+        room.draft.put_quota(
+            structs.replace(quota, last_root=done.root, last_hop=done.hop, last_ended=room.now)
+        )
+    if room.conversation.takes_rounds:
+        floor.ended(room, done)
+    else:
+        direct.after(room, done)
+    post.move_on(room)
+
+
+def _hand_over(room: Room, command: Finish) -> Turn | None:
+    """If the floor went to another agent of the same host, its turn begins at once."""
+    if not command.runs_here:
+        return None
+    for turn in room.turns.values():
+        if turn.state is TurnState.READY and turn.agent in command.runs_here:
+            return claim.take(room, turn, command.host)
+    return None

@@ -1,0 +1,34 @@
+"""Interrupt: stop running turns without saying anything. Their intervals are read with the next turn."""
+
+from msgspec import Struct
+
+from moot.flow import look, post
+from moot.model.change import Decision
+from moot.model.ids import ParticipantId, TurnId
+from moot.model.moment import Moment
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Interrupt(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    conversation: str
+    agent: ParticipantId | None = None
+    """None stops everybody who runs here."""
+    partials: dict[TurnId, str] = {}
+
+
+def scope(command: Interrupt) -> Scope:
+    return Scope(refs=(command.conversation,), names=(command.author,))
+
+
+def decide(command: Interrupt, seen: Seen, at: Moment) -> Decision[tuple[TurnId, ...]]:
+    draft = Draft(seen, at)
+    room = look.open_room(draft, command.conversation)
+    author = draft.participant(command.author)
+    stopped = [
+        turn for turn in post.stoppable(room, author) if command.agent is None or turn.agent == command.agent
+    ]
+    post.cut_short(room, stopped, command.partials)
+    post.move_on(room)
+    return Decision(draft.changes(), tuple(turn.id for turn in stopped))

@@ -1,0 +1,40 @@
+"""Join: somebody becomes a member. It reads from here on; the conversation is told."""
+
+from msgspec import Struct
+
+from moot.errors import BadValue
+from moot.flow import look, membership, post
+from moot.model.change import Decision
+from moot.model.conversation import ConversationKind, Member
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Join(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    conversation: str
+    name: str
+
+
+def scope(command: Join) -> Scope:
+    return Scope(refs=(command.conversation,), names=(command.author, command.name))
+
+
+def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
+    draft = Draft(seen, at)
+    room = look.open_room(draft, command.conversation)
+    who = look.participant(seen, command.name)
+    if who.id in room.members:
+        return Decision([], room.members[who.id])
+    if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):
+        raise BadValue(
+            f"{room.conversation.name} is between two; nobody else can join it",
+            fix=(f"moot conv new NAME --with {who.name},…",),
+        )
+    member = membership.add(room, who, cursor=room.conversation.head)
+    post.notice(room, f"[{who.name} joined]", {"notice": "joined", "participant": who.id})
+    draft.emit("conversation.joined", room, by=who.id)
+    post.move_on(room)
+    return Decision(draft.changes(), member)

@@ -1,0 +1,40 @@
+"""Leave: a member goes. Its open turns are cancelled, slots come back, and the floor moves on."""
+
+from msgspec import Struct
+
+from moot.errors import NotFound
+from moot.flow import look, post
+from moot.model.change import Decision
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.model.turn import Rule
+from moot.ports import Scope
+from moot.rules import direct, floor
+from moot.rules.draft import Draft, Seen
+
+
+class Leave(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    conversation: str
+    name: str
+
+
+def scope(command: Leave) -> Scope:
+    return Scope(refs=(command.conversation,), names=(command.author, command.name))
+
+
+def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
+    draft = Draft(seen, at)
+    room = look.open_room(draft, command.conversation)
+    who = look.participant(seen, command.name)
+    if who.id not in room.members:
+        raise NotFound(f"{who.name} is not in {room.conversation.name}", ref=who.name)
+    if room.conversation.takes_rounds:
+        floor.drop_agent(room, who.id, Rule.AWAY)
+    else:
+        direct.drop_agent(room, who.id, Rule.AWAY, running=True)
+    room.drop_member(who.id)
+    post.notice(room, f"[{who.name} left]", {"notice": "left", "participant": who.id})
+    draft.emit("conversation.left", room, by=who.id)
+    post.move_on(room)
+    return Decision(draft.changes(), None)

@@ -1,0 +1,66 @@
+"""Finding what a command names, or refusing with what it could have named instead."""
+
+from moot.errors import Closed, NotFound, NotPermitted, Stale
+from moot.model.conversation import Conversation
+from moot.model.ids import ParticipantId, TurnId
+from moot.model.participant import Participant
+from moot.model.turn import Turn, TurnState
+from moot.rules.draft import Draft, Room, Seen
+
+
+def conversation(seen: Seen, ref: str) -> Conversation:
+    found = seen.find(ref)
+    if found is None:
+        raise NotFound(
+            f'no conversation is called "{ref}"',
+            fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
+            ref=ref,
+        )
+    return found
+
+
+def open_room(draft: Draft, ref: str) -> Room:
+    """The conversation, if it takes new messages."""
+    found = conversation(draft.seen, ref)
+    if found.archived:
+        raise Closed(
+            f"{found.name} is archived: it can be read, not written",
+            fix=(f"moot conv unarchive {found.name}",),
+        )
+    return draft.room(found)
+
+
+def participant(seen: Seen, name: str) -> Participant:
+    found = seen.named(name)
+    if found is None:
+        raise NotFound(
+            f'no agent is called "{name}"',
+            fix=("moot agents list",),
+            ref=name,
+        )
+    return found
+
+
+def member(room: Room, who: ParticipantId) -> Participant:
+    """The participant, if it belongs to the conversation."""
+    found = room.draft.participant(who)
+    if who not in room.members:
+        raise NotPermitted(
+            f"{found.name} is not in {room.conversation.name}",
+            detail="only members may speak here",
+            fix=(f"moot conv join {room.conversation.name}",),
+        )
+    return found
+
+
+def running(seen: Seen, turn_id: TurnId, fence: int) -> Turn:
+    """The caller's own running turn; a stale fence is refused here."""
+    turn = seen.turn(turn_id)
+    if turn is None:
+        raise NotFound(f"there is no turn {turn_id}", ref=str(turn_id))
+    if turn.state is not TurnState.RUNNING or turn.fence != fence:
+        raise Stale(
+            f"turn {turn_id} of {turn.agent} is no longer yours: it is {turn.state}",
+            detail="it was finished, cancelled or given to another host meanwhile; the result is not used",
+        )
+    return turn

@@ -1,0 +1,24 @@
+"""Who belongs to a conversation: adding a member, with its place, cursor and mark."""
+
+from moot.model.conversation import Member
+from moot.model.participant import Participant
+from moot.rules.draft import Room
+from moot.rules.palette import mark_for
+
+
+def add(room: Room, who: Participant, *, cursor: int) -> Member:
+    """A new member at the end of the joining order; it reads from behind its cursor."""
+    taken = [(room.draft.participant(m.participant).name, m.mark) for m in room.members.values()]
+    last = max((m.position for m in room.members.values()), default=0)
+    member = Member(
+        conversation=room.id,
+        participant=who.id,
+        position=last + 1,
+        speaks=who.speaks_in_turns,
+        joined_at=room.now,
+        joined_seq=cursor,
+        cursor=cursor,
+        mark=mark_for(who.name, taken),
+    )
+    room.put_member(member)
+    return member

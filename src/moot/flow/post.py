@@ -1,0 +1,391 @@
+"""Post: the one door in. Policy, brakes, the message with its seq, who speaks, why: one decision.
+
+People's messages, agents' replies (finish.py), posts by tool, partials and notices all become messages here
+and nowhere else. Above: doors and hosts build a `Post`. Below: address.py finds whom it calls, rules/floor.py
+and rules/direct.py hand out turns. Not here: storing (stores/), waking hosts (host/).
+"""
+
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from msgspec import Struct, json, structs
+
+from moot.errors import Conflict
+from moot.flow import address, lineage, look, membership
+from moot.model.answer import Receipt
+from moot.model.chain import Root
+from moot.model.change import AppendMessage, Decision
+from moot.model.conversation import ReplyStrategy
+from moot.model.ids import SYSTEM, ParticipantId, RootId, TurnId
+from moot.model.ids import address as address_of
+from moot.model.message import Message
+from moot.model.moment import Moment
+from moot.model.participant import Kind, Participant
+from moot.model.turn import FORCING, Call, Rule, Turn, TurnState
+from moot.ports import Scope
+from moot.rules import audit, brakes, direct, floor, links, mentions, seats, why
+from moot.rules.draft import Draft, Room, Seen
+
+
+class Post(Struct, frozen=True, gc=False):
+    """A message on its way in. `mentions` are read before the scope is made (see `posting`)."""
+
+    author: ParticipantId
+    conversation: str
+    text: str
+    mentions: tuple[str, ...] = ()
+    force: tuple[str, ...] = ()
+    reply_to: int = 0
+    intent: str = ""
+    interrupt: bool = False
+    partials: dict[TurnId, str] = {}
+    """What interrupted agents had said so far, where the caller knows it."""
+    key: str = ""
+    max_turns: int | None = None
+    turn: TurnId | None = None
+    fence: int = 0
+    """The running turn in which an agent posts by tool."""
+    metadata: dict[str, Any] = {}
+
+
+def posting(author: ParticipantId, conversation: str, text: str, **fields: Any) -> Post:
+    """A `Post` with its mentions read."""
+    return Post(author=author, conversation=conversation, text=text, mentions=mentions.parse(text), **fields)
+
+
+def digest(command: Post) -> str:
+    """The fingerprint by which a repeat is told from another body under the same key."""
+    body = (command.conversation, command.text, command.force, command.reply_to, command.intent)
+    return sha256(json.encode(body)).hexdigest()
+
+
+def scope(command: Post) -> Scope:
+    return Scope(
+        refs=(command.conversation,),
+        turns=() if command.turn is None else (command.turn,),
+        names=(command.author, *meant(command.mentions), *command.force),
+        running_of=command.author if command.turn is None else None,
+        key=(command.author, command.key) if command.key else None,
+    )
+
+
+def meant(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Every name that mentions may stand for."""
+    return tuple(name for token in tokens for name in mentions.readings(token))
+
+
+def decide(command: Post, seen: Seen, at: Moment) -> Decision[Receipt]:
+    if command.key:
+        before = seen.replay(command.author, command.key)
+        if before is not None:
+            return Decision([], replayed(command, before))
+    draft = Draft(seen, at)
+    room = look.open_room(draft, command.conversation)
+    author = look.member(room, command.author)
+    receipt = speak(room, author, command)
+    return Decision(draft.changes(), receipt)
+
+
+def replayed(command: Post, before: Message) -> Receipt:
+    """The same key again: the first receipt, or a conflict when the body is another."""
+    if before.digest != digest(command):
+        raise Conflict(
+            f'the idempotency key "{command.key}" was used for another message',
+            detail=f"it belongs to {before.id}; nothing was stored",
+            fix=("use a new key for a new message",),
+            message=before.id,
+        )
+    return Receipt(
+        id=before.id,
+        seq=before.seq,
+        conversation=before.conversation,
+        sender=before.author,
+        root=before.root,
+        hop=before.hop,
+        replayed=True,
+    )
+
+
+# --- the two ways of speaking: of oneself, and as the reply of a turn -----------------------------------
+
+
+class Utterance(Struct, gc=False):
+    """A message being made: what it says, whom it calls, and in which turn."""
+
+    author: Participant
+    text: str
+    words: address.Words
+    cap: int
+    turn: Turn | None = None
+    here: bool = False
+    """The turn runs in this very conversation."""
+    stopped: list[Turn] = []
+    """Turns it interrupted, whose agents are called before the others."""
+    reply_to: int = 0
+    intent: str = ""
+    key: str = ""
+    digest: str = ""
+    metadata: dict[str, Any] = {}
+
+
+def speak(room: Room, author: Participant, command: Post) -> Receipt:
+    """A message of somebody's own accord, or by tool in a running turn."""
+    turn = lineage.current_turn(room, author, command.turn, command.fence)
+    here = turn is not None and turn.conversation == room.id
+    if turn is not None and here and room.conversation.takes_rounds:
+        lineage.take_post_slot(room, turn)
+    stopped = stoppable(room, author) if command.interrupt else []
+    cut_short(room, stopped, command.partials)
+    message, warnings = say(
+        room,
+        Utterance(
+            author=author,
+            text=command.text,
+            words=address.Words(mentions=command.mentions, force=command.force),
+            cap=command.max_turns or room.settings.max_agent_turns_per_message,
+            turn=turn,
+            here=here,
+            stopped=stopped,
+            reply_to=lineage.checked_reply(room, command.reply_to),
+            intent=command.intent,
+            key=command.key,
+            digest=digest(command) if command.key else "",
+            metadata=command.metadata,
+        ),
+    )
+    if turn is not None:
+        home = room if here else room.draft.room(look.conversation(room.draft.seen, turn.conversation))
+        home.put_turn(structs.replace(home.turns[turn.agent], posts=turn.posts + 1))
+    move_on(room)
+    return Receipt(
+        id=message.id,
+        seq=message.seq,
+        conversation=room.id,
+        sender=author.name,
+        root=message.root,
+        hop=message.hop,
+        deliveries=why.deliveries(room, message),
+        warnings=tuple(warnings),
+    )
+
+
+def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any]) -> Message:
+    """What an agent says at the end of its turn. The caller ends the turn and moves the floor on."""
+    seen_to = turn.shared and room.conversation.head > turn.hi
+    message, _ = say(
+        room,
+        Utterance(
+            author=room.draft.participant(turn.agent),
+            text=text,
+            words=address.Words(mentions=mentions.parse(text)),
+            cap=0,
+            turn=turn,
+            here=True,
+            metadata={**metadata, "seen_to": turn.hi} if seen_to else metadata,
+        ),
+    )
+    return message
+
+
+def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
+    """Store one message with its why-record, and give out the calls it makes."""
+    author, turn = said.author, said.turn
+    seq = room.conversation.next_seq
+    root, hop = lineage.of(room, author, turn)
+    root = root or RootId(address_of(room.id, seq))
+    due = lineage.pair_due(room, author)
+    chain = room.draft.root(root) or Root(id=root)
+    if author.speaks_in_turns:
+        chain = brakes.spoke(chain, room.id, author.id, said.text)
+        room.draft.put_root(chain)
+    told = address.addressed(room, author, said.words, [turn.agent for turn in said.stopped])
+    inside = turn if said.here and room.conversation.takes_rounds else None
+    calls, blocks = address.calls(room, author, told, chain=chain, hop=hop, due=due, turn=inside)
+    message = append(
+        room,
+        AppendMessage(
+            Message(
+                conversation=room.id,
+                seq=seq,
+                author=author.id,
+                kind=author.kind,
+                text=said.text,
+                root=root,
+                hop=hop,
+                at=room.now,
+                mentions=told.mentioned,
+                reply_to=said.reply_to,
+                intent=said.intent,
+                turn=turn.id if turn is not None else None,
+                round=round_of(room, author, inside),
+                depth=inside.depth if inside else 0,
+                metadata=said.metadata,
+                plan=why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
+                key=said.key,
+                digest=said.digest,
+            ),
+            links.permit(author.id, author.kind, room.conversation),
+        ),
+    )
+    for newcomer in told.invited:
+        membership.add(room, newcomer, cursor=seq - 1)
+        notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
+        room.draft.emit("conversation.joined", room, by=newcomer.id)
+    hand_out(room, said, message, inside, Called(calls, blocks))
+    return message, told.warnings
+
+
+class Called(NamedTuple):
+    """The agents a message calls, and the rule for each that gets no turn from it."""
+
+    calls: list[Call]
+    blocks: dict[ParticipantId, Rule]
+
+
+def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None, called: Called) -> None:
+    """The calls become turns, or places in line; refused ones are remembered with their rule."""
+    calls, blocks = called
+    name = said.author.name
+    for call in calls:
+        member = room.members[call.agent]
+        if member.streak and call.reason in FORCING:
+            room.put_member(structs.replace(member, streak=0, rested=0))
+    allowed = [call for call in calls if call.agent not in blocks]
+    refused = [(call, blocks[call.agent]) for call in calls if call.agent in blocks]
+    if not room.conversation.takes_rounds:
+        direct.deliver(room, allowed, name)
+        for call, rule in refused:
+            direct.block(room, call, rule, name)
+        return
+    if inside is not None:
+        floor.spoken_in_turn(room, inside, message, allowed)
+    else:
+        allowed = resume_stopped(room, allowed, said.stopped)
+        human = not message.by_agent
+        if human or calls:
+            polls = human and room.settings.reply_strategy is not ReplyStrategy.MENTION_ONLY
+            floor.open_round(room, message, allowed, cap=said.cap, polls_others=polls)
+    for call, rule in refused:
+        floor.refuse(room, message.round, call, rule, name)
+
+
+def resume_stopped(room: Room, calls: list[Call], stopped: list[Turn]) -> list[Call]:
+    """Who was stopped on the floor goes on first in the running round; the calls that are left stand behind."""
+    running = floor.running_round(room)
+    if running is None:
+        return calls
+    here = {turn.agent for turn in stopped if turn.round == running.opener}
+    if here:
+        floor.force_first(room, running, [call for call in calls if call.agent in here])
+    return [call for call in calls if call.agent not in here]
+
+
+def move_on(room: Room) -> None:
+    """Hand the floor on, then say what the rules left to be said."""
+    if room.conversation.takes_rounds:
+        floor.advance(room)
+    for waiting in room.notices:
+        notice(room, waiting.text, waiting.metadata)
+    room.notices.clear()
+
+
+def round_of(room: Room, author: Participant, inside: Turn | None) -> int:
+    """The round the next message belongs to; none outside groups."""
+    if inside is not None:
+        return inside.round
+    if not room.conversation.takes_rounds:
+        return 0
+    return floor.opener_for(room, room.conversation.next_seq, human=not author.speaks_in_turns)
+
+
+# --- interruption, notices, and the only place where messages are made -----------------------------------
+
+
+def stoppable(room: Room, author: Participant) -> list[Turn]:
+    """Running turns an author may interrupt. An agent may not stop a turn that began after an interruption."""
+    by_person = author.kind is Kind.HUMAN
+    running = [
+        turn
+        for turn in room.turns.values()
+        if turn.state is TurnState.RUNNING and turn.agent != author.id and (by_person or not turn.resumed)
+    ]
+    return sorted(running, key=lambda turn: (turn.started_at, turn.id))
+
+
+def cut_short(room: Room, turns: list[Turn], partials: dict[TurnId, str]) -> None:
+    """Stop running turns; what they had said is kept as marked partials that wake nobody."""
+    for turn in turns:
+        kept = partial(room, turn, partials.get(turn.id, ""))
+        room.put_member(structs.replace(room.members[turn.agent], cut=True))
+        seats.cancel(room, structs.replace(turn, interrupted=True, message=kept), Rule.FORCE)
+
+
+def partial(room: Room, turn: Turn, text: str) -> int:
+    """The words of an interrupted turn; answers with their seq. An empty partial is not stored."""
+    if not text.strip():
+        return 0
+    author = room.draft.participant(turn.agent)
+    message = append(
+        room,
+        AppendMessage(
+            Message(
+                conversation=room.id,
+                seq=room.conversation.next_seq,
+                author=turn.agent,
+                kind=author.kind,
+                text=text,
+                root=turn.root,
+                hop=turn.hop,
+                at=room.now,
+                turn=turn.id,
+                round=turn.round,
+                depth=turn.depth,
+                metadata={"partial": True},
+            ),
+            links.permit(author.id, author.kind, room.conversation),
+        ),
+    )
+    return message.seq
+
+
+def notice(room: Room, text: str, metadata: dict[str, Any]) -> Message:
+    """Something the system says. It owes nobody anything."""
+    seq = room.conversation.next_seq
+    return append(
+        room,
+        AppendMessage(
+            Message(
+                conversation=room.id,
+                seq=seq,
+                author=SYSTEM,
+                kind=Kind.SYSTEM,
+                text=text,
+                root=RootId(address_of(room.id, seq)),
+                hop=0,
+                at=room.now,
+                metadata=metadata,
+            ),
+            links.OF_SYSTEM,
+        ),
+    )
+
+
+def append(room: Room, change: AppendMessage) -> Message:
+    """Give the message its link in the audit chain and its place in the conversation."""
+    conversation = room.conversation
+    message = structs.replace(change.message, link=conversation.links + 1)
+    linked = audit.message_hash(conversation.chain, message, audit.text_hash(message.text))
+    message = structs.replace(message, hash=linked)
+    room.put_conversation(
+        structs.replace(
+            conversation,
+            next_seq=message.seq + 1,
+            chain=linked,
+            links=message.link,
+            updated_at=room.now,
+            last_human=message.seq if message.kind is Kind.HUMAN else conversation.last_human,
+        )
+    )
+    room.draft.add(structs.replace(change, message=message))
+    room.draft.emit("message.posted", room, by=message.author, seq=message.seq)
+    return message

@@ -1,0 +1,96 @@
+"""Attach, heartbeat, detach: which agents have a live host. A host's lease is the presence of all its agents."""
+
+from msgspec import Struct, structs
+
+from moot.errors import NotFound
+from moot.model.change import Decision, DropHost, PutHost
+from moot.model.ids import HostId, ParticipantId
+from moot.model.moment import Moment
+from moot.model.participant import Host, Kind
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Attach(Struct, frozen=True, gc=False):
+    """Also the heartbeat: the same host again only moves its lease."""
+
+    host: HostId
+    pid: int
+    agents: tuple[ParticipantId, ...]
+    dead: tuple[HostId, ...] = ()
+    """Hosts whose process is known to be gone."""
+
+
+class Attaching:
+    """The verb by which a host says that it is there."""
+
+    def scope(self, command: Attach) -> Scope:
+        return Scope(names=command.agents, hosts=True)
+
+    def decide(self, command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
+        draft = Draft(seen, at)
+        known = {host.id: host for host in seen.hosts()}
+        for gone in command.dead:
+            draft.add(DropHost(gone))
+        before = known.get(command.host)
+        host = Host(
+            id=command.host,
+            pid=command.pid,
+            agents=command.agents,
+            lease_until=at.now + at.terms.lease_seconds,
+            started_at=before.started_at if before else at.now,
+        )
+        for agent in command.agents:
+            who = draft.participant(agent)
+            if who.host != command.host:
+                draft.put_participant(
+                    structs.replace(who, host=command.host, live_until=host.lease_until, last_active=at.now)
+                )
+                draft.emit("agent.status", by=agent, body={"status": "idle", "reachability": "live"})
+        draft.add(PutHost(host))
+        return Decision(draft.changes(), host)
+
+
+class Detach(Struct, frozen=True, gc=False):
+    host: HostId
+
+
+class Detaching:
+    """The verb by which a host goes in good order."""
+
+    def scope(self, command: Detach) -> Scope:
+        return Scope(hosts=True)
+
+    def decide(self, command: Detach, seen: Seen, at: Moment) -> Decision[None]:
+        draft = Draft(seen, at)
+        for host in seen.hosts():
+            if host.id == command.host:
+                draft.add(DropHost(host.id))
+                for agent in host.agents:
+                    draft.emit("agent.status", by=agent, body={"status": "offline", "reachability": "away"})
+        return Decision(draft.changes(), None)
+
+
+class Wait(Struct, frozen=True, gc=False):
+    """An outside agent has a wait open until then; 0 closes it."""
+
+    agent: ParticipantId
+    until: float
+
+
+class Waiting:
+    def scope(self, command: Wait) -> Scope:
+        return Scope(names=(command.agent,))
+
+    def decide(self, command: Wait, seen: Seen, at: Moment) -> Decision[None]:
+        who = seen.participant(command.agent)
+        if who is None or who.kind is not Kind.EXTERNAL:
+            raise NotFound(f"{command.agent} is not an outside agent", ref=command.agent)
+        draft = Draft(seen, at)
+        draft.put_participant(structs.replace(who, live_until=command.until, last_active=at.now))
+        return Decision(draft.changes(), None)
+
+
+attaching = Attaching()
+detaching = Detaching()
+waiting = Waiting()

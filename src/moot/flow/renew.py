@@ -1,0 +1,45 @@
+"""Renew: the host still runs these turns. A sign of life (a chunk, a tool event) moves the deadline too."""
+
+from msgspec import Struct, structs
+
+from moot.flow import look
+from moot.model.change import Decision
+from moot.model.ids import TurnId
+from moot.model.moment import Moment
+from moot.model.turn import TurnState
+from moot.ports import Scope
+from moot.rules import seats
+from moot.rules.draft import Draft, Seen
+
+
+class Alive(Struct, frozen=True, gc=False):
+    turn: TurnId
+    fence: int
+    sign_of_life: float
+
+
+class Renew(Struct, frozen=True, gc=False):
+    turns: tuple[Alive, ...]
+
+
+def scope(command: Renew) -> Scope:
+    return Scope(turns=tuple(alive.turn for alive in command.turns))
+
+
+def decide(command: Renew, seen: Seen, at: Moment) -> Decision[tuple[TurnId, ...]]:
+    """Answers with the turns that are no longer the caller's."""
+    draft = Draft(seen, at)
+    lost: list[TurnId] = []
+    for alive in command.turns:
+        turn = seen.turn(alive.turn)
+        if turn is None or turn.state is not TurnState.RUNNING or turn.fence != alive.fence:
+            lost.append(alive.turn)
+            continue
+        room = draft.room(look.conversation(seen, turn.conversation))
+        lease = at.now + at.terms.lease_seconds
+        deadline = turn.deadline
+        if deadline:
+            deadline = max(deadline, alive.sign_of_life + seats.patience(room, turn))
+        due = seats.next_look(lease, deadline, turn.limit, late=False)
+        room.put_turn(structs.replace(turn, lease=lease, deadline=deadline, due=due))
+    return Decision(draft.changes(), tuple(lost))

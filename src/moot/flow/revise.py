@@ -1,0 +1,106 @@
+"""Edit and delete: a new version of a message, refused when the caller saw another one. Neither makes turns."""
+
+from msgspec import Struct, structs
+
+from moot.errors import BadText, Conflict, NotFound, NotPermitted
+from moot.flow import look, post
+from moot.model.change import Decision, ReviseMessage
+from moot.model.ids import ConversationId, ParticipantId, address
+from moot.model.message import Message, Revision
+from moot.model.moment import Moment
+from moot.model.participant import Kind
+from moot.ports import Scope
+from moot.rules import audit, floor, seats
+from moot.rules.draft import Draft, Room, Seen
+
+
+class Revise(Struct, frozen=True, gc=False):
+    """`text` None deletes."""
+
+    author: ParticipantId
+    conversation: ConversationId
+    seq: int
+    version: int
+    text: str | None
+
+
+def scope(command: Revise) -> Scope:
+    return Scope(
+        conversations=(command.conversation,),
+        names=(command.author,),
+        messages=((command.conversation, command.seq),),
+    )
+
+
+def decide(command: Revise, seen: Seen, at: Moment) -> Decision[Message]:
+    draft = Draft(seen, at)
+    room = look.open_room(draft, command.conversation)
+    if command.text == "":
+        raise BadText("an edit needs words", fix=("delete the message instead",))
+    message = _checked(command, room)
+    deleted = command.text is None
+    revised = structs.replace(
+        message,
+        text=command.text or "",
+        version=message.version + 1,
+        metadata={**message.metadata, "deleted": True} if deleted else message.metadata,
+    )
+    _chain(room, command.author, message, revised)
+    draft.emit("message.deleted" if deleted else "message.edited", room, by=command.author, seq=message.seq)
+    if deleted:
+        _withdraw(room, message.seq)
+    return Decision(draft.changes(), revised)
+
+
+def _checked(command: Revise, room: Room) -> Message:
+    """The message as it stands, if the caller may change it and has seen this version of it."""
+    where = address(command.conversation, command.seq)
+    message = room.draft.seen.message(command.conversation, command.seq)
+    if message is None:
+        raise NotFound(f"there is no message {where}", ref=where)
+    by = room.draft.participant(command.author)
+    own = message.author == by.id
+    if not own and not (by.kind is Kind.HUMAN and command.text is None):
+        raise NotPermitted(
+            f"{where} was written by {message.author}; only its author may change it",
+            detail="a person may delete any message",
+        )
+    if message.metadata.get("deleted"):
+        raise Conflict(f"{where} was deleted", current_version=message.version)
+    if message.version != command.version:
+        raise Conflict(
+            f"{where} has version {message.version} by now, you saw {command.version}",
+            fix=("read it again and repeat the change",),
+            current_version=message.version,
+            current_text=message.text,
+        )
+    return message
+
+
+def _chain(room: Room, by: ParticipantId, before: Message, after: Message) -> None:
+    conversation = room.conversation
+    revision = Revision(
+        conversation=room.id,
+        seq=after.seq,
+        version=after.version,
+        was_hash=audit.text_hash(before.text),
+        text_hash=audit.text_hash(after.text),
+        by=by,
+        at=room.now,
+        link=conversation.links + 1,
+        hash="",
+    )
+    revision = structs.replace(revision, hash=audit.revision_hash(conversation.chain, revision))
+    room.put_conversation(
+        structs.replace(conversation, links=revision.link, chain=revision.hash, updated_at=room.now)
+    )
+    room.draft.add(ReviseMessage(after, revision))
+
+
+def _withdraw(room: Room, seq: int) -> None:
+    """Unfinished turns owed only by the deleted message are not asked for any more."""
+    if room.conversation.takes_rounds:
+        floor.withdraw(room, seq)
+    else:
+        seats.withdraw(room, seq)
+    post.move_on(room)

@@ -1,0 +1,116 @@
+"""Sweep: time has passed. Holds end, patience ends, leases and deadlines run out; then the floor moves on.
+
+Above: host/ calls it for conversations where something is due. It makes every lost wake-up harmless, and doing
+it twice does nothing.
+"""
+
+from msgspec import Struct, structs
+
+from moot.flow import finish, post
+from moot.model.change import Decision
+from moot.model.ids import ConversationId, HostId
+from moot.model.moment import Moment
+from moot.model.participant import Kind
+from moot.model.turn import Duty, Rule, Turn, TurnState
+from moot.ports import Scope
+from moot.rules import direct, floor, seats
+from moot.rules.draft import Draft, Room, Seen
+
+
+class Sweep(Struct, frozen=True, gc=False):
+    conversation: ConversationId
+
+
+def scope(command: Sweep) -> Scope:
+    return Scope(conversations=(command.conversation,), hosts=True)
+
+
+def decide(command: Sweep, seen: Seen, at: Moment) -> Decision[None]:
+    conversation = seen.conversation(command.conversation)
+    if conversation is None:
+        return Decision([], None)
+    draft = Draft(seen, at)
+    room = draft.room(conversation)
+    alive = {host.id for host in seen.hosts() if host.lease_until > at.now}
+    for turn in sorted(room.turns.values(), key=lambda turn: turn.id):
+        _look_at(room, turn, alive)
+    post.move_on(room)
+    return Decision(draft.changes(), None)
+
+
+def _look_at(room: Room, turn: Turn, alive: set[HostId]) -> None:
+    due = bool(turn.due) and turn.due <= room.now
+    present = room.draft.participant(turn.agent).present(room.now)
+    match turn.state:
+        case TurnState.HELD if due:
+            _release(room, turn, present)
+        case TurnState.READY if due or not present:
+            _unclaimed(room, turn)
+        case TurnState.RUNNING:
+            _running(room, turn, alive)
+        case _:
+            pass
+
+
+def _release(room: Room, turn: Turn, present: bool) -> None:
+    if not room.conversation.takes_rounds:
+        direct.release(room, turn)
+    elif present:
+        seats.to_ready(room, turn, seats.patience(room, turn))
+    else:
+        _unclaimed(room, turn)
+
+
+def _unclaimed(room: Room, turn: Turn) -> None:
+    """Nobody came for it: a forced agent owes it, a poll is over."""
+    polled = turn.duty is Duty.MAY or turn.reason is Rule.ROUND_ROBIN
+    if room.conversation.takes_rounds and polled and not turn.named:
+        gone = seats.cancel(room, turn, Rule.AWAY)
+        room.put_round(floor.refused(room, room.rounds[turn.round], gone))
+    else:
+        seats.owe(room, turn)
+
+
+def _running(room: Room, turn: Turn, alive: set[HostId]) -> None:
+    now = room.now
+    external = room.draft.participant(turn.agent).kind is Kind.EXTERNAL
+    lost = not external and (turn.lease <= now or turn.host not in alive)
+    silent = bool(turn.deadline) and turn.deadline <= now
+    over = bool(turn.limit) and turn.limit <= now
+    if external and silent and not over:
+        if not turn.late:
+            room.put_turn(structs.replace(turn, late=True, due=turn.limit))
+    elif lost and not (silent and turn.deadline < turn.lease):
+        _lost(room, turn)
+    elif silent or over:
+        done = finish.expire(room, turn)
+        if room.conversation.takes_rounds:
+            floor.ended(room, done)
+        else:
+            direct.after(room, done)
+
+
+def _lost(room: Room, turn: Turn) -> None:
+    """Its host died: readied once more with a new fence, or owed; failed when that happened before."""
+    if turn.attempt >= seats.LOST_HOSTS:
+        done = finish.fail(room, turn, "its host was lost twice")
+        if room.conversation.takes_rounds:
+            floor.ended(room, done)
+        else:
+            direct.after(room, done)
+        return
+    give_back(room, turn, attempt=turn.attempt)
+
+
+def give_back(room: Room, turn: Turn, *, attempt: int) -> None:
+    """A running turn returns to where it can be claimed again."""
+    back = structs.replace(turn, fence=turn.fence + 1, attempt=attempt, lease=0.0, host=None, hi=0)
+    present = room.draft.participant(turn.agent).present(room.now)
+    grouped = room.conversation.takes_rounds
+    if present and not turn.late:
+        seats.to_ready(room, back, seats.patience(room, turn))
+    elif grouped and turn.duty is Duty.MAY and not turn.late:
+        gone = seats.cancel(room, turn, Rule.AWAY)
+        room.put_round(floor.refused(room, room.rounds[turn.round], gone))
+    else:
+        seats.owe(room, back)

@@ -1,0 +1,319 @@
+"""The host: claims turns of its agents, runs their brains, finishes the turns, hands over to the next.
+
+Above: hub.py starts and stops it. Below: the verbs claim, finish, renew, release and presence over the store.
+It acts on wake-ups only as hints: what it does, it does because a claim or a read of the store said so.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import structlog
+from msgspec import Struct
+
+from moot.errors import MootError, Stale
+from moot.failpoints import failpoint
+from moot.flow import claim, finish, leave_partial, release, renew
+from moot.flow.presence import Attach, Detach, attaching, detaching
+from moot.host.speaking import Speaking
+from moot.host.view import View, build
+from moot.model.event import Event
+from moot.model.ids import HostId, ParticipantId, TurnId
+from moot.model.participant import Participant
+from moot.model.turn import OPEN, Turn, TurnState
+from moot.ports import Brain, Clock, Conversations, Store, Turns
+
+log = structlog.get_logger("moot.host")
+
+DRAIN_SECONDS = 20.0
+
+
+class Hosted(Struct, frozen=True):
+    """An agent this host runs."""
+
+    who: Participant
+    brain: Brain
+    concurrency: int = 4
+    context_messages: int = 20
+    context_tokens: int = 8000
+
+
+class Running:
+    """A turn under way."""
+
+    def __init__(self, turn: Turn, task: "asyncio.Task[None]") -> None:
+        self.turn = turn
+        self.task = task
+        self.speaking: Speaking | None = None
+        self.sign_of_life = turn.started_at
+        self.renewed = turn.started_at
+
+
+class Host:
+    def __init__(  # noqa: PLR0913  what a host is made of, put together in one place
+        self,
+        identity: HostId,
+        pid: int,
+        *,
+        store: Store,
+        reads: Any,
+        clock: Clock,
+        handle: Callable[[View, Callable[[str], Any]], Any],
+        told_live: Callable[[Event], None],
+        lease_seconds: float,
+    ) -> None:
+        self.id = identity
+        self._pid = pid
+        self._store = store
+        self._conversations: Conversations = reads
+        self._turns: Turns = reads
+        self._clock = clock
+        self._handle = handle
+        self._told_live = told_live
+        self._lease = lease_seconds
+        self._hosted: dict[ParticipantId, Hosted] = {}
+        self._running: dict[TurnId, Running] = {}
+        self._claimable: dict[ParticipantId, dict[TurnId, None]] = {}
+        self._claiming: dict[ParticipantId, int] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._claims: set[asyncio.Task[Any]] = set()
+        self._draining = False
+        self._hurried = asyncio.Event()
+
+    # --- presence --------------------------------------------------------------------------------------
+
+    async def start(self, agents: Sequence[Hosted], dead: tuple[HostId, ...] = ()) -> None:
+        """Say that the agents are here, and take up what waits for them."""
+        first = not self._hosted
+        self._hosted |= {agent.who.id: agent for agent in agents}
+        await self._attach(dead)
+        failpoint("host.attached")
+        if first:
+            self._spawn(self._keep_lease())
+        for agent in [agent.who.id for agent in agents]:
+            for turn in await self._turns.turns(agent=agent, states=(TurnState.READY, TurnState.OWED)):
+                self._offer(turn)
+        await asyncio.gather(*self._claims, return_exceptions=True)
+
+    async def _attach(self, dead: tuple[HostId, ...] = ()) -> None:
+        here = Attach(host=self.id, pid=self._pid, agents=tuple(self._hosted), dead=dead)
+        await self._store.transact(attaching, here)
+
+    async def _keep_lease(self) -> None:
+        """The one heartbeat of this process, for all its agents and running turns."""
+        while True:
+            await self._clock.sleep_until(self._clock.now() + self._lease / 3)
+            try:
+                await self._attach()
+                await self._renew(list(self._running.values()))
+            except MootError as trouble:
+                log.warning("heartbeat failed", action="heartbeat_failed", error=str(trouble))
+
+    async def _renew(self, runs: list[Running]) -> None:
+        if not runs:
+            return
+        alive = tuple(renew.Alive(r.turn.id, r.turn.fence, r.sign_of_life) for r in runs)
+        for run in runs:
+            run.renewed = self._clock.now()
+        lost = await self._store.transact(renew, renew.Renew(turns=alive))
+        for turn in lost:
+            self._cancel(turn)
+
+    async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
+        """Take no more turns; let running ones end, then give them back; then be gone."""
+        self._draining = True
+        tasks = [run.task for run in self._running.values()]
+        if tasks and seconds > 0:
+            await self._wait_for(tasks, seconds)
+        for run in list(self._running.values()):
+            await self._give_back(run)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._store.transact(detaching, Detach(host=self.id))
+
+    async def _wait_for(self, tasks: "list[asyncio.Task[None]]", seconds: float) -> None:
+        hurried = asyncio.ensure_future(self._hurried.wait())
+        ended = asyncio.ensure_future(asyncio.wait(tasks))
+        try:
+            await asyncio.wait((ended, hurried), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiter in (ended, hurried):
+                waiter.cancel()
+
+    def hurry(self) -> None:
+        """A drain under way waits no longer."""
+        self._hurried.set()
+
+    async def _give_back(self, run: Running) -> None:
+        run.task.cancel()
+        await asyncio.gather(run.task, return_exceptions=True)
+        with suppress(MootError):
+            await self._store.transact(release, release.Release(turn=run.turn.id, fence=run.turn.fence))
+
+    # --- wake-ups --------------------------------------------------------------------------------------
+
+    def told(self, events: list[Event]) -> None:
+        """A hint: something was committed, here or in another process."""
+        newest: dict[TurnId, Turn] = {}
+        for event in events:
+            if event.turn is not None and event.turn.agent in self._hosted:
+                newest[event.turn.id] = event.turn
+        for turn in newest.values():
+            if turn.state in (TurnState.READY, TurnState.OWED):
+                self._offer(turn)
+            elif turn.state not in OPEN:
+                self._ended(turn)
+
+    def _offer(self, turn: Turn) -> None:
+        self._claimable.setdefault(turn.agent, {})[turn.id] = None
+        self._take_up(turn.agent)
+
+    def _ended(self, turn: Turn) -> None:
+        """A turn ended: if it is one we still run, somebody else ended it (interrupt, deadline, leave)."""
+        waiting = self._claimable.get(turn.agent)
+        if waiting is not None:
+            waiting.pop(turn.id, None)
+        run = self._running.get(turn.id)
+        if run is not None and run.turn.fence < turn.fence:
+            self._cancel(turn.id)
+            if turn.interrupted and not turn.message:
+                self._spawn(self._leave_partial(run))
+        elif run is not None and turn.state is TurnState.EXPIRED:
+            self._cancel(turn.id)
+
+    def _cancel(self, turn: TurnId) -> None:
+        run = self._running.pop(turn, None)
+        if run is not None:
+            run.task.cancel()
+            self._take_up(run.turn.agent)
+
+    async def _leave_partial(self, run: Running) -> None:
+        text = run.speaking.said if run.speaking is not None else ""
+        if text.strip():
+            command = leave_partial.LeavePartial(run.turn.id, run.turn.fence, text)
+            with suppress(Stale):
+                await self._store.transact(leave_partial, command)
+
+    def partials(self) -> dict[TurnId, str]:
+        """What running agents have said so far."""
+        return {
+            turn: run.speaking.said
+            for turn, run in self._running.items()
+            if run.speaking and run.speaking.said
+        }
+
+    # --- turns -----------------------------------------------------------------------------------------
+
+    def _busy(self, agent: ParticipantId) -> int:
+        running = sum(run.turn.agent == agent for run in self._running.values())
+        return running + self._claiming.get(agent, 0)
+
+    def _take_up(self, agent: ParticipantId) -> None:
+        """Claim what waits for the agent, as far as it can do several things at once."""
+        waiting = self._claimable.get(agent)
+        while waiting and not self._draining and self._busy(agent) < self._hosted[agent].concurrency:
+            turn = next(iter(waiting))
+            del waiting[turn]
+            self._claiming[agent] = self._claiming.get(agent, 0) + 1
+            claim_task = self._spawn(self._claim(agent, turn))
+            self._claims.add(claim_task)
+            claim_task.add_done_callback(self._claims.discard)
+
+    async def _claim(self, agent: ParticipantId, turn: TurnId) -> None:
+        try:
+            answer = await self._store.transact(claim, claim.Claim(turn=turn, host=self.id))
+        finally:
+            self._claiming[agent] -= 1
+        if answer.turn is not None:
+            failpoint("host.claimed")
+            self._begin(answer.turn)
+        else:
+            self._take_up(agent)
+
+    def _begin(self, turn: Turn) -> None:
+        task = self._spawn(self._run(turn))
+        self._running[turn.id] = Running(turn, task)
+
+    async def _run(self, turn: Turn) -> None:
+        """One turn from claim to finish; the floor's next turn follows at once where it is ours."""
+        outcome = await self._think(turn)
+        failpoint("host.thought")
+        command = finish.Finish(
+            turn=turn.id, fence=turn.fence, outcome=outcome, host=self.id, runs_here=self._with_room(turn)
+        )
+        try:
+            done = await self._store.transact(finish, command)
+        except Stale:
+            log.info("turn was ended elsewhere", action="turn_stale", turn=turn.id, agent=turn.agent)
+            return
+        finally:
+            self._running.pop(turn.id, None)
+        failpoint("host.finished")
+        if done.next is not None:
+            self._begin(done.next)
+        self._take_up(turn.agent)
+
+    def _with_room(self, ending: Turn) -> frozenset[ParticipantId]:
+        """Agents that could take a turn handed over by this one."""
+        if self._draining:
+            return frozenset()
+        return frozenset(
+            agent
+            for agent, hosted in self._hosted.items()
+            if self._busy(agent) - (agent == ending.agent) < hosted.concurrency
+        )
+
+    async def _think(self, turn: Turn) -> finish.Outcome:
+        hosted = self._hosted[turn.agent]
+        try:
+            view = await build(
+                self._conversations,
+                turn,
+                hosted.who,
+                messages=hosted.context_messages,
+                tokens=hosted.context_tokens,
+            )
+            failpoint("host.prethink")
+            speaking = await self._handle(view, lambda chunk: self._said(turn, chunk))
+            self._running[turn.id].speaking = speaking
+            reply = await hosted.brain.think(speaking)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # the border to foreign code: a brain may fail in any way it likes
+            log.warning(
+                "brain failed", action="brain_failed", agent=turn.agent, turn=turn.id, error=repr(error)
+            )
+            return finish.Failed(error=f"{type(error).__name__}: {error}")
+        if reply is None:
+            reply = speaking.said or None
+        mark = {"brain": hosted.brain.name} if hosted.brain.name else {}
+        return finish.Said(text=reply, metadata=mark)
+
+    async def _said(self, turn: Turn, chunk: str) -> None:
+        """A chunk is shown to whoever watches, and is a sign of life."""
+        run = self._running.get(turn.id)
+        if run is None:
+            return
+        now = self._clock.now()
+        run.sign_of_life = now
+        if chunk:
+            body = {"turn": str(turn.id), "agent": turn.agent, "text": chunk}
+            self._told_live(
+                Event(type="turn.delta", at=now, conversation=turn.conversation, by=turn.agent, body=body)
+            )
+        patience = turn.deadline - turn.started_at if turn.deadline else self._lease
+        if now - run.renewed > patience / 3:
+            await self._renew([run])
+
+    def _spawn(self, work: Any) -> "asyncio.Task[Any]":
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a task of the host failed", action="host_task_failed", error=repr(error))

@@ -1,0 +1,74 @@
+"""The sweeper: does what time makes due, and finds what a lost wake-up would have left lying.
+
+It sleeps until the next moment anything is due, at most `sweep_seconds`; idle, it does nothing else.
+"""
+
+import asyncio
+from contextlib import suppress
+
+import structlog
+
+from moot.errors import MootError
+from moot.failpoints import failpoint
+from moot.flow import sweep
+from moot.model.event import Event
+from moot.model.ids import ConversationId
+from moot.ports import Clock, Store, Turns
+
+log = structlog.get_logger("moot.sweeper")
+
+AGAIN_SECONDS = 1.0
+"""After a look that failed."""
+
+
+class Sweeper:
+    def __init__(self, store: Store, turns: Turns, clock: Clock, every: float) -> None:
+        self._store = store
+        self._turns = turns
+        self._clock = clock
+        self._every = every
+        self._planned = 0.0
+        self._sooner = asyncio.Event()
+
+    async def run(self) -> None:
+        """For as long as the hub lives."""
+        while True:
+            try:
+                await self.run_due()
+                due = await self._turns.next_due()
+            except MootError as trouble:
+                log.warning("sweep failed", action="sweep_failed", error=str(trouble))
+                due = self._clock.now() + AGAIN_SECONDS
+            latest = self._clock.now() + self._every
+            self._planned = latest if due is None else min(due, latest)
+            await self._wait()
+
+    async def _wait(self) -> None:
+        self._sooner.clear()
+        sleep = asyncio.ensure_future(self._clock.sleep_until(self._planned))
+        poke = asyncio.ensure_future(self._sooner.wait())
+        try:
+            await asyncio.wait((sleep, poke), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiter in (sleep, poke):
+                waiter.cancel()
+
+    def told(self, events: list[Event]) -> None:
+        """A commit may have made something due earlier than planned."""
+        for event in events:
+            if event.turn is not None and event.turn.due and event.turn.due < self._planned:
+                self._sooner.set()
+                return
+
+    async def run_due(self) -> None:
+        """Everything that is due by now, until nothing is."""
+        for _ in range(100):
+            due = await self._turns.due(self._clock.now())
+            if not due:
+                return
+            failpoint("sweep.begun")
+            await asyncio.gather(*(self.look_at(conversation) for conversation in due))
+
+    async def look_at(self, conversation: ConversationId) -> None:
+        with suppress(MootError):
+            await self._store.transact(sweep, sweep.Sweep(conversation=conversation))

@@ -1,0 +1,106 @@
+"""`hub.conversations`: make, find and change conversations."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from moot import shapes
+from moot.errors import BadValue
+from moot.flow import archive, configure, create, go_on, join, leave
+from moot.hub.core import Core
+from moot.model.conversation import ConversationKind, GroupOverrides
+from moot.model.ids import ParticipantId
+
+
+def overrides(settings: dict[str, Any]) -> GroupOverrides:
+    """Settings as a caller gives them, checked; the error names the key and what it takes."""
+    try:
+        return msgspec.convert(settings, GroupOverrides)
+    except msgspec.ValidationError as problem:
+        raise BadValue(
+            f"these settings cannot be used: {problem}",
+            detail=f"settings are {', '.join(GroupOverrides.__struct_fields__)}",
+        ) from problem
+
+
+class Conversations:
+    def __init__(self, core: Core, me: ParticipantId) -> None:
+        self._core = core
+        self._me = me
+
+    async def create(
+        self,
+        name: str,
+        *,
+        participants: Sequence[str] = (),
+        kind: str = "group",
+        settings: dict[str, Any] | None = None,
+    ) -> shapes.Conversation:
+        if kind not in {item.value for item in ConversationKind}:
+            raise BadValue(
+                f'"{kind}" is no kind of conversation',
+                detail=f"kinds are {', '.join(item.value for item in ConversationKind)}",
+            )
+        command = create.Create(
+            author=self._me,
+            name=name,
+            participants=tuple(participants),
+            kind=ConversationKind(kind),
+            settings=overrides(settings or {}),
+        )
+        return await self._core.shape(await self._core.do(create, command))
+
+    async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
+        """The one conversation of this set of names, made when it is first needed."""
+        people = [await self._core.participant(name) for name in participants]
+        ids = sorted({who.id for who in people} | {self._me})
+        direct = len(ids) <= create.PAIR
+        key = f"{'direct' if direct else 'group'}:{'+'.join(ids)}"
+        command = create.Create(
+            author=self._me,
+            name=key.replace(":", "-"),
+            participants=tuple(who.id for who in people),
+            kind=ConversationKind.DIRECT if direct else ConversationKind.GROUP,
+            key=key,
+        )
+        return await self._core.shape(await self._core.do(create, command))
+
+    async def get(self, ref: str) -> shapes.Conversation:
+        return await self._core.shape(await self._core.conversation(ref))
+
+    async def list(self, *, archived: bool = False, kind: str | None = None) -> list[shapes.Conversation]:
+        found = await self._core.parts.store.conversations(archived=archived, kind=kind)
+        return [await self._core.shape(conversation) for conversation in found]
+
+    async def join(self, ref: str, name: str) -> shapes.Conversation:
+        await self._core.do(join, join.Join(self._me, ref, name))
+        return await self.get(ref)
+
+    async def leave(self, ref: str, name: str) -> None:
+        await self._core.do(leave, leave.Leave(self._me, ref, name))
+
+    async def rename(self, ref: str, name: str) -> shapes.Conversation:
+        done = await self._core.do(configure, configure.Configure(self._me, ref, name=name))
+        return await self._core.shape(done)
+
+    async def configure(self, ref: str, **settings: Any) -> shapes.Conversation:
+        command = configure.Configure(self._me, ref, settings=overrides(settings))
+        return await self._core.shape(await self._core.do(configure, command))
+
+    async def archive(self, ref: str) -> None:
+        await self._core.do(archive, archive.Archive(self._me, ref))
+
+    async def unarchive(self, ref: str) -> None:
+        """`ref` is the id: the name of an archived conversation may belong to another by now."""
+        found = await self._core.parts.store.conversation(ref)
+        name = found.name if found is not None else ""
+        await self._core.do(archive, archive.Archive(self._me, ref, archive.Fate.UNARCHIVE, name))
+
+    async def delete(self, ref: str) -> None:
+        """Erase it with everything said in it."""
+        await self._core.do(archive, archive.Archive(self._me, ref, archive.Fate.ERASE))
+
+    async def resume(self, ref: str) -> bool:
+        """`/continue`: let a stopped round or chain go on."""
+        return bool(await self._core.do(go_on, go_on.GoOn(self._me, ref)))

@@ -1,0 +1,256 @@
+"""What all voices of one open hub share: the parts, the host, the sweeper, and who is called what."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+from moot import shapes
+from moot.brains.code import AgentSpec, CodeBrain
+from moot.errors import NotFound
+from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.host.hints import HintClient, HintServer
+from moot.host.host import Host, Hosted
+from moot.host.sweeper import Sweeper
+from moot.model.event import Event
+from moot.model.ids import HostId, ParticipantId
+from moot.model.participant import Kind, Participant
+from moot.model.turn import OPEN
+from moot.ports import Clock
+from moot.rules.mentions import nearest
+from moot.settings import Home
+from moot.wiring import Parts, assemble
+
+UNHINTED_LOOK = 0.5
+"""Seconds between two looks at the log while nobody sends hints; one look reads one row."""
+HINTED_LOOK = 10.0
+REGISTRY_EVENTS = frozenset({"agent.joined", "agent.renamed"})
+
+
+class Core:
+    def __init__(self, home: Home, clock: Clock | None, *, listens: bool) -> None:
+        self._home = home
+        self._clock = clock
+        self._hints: HintServer | HintClient = (
+            HintServer(home.hub_sock, self.hinted) if listens else HintClient(home.hub_sock, self.hinted)
+        )
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._closing = False
+        self._known: dict[ParticipantId, Participant] = {}
+        self.parts: Parts
+        self.host: Host
+        self.sweeper: Sweeper
+        self.user: ParticipantId
+
+    # --- opening and closing -----------------------------------------------------------------------------
+
+    async def open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
+        self.parts = await assemble(self._home, self._clock, self._hints.tell)
+        try:
+            await self._open(agents, handle)
+        except BaseException:  # half open is not open: nothing may stay behind, whatever went wrong
+            await self._let_go()
+            raise
+
+    async def _stop_tasks(self) -> None:
+        self._closing = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _let_go(self) -> None:
+        await self._stop_tasks()
+        await self._hints.close()
+        await self.parts.log.close()
+        await self.parts.store.close()
+
+    async def _open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
+        parts, settings = self.parts, self.parts.settings
+        enrolled = await self._enrol(agents)
+        self.user = next(who.id for who in enrolled if who.kind is Kind.HUMAN)
+        self.host = Host(
+            HostId(f"h{uuid4().hex[:12]}"),
+            os.getpid(),
+            store=parts.store,
+            reads=parts.store,
+            clock=parts.clock,
+            handle=handle,
+            told_live=parts.log.live,
+            lease_seconds=settings.host.lease_seconds,
+        )
+        self.sweeper = Sweeper(parts.store, parts.store, parts.clock, settings.host.sweep_seconds)
+        for watcher in (self._registry_told, self.host.told, self.sweeper.told):
+            parts.log.watch(watcher)
+        await self._hints.start()
+        await self._start(agents, enrolled)
+        await self._look_at_everything_open()
+        self.spawn(self.sweeper.run())
+        self.spawn(self._look_out())
+        if hasattr(parts.clock, "watch"):
+            parts.clock.watch(self.sweeper.run_due)
+
+    async def take_in(self, agents: Sequence[AgentSpec]) -> None:
+        """Host more agents, from now until the hub is closed."""
+        await self._start(agents, await self._enrol(agents))
+
+    async def _start(self, agents: Sequence[AgentSpec], enrolled: tuple[Participant, ...]) -> None:
+        hosted = self._hosted(agents, enrolled)
+        if hosted:
+            await self.host.start(hosted, dead=await self._dead_hosts())
+
+    async def _look_out(self) -> None:
+        """Hints can be lost, and without a hub there are none: look now and then what others have told."""
+        while True:
+            await asyncio.sleep(HINTED_LOOK if self._hints.connected else UNHINTED_LOOK)
+            if not self._hints.connected:
+                await self._hints.start()
+            await self.parts.log.catch_up()
+
+    async def _enrol(self, agents: Sequence[AgentSpec]) -> tuple[Participant, ...]:
+        settings = self.parts.settings
+        given = {spec.name: spec for spec in agents}
+        people = [Newcomer(name=settings.hub.user, kind=Kind.HUMAN)]
+        for row in settings.agents:
+            kind = Kind.EXTERNAL if row.brain == "external" else Kind.AGENT
+            config = {"avatar": row.avatar} if row.avatar else {}
+            named = row.name not in given or given[row.name].brain or row.brain.startswith("code:")
+            brain = row.brain if named else "code"
+            people.append(Newcomer(row.name, kind, row.display, row.role, brain, row.project, config))
+        rows = {row.name for row in settings.agents}
+        people += [
+            Newcomer(spec.name, Kind.AGENT, spec.display, spec.role, spec.brain or "code", spec.project or "")
+            for spec in agents
+            if spec.name not in rows
+        ]
+        enrolled: tuple[Participant, ...] = await self.parts.store.transact(enrolling, Enrol(tuple(people)))
+        await self.refresh()
+        return enrolled
+
+    def _hosted(self, agents: Sequence[AgentSpec], enrolled: tuple[Participant, ...]) -> list[Hosted]:
+        rows = {row.name: row for row in self.parts.settings.agents}
+        by_name = {who.name: who for who in enrolled}
+        return [
+            Hosted(
+                who=by_name[spec.name],
+                brain=CodeBrain(spec.think, spec.brain),
+                concurrency=rows[spec.name].concurrency if spec.name in rows else spec.concurrency,
+                context_messages=rows[spec.name].context_messages
+                if spec.name in rows
+                else spec.context_messages,
+                context_tokens=rows[spec.name].context_tokens if spec.name in rows else spec.context_tokens,
+            )
+            for spec in agents
+        ]
+
+    async def _dead_hosts(self) -> tuple[HostId, ...]:
+        """Hosts whose process is gone: their leases need not run out first."""
+        return tuple(host.id for host in await self.parts.store.hosts() if not _alive(host.pid))
+
+    async def _look_at_everything_open(self) -> None:
+        """At start: what a crash left half done is taken up again."""
+        turns = await self.parts.store.turns(states=tuple(OPEN))
+        for conversation in sorted({turn.conversation for turn in turns}):
+            await self.sweeper.look_at(conversation)
+
+    async def close(self, drain: float = 0.0) -> None:
+        if hasattr(self.parts.clock, "unwatch"):
+            self.parts.clock.unwatch(self.sweeper.run_due)
+        await self._stop_tasks()
+        try:
+            await self.host.drain(drain)
+            await self._look_at_everything_open()
+        finally:
+            await self._let_go()
+
+    def spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def hinted(self) -> None:
+        """Another process says that the log has grown."""
+        if not self._closing:
+            self.spawn(self.parts.log.catch_up())
+
+    # --- doing and naming --------------------------------------------------------------------------------
+
+    async def do(self, verb: Any, command: Any) -> Any:
+        """Carry out a verb; a name nobody has is refused with those that come near."""
+        try:
+            return await self.parts.store.transact(verb, command)
+        except NotFound as refusal:
+            raise await self.with_suggestions(refusal) from None
+
+    async def with_suggestions(self, refusal: NotFound) -> NotFound:
+        ref = refusal.facts.get("ref")
+        if not ref or refusal.suggestions:
+            return refusal
+        names = [who.name for who in self._known.values()]
+        names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
+        near = nearest(str(ref), names)
+        agents = sorted(who.name for who in self._known.values() if who.speaks_in_turns)
+        detail = refusal.detail or (
+            f"agents here: {', '.join(agents[:12])}" if agents else "there are no agents yet"
+        )
+        facts = {key: value for key, value in refusal.facts.items() if key != "available"}
+        return NotFound(
+            refusal.title, detail=detail, fix=refusal.fix, suggestions=near, available=agents[:50], **facts
+        )
+
+    def names(self, who: ParticipantId) -> str:
+        known = self._known.get(who)
+        return known.name if known is not None else who
+
+    def people(self) -> list[Participant]:
+        return list(self._known.values())
+
+    async def refresh(self) -> None:
+        self._known = {who.id: who for who in await self.parts.store.participants()}
+
+    def _registry_told(self, events: list[Event]) -> None:
+        if any(event.type in REGISTRY_EVENTS for event in events):
+            self.spawn(self.refresh())
+
+    async def participant(self, name: str) -> Participant:
+        found = await self.parts.store.participant(name)
+        if found is None:
+            missing = NotFound(f'no agent is called "{name}"', fix=("moot agents list",), ref=name)
+            raise await self.with_suggestions(missing)
+        return found  # type: ignore[no-any-return]
+
+    async def conversation(self, ref: str) -> Any:
+        found = await self.parts.store.conversation(ref)
+        if found is None:
+            missing = NotFound(
+                f'no conversation is called "{ref}"',
+                fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
+                ref=ref,
+            )
+            raise await self.with_suggestions(missing)
+        return found
+
+    async def shape(self, conversation: Any) -> shapes.Conversation:
+        members = await self.parts.store.members(conversation.id)
+        known = {who.id: who for who in self._known.values()}
+        seats = tuple(
+            shapes.Seat(
+                name=self.names(m.participant),
+                kind=known[m.participant].kind.value if m.participant in known else "agent",
+                joined_at=shapes.when(m.joined_at),
+                mark=m.mark,
+            )
+            for m in members
+        )
+        settings = conversation.settings.over(self.parts.settings.groups)
+        return shapes.Conversation.of(conversation, seats, settings, self.names)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

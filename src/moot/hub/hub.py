@@ -1,0 +1,401 @@
+"""The hub as a program sees it. Every method speaks as one participant: the owner, or whom it acts as.
+
+    async with Hub.open("~/.moot", agents=[analyst]) as hub:
+        await hub.post("earnings", "@analyst AAPL?")
+
+Above: programs, the command line, later the doors. Below: verbs over the store, the host that runs agents.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from moot import shapes
+from moot.brains.code import AgentSpec
+from moot.errors import BadText, BadValue, NotFound, NotPermitted, Passed, TimedOut, TurnFailed
+from moot.flow import post, revise
+from moot.flow.post import Post
+from moot.host.speaking import Speaking
+from moot.host.view import View
+from moot.hub.agents import Agents
+from moot.hub.conversations import Conversations
+from moot.hub.core import Core
+from moot.hub.why import explained
+from moot.model.answer import Blocked, Preview, Receipt, Warned
+from moot.model.event import Event
+from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
+from moot.model.message import Message
+from moot.model.turn import OPEN, Turn, TurnState
+from moot.ports import Clock, Page
+from moot.rules.mentions import nearest
+from moot.rules.text import TextProblem, check_text
+from moot.settings import Home, Settings, find_home
+
+PROBLEMS = {
+    "type": "it is not a text",
+    "empty": "it is empty",
+    "nul": "it holds U+0000",
+    "surrogate": "it is not valid Unicode",
+    "too_long": "it is too long",
+}
+UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
+
+
+class Hub:
+    def __init__(self, core: Core, me: ParticipantId, turn: Turn | None = None) -> None:
+        self._core = core
+        self._me = me
+        self._turn = turn
+        self.conversations = Conversations(core, me)
+        self.agents = Agents(core, me)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        home: str | Path | None = None,
+        *,
+        agents: Sequence[AgentSpec] = (),
+        clock: Clock | None = None,
+        listens: bool = False,
+        drain: float = 0.0,
+    ) -> AsyncIterator["Hub"]:
+        """Open a home in this process and host the given agents until the block is left."""
+        option = None if home is None else str(home)
+        core = Core(Home(find_home(option, os.environ)), clock, listens=listens)
+
+        async def handle(view: View, stream: Any) -> Speaking:
+            voice = Hub(core, view.agent.id, view.turn)
+            return Speaking(view, await core.shape(view.conversation), core.names, stream, voice)
+
+        await core.open(agents, handle)
+        try:
+            yield cls(core, core.user)
+        finally:
+            await core.close(drain)
+
+    @property
+    def name(self) -> str:
+        return self._core.names(self._me)
+
+    @property
+    def position(self) -> int:
+        """The newest event known here: `events(after=position)` misses nothing that follows."""
+        return self._core.parts.log.last
+
+    @property
+    def settings(self) -> Settings:
+        """moot.toml and the environment, as they were read when the home was opened."""
+        return self._core.parts.settings
+
+    async def host(self, agents: Sequence[AgentSpec]) -> None:
+        """Host more agents until the block is left."""
+        await self._core.take_in(agents)
+
+    def hurry(self) -> None:
+        """Leaving the block waits no longer for running turns: they are given back at once."""
+        self._core.host.hurry()
+
+    def acting_as(self, name: str) -> "Hub":
+        """Speak as somebody else; all rules bind whom it speaks as. For the owner only."""
+        if self._me != self._core.user:
+            raise NotPermitted(f"{self.name} may speak only for itself")
+        for who in self._core.people():
+            if name in (who.name, who.id, *who.aliases):
+                return Hub(self._core, who.id)
+        known = [who.name for who in self._core.people()]
+        raise NotFound(f'nobody is called "{name}"', suggestions=nearest(name, known), ref=name)
+
+    # --- speaking --------------------------------------------------------------------------------------
+
+    async def post(  # noqa: PLR0913  the options of a message
+        self,
+        conversation: str,
+        text: str,
+        *,
+        reply_to: str | None = None,
+        force: Sequence[str] = (),
+        intent: str | None = None,
+        interrupt: bool = False,
+        idempotency_key: str | None = None,
+        max_turns: int | None = None,
+    ) -> Receipt:
+        """Say something. Returns once it is on disk, with each agent's part in it."""
+        command = self._posting(
+            conversation,
+            text,
+            reply_to=reply_to,
+            force=force,
+            intent=intent,
+            interrupt=interrupt,
+            partials=self._core.host.partials() if interrupt else {},
+            key=idempotency_key or uuid4().hex,
+            max_turns=max_turns,
+        )
+        receipt: Receipt = await self._core.do(post, command)
+        return self._with_near_names(receipt)
+
+    def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
+        text = self._checked(text)
+        fields["reply_to"] = _seq(fields.pop("reply_to", None))
+        fields["intent"] = fields.pop("intent", None) or ""
+        fields["force"] = tuple(fields.pop("force", ()))
+        if self._turn is not None:
+            fields |= {"turn": self._turn.id, "fence": self._turn.fence}
+        try:
+            return msgspec.convert(
+                msgspec.structs.asdict(post.posting(self._me, conversation, text, **fields)), Post
+            )
+        except msgspec.ValidationError as problem:
+            raise BadValue(f"this cannot be posted: {problem}") from problem
+
+    def _checked(self, text: str) -> str:
+        try:
+            return check_text(text, limit_bytes=self.settings.limits.message_bytes)
+        except TextProblem as problem:
+            raise BadText(
+                f"the text cannot be stored: {PROBLEMS[problem.problem]}",
+                detail=f"expected {problem.expected}",
+                problem=problem.problem,
+            ) from problem
+
+    def _with_near_names(self, receipt: Receipt) -> Receipt:
+        """Unknown names in the text come back with those they may have meant."""
+        if not any(warning.code == "E201" for warning in receipt.warnings):
+            return receipt
+        known = [who.name for who in self._core.people()]
+        told = tuple(_near(warning, known) for warning in receipt.warnings)
+        return msgspec.structs.replace(receipt, warnings=told)
+
+    async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
+        """Who would answer, by the very function that decides it; nothing is stored."""
+        command = self._posting(conversation, text, force=force)
+        receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
+        found = await self._core.conversation(conversation)
+        by_duty: dict[str, list[str]] = {"must": [], "may": [], "observes": []}
+        blocked: list[Blocked] = []
+        for delivery in receipt.deliveries:
+            if delivery.duty == "blocked":
+                blocked.append(Blocked(delivery.agent, delivery.rule, delivery.reason))
+            else:
+                by_duty[delivery.duty].append(delivery.agent)
+        return Preview(
+            must=tuple(by_duty["must"]),
+            may=tuple(by_duty["may"]),
+            observes=tuple(by_duty["observes"]),
+            blocked=tuple(blocked),
+            cap=found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message,
+            warnings=receipt.warnings,
+        )
+
+    async def send(
+        self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
+    ) -> Receipt:
+        """Say something to one agent, in the conversation of the pair."""
+        pair = await self.conversations.implicit([target])
+        return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
+
+    async def broadcast(self, text: str) -> dict[str, Any]:
+        """One message to everybody else, each in its pair's own conversation and under its own limit."""
+        shared = f"b{uuid4().hex[:12]}"
+        delivered: list[str] = []
+        failed: list[dict[str, Any]] = []
+        for who in self._core.people():
+            if who.id == self._me or not who.speaks_in_turns:
+                continue
+            pair = await self.conversations.implicit([who.id])
+            command = self._posting(
+                pair.id, text, metadata={"broadcast_id": shared}, key=f"{shared}:{who.id}"
+            )
+            try:
+                await self._core.do(post, command)
+            except (NotPermitted, NotFound) as refusal:
+                failed.append({"agent": who.name, "error": refusal.title})
+            except Exception as refusal:  # each pair is on its own: one refusal must not stop the others
+                after = getattr(refusal, "retry_after_ms", None)
+                failed.append({"agent": who.name, "error": str(refusal), "retry_after_ms": after})
+            else:
+                delivered.append(who.name)
+        return {"delivered_to": delivered, "failed": failed, "broadcast_id": shared}
+
+    async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
+        """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
+        who = await self._core.participant(target)
+        subscription = self._core.parts.log.subscribe()
+        receipt = await self.send(target, text)
+        conversation = ConversationId(receipt.conversation)
+        try:
+            async with asyncio.timeout(timeout):
+                async for event in subscription:
+                    turn = event.turn
+                    if turn is None or turn.conversation != conversation or turn.agent != who.id:
+                        continue
+                    if turn.state not in OPEN and turn.hi >= receipt.seq:
+                        return await self._answer(turn, who.name)
+        except TimeoutError:
+            pass
+        raise TimedOut(
+            f"{who.name} did not answer within {timeout:g} s",
+            detail=f"the message is kept as {receipt.id}; an answer will stand in the conversation",
+            message=receipt.id,
+        )
+
+    async def _answer(self, turn: Turn, name: str) -> shapes.Message:
+        if turn.message:
+            message = await self._core.parts.store.message(turn.conversation, turn.message)
+            if message is not None:
+                return self._shape(message)
+        if turn.state is TurnState.PASSED or turn.state is TurnState.SAID:
+            raise Passed(f"{name} read it and chose to say nothing")
+        raise TurnFailed(f"{name} could not answer: {turn.error or turn.state.value}", turn=str(turn.id))
+
+    async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
+        return await self._revise(id, version, self._checked(text))
+
+    async def delete(self, id: str, *, version: int) -> shapes.Message:
+        return await self._revise(id, version, None)
+
+    async def _revise(self, id: str, version: int, text: str | None) -> shapes.Message:
+        conversation, seq = _address(id)
+        command = revise.Revise(self._me, conversation, seq, version, text)
+        return self._shape(await self._core.do(revise, command))
+
+    # --- reading ---------------------------------------------------------------------------------------
+
+    def _shape(self, message: Message) -> shapes.Message:
+        return shapes.Message.of(message, self._core.names)
+
+    async def messages(
+        self, conversation: str, *, after: int = 0, before: int | None = None, limit: int = 100
+    ) -> list[shapes.Message]:
+        """Ascending. With `before` alone: the newest `limit` below it."""
+        found = await self._core.conversation(conversation)
+        page = Page(after=after, before=before, limit=limit, newest=before is not None and not after)
+        return [self._shape(m) for m in await self._core.parts.store.messages(found.id, page)]
+
+    async def newest(self, conversation: str, limit: int = 50) -> list[shapes.Message]:
+        """The last messages, ascending."""
+        found = await self._core.conversation(conversation)
+        page = Page(limit=limit, newest=True)
+        return [self._shape(m) for m in await self._core.parts.store.messages(found.id, page)]
+
+    async def turns(
+        self, *, conversation: str | None = None, agent: str | None = None, state: str | None = None
+    ) -> list[shapes.Turn]:
+        where = (await self._core.conversation(conversation)).id if conversation else None
+        who = (await self._core.participant(agent)).id if agent else None
+        if state is not None and state not in {item.value for item in TurnState}:
+            raise BadValue(
+                f'"{state}" is no state of a turn',
+                detail=f"states are {', '.join(s.value for s in TurnState)}",
+            )
+        states = (TurnState(state),) if state else ()
+        found = await self._core.parts.store.turns(conversation=where, agent=who, states=states)
+        return [shapes.Turn.of(turn, self._core.names) for turn in found]
+
+    async def turn(self, id: str) -> shapes.Turn:
+        found = await self._core.parts.store.turn(TurnId(int(id))) if str(id).isdigit() else None
+        if found is None:
+            raise NotFound(f"there is no turn {id}", ref=str(id))
+        return shapes.Turn.of(found, self._core.names)
+
+    async def why(self, message_id: str) -> shapes.Why:
+        """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
+        return await explained(self._core, *_address(message_id))
+
+    async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
+        hits = await self._core.parts.store.search(query, limit)
+        return [shapes.Hit(message=self._shape(message), snippet=snippet) for message, snippet in hits]
+
+    # --- waiting ---------------------------------------------------------------------------------------
+
+    async def unsettled(self, conversation: str | None = None) -> list[shapes.Turn]:
+        """The turns that `settled` would wait for."""
+        where = (await self._core.conversation(conversation)).id if conversation else None
+        found = await self._core.parts.store.turns(conversation=where, states=UNSETTLED)
+        return [shapes.Turn.of(turn, self._core.names) for turn in found]
+
+    async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
+        """Wait until no turn waits, is ready, held or running (owed ones do not count)."""
+        where = (await self._core.conversation(conversation)).id if conversation else None
+        subscription = self._core.parts.log.subscribe()
+        store = self._core.parts.store
+        try:
+            async with asyncio.timeout(timeout):
+                if not await store.turns(conversation=where, states=UNSETTLED, limit=1):
+                    return
+                async for event in subscription:
+                    if event.turn is None or event.turn.state in UNSETTLED:
+                        continue
+                    if where is not None and event.conversation != where:
+                        continue
+                    if not await store.turns(conversation=where, states=UNSETTLED, limit=1):
+                        return
+        except TimeoutError:
+            still = await self.unsettled(conversation)
+            raise TimedOut(
+                f"{len(still)} turns are still open after {timeout:g} s",
+                open=[turn.to_dict() for turn in still],
+            ) from None
+        finally:
+            subscription.close()
+
+    async def events(
+        self,
+        *,
+        conversation: str | None = None,
+        agent: str | None = None,
+        types: Sequence[str] = (),
+        after: str | int | None = None,
+    ) -> AsyncIterator[shapes.Event]:
+        """What happens, as it happens; with `after`, from that event on without a gap."""
+        where = (await self._core.conversation(conversation)).id if conversation else None
+        who = (await self._core.participant(agent)).id if agent else None
+        subscription = self._core.parts.log.subscribe(None if after is None else int(after))
+        async for event in subscription:
+            if where is not None and event.conversation != where:
+                continue
+            if who is not None and event.by != who:
+                continue
+            if types and event.type not in types:
+                continue
+            yield shapes.Event.of(event, self._core.names, await self._body(event))
+
+    async def _body(self, event: Event) -> dict[str, Any]:
+        store = self._core.parts.store
+        if event.seq and event.conversation:
+            message = await store.message(event.conversation, event.seq)
+            return self._shape(message).to_dict() if message is not None else {}
+        if event.turn is not None:
+            return shapes.Turn.of(event.turn, self._core.names).to_dict()
+        if event.type.startswith("conversation.") and event.conversation and event.body is None:
+            found = await store.conversation(event.conversation)
+            return (await self._core.shape(found)).to_dict() if found is not None else {}
+        body = event.body or {}
+        return {**body, "agent": self._core.names(body["agent"])} if event.type == "turn.delta" else body
+
+
+def _near(warning: Warned, known: list[str]) -> Warned:
+    near = [name for token in warning.names[:3] for name in nearest(token, known)]
+    if warning.code != "E201" or not near:
+        return warning
+    return Warned(warning.code, f"{warning.message}; did you mean {', '.join(near)}?", warning.names)
+
+
+def _address(id: str) -> tuple[ConversationId, int]:
+    try:
+        return parse_address(id)
+    except ValueError as problem:
+        raise BadValue(str(problem)) from problem
+
+
+def _seq(reply_to: str | int | None) -> int:
+    if reply_to is None:
+        return 0
+    return reply_to if isinstance(reply_to, int) else _address(reply_to)[1]

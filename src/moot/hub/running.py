@@ -1,0 +1,112 @@
+"""One hub per home: whoever holds the lock is it, and says so in `run/hub.json`.
+
+The lock is the kernel's (`flock`), so it cannot outlive its process; hub.json is only there to be read.
+"""
+
+import fcntl
+import os
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from moot import __version__
+from moot.errors import HubRunning
+from moot.settings import Home
+from moot.shapes import when
+
+PATIENCE = 10
+
+
+class HubLock:
+    """`with HubLock(home) as lock: …; lock.announce()`. A second one on the same home is refused at once."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._path = home.run / "hub.lock"
+        self._file = -1
+        self._announced = False
+
+    def __enter__(self) -> "HubLock":
+        self._home.make()
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        holder = self._take()
+        if holder:
+            os.close(self._file)
+            raise HubRunning(
+                f"a hub already runs on {self._home.path} (pid {holder})",
+                detail="one home has one hub; other commands reach its agents through it",
+                fix=(f"kill {holder}", "moot --home DIR up") if holder.isdigit() else ("moot doctor",),
+                pid=int(holder) if holder.isdigit() else None,
+            )
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        return self
+
+    def _take(self) -> str:
+        """Empty when the lock is ours, else who has it. Without a name somebody only looks: try again."""
+        for _ in range(PATIENCE):
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = os.pread(self._file, 32, 0).decode(errors="replace").strip()
+                if holder:
+                    return holder
+                time.sleep(0.02)
+            else:
+                return ""
+        return "unknown"
+
+    def announce(self, instance: str) -> dict[str, Any]:
+        """The hub is ready: write hub.json whole or not at all, and give what it says."""
+        told = {
+            "pid": os.getpid(),
+            "host": None,
+            "port": None,
+            "url": f"unix:{self._home.hub_sock}",
+            "instance": instance,
+            "version": __version__,
+            "started_at": when(time.time()),
+        }
+        draft = self._home.hub_json.with_suffix(".new")
+        draft.write_bytes(msgspec.json.encode(told))
+        draft.chmod(0o600)
+        draft.replace(self._home.hub_json)
+        self._announced = True
+        return told
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._announced:
+            with suppress(FileNotFoundError):
+                self._home.hub_json.unlink()
+        os.ftruncate(self._file, 0)
+        os.close(self._file)
+
+
+def running_hub(home: Home) -> dict[str, Any] | None:
+    """What hub.json says, if a hub holds the lock; None where none does."""
+    if not _is_held(home):
+        return None
+    try:
+        told: dict[str, Any] = msgspec.json.decode(home.hub_json.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return {"pid": None}
+    return told
+
+
+def _is_held(home: Home) -> bool:
+    try:
+        file = os.open(home.run / "hub.lock", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False

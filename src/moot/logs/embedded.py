@@ -1,0 +1,125 @@
+"""The embedded log: readers of the stored events, woken by commits of this process and by hints from others.
+
+A subscription is a cursor over the store's events, so nothing is missed, whatever happens to a wake-up.
+Recent events are kept in a ring, so that following costs no reads. Live-only
+events (deltas) ride along, unstored.
+"""
+
+import asyncio
+from bisect import bisect_right
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+
+from moot.model.event import Event
+from moot.ports import Events
+
+RECENT = 4096
+"""Events kept at hand, at least; followers that are further behind read the store."""
+MOST_LIVE = 512
+READ = 500
+
+
+class Subscription:
+    """One reader's place in the log."""
+
+    def __init__(self, log: "EmbeddedLog", after: int) -> None:
+        self._log = log
+        self.after = after
+        self._live: deque[tuple[int, Event]] = deque(maxlen=MOST_LIVE)
+        """Each with the newest stored event of its moment: it is told behind that one and before the next."""
+        self._woken = asyncio.Event()
+
+    def wake(self, live: Event | None = None) -> None:
+        if live is not None:
+            self._live.append((self._log.last, live))
+        self._woken.set()
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        try:
+            while True:
+                self._woken.clear()
+                for event in await self._log.since(self.after):
+                    while self._live and self._live[0][0] < event.id:
+                        yield self._live.popleft()[1]
+                    self.after = event.id
+                    yield event
+                while self._live and self._live[0][0] <= self.after:
+                    yield self._live.popleft()[1]
+                if self.after >= self._log.last and not self._live:
+                    await self._woken.wait()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Nobody follows here any more."""
+        self._log.forget(self)
+
+
+class EmbeddedLog:
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self._recent: list[Event] = []
+        self._subscriptions: set[Subscription] = set()
+        self._watchers: list[Callable[[list[Event]], None]] = []
+        self.last = 0
+        """Newest event this process knows of."""
+        self._catching_up = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        self.last = await self._events.last_event()
+
+    def watch(self, watcher: Callable[[list[Event]], None]) -> None:
+        """Called in order with every stored event, from whichever process."""
+        self._watchers.append(watcher)
+
+    def committed(self, events: list[Event]) -> None:
+        """This process committed; if another one did in between, what it told is fetched first."""
+        if events and events[0].id == self.last + 1:
+            self._tell(events)
+        else:
+            task = asyncio.get_running_loop().create_task(self.catch_up())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def catch_up(self) -> None:
+        """Read what other processes told. Safe to call at any time."""
+        async with self._catching_up:
+            while events := await self._events.events(after=self.last, limit=READ):
+                self._tell([event for event in events if event.id > self.last])
+
+    def live(self, event: Event) -> None:
+        for subscription in self._subscriptions:
+            subscription.wake(event)
+
+    def _tell(self, events: list[Event]) -> None:
+        if not events:
+            return
+        self._recent += events
+        if len(self._recent) > 2 * RECENT:
+            del self._recent[:-RECENT]
+        self.last = events[-1].id
+        for watcher in self._watchers:
+            watcher(events)
+        for subscription in self._subscriptions:
+            subscription.wake()
+
+    async def since(self, after: int) -> list[Event]:
+        if after >= self.last:
+            return []
+        if self._recent and self._recent[0].id <= after + 1:
+            return self._recent[bisect_right(self._recent, after, key=lambda event: event.id) :]
+        return await self._events.events(after=after, limit=READ)
+
+    def subscribe(self, after: int | None = None) -> Subscription:
+        subscription = Subscription(self, self.last if after is None else after)
+        self._subscriptions.add(subscription)
+        return subscription
+
+    def forget(self, subscription: Subscription) -> None:
+        self._subscriptions.discard(subscription)

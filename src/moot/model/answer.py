@@ -1,0 +1,78 @@
+"""What callers get back. Names, not ids; `to_dict` gives the JSON of every door."""
+
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from moot.model.message import Message
+from moot.model.turn import Turn
+
+
+class Delivery(Struct, frozen=True, gc=False):
+    agent: str
+    duty: str
+    state: str
+    rule: str
+    reason: str
+    reachability: str
+    delayed_ms: int = 0
+
+
+class Warned(Struct, frozen=True, gc=False):
+    code: str
+    message: str
+    names: tuple[str, ...] = ()
+
+
+class Receipt(Struct, frozen=True, gc=False):
+    """A message is durable, and this is what it set off."""
+
+    id: str
+    seq: int
+    conversation: str
+    sender: str
+    root: str
+    hop: int
+    deliveries: tuple[Delivery, ...] = ()
+    warnings: tuple[Warned, ...] = ()
+    replayed: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_builtins(self)
+        return {"from" if key == "sender" else key: value for key, value in found.items()}
+
+
+class Blocked(Struct, frozen=True, gc=False):
+    agent: str
+    rule: str
+    reason: str
+
+
+class Preview(Struct, frozen=True, gc=False):
+    """Who would answer a message, before it is sent."""
+
+    must: tuple[str, ...]
+    may: tuple[str, ...]
+    observes: tuple[str, ...]
+    blocked: tuple[Blocked, ...]
+    cap: int
+    warnings: tuple[Warned, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_builtins(self)
+        return found
+
+
+class Claimed(Struct, frozen=True, gc=False):
+    """A turn that is now the caller's, or None when somebody else has it."""
+
+    turn: Turn | None = None
+
+
+class Finished(Struct, frozen=True, gc=False):
+    """How a turn ended, what was posted, and, for the hand-over, the caller's next turn already leased."""
+
+    turn: Turn
+    message: Message | None = None
+    next: Turn | None = None
+    due: float = 0.0

@@ -1,0 +1,111 @@
+"""The closed set of things a decision can change. The fold knows each of them and no other."""
+
+from typing import Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from moot.model.chain import Pair, Root
+from moot.model.conversation import Conversation, Member
+from moot.model.event import Event
+from moot.model.ids import ConversationId, HostId, ParticipantId
+from moot.model.message import Message, Revision
+from moot.model.participant import Host, Participant, Quota
+from moot.model.permit import Permit
+from moot.model.round import Round
+from moot.model.turn import Turn
+
+A = TypeVar("A", covariant=True)
+
+
+class AppendMessage(Struct, frozen=True, gc=False):
+    """Needs a permit, which only the link policy makes."""
+
+    message: Message
+    permit: Permit
+
+
+class ReviseMessage(Struct, frozen=True, gc=False):
+    message: Message
+    revision: Revision
+
+
+class PutConversation(Struct, frozen=True, gc=False):
+    conversation: Conversation
+
+
+class DropConversation(Struct, frozen=True, gc=False):
+    conversation: ConversationId
+
+
+class PutMember(Struct, frozen=True, gc=False):
+    member: Member
+
+
+class DropMember(Struct, frozen=True, gc=False):
+    conversation: ConversationId
+    participant: ParticipantId
+
+
+class PutTurn(Struct, frozen=True, gc=False):
+    turn: Turn
+
+
+class PutRound(Struct, frozen=True, gc=False):
+    round: Round
+
+
+class PutRoot(Struct, frozen=True, gc=False):
+    root: Root
+
+
+class PutPair(Struct, frozen=True, gc=False):
+    pair: Pair
+
+
+class PutParticipant(Struct, frozen=True, gc=False):
+    participant: Participant
+
+
+class PutQuota(Struct, frozen=True, gc=False):
+    quota: Quota
+
+
+class PutHost(Struct, frozen=True, gc=False):
+    host: Host
+
+
+class DropHost(Struct, frozen=True, gc=False):
+    host: HostId
+
+
+class Emit(Struct, frozen=True, gc=False):
+    event: Event
+
+
+Change: TypeAlias = (
+    AppendMessage
+    | ReviseMessage
+    | PutConversation
+    | DropConversation
+    | PutMember
+    | DropMember
+    | PutTurn
+    | PutRound
+    | PutRoot
+    | PutPair
+    | PutParticipant
+    | PutQuota
+    | PutHost
+    | DropHost
+    | Emit
+)
+
+
+class Decision(Generic[A]):
+    """What a verb decided: the changes, in order, and the answer for the caller."""
+
+    __slots__ = ("answer", "changes")
+
+    def __init__(self, changes: list[Change], answer: A) -> None:
+        self.changes = changes
+        self.answer = answer

@@ -1,0 +1,28 @@
+"""The numbers a decision is made under: `[limits]` and `[host]` of moot.toml."""
+
+from msgspec import Struct
+
+from moot.model.conversation import GroupSettings
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    chain_turns: int = 16
+    chain_depth: int = 8
+    pair_window_seconds: float = 5.0
+    pair_backoff_seconds: float = 2.0
+    pair_backoff_max_seconds: float = 30.0
+    pair_per_minute: int = 10
+    pair_reset_seconds: float = 30.0
+    agent_turns_per_hour: int = 120
+    agent_roots_per_hour: int = 60
+    message_bytes: int = 262144
+    requests_per_second: float = 10.0
+
+
+class Terms(Struct, frozen=True, gc=False):
+    """Everything configured that a verb may ask about."""
+
+    groups: GroupSettings = GroupSettings()
+    limits: Limits = Limits()
+    lease_seconds: float = 15.0
+    user: str = "user"

@@ -1,0 +1,86 @@
+"""What is said: a docmem node, child of its conversation, plain text, addressed by `seq`."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId, address
+from moot.model.participant import Kind
+from moot.model.turn import Duty, Rule
+
+
+class Part(Struct, frozen=True, array_like=True, gc=False):
+    """An agent's part in a message, as planned when it was posted."""
+
+    agent: ParticipantId
+    duty: Duty
+    rule: Rule
+
+
+class Plan(Struct, frozen=True, array_like=True, gc=False):
+    """The why-record: the parts that differ, and what holds for every other agent member."""
+
+    parts: tuple[Part, ...] = ()
+    others: tuple[Duty, Rule] = (Duty.OBSERVES, Rule.STRATEGY)
+
+    def of(self, agent: ParticipantId) -> tuple[Duty, Rule]:
+        for part in self.parts:
+            if part.agent == agent:
+                return part.duty, part.rule
+        return self.others
+
+
+class Message(Struct, frozen=True, gc=False):
+    conversation: ConversationId
+    seq: int
+    author: ParticipantId
+    kind: Kind
+    text: str
+    root: RootId
+    hop: int
+    at: float
+    mentions: tuple[ParticipantId, ...] = ()
+    reply_to: int = 0
+    intent: str = ""
+    version: int = 1
+    turn: TurnId | None = None
+    round: int = 0
+    """Opener of the round it was said in; its own seq if it opened one; 0 outside groups."""
+    depth: int = 0
+    metadata: dict[str, Any] = {}
+    plan: Plan = Plan()
+    key: str = ""
+    """Idempotency key, unique per author."""
+    digest: str = ""
+    """Fingerprint of the request, to tell a repeat from another body under the same key."""
+    link: int = 0
+    """Its place in the conversation's audit chain."""
+    hash: str = ""
+
+    @property
+    def id(self) -> str:
+        return address(self.conversation, self.seq)
+
+    @property
+    def context(self) -> str:
+        """The docmem context of the node: type, name and value."""
+        return f"text:agent:{self.author}"
+
+    @property
+    def by_agent(self) -> bool:
+        return self.kind is Kind.AGENT or self.kind is Kind.EXTERNAL
+
+
+class Revision(Struct, frozen=True, gc=False):
+    """An edit or a delete: a link of its own in the audit chain."""
+
+    conversation: ConversationId
+    seq: int
+    version: int
+    was_hash: str
+    """Hash of the text before."""
+    text_hash: str
+    by: ParticipantId
+    at: float
+    link: int
+    hash: str

@@ -1,0 +1,68 @@
+"""Who talks: people, agents, outside processes, tools, and the system that leaves notices."""
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from moot.model.ids import HostId, ParticipantId
+
+
+class Kind(StrEnum):
+    """What a participant is. Stamped by the hub, never taken from a text."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    EXTERNAL = "external"
+    TOOL = "tool"
+    SYSTEM = "system"
+
+
+class Participant(Struct, frozen=True, gc=False):
+    """A row of the registry. The id never changes; the name can, and old ones stay as aliases."""
+
+    id: ParticipantId
+    name: str
+    kind: Kind
+    aliases: tuple[str, ...] = ()
+    display: str = ""
+    role: str = ""
+    brain: str = ""
+    project: str = ""
+    paused: bool = False
+    live_until: float = 0.0
+    """An agent is present while its host's lease runs; an external one while it has a wait open."""
+    host: HostId | None = None
+    config: dict[str, Any] = {}
+    created_at: float = 0.0
+    last_active: float = 0.0
+
+    @property
+    def speaks_in_turns(self) -> bool:
+        return self.kind is Kind.AGENT or self.kind is Kind.EXTERNAL
+
+    def present(self, now: float) -> bool:
+        return self.live_until > now
+
+
+class Quota(Struct, frozen=True, gc=False):
+    """What an agent used of its hourly allowance. `hour` is the number of the hour since the epoch."""
+
+    agent: ParticipantId
+    hour: int = 0
+    turns: int = 0
+    roots: int = 0
+    last_root: str = ""
+    """Chain of its last closed turn: what it posts of itself soon after still belongs to it."""
+    last_hop: int = 0
+    last_ended: float = 0.0
+
+
+class Host(Struct, frozen=True, gc=False):
+    """A process that runs agents. Its lease keeps all of them present."""
+
+    id: HostId
+    pid: int
+    agents: tuple[ParticipantId, ...]
+    lease_until: float
+    started_at: float

@@ -1,0 +1,180 @@
+"""One chance to speak: for one agent, in one conversation, over the interval `(lo, hi]` of seq."""
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct, structs
+
+from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
+
+
+class TurnState(StrEnum):
+    WAITING = "waiting"
+    READY = "ready"
+    HELD = "held"
+    OWED = "owed"
+    RUNNING = "running"
+    SAID = "said"
+    PASSED = "passed"
+    FAILED = "failed"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_open(self) -> bool:
+        return self in OPEN
+
+
+OPEN = frozenset({TurnState.WAITING, TurnState.READY, TurnState.HELD, TurnState.OWED, TurnState.RUNNING})
+UNCLAIMED = OPEN - {TurnState.RUNNING}
+MOVES_CURSOR = frozenset({TurnState.SAID, TurnState.PASSED, TurnState.FAILED, TurnState.EXPIRED})
+USES_SLOT = frozenset({TurnState.SAID, TurnState.FAILED, TurnState.EXPIRED})
+
+_S = TurnState
+_LEGAL: dict[TurnState, frozenset[TurnState]] = {
+    _S.WAITING: frozenset({_S.READY, _S.HELD, _S.OWED, _S.CANCELLED}),
+    _S.READY: frozenset({_S.RUNNING, _S.OWED, _S.CANCELLED}),
+    _S.HELD: frozenset({_S.READY, _S.OWED, _S.CANCELLED, _S.HELD}),
+    _S.OWED: frozenset({_S.RUNNING, _S.CANCELLED}),
+    _S.RUNNING: frozenset({_S.SAID, _S.PASSED, _S.FAILED, _S.EXPIRED, _S.CANCELLED, _S.READY, _S.OWED}),
+}
+
+
+class IllegalMove(AssertionError):
+    """A turn cannot go from one state to the other; a rule is wrong, not the caller."""
+
+
+class Duty(StrEnum):
+    MUST = "must"
+    MAY = "may"
+    OBSERVES = "observes"
+    BLOCKED = "blocked"
+
+
+class Rule(StrEnum):
+    """Every word `why` can give for a part in the conversation, or for silence."""
+
+    MENTION = "mention"
+    FORCE = "force"
+    DIRECT = "direct"
+    POLL = "poll"
+    REACT = "react"
+    ROUND_ROBIN = "round_robin"
+    TASK = "task"
+    ASK = "ask"
+    STRATEGY = "strategy"
+    SEEN = "seen"
+    REST = "rest"
+    CAP = "cap"
+    DEPTH = "depth"
+    CHAIN = "chain"
+    COOLDOWN = "cooldown"
+    LINK = "link"
+    PAIR_LIMIT = "pair_limit"
+    BUDGET = "budget"
+    NO_PROGRESS = "no_progress"
+    PAUSED = "paused"
+    AWAY = "away"
+    SELF = "self"
+    DELETED = "deleted"
+
+
+BLOCKING = frozenset(
+    {Rule.CAP, Rule.DEPTH, Rule.CHAIN, Rule.NO_PROGRESS, Rule.PAUSED, Rule.BUDGET, Rule.PAIR_LIMIT}
+)
+
+
+def silenced(by: Rule) -> Duty:
+    """How an agent stands that a rule kept from a turn: blocked by a brake, else it merely observes."""
+    return Duty.BLOCKED if by in BLOCKING else Duty.OBSERVES
+
+
+class Call(Struct, frozen=True, array_like=True, gc=False):
+    """A message's claim on an agent's turn."""
+
+    agent: ParticipantId
+    seq: int
+    human: bool
+    """Said by a human or an outside system, not by an agent."""
+    depth: int
+    """Depth inside the round that the turn would have."""
+    hop: int
+    """Hop of the message."""
+    root: RootId
+    reason: Rule
+    place: int = 0
+    due: float = 0.0
+    """Not before this moment (pair back-off)."""
+
+
+class Turn(Struct, frozen=True, gc=False):
+    id: TurnId
+    agent: ParticipantId
+    conversation: ConversationId
+    duty: Duty
+    reason: Rule
+    state: TurnState
+    calls: tuple[Call, ...]
+    created_at: float
+    round: int = 0
+    """Opener of the round it belongs to; 0 outside groups."""
+    place: int = 0
+    lo: int = 0
+    hi: int = 0
+    shared: bool = False
+    """Reads to the same `hi` as the others readied with it (parallel)."""
+    late: bool = False
+    """Was owed, or outlived its deadline: runs beside the floor."""
+    resumed: bool = False
+    """Began after an interruption: an agent may not interrupt it again."""
+    interrupted: bool = False
+    cause: int = 0
+    """seq of the message it answers, so far as known when readied; with root, hop and depth fixed when claimed."""
+    root: RootId = RootId("")
+    hop: int = 0
+    """Hop of what is said in it."""
+    depth: int = 0
+    charged: tuple[RootId, ...] = ()
+    due: float = 0.0
+    """When the sweep has to look again: end of hold, of patience, of lease, or the deadline."""
+    lease: float = 0.0
+    deadline: float = 0.0
+    limit: float = 0.0
+    host: HostId | None = None
+    fence: int = 0
+    attempt: int = 0
+    posts: int = 0
+    """Messages posted by tool during the turn, anywhere."""
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    message: int = 0
+    """seq of the reply."""
+    rule: Rule | None = None
+    """Why it failed or was cancelled."""
+    error: str = ""
+    kept: str = ""
+    """Text of a reply that was refused, kept for its author."""
+    usage: dict[str, Any] | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether somebody asked for this very agent, beyond a poll or its place in the rotation."""
+        return any(call.reason in FORCING and call.reason is not Rule.ROUND_ROBIN for call in self.calls)
+
+    def joined(self, call: Call) -> "Turn":
+        """This turn with one more message it answers to; a forced one makes it a must."""
+        calls = self.calls if call in self.calls else (*self.calls, call)[-MOST_CALLS:]
+        if call.reason in FORCING and self.duty is Duty.MAY:
+            return structs.replace(self, calls=calls, duty=Duty.MUST, reason=call.reason)
+        return structs.replace(self, calls=calls)
+
+    def moved(self, state: TurnState, **fields: Any) -> "Turn":
+        """The one function that changes a turn's state; an illegal move raises."""
+        if state not in _LEGAL.get(self.state, ()):
+            raise IllegalMove(f"turn {self.id} of {self.agent} cannot go from {self.state} to {state}")
+        return structs.replace(self, state=state, **fields)
+
+
+FORCING = frozenset({Rule.MENTION, Rule.FORCE, Rule.ROUND_ROBIN, Rule.TASK, Rule.ASK})
+MOST_CALLS = 8
+"""A turn remembers this many of the newest messages that called it."""

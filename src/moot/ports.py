@@ -1,0 +1,158 @@
+"""What the flow needs from the world: a store that writes, reads on the side, a clock, a brain.
+
+A port exists where there are two real implementations. All of them speak in Moot's own values; none of them
+knows SQL, sockets or topics.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
+
+from moot.model.change import Decision
+from moot.model.conversation import Conversation, Member
+from moot.model.event import Event
+from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
+from moot.model.message import Message, Revision
+from moot.model.moment import Moment
+from moot.model.participant import Host, Participant
+from moot.model.round import Round
+from moot.model.turn import Turn, TurnState
+from moot.rules.draft import Seen
+
+C = TypeVar("C", contravariant=True)
+A = TypeVar("A")
+Answer = TypeVar("Answer", covariant=True)
+
+
+class Scope(Struct, frozen=True, gc=False):
+    """The bounded piece of the store a verb must see, known before anything is read.
+
+    A conversation brings its members, open turns, open rounds and, where it is a pair, the pair's limiter;
+    turns and rounds bring the chains they belong to.
+    """
+
+    conversations: tuple[ConversationId, ...] = ()
+    refs: tuple[str, ...] = ()
+    """Conversations by name, id or key."""
+    turns: tuple[TurnId, ...] = ()
+    """Turns by id, ended ones too, each with its conversation."""
+    names: tuple[str, ...] = ()
+    """Participants by id, name or alias."""
+    messages: tuple[tuple[ConversationId, int], ...] = ()
+    running_of: ParticipantId | None = None
+    """All running turns of this participant, each with its conversation."""
+    roots: tuple[RootId, ...] = ()
+    key: tuple[ParticipantId, str] | None = None
+    hosts: bool = False
+    everyone: bool = False
+    """All participants: only for verbs that enrol or rename."""
+
+
+class Verb(Protocol[C, Answer]):
+    """One thing that can be done: a module of flow/ with these two pure functions."""
+
+    def scope(self, command: C) -> Scope: ...
+    def decide(self, command: C, seen: Seen, at: Moment) -> Decision[Answer]: ...
+
+
+class Store(Protocol):
+    """The whole write side. `transact` returns after the synced commit."""
+
+    async def transact(self, verb: Verb[C, A], command: C) -> A: ...
+    async def preview(self, verb: Verb[C, A], command: C) -> A: ...
+    async def close(self) -> None: ...
+
+
+class Page(Struct, frozen=True):
+    """Which messages of a conversation: the newest `limit` below `before`, or the first after `after`."""
+
+    after: int = 0
+    before: int | None = None
+    limit: int = 100
+    newest: bool = False
+
+
+class Conversations(Protocol):
+    """Reading conversations and what was said in them."""
+
+    async def conversation(self, ref: str) -> Conversation | None: ...
+    async def conversations(self, *, archived: bool, kind: str | None) -> list[Conversation]: ...
+    async def members(self, conversation: ConversationId) -> list[Member]: ...
+    async def messages(self, conversation: ConversationId, page: Page) -> list[Message]: ...
+    async def message(self, conversation: ConversationId, seq: int) -> Message | None: ...
+    async def revisions(self, conversation: ConversationId) -> list[Revision]: ...
+    async def search(self, query: str, limit: int) -> list[tuple[Message, str]]: ...
+
+
+class Turns(Protocol):
+    """Reading turns: what can be claimed, what is due, what was."""
+
+    async def turn(self, turn: TurnId) -> Turn | None: ...
+    async def turns(
+        self,
+        *,
+        conversation: ConversationId | None = None,
+        agent: ParticipantId | None = None,
+        states: Sequence[TurnState] = (),
+        limit: int = 1000,
+    ) -> list[Turn]: ...
+    async def round(self, conversation: ConversationId, opener: int) -> Round | None: ...
+    async def due(self, now: float) -> list[ConversationId]: ...
+    async def next_due(self) -> float | None: ...
+
+
+class People(Protocol):
+    """Reading the registry."""
+
+    async def participants(self) -> list[Participant]: ...
+    async def participant(self, name: str) -> Participant | None: ...
+    async def hosts(self) -> list[Host]: ...
+
+
+class Events(Protocol):
+    """Reading what happened, in order, from any point still kept."""
+
+    async def events(
+        self,
+        *,
+        after: int,
+        conversation: ConversationId | None = None,
+        types: Sequence[str] = (),
+        limit: int = 500,
+    ) -> list[Event]: ...
+    async def last_event(self) -> int: ...
+
+
+class Clock(Protocol):
+    """`now` in UTC seconds. Everything that waits, waits here, so that a test can move time."""
+
+    def now(self) -> float: ...
+    async def sleep_until(self, moment: float) -> None: ...
+
+
+class Speaks(Protocol):
+    """A turn as its agent sees it while it speaks (host/speaking.py)."""
+
+    id: str
+    agent: str
+    role: str
+    conversation: Any
+    must_answer: bool
+    reason: str
+    trigger: Any
+    text: str
+    new: Sequence[Any]
+    messages: Sequence[Any]
+    said: str
+
+    async def say(self, chunk: str) -> None: ...
+
+
+class Brain(Protocol):
+    """Who thinks. The answer is the reply; `[PASS]`, or nothing where nothing was streamed, is silence."""
+
+    name: str
+    """Told with every message it makes, as `metadata.brain`; empty where it needs no mark."""
+
+    async def think(self, turn: Any) -> str | None: ...

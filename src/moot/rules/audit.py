@@ -1,0 +1,100 @@
+"""The audit chain: each message, edit and delete hashes the one before it in its conversation.
+
+A changed column, a removed row or a swapped pair breaks every hash after it. `verify` walks it.
+"""
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+
+from msgspec import json
+
+from moot.model.message import Message, Revision
+
+
+def text_hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def micros(at: float) -> int:
+    return round(at * 1_000_000)
+
+
+def message_hash(before: str, m: Message, original_text_hash: str) -> str:
+    """The link of a message. What may change later (text, the deleted mark) enters by its first form."""
+    metadata = {k: v for k, v in m.metadata.items() if k != "deleted"} if m.metadata else m.metadata
+    row = (
+        before,
+        m.conversation,
+        m.seq,
+        m.link,
+        m.author,
+        m.kind,
+        original_text_hash,
+        m.mentions,
+        m.root,
+        m.hop,
+        micros(m.at),
+        m.reply_to,
+        m.intent,
+        m.turn,
+        m.round,
+        m.depth,
+        metadata,
+        m.plan,
+        m.key,
+        m.digest,
+    )
+    return sha256(json.encode(row)).hexdigest()
+
+
+def revision_hash(before: str, r: Revision) -> str:
+    row = (before, r.conversation, r.seq, r.version, r.link, r.was_hash, r.text_hash, r.by, micros(r.at))
+    return sha256(json.encode(row)).hexdigest()
+
+
+def verify(messages: Iterable[Message], revisions: Iterable[Revision], head: str, links: int) -> str | None:
+    """None when the chain of a whole conversation holds, else what is wrong with it."""
+    by_message: dict[int, list[Revision]] = {}
+    chain: dict[int, Message | Revision] = {}
+    for revision in revisions:
+        by_message.setdefault(revision.seq, []).append(revision)
+        chain[revision.link] = revision
+    expected_seq = 1
+    for message in messages:
+        if message.seq != expected_seq:
+            return f"message {expected_seq} is missing"
+        expected_seq += 1
+        chain[message.link] = message
+        later = sorted(by_message.get(message.seq, ()), key=lambda r: r.version)
+        if message.version != 1 + len(later):
+            return f"message {message.seq} has version {message.version}, its revisions say {1 + len(later)}"
+        if later and later[-1].text_hash != text_hash(message.text):
+            return f"message {message.seq} does not hold the text its last revision recorded"
+        if bool(message.metadata.get("deleted")) != (bool(later) and not message.text):
+            return f"message {message.seq} is marked as deleted and was not, or was and is not marked"
+    return _walk(chain, by_message, head, links)
+
+
+def _walk(
+    chain: Mapping[int, Message | Revision],
+    by_message: Mapping[int, list[Revision]],
+    head: str,
+    links: int,
+) -> str | None:
+    before = ""
+    for number in range(1, links + 1):
+        entry = chain.get(number)
+        if entry is None:
+            return f"link {number} of the chain is missing"
+        if isinstance(entry, Message):
+            later = by_message.get(entry.seq)
+            first = min(later, key=lambda r: r.version).was_hash if later else text_hash(entry.text)
+            found = message_hash(before, entry, first)
+        else:
+            found = revision_hash(before, entry)
+        if found != entry.hash:
+            return f"message {entry.seq} was altered: link {number} does not hash to what was recorded"
+        before = found
+    if len(chain) != links or before != head:
+        return "the chain does not end where the conversation says it ends"
+    return None

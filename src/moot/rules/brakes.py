@@ -1,0 +1,118 @@
+"""What stops agents from going on for ever. All brakes are here; flow.post and the floor ask them.
+
+Slots and depth per round live in the floor, because they decide who is asked; here is what holds over all
+conversations: chain caps, the pair limiter, the no-progress detector, hourly quotas, and cooldown.
+"""
+
+from msgspec import structs
+
+from moot.errors import RateLimited
+from moot.model.chain import Pair, Root, Spoken, Tail
+from moot.model.conversation import Member
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.limits import Limits
+from moot.model.participant import Quota
+from moot.model.turn import Call, Rule
+from moot.rules.similar import is_thin, words_key
+
+WINDOW = 6
+"""The no-progress detector looks at this many agent messages of one root in one conversation …"""
+THIN = 5
+"""… and trips when so many of them are short or near-copies."""
+A_PAIR = 2
+MINUTE = 60.0
+HOUR = 3600.0
+
+
+def pair_send(pair: Pair, now: float, limits: Limits) -> Pair:
+    """The pair after one more send; `due` says when it may wake its receiver. Refuses over the hard cap."""
+    recent = tuple(at for at in pair.sent if now - MINUTE < at <= now)
+    if len(recent) >= limits.pair_per_minute:
+        wait = recent[0] + MINUTE - now
+        raise RateLimited(
+            f"{len(recent)} messages in this minute from {pair.sender} to {pair.receiver}",
+            detail=f"at most {limits.pair_per_minute} a minute pass between two agents in one direction",
+            fix=(f"wait {wait:.0f} s",),
+            retry_after_ms=max(1, round(wait * 1000)),
+            rule=Rule.PAIR_LIMIT.value,
+        )
+    gap = now - pair.last
+    level, delay = pair.level, 0.0
+    if not pair.last or gap >= limits.pair_reset_seconds or gap < 0:
+        level = 0
+    elif gap < limits.pair_window_seconds:
+        delay = min(limits.pair_backoff_seconds * 2.0**level, limits.pair_backoff_max_seconds)
+        level += 1
+    return Pair(
+        sender=pair.sender,
+        receiver=pair.receiver,
+        level=level,
+        last=now,
+        due=max(min(pair.due, now + limits.pair_backoff_max_seconds), now + delay),
+        sent=(*recent, now),
+    )
+
+
+def hop_allowed(hop: int, root: Root | None, limits: Limits) -> bool:
+    """Whether a message of this hop may still cause turns."""
+    return hop - (root.base_hop if root else 0) < limits.chain_depth
+
+
+def chain_stop(call: Call, root: Root | None, limits: Limits) -> Rule | None:
+    """The rule by which a chain may not have one more turn, if any. People's calls always pass."""
+    if call.human:
+        return None
+    if not hop_allowed(call.hop, root, limits):
+        return Rule.CHAIN
+    return root_stop(root, limits)
+
+
+def root_stop(root: Root | None, limits: Limits) -> Rule | None:
+    """Whether a chain, whatever the message, is paused or has had all its turns."""
+    if root is None:
+        return None
+    if root.paused is not None:
+        return root.paused
+    return Rule.CHAIN if root.turns >= limits.chain_turns else None
+
+
+def quota_now(quota: Quota | None, agent: ParticipantId, now: float) -> Quota:
+    """The agent's allowance of this hour; a new hour starts fresh."""
+    hour = int(now // HOUR)
+    if quota is None:
+        return Quota(agent=agent, hour=hour)
+    return quota if quota.hour == hour else structs.replace(quota, hour=hour, turns=0, roots=0)
+
+
+def quota_left(quota: Quota | None, agent: ParticipantId, now: float, limits: Limits) -> bool:
+    return quota_now(quota, agent, now).turns < limits.agent_turns_per_hour
+
+
+def cooled_at(member: Member, cooldown: float, now: float) -> float:
+    """When the member may speak again in this group. A clock set back makes nobody wait longer."""
+    return min(member.said_at, now) + cooldown if member.said_at else 0.0
+
+
+def spoke(root: Root, conversation: ConversationId, agent: ParticipantId, text: str) -> Root:
+    """The chain with one more agent message; paused when the talk makes no progress."""
+    said = Spoken(agent=agent, short=is_thin(text), words=words_key(text)[:200])
+    tails = {tail.conversation: tail for tail in root.tails}
+    before = tails.get(conversation, Tail(conversation=conversation))
+    window = (*before.window, said)[-WINDOW:]
+    tails[conversation] = Tail(conversation=conversation, window=window)
+    paused = Rule.NO_PROGRESS if makes_no_progress(window) else root.paused
+    return structs.replace(root, tails=tuple(tails.values()), paused=paused)
+
+
+def makes_no_progress(window: tuple[Spoken, ...]) -> bool:
+    if len(window) < WINDOW or len({said.agent for said in window}) != A_PAIR:
+        return False
+    words = [said.words for said in window]
+    thin = sum(1 for said in window if said.short or words.count(said.words) > 1)
+    return thin >= THIN
+
+
+def continued(root: Root, conversation: ConversationId, hop: int) -> Root:
+    """The chain after a person let it go on: counters and the detector's window start again."""
+    tails = tuple(tail for tail in root.tails if tail.conversation != conversation)
+    return structs.replace(root, turns=0, base_hop=hop, paused=None, noticed=(), tails=tails)

@@ -1,0 +1,19 @@
+"""Who may speak to whom. The only place that makes a `Permit`.
+
+Until the link graph is built everybody may: people by right, agents by policy `open`. The seam is real,
+though: nothing becomes a message without passing here.
+"""
+
+from moot.model.conversation import Conversation
+from moot.model.ids import SYSTEM, ParticipantId
+from moot.model.participant import Kind
+from moot.model.permit import Permit
+
+OF_SYSTEM = Permit(author=SYSTEM, by="system")
+
+
+def permit(author: ParticipantId, kind: Kind, conversation: Conversation) -> Permit:
+    """The right of an author to speak in a conversation."""
+    if kind is Kind.HUMAN:
+        return Permit(author=author, by="human")
+    return Permit(author=author, by="member" if conversation.takes_rounds else "open")

@@ -1,0 +1,163 @@
+"""What agents, people and conversations may be called, and how a name becomes an id.
+
+Above: flow/ and config check every new name here; stores use the ids. Below: nothing.
+Not here: who holds a name now (the caller passes it in), aliases, display in colour (rules/palette).
+
+An agent's name is what people type after `@`; its id is the slug of its first name and never changes. Only
+ids reach paths, topics and sockets. Display names are free text for the eye and address nobody.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import count, islice
+from typing import Final, Literal
+from unicodedata import category, normalize
+
+RESERVED: Final = frozenset(
+    {"human", "system", "tool", "all", "everyone", "here", "moot", "owner", "hub", "admin", "agent", "none"}
+)
+NAME_EXPECTED: Final = (
+    "a lower-case letter, then up to 62 of a-z 0-9 _ . -, not ending in a dot, such as 'arya'"
+)
+DISPLAY_LENGTH: Final = 128
+CONVERSATION_LENGTH: Final = 100
+
+_NAME = re.compile(r"[a-z](?:[a-z0-9_.-]{0,61}[a-z0-9_-])?")
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+_NOT_NAME = re.compile(r"[^a-z0-9_.-]+")
+_SHOWN_AT_MOST = 40  # letters of a refused name repeated in the message; it may be a megabyte long
+
+# The ASCII rows of Unicode's confusables.txt (17.0) that can touch a name: 0 → O, 1 → l, m → rn. The others
+# (I " ` | %) are no letters of names. Names are compared without case, so O is o here. Letters outside ASCII
+# never get as far as this table: the shape refuses them.
+_LOOKS_LIKE = str.maketrans({"0": "o", "1": "l", "m": "rn"})
+
+# Drawn as nothing, although Unicode calls them letters, symbols or marks.
+_BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+# Controls, formats (bidi, zero-width), surrogates, line and paragraph separators.
+_UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+Problem = Literal["shape", "reserved", "taken", "confusable"]
+
+
+class NameProblem(ValueError):
+    """A name that cannot be given, with what was expected, what it clashes with, and names that would do."""
+
+    def __init__(
+        self,
+        name: str,
+        problem: Problem,
+        expected: str,
+        clashes_with: str | None = None,
+        suggestions: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.problem = problem
+        self.expected = expected
+        self.clashes_with = clashes_with
+        self.suggestions = suggestions
+        shown = name if len(name) <= _SHOWN_AT_MOST else name[:_SHOWN_AT_MOST] + "…"
+        super().__init__(f"{shown!a} cannot be used as a name ({problem}); expected {expected}")
+
+
+def is_name(name: str) -> bool:
+    """Whether this has the shape of a name; says nothing about who holds it."""
+    return _NAME.fullmatch(name) is not None
+
+
+def skeleton(name: str) -> str:
+    """What a name looks like: two names with one skeleton cannot be told apart on a screen."""
+    return name.lower().translate(_LOOKS_LIKE)
+
+
+def check_name(name: str, *, taken: Iterable[str], human: str) -> None:
+    """Raise a NameProblem unless an agent may get this name.
+
+    `taken` holds the names and aliases in use; who renames an agent leaves that agent's own out.
+    """
+    in_use = frozenset(taken)
+    reserved = RESERVED | {human.lower()}
+    if not is_name(name):
+        raise NameProblem(name, "shape", NAME_EXPECTED, None, _free_like(name, in_use, reserved))
+    if name in reserved:
+        expected = "a name other than the reserved ones: " + ", ".join(sorted(reserved))
+        raise NameProblem(name, "reserved", expected, name, _free_like(name, in_use, reserved))
+    if name in in_use:
+        expected = f"a name nobody has; {name!r} is a participant's name or former name"
+        raise NameProblem(name, "taken", expected, name, _free_like(name, in_use, reserved))
+    looks = skeleton(name)
+    for other in sorted(reserved | in_use):
+        if skeleton(other) == looks:
+            expected = f"a name that cannot be mistaken for {other!r}"
+            raise NameProblem(name, "confusable", expected, other, _free_like(name, in_use, reserved))
+
+
+def slug(name: str) -> str:
+    """The name as an id: `[a-z0-9-]`, never empty, no dash at either end or twice in a row."""
+    return _NOT_SLUG.sub("-", _plain(name)).strip("-")[:63].rstrip("-") or "agent"
+
+
+def unique_slug(name: str, taken: Iterable[str]) -> str:
+    """The slug, numbered from 2 on when somebody has it."""
+    in_use = frozenset(taken)
+    base = slug(name)
+    return next(made for made in _numbered(base) if made not in in_use)
+
+
+def check_display(text: str) -> str:
+    """The display name as it is stored (trimmed, NFC), or a NameProblem."""
+    return _visible(text, DISPLAY_LENGTH, "a display name")
+
+
+def check_conversation_name(name: str) -> str:
+    """The conversation's name as it is stored (trimmed, NFC), or a NameProblem.
+
+    It must work as one word of a command and one segment of a URL: `-` in front would read as an option, `@`
+    as a participant, `#` as a shell comment (screens write it before the name); `:` belongs to addresses
+    (`link:ID`, `conversation:seq`) and `/` to paths; `.` and `..` vanish from URLs.
+    """
+    kept = _visible(name, CONVERSATION_LENGTH, "a conversation name")
+    if kept[0] not in "-@#" and ":" not in kept and "/" not in kept and kept not in (".", ".."):
+        return kept
+    better = re.sub(r"\s*[:/]+\s*", "-", kept).strip("-@#. ")
+    expected = "a conversation name without ':' or '/', not beginning with '-', '@' or '#', not '.' or '..'"
+    raise NameProblem(name, "shape", expected, None, (better,) if better else ())
+
+
+def _visible(text: str, longest: int, what: str) -> str:
+    if len(text) > 4 * longest:  # far too long even if trimming and composing shorten it: do not read it all
+        raise NameProblem(text, "shape", f"{what} of 1 to {longest} characters, got {len(text)}")
+    kept = normalize("NFC", text.strip())
+    if not 1 <= len(kept) <= longest:
+        raise NameProblem(text, "shape", f"{what} of 1 to {longest} characters, got {len(kept)}")
+    for letter in kept:
+        if letter in _BLANK_LETTERS or category(letter) in _UNSHOWN:
+            expected = f"{what} without control, bidi or zero-width characters, got U+{ord(letter):04X}"
+            raise NameProblem(text, "shape", expected)
+    return kept
+
+
+def _plain(name: str) -> str:
+    """Lower case, accents taken off what can be written without them."""
+    if name.isascii():
+        return name.lower()
+    apart = normalize("NFKD", name[: 4 * DISPLAY_LENGTH])
+    return "".join(letter for letter in apart if category(letter) != "Mn").lower()
+
+
+def _numbered(base: str) -> Iterator[str]:
+    yield base
+    for number in count(2):
+        tail = f"-{number}"
+        yield base[: 63 - len(tail)].rstrip("-.") + tail
+
+
+def _free_like(name: str, in_use: frozenset[str], reserved: frozenset[str]) -> tuple[str, ...]:
+    """Up to three free names close to the wish; numbered ones when the wish itself has an owner."""
+    wish = _NOT_NAME.sub("-", _plain(name[: 4 * DISPLAY_LENGTH])).strip("-_.0123456789")[:63].rstrip("-.")
+    if not wish:
+        return ()
+    looks_used = {skeleton(other) for other in in_use | reserved}
+    candidates = islice(_numbered(wish), len(looks_used) + 4)
+    free = (made for made in candidates if is_name(made) and skeleton(made) not in looks_used)
+    return tuple(islice(free, 3))

@@ -1,0 +1,55 @@
+"""What may be said at all: a text that can be stored, encoded and shown, no longer than the limit.
+
+Above: flow/post checks every text once, before anything else looks at it. Below: nothing.
+Not here: what the text means; nothing is trimmed or changed, what is stored is what was written.
+"""
+
+from typing import Literal, NoReturn
+
+Problem = Literal["type", "empty", "nul", "surrogate", "too_long"]
+
+
+class TextProblem(ValueError):
+    """A text that cannot be a message, with what was expected and what was measured."""
+
+    def __init__(
+        self, problem: Problem, expected: str, *, size: int | None = None, position: int | None = None
+    ) -> None:
+        self.problem = problem
+        self.expected = expected
+        self.bytes = size  # UTF-8 bytes of the text, where they were counted
+        self.position = position  # index of the first bad character, where one is to blame
+        super().__init__(f"the text cannot be stored ({problem}); expected {expected}")
+
+
+def check_text(text: object, *, limit_bytes: int) -> str:
+    """The same text, or a TextProblem. Short ASCII costs two looks and no copy."""
+    if not isinstance(text, str):
+        raise TextProblem("type", f"a text, got {type(text).__name__}")
+    size = len(text)
+    if not text.isascii():
+        size = _utf8_bytes(text)
+    if size > limit_bytes:
+        raise TextProblem("too_long", f"at most {limit_bytes} bytes of UTF-8, got {size}", size=size)
+    if "\0" in text:
+        position = text.index("\0")
+        raise TextProblem(
+            "nul", f"a text without U+0000, found one at {position}", size=size, position=position
+        )
+    if not text or text.isspace():
+        raise TextProblem("empty", "at least one character that is not white space", size=size)
+    return text
+
+
+def _utf8_bytes(text: str) -> int:
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        _refuse_surrogate(text, error.start)
+
+
+def _refuse_surrogate(text: str, position: int) -> NoReturn:
+    found = f"U+{ord(text[position]):04X}"
+    raise TextProblem(
+        "surrogate", f"valid Unicode, found the lone surrogate {found} at {position}", position=position
+    ) from None

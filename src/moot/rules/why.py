@@ -1,0 +1,196 @@
+"""Why each agent has its part: planned when a message is posted, told in receipts, read back by `why`.
+
+`plan` is stored with the message; `standing` corrects it by what has happened to the turns since.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from moot.model.answer import Delivery
+from moot.model.conversation import ReplyStrategy
+from moot.model.ids import ParticipantId
+from moot.model.message import Message, Part, Plan
+from moot.model.participant import Participant
+from moot.model.round import Round
+from moot.model.turn import (
+    FORCING,
+    MOVES_CURSOR,
+    OPEN,
+    UNCLAIMED,
+    Call,
+    Duty,
+    Rule,
+    Turn,
+    TurnState,
+    silenced,
+)
+from moot.rules.draft import Room
+
+REASONS: dict[Rule, str] = {
+    Rule.MENTION: "was mentioned",
+    Rule.FORCE: "was asked by name",
+    Rule.DIRECT: "is the one addressed in this conversation",
+    Rule.POLL: "is asked in its place and free to pass",
+    Rule.REACT: "is asked once more, because others spoke after it",
+    Rule.ROUND_ROBIN: "is next in the rotation",
+    Rule.TASK: "works on the task",
+    Rule.ASK: "was asked a question that wants an answer",
+    Rule.STRATEGY: "is not asked by this kind of message here",
+    Rule.SEEN: "had already read it in an earlier turn",
+    Rule.REST: "keeps passing and sits this round out",
+    Rule.CAP: "found no slot left in this round",
+    Rule.DEPTH: "would answer an answer to an answer: the round's depth is used up",
+    Rule.CHAIN: "is beyond the limit of this chain of agent turns",
+    Rule.COOLDOWN: "spoke a moment ago",
+    Rule.LINK: "is not linked",
+    Rule.PAIR_LIMIT: "gets too many messages from this sender",
+    Rule.BUDGET: "has used up its turns of this hour",
+    Rule.NO_PROGRESS: "is part of an exchange that made no progress",
+    Rule.PAUSED: "is paused",
+    Rule.AWAY: "is away",
+    Rule.SELF: "wrote it",
+    Rule.DELETED: "is no longer asked: the message was deleted",
+}
+
+STATES: dict[TurnState, str] = {
+    TurnState.WAITING: "queued",
+    TurnState.READY: "woken",
+    TurnState.HELD: "held",
+    TurnState.OWED: "owed",
+    TurnState.RUNNING: "running",
+    TurnState.SAID: "answered",
+    TurnState.PASSED: "passed",
+    TurnState.FAILED: "failed",
+    TurnState.EXPIRED: "expired",
+    TurnState.CANCELLED: "cancelled",
+}
+
+
+def plan(
+    room: Room, author: Participant, calls: list[Call], blocks: Mapping[ParticipantId, Rule], cap: int
+) -> Plan:
+    """Each agent's part as far as it can be known before the floor moves."""
+    parts: list[Part] = []
+    called: set[ParticipantId] = set()
+    slots = cap
+    grouped = room.conversation.takes_rounds
+    for call in calls:
+        called.add(call.agent)
+        duty, rule = Duty.MUST if grouped or call.human else Duty.MAY, call.reason
+        turn = room.turns.get(call.agent)
+        if call.agent in blocks:
+            duty, rule = Duty.BLOCKED, blocks[call.agent]
+        elif grouped and (turn is None or turn.state not in UNCLAIMED):
+            duty, rule = (duty, rule) if slots > 0 else (Duty.BLOCKED, Rule.CAP)
+            slots -= 1
+        parts.append(Part(agent=call.agent, duty=duty, rule=rule))
+    for agent, rule in blocks.items():
+        if agent not in called:
+            called.add(agent)
+            parts.append(Part(agent=agent, duty=Duty.BLOCKED, rule=rule))
+    others = _others(room, author)
+    here = room.here()
+    for member in room.agents():
+        agent = member.participant
+        if agent in called:
+            continue
+        if agent == author.id:
+            parts.append(Part(agent=agent, duty=Duty.OBSERVES, rule=Rule.SELF))
+        elif others[0] is Duty.MAY and agent not in here:
+            parts.append(Part(agent, Duty.OBSERVES, Rule.AWAY))
+    return Plan(parts=tuple(parts), others=others)
+
+
+def _others(room: Room, author: Participant) -> tuple[Duty, Rule]:
+    """What holds for agents the message does not call."""
+    polls = room.conversation.takes_rounds and room.settings.reply_strategy is ReplyStrategy.HYBRID
+    if polls and not author.speaks_in_turns:
+        return Duty.MAY, Rule.POLL
+    return Duty.OBSERVES, Rule.STRATEGY
+
+
+def standing(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, Rule]:
+    """An agent's part now: as planned, unless the floor noted otherwise since."""
+    return noted(message, round_, agent) or message.plan.of(agent)
+
+
+def noted(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, Rule] | None:
+    """What the floor wrote down about an agent that got no turn for the message."""
+    for note in round_.notes if round_ is not None else ():
+        if note.agent == agent and note.seq == message.seq:
+            return note.duty, note.rule
+    return None
+
+
+def covers(turn: Turn, seq: int) -> bool:
+    """Whether a turn read, reads or will read a message."""
+    return turn.state in UNCLAIMED or turn.lo < seq <= turn.hi
+
+
+def deliveries(room: Room, message: Message) -> tuple[Delivery, ...]:
+    """What the sender is told about each agent, once the floor has moved."""
+    round_ = room.rounds.get(message.round)
+    told: list[Delivery] = []
+    now, people = room.now, room.draft.participant
+    noted_parts = (
+        {note.agent: (note.duty, note.rule) for note in round_.notes if note.seq == message.seq}
+        if round_
+        else {}
+    )
+    planned, others = {part.agent: (part.duty, part.rule) for part in message.plan.parts}, message.plan.others
+    for member in room.agents():
+        agent = member.participant
+        if agent == message.author:
+            continue
+        who = people(agent)
+        duty, rule = noted_parts.get(agent) or planned.get(agent) or others
+        turn = room.turns.get(agent)
+        state, delayed = "blocked" if duty is Duty.BLOCKED else "queued", 0
+        if turn is not None and duty is not Duty.BLOCKED and covers(turn, message.seq):
+            state = STATES[turn.state]
+            if turn.calls[-1].seq == message.seq or any(call.seq == message.seq for call in turn.calls):
+                duty = turn.duty
+                if turn.reason in (Rule.ROUND_ROBIN, Rule.POLL):
+                    rule = turn.reason
+            if turn.state is TurnState.HELD:
+                delayed = max(0, round((turn.due - now) * 1000))
+        told.append(
+            Delivery(
+                who.name,
+                duty,
+                state,
+                rule,
+                REASONS[rule],
+                "live" if who.live_until > now else "away",
+                delayed,
+            )
+        )
+    return tuple(told)
+
+
+def final(
+    message: Message, round_: Round | None, turns: Sequence[Turn], agent: ParticipantId
+) -> tuple[Duty, Rule]:
+    """An agent's part in a message as history has settled it so far."""
+    duty, rule = standing(message, round_, agent)
+    turn = turn_about(message, turns, agent)
+    if turn is None or agent == message.author:
+        return duty, rule
+    call = next((call for call in turn.calls if call.seq == message.seq), None)
+    if call is None or turn.interrupted:
+        return duty, rule
+    if turn.state is TurnState.CANCELLED:
+        untold = turn.rule if noted(message, round_, agent) is None else None
+        return (duty, rule) if untold is None else (silenced(untold), untold)
+    must = turn.duty is Duty.MUST and (call.reason in FORCING or call.human)
+    return (Duty.MUST if must and call.reason is not Rule.POLL else Duty.MAY), call.reason
+
+
+def turn_about(message: Message, turns: Sequence[Turn], agent: ParticipantId) -> Turn | None:
+    """The turn in which an agent read, reads or will read a message; one it was called by comes first."""
+    seq = message.seq
+    mine = [turn for turn in turns if turn.agent == agent and turn.conversation == message.conversation]
+    called = [turn for turn in mine if any(call.seq == seq for call in turn.calls)]
+    read = [turn for turn in mine if turn.state in MOVES_CURSOR and turn.lo < seq <= turn.hi]
+    answering = [turn for turn in called if turn in read or turn.state in OPEN]
+    best = answering or read or [turn for turn in called if turn.state is TurnState.CANCELLED]
+    return best[-1] if best else None

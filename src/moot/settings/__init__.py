@@ -1,0 +1,55 @@
+"""What the owner has decided, in moot.toml and in the environment, read once into one frozen value.
+
+Above: wiring, the hub and the command line. Below: the model's settings, the rules of names, errors.
+Not here: what is changed at run time and kept in the store; secrets, which are only referred to.
+
+`home` finds the folder; `loading` reads; `sections` are the values; `meanings` says what each is for.
+"""
+
+from moot.settings.home import Home, find_home
+from moot.settings.loading import load, not_yet, parse, terms
+from moot.settings.sections import (
+    AgentSettings,
+    BridgeSettings,
+    Direction,
+    DiscordIdentity,
+    DiscordSettings,
+    HostSettings,
+    HubSettings,
+    LinkSettings,
+    LogSettings,
+    OnBusy,
+    Policy,
+    Relationship,
+    Settings,
+    SpawnSettings,
+    StoreSettings,
+    TelegramSettings,
+    TemplateSettings,
+)
+
+__all__ = [
+    "AgentSettings",
+    "BridgeSettings",
+    "Direction",
+    "DiscordIdentity",
+    "DiscordSettings",
+    "Home",
+    "HostSettings",
+    "HubSettings",
+    "LinkSettings",
+    "LogSettings",
+    "OnBusy",
+    "Policy",
+    "Relationship",
+    "Settings",
+    "SpawnSettings",
+    "StoreSettings",
+    "TelegramSettings",
+    "TemplateSettings",
+    "find_home",
+    "load",
+    "not_yet",
+    "parse",
+    "terms",
+]

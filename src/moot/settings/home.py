@@ -1,0 +1,135 @@
+"""The one folder everything of an installation lives in: where it is, what is in it, who may look.
+
+Above: wiring and the command line. Below: nothing.
+Not here: what the files contain.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from moot.errors import BadSettings
+
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+_PRIVATE: Final = 0o700
+
+
+def find_home(option: str | None, environ: Mapping[str, str]) -> Path:
+    """`--home`, else `MOOT_HOME`, else `~/.moot`; absolute, and not necessarily there yet."""
+    if option is not None:
+        return _absolute(option, "--home", environ)
+    if environ.get("MOOT_HOME"):
+        return _absolute(environ["MOOT_HOME"], "MOOT_HOME", environ)
+    return _absolute("~/.moot", "HOME", environ)
+
+
+class Home(Struct, frozen=True):
+    path: Path
+
+    @property
+    def toml(self) -> Path:
+        return self.path / "moot.toml"
+
+    @property
+    def db(self) -> Path:
+        return self.path / "moot.db"
+
+    @property
+    def keys(self) -> Path:
+        return self.path / "keys.json"
+
+    @property
+    def agents(self) -> Path:
+        """One workspace per agent, named by its id."""
+        return self.path / "agents"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def backups(self) -> Path:
+        return self.path / "backups"
+
+    @property
+    def run(self) -> Path:
+        """What is true only while something runs."""
+        return self.path / "run"
+
+    @property
+    def hub_json(self) -> Path:
+        return self.run / "hub.json"
+
+    @property
+    def hub_sock(self) -> Path:
+        return self.run / "hub.sock"
+
+    @property
+    def token(self) -> Path:
+        return self.run / "token"
+
+    @property
+    def writer_lock(self) -> Path:
+        return self.run / "writer.lock"
+
+    @property
+    def run_agents(self) -> Path:
+        """Pid file and socket of each daemon, named by its agent."""
+        return self.run / "agents"
+
+    def make(self) -> None:
+        """Create what is missing, for the owner alone. Safe to repeat, and from several processes at once."""
+        _folder(self.path, is_ours=self._looks_like_a_home())
+        for inside in (self.run, self.run_agents, self.logs, self.backups, self.agents):
+            _folder(inside, is_ours=True)
+
+    def _looks_like_a_home(self) -> bool:
+        """Whether closing it to others is ours to do: a folder with other things in it is not."""
+        try:
+            inside = set(os.listdir(self.path))
+        except OSError:
+            return False
+        return not inside or bool(inside & {self.toml.name, self.db.name, self.run.name})
+
+
+def _folder(path: Path, *, is_ours: bool) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=_PRIVATE, exist_ok=True)
+        seen = path.stat()
+    except FileExistsError:
+        raise _refused(path, "is not a folder", (f"mv {path} {path}.old",)) from None
+    except NotADirectoryError:
+        raise _refused(path, "is inside something that is not a folder", ("moot --home DIR …",)) from None
+    except OSError as error:
+        raise _refused(path, f"cannot be made: {error.strerror}", ("moot --home DIR …",)) from None
+    mode = stat.S_IMODE(seen.st_mode)
+    if mode & _OTHERS_WRITE and (seen.st_uid != os.geteuid() or not is_ours):
+        told = f"can be written by others (mode {mode:04o}); expected a folder of your own, mode 0700"
+        raise _refused(path, told, (f"chmod 700 {path}", "moot --home DIR …"))
+    if is_ours and mode != _PRIVATE and seen.st_uid == os.geteuid():
+        path.chmod(_PRIVATE)
+
+
+def _absolute(given: str, source: str, environ: Mapping[str, str]) -> Path:
+    if not given.strip() or "\0" in given:
+        raise _refused(Path(), f"{source} names no folder; expected a path such as ~/.moot", ())
+    if given == "~" or given.startswith("~/"):
+        given = (environ.get("HOME") or str(Path.home())) + given[1:]
+    return Path(os.path.expanduser(given)).absolute()
+
+
+def _refused(path: Path, words: str, fix: tuple[str, ...]) -> BadSettings:
+    named = path != Path()
+    return BadSettings(
+        f"the home {path} {words}" if named else words,
+        fix=fix,
+        file=str(path) if named else "",
+        line=0,
+        column=0,
+        key="home",
+    )

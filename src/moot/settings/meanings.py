@@ -1,0 +1,166 @@
+"""What every setting means and which values it takes, field by field.
+
+Above: checks.py judges by it, variables.py reads by it, tools/reference.py prints it. Below: takes.py.
+Not here: defaults; they stand in the values themselves. The model's settings are described here too, so that
+the model stays free of prose.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from moot.model.conversation import GroupSettings, ReplyStrategy, TurnOrder
+from moot.model.limits import Limits
+from moot.settings import takes
+from moot.settings.sections import (
+    AgentSettings,
+    Direction,
+    DiscordIdentity,
+    DiscordSettings,
+    HostSettings,
+    HubSettings,
+    LinkSettings,
+    LogSettings,
+    OnBusy,
+    Policy,
+    Relationship,
+    Section,
+    SpawnSettings,
+    StoreSettings,
+    TelegramSettings,
+    TemplateSettings,
+)
+from moot.settings.takes import Takes, flag, one_of, rate, seconds, whole
+
+
+class Fact(Struct, frozen=True):
+    meaning: str
+    takes: Takes
+    secret: bool = False
+    """May hold a secret: never shown in an error."""
+
+
+_RUNS: Final = {
+    "role": Fact("What it does, in one line; `ROLE.md` in its workspace says more", takes.LINE),
+    "brain": Fact("What thinks for it", takes.BRAIN),
+    "context_messages": Fact("Newest messages it is given for a turn", whole(1, 10_000)),
+    "context_tokens": Fact("Tokens of history it is given for a turn", whole(1, 10_000_000)),
+    "on_busy": Fact("What a message does while it is in a turn", one_of(OnBusy)),
+    "concurrency": Fact(
+        "Conversations it works in at once; command brains have 1 unless this is set", whole(1, 1000)
+    ),
+    "project": Fact("Working directory of command brains and tools", takes.FOLDER),
+    "tools": Fact("Tools it may use, such as `shell:git,ls`, `notes`, `tasks`", takes.TOOLS),
+    "avatar": Fact("Picture or sign that stands for it", takes.PLAIN),
+}
+
+FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
+    HubSettings: {
+        "host": Fact("Address the hub listens on", takes.HOST),
+        "port": Fact("Port the hub listens on; 0 takes any free one", whole(0, 65535)),
+        "policy": Fact(
+            "Who may address whom: `auto` binds agents that have links, `open` nobody, `links` everybody",
+            one_of(Policy),
+        ),
+        "user": Fact("The human's name", takes.NAME),
+    },
+    StoreSettings: {
+        "url": Fact("Database; a SQLite file is looked up from the home", takes.STORE, secret=True),
+    },
+    LogSettings: {
+        "url": Fact("Event log", takes.LOG, secret=True),
+        "topic_prefix": Fact("What every topic name begins with", takes.PREFIX),
+    },
+    GroupSettings: {
+        "reply_strategy": Fact(
+            "Who answers: the mentioned and whoever wants to, only the mentioned, or each in turn",
+            one_of(ReplyStrategy),
+        ),
+        "turn_order": Fact(
+            "Whether mentioned agents speak one after the other or at once", one_of(TurnOrder)
+        ),
+        "max_agent_turns_per_message": Fact("Turns that one message can cause", whole(1, 1000)),
+        "max_depth": Fact("How far a reaction may be from the message that began the round", whole(1, 100)),
+        "reactive_round": Fact("Whether agents are asked once more after others spoke", flag()),
+        "agent_reply_timeout": Fact("Seconds a turn may last without a sign of life", seconds()),
+        "turn_limit_seconds": Fact("Seconds a turn may last at all", seconds()),
+        "voluntary_timeout": Fact("`agent_reply_timeout` of polls in groups of 5 agents and more", seconds()),
+        "cooldown_seconds": Fact(
+            "Seconds an agent rests after speaking before it is polled", seconds(zero=True)
+        ),
+        "max_voluntary_responders": Fact("Polled agents that may speak in one round", whole(0, 1000)),
+        "max_voluntary_polls": Fact("Agents polled in one round, in groups of 5 and more", whole(0, 1000)),
+        "agents_may_invite": Fact("Whether agents may bring others into the group", flag()),
+        "links_bind": Fact("Whether the link graph binds agents inside the group too", flag()),
+    },
+    Limits: {
+        "chain_turns": Fact("Agent turns in a row without a human before the chain is paused", whole(1)),
+        "chain_depth": Fact("Hops from a human's message before the chain is paused", whole(1)),
+        "pair_window_seconds": Fact(
+            "Messages between two agents closer together than this are slowed down", seconds(zero=True)
+        ),
+        "pair_backoff_seconds": Fact("First delay of such a message; it doubles", seconds(zero=True)),
+        "pair_backoff_max_seconds": Fact("Longest such delay", seconds(zero=True)),
+        "pair_per_minute": Fact("Messages a minute from one agent to another", whole(1)),
+        "pair_reset_seconds": Fact("Silence after which the delay begins anew", seconds(zero=True)),
+        "agent_turns_per_hour": Fact("Turns an agent may take in an hour", whole(1)),
+        "agent_roots_per_hour": Fact("Chains an agent may begin of itself in an hour", whole(0)),
+        "message_bytes": Fact("Longest message, in bytes of UTF-8", whole(1, 64 * 1024 * 1024)),
+        "requests_per_second": Fact(
+            "Requests of one agent or remote token, with bursts of five times as many; the owner is exempt",
+            rate(),
+        ),
+    },
+    HostSettings: {
+        "lease_seconds": Fact("How long the agents of a host that fell silent count as present", seconds()),
+        "sweep_seconds": Fact("How often what ran out of time is looked for", seconds()),
+    },
+    AgentSettings: {
+        "name": Fact("What people type after `@`", takes.NAME),
+        "display": Fact("Name for the eye, free text; addresses nobody", takes.DISPLAY),
+        **_RUNS,
+        "autostart": Fact("Whether `moot up` starts it", flag()),
+    },
+    LinkSettings: {
+        "from": Fact("The agent that `relationship` is said of", takes.PARTICIPANT),
+        "to": Fact("The agent at the other end", takes.PARTICIPANT),
+        "direction": Fact("Who may start: only `from`, or both", one_of(Direction)),
+        "relationship": Fact("What `from` is of `to`", one_of(Relationship)),
+        "enabled": Fact("Whether anything may pass", flag()),
+    },
+    TemplateSettings: _RUNS,
+    SpawnSettings: {
+        "max_live": Fact("Spawned agents alive at once", whole(0, 100_000)),
+        "max_children": Fact("Spawned agents alive at once that one agent started", whole(0, 100_000)),
+        "max_depth": Fact("Generations: a spawned agent that spawns is one deeper", whole(0, 100)),
+        "per_hour": Fact("Spawns of one agent in an hour", whole(0)),
+        "directories": Fact("Folders in which spawned agents may work", takes.FOLDERS),
+    },
+    TelegramSettings: {
+        "default_agent": Fact("Who answers where no bot's agent is meant", takes.NAME_OR_NOTHING),
+        "bots": Fact("Agent name to bot token, one bot per agent", takes.SECRET, secret=True),
+    },
+    DiscordSettings: {
+        "default_agent": Fact("Who answers where nobody is mentioned", takes.NAME_OR_NOTHING),
+        "token": Fact("Token of the one bot that serves all agents", takes.SECRET, secret=True),
+        "identity": Fact(
+            "How agents show themselves: by webhook, or each as its own bot", one_of(DiscordIdentity)
+        ),
+        "bots": Fact('Agent name to bot token, for `identity = "bots"`', takes.SECRET, secret=True),
+    },
+}
+
+TABLES: Final[Mapping[str, Section]] = {
+    "hub": HubSettings,
+    "store": StoreSettings,
+    "log": LogSettings,
+    "groups": GroupSettings,
+    "limits": Limits,
+    "host": HostSettings,
+    "spawn": SpawnSettings,
+}
+LISTS: Final[Mapping[str, Section]] = {"agents": AgentSettings, "links": LinkSettings}
+BRIDGES: Final[Mapping[str, Section]] = {"telegram": TelegramSettings, "discord": DiscordSettings}
+SECRET_TABLE: Final = "bots"
+"""The one field that is a table: agent name → token."""

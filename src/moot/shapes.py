@@ -1,0 +1,263 @@
+"""The shapes everything outside relies on: JSON at every door, the same names as attributes in Python.
+
+Inside, values speak in ids; here they speak in names. Built from the stored values and a directory of names;
+nothing flows back from here into the store.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct, structs
+
+from moot.model import conversation as model_conversation
+from moot.model import event as model_event
+from moot.model import message as model_message
+from moot.model import participant as model_participant
+from moot.model import turn as model_turn
+from moot.model.ids import ParticipantId, address
+from moot.rules.palette import colour_index
+
+Names = Callable[[ParticipantId], str]
+
+
+def when(moment: float) -> str | None:
+    """RFC 3339 in UTC, or None for a moment that has not come."""
+    if not moment:
+        return None
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Shape(Struct, frozen=True):
+    """`to_dict` is the JSON form."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {_JSON_NAMES.get(key, key): plain(value) for key, value in structs.asdict(self).items()}
+
+
+_JSON_NAMES = {"sender": "from"}
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, Shape):
+        return value.to_dict()
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+class Message(Shape, frozen=True):
+    id: str
+    conversation: str
+    seq: int
+    sender: str
+    kind: str
+    text: str
+    mentions: tuple[str, ...]
+    reply_to: str | None
+    root: str
+    hop: int
+    intent: str | None
+    version: int
+    at: str | None
+    metadata: dict[str, Any]
+
+    @classmethod
+    def of(cls, message: model_message.Message, names: Names) -> "Message":
+        return cls(
+            id=message.id,
+            conversation=message.conversation,
+            seq=message.seq,
+            sender=names(message.author),
+            kind=message.kind.value,
+            text=message.text,
+            mentions=tuple(names(who) for who in message.mentions),
+            reply_to=address(message.conversation, message.reply_to) if message.reply_to else None,
+            root=message.root,
+            hop=message.hop,
+            intent=message.intent or None,
+            version=message.version,
+            at=when(message.at),
+            metadata=message.metadata,
+        )
+
+
+class Seat(Shape, frozen=True):
+    """A participant of a conversation."""
+
+    name: str
+    kind: str
+    joined_at: str | None
+    mark: str
+
+
+class Conversation(Shape, frozen=True):
+    id: str
+    name: str
+    kind: str
+    participants: tuple[Seat, ...]
+    settings: dict[str, Any]
+    home: str | None
+    channel_type: str | None
+    channel_group_id: str | None
+    created_at: str | None
+    updated_at: str | None
+    archived: bool
+
+    @classmethod
+    def of(
+        cls,
+        conversation: model_conversation.Conversation,
+        seats: tuple[Seat, ...],
+        settings: model_conversation.GroupSettings,
+        names: Names,
+    ) -> "Conversation":
+        return cls(
+            id=conversation.id,
+            name=conversation.name,
+            kind=conversation.kind.value,
+            participants=seats,
+            settings={
+                key: str(v) if isinstance(v, str) else v for key, v in structs.asdict(settings).items()
+            },
+            home=names(conversation.home) if conversation.home else None,
+            channel_type=conversation.channel_type or None,
+            channel_group_id=conversation.channel_group_id or None,
+            created_at=when(conversation.created_at),
+            updated_at=when(conversation.updated_at),
+            archived=conversation.archived,
+        )
+
+
+class Turn(Shape, frozen=True):
+    id: str
+    agent: str
+    conversation: str
+    lo: int
+    hi: int
+    duty: str
+    reason: str
+    state: str
+    until: str | None
+    attempt: int
+    cause: str | None
+    started_at: str | None
+    ended_at: str | None
+    message: str | None
+    usage: dict[str, Any] | None
+    error: str | None
+    given: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, turn: model_turn.Turn, names: Names, given: dict[str, Any] | None = None) -> "Turn":
+        return cls(
+            id=str(turn.id),
+            agent=names(turn.agent),
+            conversation=turn.conversation,
+            lo=turn.lo,
+            hi=turn.hi,
+            duty=turn.duty.value,
+            reason=turn.reason.value,
+            state=turn.state.value,
+            until=when(turn.due) if turn.state is model_turn.TurnState.HELD else None,
+            attempt=turn.attempt,
+            cause=address(turn.conversation, turn.cause) if turn.cause else None,
+            started_at=when(turn.started_at),
+            ended_at=when(turn.ended_at),
+            message=address(turn.conversation, turn.message) if turn.message else None,
+            usage=turn.usage,
+            error=turn.error or (turn.rule.value if turn.rule else None),
+            given=given,
+        )
+
+
+class Agent(Shape, frozen=True):
+    id: str
+    name: str
+    aliases: tuple[str, ...]
+    display: str
+    kind: str
+    role: str
+    brain: str
+    project: str
+    status: str
+    activity: dict[str, Any]
+    reachability: str
+    queue: int
+    last_active: str | None
+    color: int
+    avatar: str
+    door: str
+
+    @classmethod
+    def of(cls, who: model_participant.Participant, now: float, *, running: bool, queue: int) -> "Agent":
+        live = who.present(now)
+        state = "paused" if who.paused else "thinking" if running else "idle" if live else "offline"
+        return cls(
+            id=who.id,
+            name=who.name,
+            aliases=who.aliases,
+            display=who.display or who.name,
+            kind=who.kind.value,
+            role=who.role,
+            brain=who.brain,
+            project=who.project,
+            status="streaming"
+            if running
+            else "rate_limited"
+            if who.paused
+            else "idle"
+            if live
+            else "offline",
+            activity={"state": state, "label": state, "since": when(who.last_active)},
+            reachability="live" if live else "away",
+            queue=queue,
+            last_active=when(who.last_active),
+            color=colour_index(who.name),
+            avatar=str(who.config.get("avatar", "")),
+            door=str(who.config.get("door", "sdk")),
+        )
+
+
+class Event(Shape, frozen=True):
+    id: str | None
+    type: str
+    at: str | None
+    conversation: str | None
+    by: str | None
+    body: dict[str, Any]
+
+    @classmethod
+    def of(cls, event: model_event.Event, names: Names, body: dict[str, Any]) -> "Event":
+        return cls(
+            id=str(event.id) if event.id else None,
+            type=event.type,
+            at=when(event.at),
+            conversation=event.conversation,
+            by=names(event.by) if event.by else None,
+            body=body,
+        )
+
+
+class Because(Shape, frozen=True):
+    """One agent's part in a message, and the rule that gave it."""
+
+    agent: str
+    duty: str
+    rule: str
+    reason: str
+    state: str
+    turn: str | None
+
+
+class Why(Shape, frozen=True):
+    message: str
+    cause: dict[str, Any] | None
+    agents: tuple[Because, ...]
+
+
+class Hit(Shape, frozen=True):
+    message: Message
+    snippet: str

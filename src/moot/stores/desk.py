@@ -1,0 +1,305 @@
+"""The desk: the part of the store that one transaction works on, and what of it has become dirty.
+
+A batch loads the scopes of all its commands at once; from then on the desk is the only source. Each decision is
+folded into it, so the next command in the batch sees it; at the end the dirty rows are written once.
+"""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from msgspec import structs
+
+from moot.model.chain import Pair, Root
+from moot.model.change import (
+    AppendMessage,
+    Change,
+    DropConversation,
+    DropHost,
+    DropMember,
+    Emit,
+    PutConversation,
+    PutHost,
+    PutMember,
+    PutPair,
+    PutParticipant,
+    PutQuota,
+    PutRoot,
+    PutRound,
+    PutTurn,
+    ReviseMessage,
+)
+from moot.model.conversation import Conversation, Member
+from moot.model.event import Event
+from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId, address
+from moot.model.message import Message, Revision
+from moot.model.participant import Host, Participant, Quota
+from moot.model.round import Round
+from moot.model.turn import OPEN, Turn, TurnState
+
+NOBODY: dict[ParticipantId, Member] = {}
+NO_TURNS: dict[ParticipantId, Turn] = {}
+NO_ROUNDS: dict[int, Round] = {}
+
+
+class Dirty:
+    """Rows to write, each once, whatever the number of decisions that touched it."""
+
+    __slots__ = (
+        "conversations",
+        "dropped_conversations",
+        "dropped_hosts",
+        "dropped_members",
+        "events",
+        "hosts",
+        "members",
+        "messages",
+        "pairs",
+        "participants",
+        "quotas",
+        "revisions",
+        "roots",
+        "rounds",
+        "turns",
+    )
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.revisions: list[tuple[Message, Revision]] = []
+        self.conversations: dict[ConversationId, Conversation] = {}
+        self.dropped_conversations: set[ConversationId] = set()
+        self.members: dict[tuple[ConversationId, ParticipantId], Member] = {}
+        self.dropped_members: set[tuple[ConversationId, ParticipantId]] = set()
+        self.turns: dict[TurnId, Turn] = {}
+        self.rounds: dict[tuple[ConversationId, int], Round] = {}
+        self.roots: dict[RootId, Root] = {}
+        self.pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
+        self.participants: dict[ParticipantId, Participant] = {}
+        self.quotas: dict[ParticipantId, Quota] = {}
+        self.hosts: dict[HostId, Host] = {}
+        self.dropped_hosts: set[HostId] = set()
+        self.events: list[Event] = []
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) for name in self.__slots__)
+
+
+class Desk:
+    """What a batch has loaded. It is what verbs see (`Seen`), and engines fill it."""
+
+    def __init__(self, next_turn: int, next_event: int) -> None:
+        self.next_turn = next_turn
+        self.next_event = next_event
+        self.conversations: dict[ConversationId, Conversation] = {}
+        self.refs: dict[str, ConversationId] = {}
+        """Names and keys of conversations that are not archived, and ids of all."""
+        self.members_of: dict[ConversationId, dict[ParticipantId, Member]] = {}
+        self.turns_of: dict[ConversationId, dict[ParticipantId, Turn]] = {}
+        self.rounds_of: dict[ConversationId, dict[int, Round]] = {}
+        self.turns_by_id: dict[TurnId, Turn] = {}
+        self.participants: dict[ParticipantId, Participant] = {}
+        self.names: dict[str, ParticipantId] = {}
+        self.roots: dict[RootId, Root] = {}
+        self.pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
+        self.quotas: dict[ParticipantId, Quota] = {}
+        self.messages: dict[tuple[ConversationId, int], Message] = {}
+        self.keys: dict[tuple[ParticipantId, str], Message] = {}
+        self.hosts_by_id: dict[HostId, Host] = {}
+
+    # --- filling -------------------------------------------------------------------------------------
+
+    def add_conversation(self, conversation: Conversation) -> None:
+        self.conversations[conversation.id] = conversation
+        self.refs[conversation.id] = conversation.id
+        if not conversation.archived:
+            self.refs[conversation.name] = conversation.id
+            if conversation.key:
+                self.refs[conversation.key] = conversation.id
+
+    def add_participant(self, participant: Participant) -> None:
+        self.participants[participant.id] = participant
+        for name in (participant.id, *participant.aliases, participant.name):
+            self.names[name] = participant.id
+
+    def add_turn(self, turn: Turn) -> None:
+        self.turns_by_id[turn.id] = turn
+        open_ones = self.turns_of.setdefault(turn.conversation, {})
+        if turn.state in OPEN:
+            open_ones[turn.agent] = turn
+        elif turn.agent in open_ones and open_ones[turn.agent].id == turn.id:
+            del open_ones[turn.agent]
+
+    # --- what verbs see --------------------------------------------------------------------------------
+
+    def conversation(self, conversation: ConversationId) -> Conversation | None:
+        return self.conversations.get(conversation)
+
+    def find(self, ref: str) -> Conversation | None:
+        found = self.refs.get(ref)
+        return None if found is None else self.conversations.get(found)
+
+    def members(self, conversation: ConversationId) -> dict[ParticipantId, Member]:
+        return self.members_of.get(conversation, NOBODY)
+
+    def turns(self, conversation: ConversationId) -> dict[ParticipantId, Turn]:
+        return self.turns_of.get(conversation, NO_TURNS)
+
+    def rounds(self, conversation: ConversationId) -> dict[int, Round]:
+        return self.rounds_of.get(conversation, NO_ROUNDS)
+
+    def participant(self, participant: ParticipantId) -> Participant | None:
+        return self.participants.get(participant)
+
+    def named(self, name: str) -> Participant | None:
+        found = self.names.get(name)
+        return None if found is None else self.participants.get(found)
+
+    def everyone(self) -> list[Participant]:
+        return list(self.participants.values())
+
+    def root(self, root: RootId) -> Root | None:
+        return self.roots.get(root)
+
+    def pair(self, sender: ParticipantId, receiver: ParticipantId) -> Pair | None:
+        return self.pairs.get((sender, receiver))
+
+    def quota(self, agent: ParticipantId) -> Quota | None:
+        return self.quotas.get(agent)
+
+    def turn(self, turn: TurnId) -> Turn | None:
+        return self.turns_by_id.get(turn)
+
+    def running_of(self, participant: ParticipantId) -> list[Turn]:
+        running = TurnState.RUNNING
+        return [t for t in self.turns_by_id.values() if t.agent == participant and t.state is running]
+
+    def message(self, conversation: ConversationId, seq: int) -> Message | None:
+        return self.messages.get((conversation, seq))
+
+    def replay(self, author: ParticipantId, key: str) -> Message | None:
+        return self.keys.get((author, key))
+
+    def hosts(self) -> tuple[Host, ...]:
+        return tuple(self.hosts_by_id.values())
+
+    def turn_id(self) -> TurnId:
+        given = self.next_turn
+        self.next_turn += 1
+        return TurnId(given)
+
+
+def chains_of(desk: Desk) -> set[RootId]:
+    """Every chain that a decision about what the desk holds may charge. Engines load them last."""
+    roots: set[RootId] = set()
+    for turn in desk.turns_by_id.values():
+        if turn.state in OPEN:
+            roots.update((turn.root, *turn.charged, *[call.root for call in turn.calls]))
+    for where, rounds in desk.rounds_of.items():
+        for round_ in rounds.values():
+            calls = (*round_.line, *round_.blocked)
+            roots.update((round_.root, RootId(address(where, round_.shared_human))))
+            roots.update([call.root for call in calls])
+            roots.update([said.root for said in round_.utterances])
+    for conversation in desk.conversations.values():
+        roots.add(RootId(address(conversation.id, conversation.last_human)))
+        roots.update([call.root for call in conversation.blocked])
+    roots.update([RootId(quota.last_root) for quota in desk.quotas.values()])
+    roots.discard(RootId(""))
+    return roots
+
+
+def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: C901, PLR0912, PLR0915  a case per change
+    """Lay decided changes over the desk and note what must be written. Knows every change and never fails."""
+    for change in changes:
+        match change:
+            case AppendMessage(message=message):
+                desk.messages[message.conversation, message.seq] = message
+                if message.key:
+                    desk.keys[message.author, message.key] = message
+                dirty.messages.append(message)
+            case Emit(event=event):
+                dirty.events.append(structs.replace(event, id=desk.next_event))
+                desk.next_event += 1
+            case PutTurn(turn=turn):
+                desk.add_turn(turn)
+                dirty.turns[turn.id] = turn
+            case PutRound(round=round_):
+                rounds = desk.rounds_of.setdefault(round_.conversation, {})
+                out_of_order = round_.opener not in rounds and any(o > round_.opener for o in rounds)
+                rounds[round_.opener] = round_
+                if out_of_order:
+                    desk.rounds_of[round_.conversation] = dict(sorted(rounds.items()))
+                dirty.rounds[round_.conversation, round_.opener] = round_
+            case PutConversation(conversation=conversation):
+                _put_conversation(desk, conversation, dirty)
+            case PutMember(member=member):
+                desk.members_of.setdefault(member.conversation, {})[member.participant] = member
+                dirty.members[member.conversation, member.participant] = member
+                dirty.dropped_members.discard((member.conversation, member.participant))
+            case DropMember(conversation=where, participant=who):
+                desk.members_of.get(where, {}).pop(who, None)
+                dirty.members.pop((where, who), None)
+                dirty.dropped_members.add((where, who))
+            case PutRoot(root=root):
+                desk.roots[root.id] = root
+                dirty.roots[root.id] = root
+            case PutPair(pair=pair):
+                desk.pairs[pair.sender, pair.receiver] = pair
+                dirty.pairs[pair.sender, pair.receiver] = pair
+            case PutQuota(quota=quota):
+                desk.quotas[quota.agent] = quota
+                dirty.quotas[quota.agent] = quota
+            case ReviseMessage(message=message, revision=revision):
+                desk.messages[message.conversation, message.seq] = message
+                dirty.revisions.append((message, revision))
+            case PutParticipant(participant=participant):
+                desk.add_participant(participant)
+                dirty.participants[participant.id] = participant
+            case PutHost() | DropHost():
+                _presence(desk, change, dirty)
+            case DropConversation(conversation=gone):
+                _drop_conversation(desk, gone, dirty)
+            case _:
+                assert_never(change)
+
+
+def _put_conversation(desk: Desk, conversation: Conversation, dirty: Dirty) -> None:
+    before = desk.conversations.get(conversation.id)
+    if before is not None and (before.name != conversation.name or before.archived != conversation.archived):
+        for ref in (before.name, before.key):
+            if desk.refs.get(ref) == conversation.id:
+                del desk.refs[ref]
+    desk.add_conversation(conversation)
+    dirty.conversations[conversation.id] = conversation
+
+
+def _presence(desk: Desk, change: PutHost | DropHost, dirty: Dirty) -> None:
+    """A host's lease is its agents' presence."""
+    if isinstance(change, PutHost):
+        host = change.host
+        desk.hosts_by_id[host.id] = host
+        dirty.hosts[host.id] = host
+        dirty.dropped_hosts.discard(host.id)
+        identity, until = host.id, host.lease_until
+    else:
+        desk.hosts_by_id.pop(change.host, None)
+        dirty.hosts.pop(change.host, None)
+        dirty.dropped_hosts.add(change.host)
+        identity, until = change.host, 0.0
+    for participant in list(desk.participants.values()):
+        if participant.host == identity:
+            desk.add_participant(structs.replace(participant, live_until=until))
+
+
+def _drop_conversation(desk: Desk, gone: ConversationId, dirty: Dirty) -> None:
+    conversation = desk.conversations.pop(gone, None)
+    for ref in (gone, *((conversation.name, conversation.key) if conversation else ())):
+        if desk.refs.get(ref) == gone:
+            del desk.refs[ref]
+    for by_conversation in (desk.members_of, desk.turns_of, desk.rounds_of):
+        by_conversation.pop(gone, None)
+    dirty.messages = [m for m in dirty.messages if m.conversation != gone]
+    dirty.conversations.pop(gone, None)
+    dirty.members = {k: v for k, v in dirty.members.items() if k[0] != gone}
+    dirty.turns = {k: v for k, v in dirty.turns.items() if v.conversation != gone}
+    dirty.rounds = {k: v for k, v in dirty.rounds.items() if k[0] != gone}
+    dirty.dropped_conversations.add(gone)

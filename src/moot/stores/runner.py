@@ -1,0 +1,253 @@
+"""The runner: takes all waiting commands, loads their scopes, decides and folds each, writes once, commits once.
+
+Memory, SQLite and PostgreSQL share this; an adapter is its engine. What queued during the last commit is the
+next batch (natural group commit). Refusals and crashing deciders leave nothing behind, so there are no
+savepoints. An acknowledgement goes out only after the commit returned.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Protocol, TypeVar
+
+from moot.errors import BadValue, MootError, StoreUnwritable
+from moot.failpoints import failpoint
+from moot.model.event import Event
+from moot.model.ids import ConversationId
+from moot.model.limits import Terms
+from moot.model.moment import Moment
+from moot.ports import Scope, Verb
+from moot.stores.desk import Desk, Dirty, fold
+
+T = TypeVar("T")
+
+MOST_IN_BATCH = 512
+MOST_WAITING = 20_000
+ACKS_PER_PASS = 16
+"""Settled futures per pass of the event loop, so that a large batch does not stall it."""
+
+
+class BadRow(Exception):
+    """The engine refused a row for what it holds; the commands of the batch are tried again one by one."""
+
+
+class Engine(Protocol):
+    """All that an adapter writes. Called from one thread at a time."""
+
+    def begin(self) -> None: ...
+    def load(self, scopes: Sequence[Scope]) -> Desk: ...
+    def write(self, dirty: Dirty) -> None: ...
+    def commit(self) -> None: ...
+    def rollback(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Job:
+    __slots__ = ("answer", "command", "done", "dry", "error", "scope", "verb")
+
+    def __init__(self, verb: Verb[Any, Any], command: Any, dry: bool) -> None:
+        self.verb = verb
+        self.command = command
+        self.dry = dry
+        self.scope: Scope = verb.scope(command)
+        self.answer: Any = None
+        self.error: BaseException | None = None
+        self.done: asyncio.Future[Any] | None = None
+
+
+class Chore:
+    """Something other than a command that only the writer's thread may do, between two batches."""
+
+    __slots__ = ("answer", "done", "error", "work")
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work = work
+        self.answer: Any = None
+        self.error: BaseException | None = None
+        self.done: asyncio.Future[Any] | None = None
+
+    def run(self) -> None:
+        try:
+            self.answer = self.work()
+        except BaseException as error:  # whatever it was, it is the caller's to see; the writer goes on
+            self.error = error
+
+
+class Source:
+    """Where moments come from: the clock, the terms in force, new conversation ids."""
+
+    def __init__(
+        self, now: Callable[[], float], terms: Terms, conversation_id: Callable[[], ConversationId]
+    ) -> None:
+        self.now = now
+        self.terms = terms
+        self.conversation_id = conversation_id
+
+    def moment(self, desk: Desk) -> Moment:
+        return Moment(round(self.now(), 6), self.terms, desk.turn_id, self.conversation_id)
+
+
+def run_batch(engine: Engine, jobs: list[Job], source: Source) -> list[Event]:
+    """One transaction for all jobs. Their answers and errors are set; returns what happened, told in order."""
+    failpoint("write.begin")
+    engine.begin()
+    try:
+        failpoint("write.begun")
+        desk = engine.load([job.scope for job in jobs])
+        failpoint("write.loaded")
+        dirty = Dirty()
+        for job in jobs:
+            try:
+                decision = job.verb.decide(job.command, desk, source.moment(desk))
+            except Exception as error:  # a refusal or a bug is its caller's to see; the batch goes on
+                job.error = error
+                continue
+            job.answer = decision.answer
+            if not job.dry:
+                fold(desk, decision.changes, dirty)
+        failpoint("write.decided")
+        if dirty:
+            engine.write(dirty)
+        failpoint("write.precommit")
+        engine.commit()
+        failpoint("write.postcommit")
+    except BaseException:  # whatever stopped it, nothing of the batch may stay
+        engine.rollback()
+        raise
+    return dirty.events
+
+
+def run_jobs(engine: Engine, jobs: list[Job], source: Source) -> list[Event]:
+    """A batch; where one row in it is bad, each command alone, so that only its own fails."""
+    try:
+        return run_batch(engine, jobs, source)
+    except BadRow as bad:
+        if len(jobs) == 1:
+            jobs[0].error = BadValue(f"this cannot be stored: {bad}", detail="nothing was written")
+            return []
+    told: list[Event] = []
+    for job in jobs:
+        job.error = job.answer = None
+        told += run_jobs(engine, [job], source)
+    return told
+
+
+class Runner:
+    """The store's write side over an engine, with one writer thread."""
+
+    def __init__(self, engine: Engine, source: Source, on_commit: Callable[[list[Event]], None]) -> None:
+        self._engine = engine
+        self._source = source
+        self._on_commit = on_commit
+        self._waiting: deque[Job] = deque()
+        self._chores: deque[Chore] = deque()
+        self._work = threading.Condition()
+        self._closing = False
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._write, name="moot-writer", daemon=True)
+        self._thread.start()
+
+    async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
+        return await self._submit(Job(verb, command, dry=False))
+
+    async def preview(self, verb: Verb[Any, Any], command: Any) -> Any:
+        return await self._submit(Job(verb, command, dry=True))
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """Run something on the writer's thread, between two batches."""
+        if self._closing:
+            raise StoreUnwritable("the store is closing", fix=("try again when the hub is back",))
+        chore = Chore(work)
+        chore.done = self._loop.create_future()
+        with self._work:
+            self._chores.append(chore)
+            self._work.notify()
+        answer: T = await chore.done
+        return answer
+
+    async def close(self) -> None:
+        """Finish what was accepted, then stop the writer and the engine."""
+        with self._work:
+            self._closing = True
+            self._work.notify()
+        await asyncio.to_thread(self._thread.join)
+
+    async def _submit(self, job: Job) -> Any:
+        if self._closing:
+            raise StoreUnwritable("the store is closing", fix=("try again when the hub is back",))
+        if len(self._waiting) >= MOST_WAITING:
+            raise StoreUnwritable(
+                f"{MOST_WAITING} writes wait already", fix=("slow down",), retry_after_ms=1000
+            )
+        job.done = self._loop.create_future()
+        with self._work:
+            self._waiting.append(job)
+            if len(self._waiting) == 1:
+                self._work.notify()
+        return await job.done
+
+    def _write(self) -> None:
+        while (work := self._next_work()) is not None:
+            jobs, chore = work
+            if jobs:
+                error: BaseException | None = None
+                told: list[Event] = []
+                try:
+                    told = run_jobs(self._engine, jobs, self._source)
+                except SystemExit as fatal:
+                    end_process(fatal)
+                except BaseException as failure:  # the batch failed as one; its callers hear it
+                    error = failure
+                self._loop.call_soon_threadsafe(self._settle, jobs, error, told)
+            if chore is not None:
+                chore.run()
+                self._loop.call_soon_threadsafe(settle, chore, None)
+        self._engine.close()
+
+    def _next_work(self) -> tuple[list[Job], Chore | None] | None:
+        """What queued meanwhile, as one batch, and at most one chore; None when all is done and closed."""
+        with self._work:
+            while not self._waiting and not self._chores:
+                if self._closing:
+                    return None
+                self._work.wait()
+            count = min(len(self._waiting), MOST_IN_BATCH)
+            jobs = [self._waiting.popleft() for _ in range(count)]
+            return jobs, self._chores.popleft() if self._chores else None
+
+    def _settle(self, jobs: list[Job], error: BaseException | None, told: list[Event]) -> None:
+        try:
+            failpoint("write.preack")
+            if told:
+                self._on_commit(told)
+        finally:
+            self._ack(jobs, error, 0)  # whatever a listener did, it is committed, and its callers are told
+
+    def _ack(self, jobs: list[Job], error: BaseException | None, start: int) -> None:
+        for job in jobs[start : start + ACKS_PER_PASS]:
+            settle(job, error)
+        if start + ACKS_PER_PASS < len(jobs):
+            self._loop.call_soon(self._ack, jobs, error, start + ACKS_PER_PASS)
+
+
+def end_process(fatal: SystemExit) -> NoReturn:
+    """A sync that failed may have lost what the page cache said it held: nothing more can be promised."""
+    sys.stderr.write(f"{fatal}\n")
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def settle(job: Job | Chore, error: BaseException | None) -> None:
+    """Tell the caller how its command went."""
+    if job.done is None or job.done.done():
+        return
+    failure = error or job.error
+    if failure is None:
+        job.done.set_result(job.answer)
+    elif isinstance(failure, MootError | Exception):
+        job.done.set_exception(failure)
+    else:
+        job.done.set_exception(RuntimeError(f"the writer stopped: {failure!r}"))

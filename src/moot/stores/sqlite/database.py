@@ -1,0 +1,111 @@
+"""The database file: made whole or not at all, opened only when it is sound and of a version we know.
+
+A new file is built under another name and moved into place, so an empty `moot.db` is never normal: it is
+damage. Below: migrate.py. Above: engine.py and reads.py, which get their connections here.
+"""
+
+import os
+from pathlib import Path
+
+import apsw
+
+from moot.errors import StoreUnwritable
+from moot.stores.sqlite import migrate
+from moot.stores.sqlite.lock import WriterLock
+from moot.stores.sqlite.statements import SHAPES
+from moot.stores.sqlite.trouble import damaged, speaking_of
+
+BUSY_MS = 5000
+"""A back-stop: whoever respects the writers' queue never meets a busy database."""
+CHECKPOINT_PAGES = 4000
+MAGIC = b"SQLite format 3\x00"
+SMALLEST = 512
+
+
+def prepare_home(home: Path) -> Path:
+    """The folders a store needs; returns the database's path."""
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (home / "run").mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreUnwritable(
+            f"{home} cannot be made or written",
+            detail=str(error),
+            fix=("choose another folder with --home or MOOT_HOME",),
+        ) from error
+    return home / "moot.db"
+
+
+def make_ready(path: Path, lock: WriterLock, steps: tuple[migrate.Migration, ...]) -> None:
+    """Create the database, or check it and bring it up to date. One process at a time."""
+    lock.take()
+    try:
+        with speaking_of(path):
+            if path.exists():
+                look_at(path)
+                migrate.bring_up(path, steps, writer)
+            else:
+                create(path, steps)
+    finally:
+        lock.give()
+
+
+def create(path: Path, steps: tuple[migrate.Migration, ...]) -> None:
+    left_over = path.with_name(path.name + "-wal")
+    if left_over.exists() and left_over.stat().st_size:
+        raise damaged(path, f"the file is gone, but its log {left_over.name} is still here")
+    new = path.with_name(path.name + ".new")
+    for part in (new, *(new.with_name(new.name + ending) for ending in ("-wal", "-shm", "-journal"))):
+        part.unlink(missing_ok=True)
+    connection = writer(new)
+    migrate.apply(connection, steps)
+    connection.close()
+    new.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def look_at(path: Path) -> None:
+    """What can be seen without reading it all; `moot doctor` reads it all."""
+    with path.open("rb") as file:
+        head = file.read(SMALLEST)
+    if len(head) < SMALLEST:
+        raise damaged(path, f"it is only {len(head)} bytes long")
+    if not head.startswith(MAGIC):
+        raise damaged(path, "it does not begin like a SQLite database")
+
+
+def writer(path: Path) -> apsw.Connection:
+    """The one connection of a process that writes and checkpoints."""
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(BUSY_MS)
+    connection.pragma("page_size", 4096)
+    if connection.pragma("journal_mode", "wal") != "wal":
+        raise StoreUnwritable(
+            f"{path} cannot be kept in WAL mode",
+            detail="its file system does not offer shared memory",
+            fix=("put the home on a local disk",),
+        )
+    connection.pragma("synchronous", "full")
+    connection.pragma("mmap_size", 0)
+    connection.wal_autocheckpoint(CHECKPOINT_PAGES)
+    return connection
+
+
+def reader(path: Path) -> apsw.Connection:
+    """A connection that cannot write, not even a checkpoint."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(BUSY_MS)
+    connection.pragma("mmap_size", 0)
+    connection.wal_autocheckpoint(0)
+    return connection
+
+
+def give_shapes(connection: apsw.Connection) -> None:
+    """The views through which values are read; they live with the connection."""
+    connection.pragma("temp_store", "memory")
+    for statement in SHAPES.all().values():
+        connection.execute(statement)

@@ -1,0 +1,205 @@
+"""The engine over a SQLite file: a transaction per batch, all scopes loaded at once, dirty rows written once.
+
+Above: the runner, which calls it from one thread. Below: loading.py fills the desk, rows.py makes rows,
+trouble.py says what went wrong. Not here: reading for doors and people (reads.py).
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from moot.failpoints import failpoint
+from moot.ports import Scope
+from moot.stores.desk import Desk, Dirty
+from moot.stores.sqlite import database, migrate, rows
+from moot.stores.sqlite.kept import KeptDesk
+from moot.stores.sqlite.loading import Loading
+from moot.stores.sqlite.lock import WriterLock
+from moot.stores.sqlite.statements import SEARCH, WRITE
+from moot.stores.sqlite.trouble import speaking_of, writing_rows
+
+NO_END = 2**62
+INDEXED_AT_ONCE = 200
+"""Messages taken into the full-text index in one transaction, so that a post never waits long behind it."""
+
+
+class SqliteEngine:
+    """Used by one thread at a time. Everything it raises is said in Moot's words."""
+
+    def __init__(self, path: Path, connection: apsw.Connection, lock: WriterLock) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = lock
+        self._locked = False
+        self._loading = Loading(path, connection)
+        self._neighbours = -1
+        """SQLite's counter of what other connections have committed."""
+        self._kept: KeptDesk | None = None
+        self._desk: KeptDesk | None = None
+        self._dirty = Dirty()
+
+    @classmethod
+    def open(cls, home: Path, steps: tuple[migrate.Migration, ...] | None = None) -> "SqliteEngine":
+        """The engine of a home, made or migrated if need be."""
+        path = database.prepare_home(home)
+        with speaking_of(path):
+            lock = WriterLock(home / "run" / "writer.lock")
+            try:
+                database.make_ready(path, lock, steps or migrate.shipped())
+                connection = database.writer(path)
+                database.give_shapes(connection)
+            except BaseException:  # nothing may keep the lock file open
+                lock.close()
+                raise
+        return cls(path, connection, lock)
+
+    # --- the transaction ---------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        self._lock.take()
+        self._locked = True
+        try:
+            with speaking_of(self.path):
+                self._connection.execute("BEGIN IMMEDIATE")
+                neighbours = self._connection.execute("PRAGMA data_version").get
+        except BaseException:  # whatever stopped it, the others may go on
+            self.rollback()
+            raise
+        if neighbours != self._neighbours:
+            self._neighbours = neighbours
+            self._kept = None
+
+    def load(self, scopes: Sequence[Scope]) -> Desk:
+        with writing_rows(self.path):
+            desk, self._kept = self._kept, None
+            if desk is None or not desk.settle(self._dirty):
+                desk = self._loading.fresh()
+            self._desk, self._dirty = desk, Dirty()
+            self._loading.fill(desk, scopes)
+            return desk
+
+    def commit(self) -> None:
+        """Keep what was written, if anything was, and the desk it was decided on. Tidying that is left to the
+        next batch: nobody who is committed waits for it, or could fail by it."""
+        with speaking_of(self.path):
+            self._connection.execute("COMMIT")
+        self._unlock()
+        self._kept, self._desk = self._desk, None
+
+    def rollback(self) -> None:
+        """Leave nothing of the batch. Harmless where there is nothing to undo."""
+        self._kept = self._desk = None
+        self._dirty = Dirty()
+        with suppress(apsw.Error):  # what led here is the story; a transaction left open refuses the next one
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        self._unlock()
+
+    def close(self) -> None:
+        with speaking_of(self.path):
+            self._connection.close()
+        self._lock.close()
+
+    def _unlock(self) -> None:
+        if self._locked:
+            self._locked = False
+            self._lock.give()
+
+    # --- writing -----------------------------------------------------------------------------------------
+
+    def write(self, dirty: Dirty) -> None:
+        self._dirty = dirty
+        with writing_rows(self.path):
+            self._erase(dirty)
+            self._many(WRITE.append_message, rows.MESSAGES, dirty.messages)
+            failpoint("write.messages")
+            self._revise(dirty)
+            self._conversations(dirty)
+            self._many(WRITE.put_member, rows.MEMBERS, dirty.members.values())
+            self._turns(dirty)
+            failpoint("write.turns")
+            self._many(WRITE.put_round, rows.ROUNDS, dirty.rounds.values())
+            self._many(WRITE.put_root, rows.ROOTS, dirty.roots.values())
+            self._many(WRITE.put_pair, rows.PAIRS, dirty.pairs.values())
+            self._many(WRITE.put_quota, rows.QUOTAS, dirty.quotas.values())
+            self._people(dirty)
+            self._many(WRITE.append_event, rows.EVENTS, dirty.events)
+            failpoint("write.events")
+
+    def _many(self, statement: str, of: rows.Rows[Any], values: Any) -> None:
+        if values:
+            self._connection.executemany(statement, map(of.row, values))
+
+    def _erase(self, dirty: Dirty) -> None:
+        """What is gone goes first: its names may be taken again in the same batch."""
+        many = self._connection.executemany
+        if dirty.dropped_members:
+            many(WRITE.drop_member, dirty.dropped_members)
+        if dirty.dropped_hosts:
+            many(WRITE.drop_host, [(host,) for host in dirty.dropped_hosts])
+        if dirty.dropped_conversations:
+            gone = [{"conversation": where} for where in dirty.dropped_conversations]
+            self._connection.execute(WRITE.remember_turn_id)
+            many(SEARCH.unindex_conversation, gone)
+            for where in gone:
+                self._connection.execute(WRITE.drop_conversation, where)
+            self._connection.execute(SEARCH.rows_may_come_again)
+
+    def _conversations(self, dirty: Dirty) -> None:
+        renamed = self._desk.renamed if self._desk is not None else dirty.conversations.keys()
+        put = [one for where, one in dirty.conversations.items() if where in renamed]
+        moved = [one for where, one in dirty.conversations.items() if where not in renamed]
+        self._many(WRITE.put_conversation, rows.CONVERSATIONS, put)
+        self._many(WRITE.move_conversation, rows.CONVERSATIONS, moved)
+
+    def _turns(self, dirty: Dirty) -> None:
+        """Most turns a post touches only collect one more message; following the indexes costs four times that."""
+        moved = self._desk.moved if self._desk is not None else dirty.turns.keys()
+        self._many(WRITE.put_turn, rows.TURNS, [turn for n, turn in dirty.turns.items() if n in moved])
+        self._many(WRITE.change_turn, rows.TURNS, [turn for n, turn in dirty.turns.items() if n not in moved])
+
+    def _revise(self, dirty: Dirty) -> None:
+        for message, revision in dirty.revisions:
+            address = (message.conversation, message.seq)
+            self._connection.execute(SEARCH.unindex_message, address)
+            self._connection.execute(WRITE.revise_message, rows.MESSAGES.row(message))
+            self._connection.execute(SEARCH.reindex_message, address)
+            self._connection.execute(WRITE.append_revision, rows.REVISIONS.row(revision))
+
+    def _people(self, dirty: Dirty) -> None:
+        people = dirty.participants.values()
+        if people:
+            self._many(WRITE.put_participant, rows.PARTICIPANTS, people)
+            self._connection.executemany(WRITE.forget_names, [(who.id,) for who in people])
+            names = [(name, who.id) for who in people for name in (who.id, who.name, *who.aliases)]
+            self._connection.executemany(WRITE.put_name, names)
+        self._many(WRITE.put_host, rows.HOSTS, dirty.hosts.values())
+
+    # --- between batches ---------------------------------------------------------------------------------
+
+    def index_some(self) -> int:
+        """Take the next messages into the full-text index; how far it reaches then, NO_END for all. The kept
+        desk goes: whoever is quiet enough to be indexed does without."""
+        execute = self._connection.execute
+        with speaking_of(self.path):
+            if execute(SEARCH.indexed).get >= execute(SEARCH.newest_row).get:
+                return NO_END
+        self.begin()
+        try:
+            with speaking_of(self.path):
+                execute(SEARCH.index_some, (INDEXED_AT_ONCE,))
+                execute(SEARCH.move_indexed, (INDEXED_AT_ONCE,))
+                reached = int(execute(SEARCH.indexed).get)
+            self.commit()
+        except BaseException:  # an index half caught up must not stay
+            self.rollback()
+            raise
+        return reached
+
+    def modes(self) -> tuple[str, int]:
+        """Journal mode and synchronous level of the connection that writes."""
+        with speaking_of(self.path):
+            return str(self._connection.pragma("journal_mode")), int(self._connection.pragma("synchronous"))

@@ -1,0 +1,232 @@
+"""Filling a desk: the scopes of all commands of a batch, put together, loaded with one query per table."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import apsw
+from msgspec import json
+
+from moot.model.chain import Root
+from moot.model.conversation import Conversation, ConversationKind
+from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
+from moot.model.turn import OPEN, TurnState
+from moot.ports import Scope
+from moot.stores.desk import Desk
+from moot.stores.sqlite import rows
+from moot.stores.sqlite.kept import KeptDesk
+from moot.stores.sqlite.statements import LOAD, READ
+from moot.stores.sqlite.trouble import speaking_of
+
+_encode = json.Encoder().encode
+
+PAIRED = (ConversationKind.DIRECT, ConversationKind.LINK)
+ON_THE_FLOOR = (TurnState.READY, TurnState.HELD, TurnState.RUNNING)
+
+
+class Wanted:
+    """All that the commands of a batch ask for, each thing once."""
+
+    __slots__ = (
+        "everyone",
+        "hosts",
+        "ids",
+        "keys",
+        "messages",
+        "names",
+        "refs",
+        "roots",
+        "running_of",
+        "turns",
+    )
+
+    def __init__(self, scopes: Sequence[Scope]) -> None:
+        self.ids: set[ConversationId] = set()
+        self.refs: set[str] = set()
+        self.turns: set[TurnId] = set()
+        self.names: set[str] = set()
+        self.messages: defaultdict[ConversationId, list[int]] = defaultdict(list)
+        self.running_of: set[ParticipantId] = set()
+        self.roots: set[RootId] = set()
+        self.keys: defaultdict[ParticipantId, list[str]] = defaultdict(list)
+        self.hosts = False
+        self.everyone = False
+        for scope in scopes:
+            self._add(scope)
+
+    def _add(self, scope: Scope) -> None:
+        self.ids.update(scope.conversations)
+        self.refs.update(scope.refs)
+        self.names.update(scope.names)
+        self.turns.update(scope.turns)
+        self.roots.update(scope.roots)
+        for where, seq in scope.messages:
+            self.messages[where].append(seq)
+        if scope.running_of is not None:
+            self.running_of.add(scope.running_of)
+        if scope.key is not None:
+            author, key = scope.key
+            self.keys[author].append(key)
+        self.hosts = self.hosts or scope.hosts
+        self.everyone = self.everyone or scope.everyone
+
+
+class Loading:
+    """Lays desks through the writer's own connection, inside its transaction."""
+
+    def __init__(self, path: Path, connection: apsw.Connection) -> None:
+        self._path = path
+        self._connection = connection
+
+    def fresh(self) -> KeptDesk:
+        turn, event = self._connection.execute(LOAD.next_ids).fetchone() or (0, 0)
+        return KeptDesk(turn + 1, event + 1, self._root)
+
+    def fill(self, desk: KeptDesk, scopes: Sequence[Scope]) -> None:
+        """Load what the scopes ask for and the desk does not have."""
+        wanted = Wanted(scopes)
+        self._named_turns(desk, wanted)
+        here = self._conversations(desk, wanted)
+        self._people(desk, wanted, here)
+        self._chains(desk, wanted, here)
+        self._pairs(desk, here)
+        self._messages(desk, wanted)
+        if wanted.hosts and not desk.has_hosts:
+            desk.has_hosts = True
+            for host in rows.HOSTS.many(self._connection.execute(READ.hosts).get):
+                desk.hosts_by_id[host.id] = host
+        desk.laid()
+
+    def _get(self, statement: str, wanted: Any) -> Any:
+        """The one value of a result: shapes with commas between, or NULL."""
+        return self._connection.execute(statement, (_encode(wanted).decode(),)).get
+
+    def _named_turns(self, desk: KeptDesk, wanted: Wanted) -> None:
+        missing = wanted.turns - desk.turns_by_id.keys()
+        if missing:
+            for turn in rows.TURNS.many(self._get(LOAD.turns_by_id, missing)):
+                desk.add_turn(turn)
+                if turn.state not in OPEN:
+                    desk.guests.append(turn.id)
+        unknown = wanted.running_of - desk.runs_known
+        if unknown:
+            desk.runs_known |= unknown
+            for turn in rows.TURNS.many(self._get(LOAD.turns_running, unknown)):
+                desk.add_turn(turn)
+        for number in wanted.turns:
+            if (named := desk.turns_by_id.get(number)) is not None:
+                wanted.ids.add(named.conversation)
+        for agent in wanted.running_of:
+            wanted.ids.update([turn.conversation for turn in desk.running_of(agent)])
+
+    def _conversations(self, desk: KeptDesk, wanted: Wanted) -> list[ConversationId]:
+        """By id first: callers know it more often than not, and names are needed for the rest only."""
+        refs = wanted.ids | wanted.refs
+        missing = refs - desk.refs.keys()
+        if missing:
+            self._rooms(desk, rows.CONVERSATIONS.many(self._get(LOAD.conversations_by_id, missing)))
+            missing -= desk.refs.keys()
+            missing &= wanted.refs
+        if missing:
+            self._rooms(desk, rows.CONVERSATIONS.many(self._get(LOAD.conversations_by_name, missing)))
+        here = [desk.refs[ref] for ref in refs if ref in desk.refs]
+        desk.use(here)
+        return here
+
+    def _rooms(self, desk: KeptDesk, conversations: list[Conversation]) -> None:
+        """Conversations with their members, their open turns and their open rounds."""
+        if not conversations:
+            return
+        members_of, turns_of, rounds_of = desk.members_of, desk.turns_of, desk.rounds_of
+        for conversation in conversations:
+            where = conversation.id
+            desk.add_conversation(conversation)
+            desk.rooms[where] = conversation.next_seq
+            members_of[where], turns_of[where], rounds_of[where] = {}, {}, {}
+        execute = self._connection.execute
+        ids = (_encode([conversation.id for conversation in conversations]).decode(),)
+        for member in rows.MEMBERS.many(execute(LOAD.members, ids).get):
+            members_of[member.conversation][member.participant] = member
+        for turn in rows.TURNS.many(execute(LOAD.open_turns, ids).get):
+            desk.add_turn(turn)
+        for round_ in rows.ROUNDS.many(execute(LOAD.open_rounds, ids).get):
+            rounds_of[round_.conversation][round_.opener] = round_
+        self._closed_rounds(desk, conversations)
+
+    def _closed_rounds(self, desk: KeptDesk, conversations: list[Conversation]) -> None:
+        """Rounds that closed while a turn of theirs is still open, or that `/continue` may take up again."""
+        missing: dict[ConversationId, set[int]] = {}
+        for conversation in conversations:
+            openers = {turn.round for turn in desk.turns_of[conversation.id].values()}
+            openers.add(conversation.stalled)
+            openers -= desk.rounds_of[conversation.id].keys()
+            openers.discard(0)
+            if openers:
+                missing[conversation.id] = openers
+        if not missing:
+            return
+        for round_ in rows.ROUNDS.many(self._get(LOAD.rounds_by_opener, missing)):
+            desk.rounds_of[round_.conversation][round_.opener] = round_
+        for where in missing:
+            desk.rounds_of[where] = dict(sorted(desk.rounds_of[where].items()))
+
+    def _people(self, desk: KeptDesk, wanted: Wanted, here: list[ConversationId]) -> None:
+        execute = self._connection.execute
+        ids = {who for where in here for who in desk.members_of[where]} - desk.participants.keys()
+        names = wanted.names - desk.names.keys()
+        if wanted.everyone and not desk.has_everyone:
+            desk.has_everyone = True
+            found = execute(READ.participants).get
+        elif ids or names:
+            found = execute(LOAD.people, (_encode(ids).decode(), _encode(names).decode())).get
+        else:
+            return
+        newcomers = rows.PARTICIPANTS.many(found)
+        for participant in newcomers:
+            desk.add_participant(participant)
+        if newcomers:
+            for quota in rows.QUOTAS.many(self._get(LOAD.quotas, [who.id for who in newcomers])):
+                desk.quotas[quota.agent] = quota
+
+    def _chains(self, desk: KeptDesk, wanted: Wanted, here: list[ConversationId]) -> None:
+        """Those that are surely looked at; the desk fetches the others."""
+        roots = wanted.roots
+        for where in here:
+            for turn in desk.turns_of[where].values():
+                if turn.state in ON_THE_FLOOR:
+                    roots.add(turn.root)
+                    roots.update(turn.charged)
+        roots.discard(RootId(""))
+        roots -= desk.roots.keys()
+        if roots:
+            for root in rows.ROOTS.many(self._get(LOAD.roots, roots)):
+                desk.roots[root.id] = root
+
+    def _root(self, root: RootId) -> Root | None:
+        with speaking_of(self._path):
+            shape = self._connection.execute(LOAD.root, (root,)).get
+            return None if shape is None else rows.ROOTS.one(shape)
+
+    def _pairs(self, desk: KeptDesk, here: list[ConversationId]) -> None:
+        """Between two agents that talk alone, both ways."""
+        wanted: defaultdict[ParticipantId, list[ParticipantId]] = defaultdict(list)
+        for where in here:
+            if desk.conversations[where].kind in PAIRED:
+                agents = [who for who in desk.members_of[where] if desk.participants[who].speaks_in_turns]
+                for pair in permutations(agents, 2):
+                    if pair not in desk.pairs_known:
+                        desk.pairs_known.add(pair)
+                        wanted[pair[0]].append(pair[1])
+        if wanted:
+            for found in rows.PAIRS.many(self._get(LOAD.pairs, wanted)):
+                desk.pairs[found.sender, found.receiver] = found
+
+    def _messages(self, desk: Desk, wanted: Wanted) -> None:
+        if wanted.messages:
+            for message in rows.MESSAGES.many(self._get(LOAD.messages_by_address, wanted.messages)):
+                desk.messages[message.conversation, message.seq] = message
+        if wanted.keys:
+            for message in rows.MESSAGES.many(self._get(LOAD.messages_by_key, wanted.keys)):
+                desk.keys[message.author, message.key] = message

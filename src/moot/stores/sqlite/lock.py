@@ -1,0 +1,73 @@
+"""The writers' queue: several processes write to one home, each for the length of a batch.
+
+The kernel wakes those who wait for a `flock` in turn; SQLite's own busy handler polls and starves somebody.
+"""
+
+import fcntl
+import os
+import threading
+from pathlib import Path
+
+from moot.errors import StoreUnwritable
+
+PATIENCE_SECONDS = 10.0
+"""A batch takes milliseconds; who holds the lock for so long has stopped."""
+
+
+class WriterLock:
+    """Held by at most one writer of a home. `take` and `give` are called from one thread."""
+
+    def __init__(self, path: Path, patience: float = PATIENCE_SECONDS) -> None:
+        self._path = path
+        self._patience = patience
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def take(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._wait()
+
+    def give(self) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _wait(self) -> None:
+        """Stand in the kernel's queue, but not for ever. Waiting has no time limit of its own, so a second
+        thread waits with a file of its own and hands it over; when it is no longer wanted it lets go."""
+        waiting = _Waiting(self._path)
+        found = waiting.result(self._patience)
+        if found is None:
+            raise StoreUnwritable(
+                f"another process has held {self._path} for {self._patience:g} s",
+                detail="it may be stopped or stuck",
+                fix=("moot doctor",),
+                retry_after_ms=1000,
+            )
+        os.close(self._file)
+        self._file = found
+
+
+class _Waiting:
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._guard = threading.Lock()
+        self._taken = threading.Event()
+        self._given_up = False
+        threading.Thread(target=self._stand, name="moot-writer-queue", daemon=True).start()
+
+    def _stand(self) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        with self._guard:
+            if self._given_up:
+                os.close(self._file)
+            self._taken.set()
+
+    def result(self, patience: float) -> int | None:
+        """The locked file, or None when it took too long."""
+        self._taken.wait(patience)
+        with self._guard:
+            self._given_up = not self._taken.is_set()
+        return None if self._given_up else self._file

@@ -1,0 +1,218 @@
+"""The read ports over read-only connections, beside the writer and never in its way.
+
+Small reads run where they are asked for: they take less time than going to another thread and back. What can
+be long (search, listings, whole pages) goes to the readers' threads.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+from msgspec import json
+
+from moot.model.conversation import Conversation, Member
+from moot.model.event import Event
+from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.message import Message, Revision
+from moot.model.participant import Host, Participant
+from moot.model.round import Round
+from moot.model.turn import OPEN, Turn, TurnState
+from moot.ports import Page
+from moot.stores.sqlite import database, migrate, rows
+from moot.stores.sqlite.engine import NO_END
+from moot.stores.sqlite.statements import READ, SEARCH
+from moot.stores.sqlite.trouble import speaking_of
+from moot.stores.sqlite.words import quoted
+
+T = TypeVar("T")
+
+THREADS = 2
+SMALL_PAGE = 32
+"""Messages, turns or events that may be read on the event loop: about 0.1 ms."""
+
+
+def reads_of(home: Path) -> "SqliteReads":
+    """Reads alone, beside whatever hub may run; of a newer database too, where it says that we still can."""
+    path = home / "moot.db"
+    with speaking_of(path):
+        database.look_at(path)
+        migrate.known_version(path, migrate.shipped(), reading=True)
+    return SqliteReads(path)
+
+
+class SqliteReads:
+    """Conversations, Turns, People and Events of ports.py."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._here = self._open()
+        self._there = threading.local()
+        self._opened: list[apsw.Connection] = [self._here]
+        self._threads = ThreadPoolExecutor(THREADS, "moot-reader", initializer=self._start_thread)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._threads.shutdown)
+        for connection in self._opened:
+            connection.close()
+
+    def _open(self) -> apsw.Connection:
+        with speaking_of(self._path):
+            connection = database.reader(self._path)
+            database.give_shapes(connection)
+        return connection
+
+    def _start_thread(self) -> None:
+        self._there.connection = self._open()
+        self._opened.append(self._there.connection)
+
+    def _get(self, statement: str, *values: Any) -> Any:
+        """The one value of a small result, read here and now."""
+        with speaking_of(self._path):
+            return self._here.execute(statement, values).get
+
+    async def _long(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Run a read that may take long in a reader's thread."""
+
+        def there() -> T:
+            with speaking_of(self._path):
+                return work(self._there.connection)
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, there)
+
+    async def _many(self, of: rows.Rows[Any], statement: str, *values: Any) -> Any:
+        return await self._long(lambda connection: of.many(connection.execute(statement, values).get))
+
+    async def _page(self, of: rows.Rows[Any], statement: str, limit: int, *values: Any) -> Any:
+        """A result that an index gives in order: read here while it is small, by a reader's thread if not."""
+        limit = max(limit, 0)
+        with speaking_of(self._path):
+            found = of.many(self._here.execute(statement, (min(limit, SMALL_PAGE + 1), *values)).get)
+        if len(found) <= SMALL_PAGE or limit <= SMALL_PAGE + 1:
+            return found
+        return await self._many(of, statement, limit, *values)
+
+    def _one(self, of: rows.Rows[Any], statement: str, *values: Any) -> Any:
+        with speaking_of(self._path):
+            shape = self._here.execute(statement, values).get
+            return None if shape is None else of.one(shape)
+
+    # --- Conversations -----------------------------------------------------------------------------------
+
+    async def conversation(self, ref: str) -> Conversation | None:
+        found: Conversation | None = self._one(rows.CONVERSATIONS, READ.conversation, ref)
+        return found
+
+    async def conversations(self, *, archived: bool, kind: str | None) -> list[Conversation]:
+        found: list[Conversation] = await self._many(rows.CONVERSATIONS, READ.conversations, archived, kind)
+        return found
+
+    async def members(self, conversation: ConversationId) -> list[Member]:
+        with speaking_of(self._path):
+            return rows.MEMBERS.many(self._here.execute(READ.members, (conversation,)).get)
+
+    async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
+        statement = READ.messages_newest if page.newest else READ.messages_after
+        end = NO_END if page.before is None else page.before
+        found: list[Message] = await self._page(
+            rows.MESSAGES, statement, page.limit, conversation, page.after, end
+        )
+        return found[::-1] if page.newest else found
+
+    async def message(self, conversation: ConversationId, seq: int) -> Message | None:
+        found: Message | None = self._one(rows.MESSAGES, READ.message, conversation, seq)
+        return found
+
+    async def revisions(self, conversation: ConversationId) -> list[Revision]:
+        found: list[Revision] = await self._many(rows.REVISIONS, READ.revisions, conversation)
+        return found
+
+    async def search(self, query: str, limit: int) -> list[tuple[Message, str]]:
+        words = quoted(query)
+        if not words:
+            return []
+
+        def look(connection: apsw.Connection) -> list[tuple[Message, str]]:
+            hits = connection.execute(SEARCH.search, (words, limit))
+            return [(rows.MESSAGES.one(shape), piece) for shape, piece in hits]
+
+        return await self._long(look)
+
+    # --- Turns -------------------------------------------------------------------------------------------
+
+    async def turn(self, turn: TurnId) -> Turn | None:
+        found: Turn | None = self._one(rows.TURNS, READ.turn, turn)
+        return found
+
+    async def turns(
+        self,
+        *,
+        conversation: ConversationId | None = None,
+        agent: ParticipantId | None = None,
+        states: Sequence[TurnState] = (),
+        limit: int = 1000,
+    ) -> list[Turn]:
+        wanted = json.encode(states).decode()
+        only_open = bool(states) and OPEN.issuperset(states)
+        if conversation is not None:
+            here = (limit, wanted, agent, conversation)
+            if only_open:
+                found = await self._page(rows.TURNS, READ.turns_open_of_conversation, *here)
+            else:
+                found = await self._many(rows.TURNS, READ.turns_of_conversation, *here)
+        elif not only_open:
+            found = await self._many(rows.TURNS, READ.turns, limit, wanted, agent)
+        elif agent is not None:
+            found = await self._page(rows.TURNS, READ.turns_open_of_agent, limit, wanted, agent)
+        else:
+            found = await self._many(rows.TURNS, READ.turns_open, limit, wanted)
+        oldest_first: list[Turn] = found[::-1]
+        return oldest_first
+
+    async def round(self, conversation: ConversationId, opener: int) -> Round | None:
+        found: Round | None = self._one(rows.ROUNDS, READ.round, conversation, opener)
+        return found
+
+    async def due(self, now: float) -> list[ConversationId]:
+        with speaking_of(self._path):
+            return [ConversationId(where) for (where,) in self._here.execute(READ.due, (now,))]
+
+    async def next_due(self) -> float | None:
+        found: float | None = self._get(READ.next_due)
+        return found
+
+    # --- People and events -------------------------------------------------------------------------------
+
+    async def participants(self) -> list[Participant]:
+        found: list[Participant] = await self._many(rows.PARTICIPANTS, READ.participants)
+        return found
+
+    async def participant(self, name: str) -> Participant | None:
+        found: Participant | None = self._one(rows.PARTICIPANTS, READ.participant, name)
+        return found
+
+    async def hosts(self) -> list[Host]:
+        with speaking_of(self._path):
+            return rows.HOSTS.many(self._here.execute(READ.hosts).get)
+
+    async def events(
+        self,
+        *,
+        after: int,
+        conversation: ConversationId | None = None,
+        types: Sequence[str] = (),
+        limit: int = 500,
+    ) -> list[Event]:
+        found: list[Event]
+        if conversation is None and not types:
+            found = await self._page(rows.EVENTS, READ.events, limit, after)
+        else:
+            picked = json.encode(types).decode()
+            found = await self._many(rows.EVENTS, READ.events_picked, limit, after, picked, conversation)
+        return found
+
+    async def last_event(self) -> int:
+        return int(self._get(READ.last_event))

@@ -1,0 +1,119 @@
+"""Values to rows and back. A row has a column per field, in the order of the fields.
+
+Out: enums are text already, moments become whole microseconds, what has structure becomes JSON text. In: a
+result arrives as JSON (sql/shapes.sql: plain fields first, then structured ones) and is decoded in one call.
+"""
+
+from collections.abc import Callable
+from operator import itemgetter
+from types import GenericAlias, UnionType
+from typing import Any, Generic, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct, json, structs
+
+from moot.model.chain import Pair, Root
+from moot.model.conversation import Conversation, Member
+from moot.model.event import Event
+from moot.model.message import Message, Revision
+from moot.model.participant import Host, Participant, Quota
+from moot.model.round import Round
+from moot.model.turn import Turn
+
+S = TypeVar("S", bound=Struct)
+
+_encode = json.Encoder().encode
+
+
+def _json_text(value: Any) -> str:
+    return _encode(value).decode()
+
+
+def _list_text(value: tuple[Any, ...]) -> str:
+    return _encode(value).decode() if value else "[]"
+
+
+def _dict_text(value: dict[str, Any] | None) -> str | None:
+    if value is None:
+        return None
+    return _encode(value).decode() if value else "{}"
+
+
+class TurnThen(Turn, frozen=True, gc=False, omit_defaults=True):
+    """A turn as an event tells of it: short, since what is left out is the default."""
+
+
+def _turn_text(turn: Turn | None) -> str | None:
+    return None if turn is None else _encode(TurnThen(*structs.astuple(turn))).decode()
+
+
+def _micros(at: float) -> int:
+    return round(at * 1_000_000)
+
+
+def _plain(hint: Any) -> Any:
+    """What a hint stands for, without NewType and `| None`."""
+    while isinstance(hint, NewType):
+        hint = hint.__supertype__
+    if get_origin(hint) in (Union, UnionType):
+        [hint] = [_plain(arg) for arg in get_args(hint) if arg is not type(None)]
+    return hint
+
+
+def _to_json(hint: Any) -> Callable[[Any], str | None] | None:
+    """How a field becomes JSON text; None when a column can hold it as it is."""
+    plain = _plain(hint)
+    if plain is Turn:
+        return _turn_text
+    if get_origin(plain) is dict:
+        return _dict_text
+    if get_origin(plain) is tuple:
+        return _list_text
+    return _json_text if isinstance(plain, type) and issubclass(plain, Struct) else None
+
+
+class Rows(Generic[S]):
+    """The rows of one kind of value. `in_micros` names the fields kept as whole microseconds."""
+
+    def __init__(self, cls: type[S], in_micros: tuple[str, ...] = ()) -> None:
+        hints = get_type_hints(cls)
+        fields = cls.__struct_fields__
+        to_json = {n: change for n, name in enumerate(fields) if (change := _to_json(hints[name]))}
+        moments = {n: _micros for n, name in enumerate(fields) if name in in_micros}
+        self._cls = cls
+        self._changes: list[tuple[int, Callable[[Any], Any]]] = [*to_json.items(), *moments.items()]
+        order = [*(n for n in range(len(fields)) if n not in to_json), *to_json]
+        self._in_field_order = itemgetter(*(order.index(n) for n in range(len(fields))))
+        shape = GenericAlias(tuple, tuple(hints[fields[n]] for n in order))
+        self._one = json.Decoder(shape, strict=False)
+        self._many = json.Decoder(GenericAlias(list, (shape,)), strict=False)
+
+    def row(self, value: S) -> list[Any]:
+        """What is bound to the columns, in the order of the fields."""
+        row = list(structs.astuple(value))
+        for n, change in self._changes:
+            row[n] = change(row[n])
+        return row
+
+    def one(self, shape: str) -> S:
+        return self._cls(*self._in_field_order(self._one.decode(shape)))
+
+    def many(self, shapes: str | None) -> list[S]:
+        """All values of a result; SQL gives them with commas between, and NULL for none."""
+        if shapes is None:
+            return []
+        cls, in_field_order = self._cls, self._in_field_order
+        return [cls(*in_field_order(row)) for row in self._many.decode(f"[{shapes}]")]
+
+
+CONVERSATIONS = Rows(Conversation, in_micros=("created_at", "updated_at"))
+MEMBERS = Rows(Member, in_micros=("joined_at",))
+MESSAGES = Rows(Message, in_micros=("at",))
+REVISIONS = Rows(Revision, in_micros=("at",))
+TURNS = Rows(Turn, in_micros=("created_at",))
+ROUNDS = Rows(Round)
+ROOTS = Rows(Root)
+PAIRS = Rows(Pair)
+PARTICIPANTS = Rows(Participant, in_micros=("created_at",))
+QUOTAS = Rows(Quota)
+HOSTS = Rows(Host)
+EVENTS = Rows(Event, in_micros=("at",))

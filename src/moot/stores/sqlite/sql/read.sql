@@ -1,0 +1,137 @@
+-- The reads beside the writer, each on a read-only connection.
+
+-- name: conversation
+-- By id, else by name or key among those not archived.
+SELECT shape FROM conversation_shape WHERE id = ?1
+UNION ALL SELECT shape FROM conversation_shape WHERE name = ?1 AND archived = 0
+UNION ALL SELECT shape FROM conversation_shape WHERE key = ?1 AND archived = 0 AND key <> ''
+LIMIT 1;
+
+-- name: conversations
+-- All of them, archived or not, of one kind or any, in the order they were made.
+SELECT group_concat(shape, ',' ORDER BY id) FROM conversation_shape WHERE archived = ?1 AND kind = coalesce(?2, kind);
+
+-- name: members
+-- In joining order.
+SELECT group_concat(shape, ',' ORDER BY position) FROM member_shape WHERE conversation = ?1;
+
+-- name: messages_after
+-- The first ?1 messages of ?2 with ?3 < seq < ?4.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM message_shape WHERE conversation = ?2 AND seq > ?3 AND seq < ?4 ORDER BY seq LIMIT ?1
+);
+
+-- name: messages_newest
+-- The newest ?1 messages of ?2 with ?3 < seq < ?4, newest first.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM message_shape WHERE conversation = ?2 AND seq > ?3 AND seq < ?4 ORDER BY seq DESC LIMIT ?1
+);
+
+-- name: message
+-- By its address.
+SELECT shape FROM message_shape WHERE conversation = ?1 AND seq = ?2;
+
+-- name: revisions
+-- Edits and deletes in a conversation, in the order of the audit chain.
+SELECT group_concat(shape, ',' ORDER BY link) FROM revision_shape WHERE conversation = ?1;
+
+-- name: turn
+-- By id.
+SELECT shape FROM turn_shape WHERE id = ?1;
+
+-- name: turns
+-- The newest ?1 turns in some states (all when the list ?2 is empty), of one agent ?3 or all, newest first.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE (?2 = '[]' OR state IN (SELECT value FROM json_each(?2))) AND agent = coalesce(?3, agent)
+    ORDER BY id DESC LIMIT ?1
+);
+
+-- name: turns_open
+-- The same for anybody where only open states are asked for, which an index holds.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM turn_shape WHERE id IN (
+        SELECT id FROM turns INDEXED BY turns_by_agent
+        WHERE state IN ('waiting', 'ready', 'held', 'owed', 'running')
+          AND state IN (SELECT value FROM json_each(?2))
+    ) ORDER BY id DESC LIMIT ?1
+);
+
+-- name: turns_open_of_agent
+-- The same for one agent ?3.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE agent = ?3 AND state IN (SELECT value FROM json_each(?2))
+      AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+    ORDER BY id DESC LIMIT ?1
+);
+
+-- name: turns_open_of_conversation
+-- The same in one conversation ?4, of one agent ?3 or all.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE conversation = ?4 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+      AND state IN (SELECT value FROM json_each(?2)) AND agent = coalesce(?3, agent)
+    ORDER BY id DESC LIMIT ?1
+);
+
+-- name: turns_of_conversation
+-- The newest ?1 turns in one conversation ?4, of one agent ?3 or all.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM (
+        SELECT id, agent, state, shape FROM turn_shape
+        WHERE conversation = ?4 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+        UNION ALL
+        SELECT id, agent, state, shape FROM turn_shape
+        WHERE conversation = ?4 AND state IN ('said', 'passed', 'failed', 'expired', 'cancelled')
+    )
+    WHERE agent = coalesce(?3, agent) AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
+    ORDER BY id DESC LIMIT ?1
+);
+
+-- name: round
+-- By conversation and opener.
+SELECT shape FROM round_shape WHERE conversation = ?1 AND opener = ?2;
+
+-- name: due
+-- Conversations with an open turn whose time has come.
+SELECT DISTINCT conversation FROM turns
+WHERE due > 0 AND due <= ?1 AND state IN ('waiting', 'ready', 'held', 'owed', 'running') ORDER BY conversation;
+
+-- name: next_due
+-- The next moment at which an open turn must be looked at.
+SELECT min(due) FROM turns WHERE due > 0 AND state IN ('waiting', 'ready', 'held', 'owed', 'running');
+
+-- name: participants
+-- The whole registry, in the order of enrolment.
+SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM participant_shape;
+
+-- name: participant
+-- By current name, id, or old name.
+SELECT p.shape FROM aliases a CROSS JOIN participant_shape p ON p.id = a.participant
+WHERE a.name = ?1 ORDER BY p.name = ?1 DESC, p.id = ?1 DESC LIMIT 1;
+
+-- name: hosts
+-- All hosts, present or lost.
+SELECT group_concat(shape, ',' ORDER BY id) FROM host_shape;
+
+-- name: events
+-- The first ?1 things that happened after ?2.
+SELECT group_concat(shape, ',') FROM (SELECT shape FROM event_shape WHERE id > ?2 ORDER BY id LIMIT ?1);
+
+-- name: events_picked
+-- The same, of some types (all when the list ?3 is empty), in one conversation ?4 or any.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM event_shape
+    WHERE id > ?2 AND (?3 = '[]' OR type IN (SELECT value FROM json_each(?3)))
+      AND (?4 IS NULL OR conversation = ?4)
+    ORDER BY id LIMIT ?1
+);
+
+-- name: last_event
+-- The newest event id ever given.
+SELECT max(coalesce((SELECT max(id) FROM events), 0), (SELECT value FROM counters WHERE name = 'event'));
+
+-- name: count_messages
+-- How many messages there are.
+SELECT count(*) FROM messages;

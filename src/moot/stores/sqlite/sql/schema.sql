@@ -1,0 +1,17 @@
+-- Which schema a file has. These must work on every schema there ever was.
+
+-- name: known
+-- Whether it is a Moot database at all.
+SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version';
+
+-- name: newest
+-- The schema it has, the oldest that can read it, and who made it.
+SELECT version, compat, moot FROM schema_version ORDER BY version DESC LIMIT 1;
+
+-- name: has
+-- Whether a step was taken.
+SELECT count(*) FROM schema_version WHERE version = ?;
+
+-- name: record
+-- A step is taken; in the same transaction as the step.
+INSERT INTO schema_version (version, compat, moot, applied_at) VALUES (?, ?, ?, ?);

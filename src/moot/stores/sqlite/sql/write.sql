@@ -1,0 +1,169 @@
+-- What a batch writes: one statement per table, run once for each dirty row.
+
+-- name: append_message
+-- A new message.
+INSERT INTO messages (
+    conversation, seq, sender, kind, content, root, hop, at_us, mentions, reply_to, intent, version, turn, round,
+    depth, metadata, plan, key, digest, link, hash
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: revise_message
+-- An edited or deleted message; its address stays.
+UPDATE messages SET
+    sender = ?3, kind = ?4, content = ?5, root = ?6, hop = ?7, at_us = ?8, mentions = ?9, reply_to = ?10,
+    intent = ?11, version = ?12, turn = ?13, round = ?14, depth = ?15, metadata = ?16, plan = ?17, key = ?18,
+    digest = ?19, link = ?20, hash = ?21
+WHERE conversation = ?1 AND seq = ?2;
+
+-- name: append_revision
+-- The record of an edit or delete.
+INSERT INTO revisions (conversation, seq, version, was_hash, text_hash, by, at_us, link, hash)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: put_conversation
+-- A conversation, new or changed.
+INSERT INTO conversations (
+    id, name, kind, created_us, updated_us, settings, home, next_seq, chain, links, version, archived, key,
+    channel_type, channel_group_id, last_human, pointer, answered, stalled, blocked
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    name = excluded.name, kind = excluded.kind, created_us = excluded.created_us,
+    updated_us = excluded.updated_us, settings = excluded.settings, home = excluded.home,
+    next_seq = excluded.next_seq, chain = excluded.chain, links = excluded.links, version = excluded.version,
+    archived = excluded.archived, key = excluded.key, channel_type = excluded.channel_type,
+    channel_group_id = excluded.channel_group_id, last_human = excluded.last_human, pointer = excluded.pointer,
+    answered = excluded.answered, stalled = excluded.stalled, blocked = excluded.blocked;
+
+-- name: move_conversation
+-- A known conversation that goes by the same name and key as before. Parameters as in put_conversation.
+UPDATE conversations SET
+    kind = ?3, created_us = ?4, updated_us = ?5, settings = ?6, home = ?7, next_seq = ?8, chain = ?9, links = ?10,
+    version = ?11, channel_type = ?14, channel_group_id = ?15, last_human = ?16, pointer = ?17, answered = ?18,
+    stalled = ?19, blocked = ?20
+WHERE id = ?1;
+
+-- name: put_member
+-- A member, new or changed.
+INSERT INTO members (
+    conversation, participant, position, joined_us, speaks, joined_seq, cursor, mark, streak, rested, said_at, cut
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (conversation, participant) DO UPDATE SET
+    position = excluded.position, speaks = excluded.speaks, joined_us = excluded.joined_us, joined_seq = excluded.joined_seq,
+    cursor = excluded.cursor, mark = excluded.mark, streak = excluded.streak, rested = excluded.rested,
+    said_at = excluded.said_at, cut = excluded.cut;
+
+-- name: drop_member
+-- Somebody left.
+DELETE FROM members WHERE conversation = ? AND participant = ?;
+
+-- name: put_turn
+-- A turn, new or moved on. Its id, agent and conversation never change.
+INSERT INTO turns (
+    id, agent, conversation, duty, reason, state, calls, created_us, round, place, lo, hi, shared, late, resumed,
+    interrupted, cause, root, hop, depth, charged, due, lease, deadline, "limit", host, fence, attempt, posts,
+    started_at, ended_at, message, rule, error, kept, usage
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    duty = excluded.duty, reason = excluded.reason, state = excluded.state, calls = excluded.calls,
+    created_us = excluded.created_us, round = excluded.round, place = excluded.place, lo = excluded.lo,
+    hi = excluded.hi, shared = excluded.shared, late = excluded.late, resumed = excluded.resumed,
+    interrupted = excluded.interrupted, cause = excluded.cause, root = excluded.root, hop = excluded.hop,
+    depth = excluded.depth, charged = excluded.charged, due = excluded.due, lease = excluded.lease,
+    deadline = excluded.deadline, "limit" = excluded."limit", host = excluded.host, fence = excluded.fence,
+    attempt = excluded.attempt, posts = excluded.posts, started_at = excluded.started_at,
+    ended_at = excluded.ended_at, message = excluded.message, rule = excluded.rule, error = excluded.error,
+    kept = excluded.kept, usage = excluded.usage;
+
+-- name: change_turn
+-- A known turn whose state and due moment stay, so that no index has to follow. Parameters as in put_turn.
+UPDATE turns SET
+    duty = ?4, reason = ?5, calls = ?7, created_us = ?8, round = ?9, place = ?10, lo = ?11, hi = ?12, shared = ?13,
+    late = ?14, resumed = ?15, interrupted = ?16, cause = ?17, root = ?18, hop = ?19, depth = ?20, charged = ?21,
+    lease = ?23, deadline = ?24, "limit" = ?25, host = ?26, fence = ?27, attempt = ?28, posts = ?29,
+    started_at = ?30, ended_at = ?31, message = ?32, rule = ?33, error = ?34, kept = ?35, usage = ?36
+WHERE id = ?1;
+
+-- name: put_round
+-- A round, new or moved on.
+INSERT INTO rounds (
+    conversation, opener, root, hop, human, polls, cap, state, used, line, blocked, places, overridden, asked,
+    reacted, polled, volunteers, utterances, notes, shared_hi, shared_human
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (conversation, opener) DO UPDATE SET
+    root = excluded.root, hop = excluded.hop, human = excluded.human, polls = excluded.polls,
+    cap = excluded.cap, state = excluded.state, used = excluded.used, line = excluded.line,
+    blocked = excluded.blocked, places = excluded.places, overridden = excluded.overridden,
+    asked = excluded.asked, reacted = excluded.reacted, polled = excluded.polled,
+    volunteers = excluded.volunteers, utterances = excluded.utterances, notes = excluded.notes,
+    shared_hi = excluded.shared_hi, shared_human = excluded.shared_human;
+
+-- name: put_root
+-- A chain's counters.
+INSERT INTO roots (id, turns, base_hop, paused, noticed, tails) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    turns = excluded.turns, base_hop = excluded.base_hop, paused = excluded.paused, noticed = excluded.noticed,
+    tails = excluded.tails;
+
+-- name: put_pair
+-- The limiter between two agents.
+INSERT INTO pairs (sender, receiver, level, last, due, sent) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (sender, receiver) DO UPDATE SET
+    level = excluded.level, last = excluded.last, due = excluded.due, sent = excluded.sent;
+
+-- name: put_participant
+-- A row of the registry.
+INSERT INTO registry (
+    id, name, kind, aliases, display, role, brain, project, paused, live_until, host, config, created_us,
+    last_active
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    name = excluded.name, kind = excluded.kind, aliases = excluded.aliases, display = excluded.display,
+    role = excluded.role, brain = excluded.brain, project = excluded.project, paused = excluded.paused,
+    live_until = excluded.live_until, host = excluded.host, config = excluded.config,
+    created_us = excluded.created_us, last_active = excluded.last_active;
+
+-- name: forget_names
+-- Before the names a participant answers to are written anew.
+DELETE FROM aliases WHERE participant = ?;
+
+-- name: put_name
+-- One of the names a participant answers to.
+INSERT OR IGNORE INTO aliases (name, participant) VALUES (?, ?);
+
+-- name: put_quota
+-- What an agent used of its hour.
+INSERT INTO quotas (agent, hour, turns, roots, last_root, last_hop, last_ended) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (agent) DO UPDATE SET
+    hour = excluded.hour, turns = excluded.turns, roots = excluded.roots, last_root = excluded.last_root,
+    last_hop = excluded.last_hop, last_ended = excluded.last_ended;
+
+-- name: put_host
+-- A host and its lease.
+INSERT INTO hosts (id, pid, agents, lease_until, started_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    pid = excluded.pid, agents = excluded.agents, lease_until = excluded.lease_until,
+    started_at = excluded.started_at;
+
+-- name: drop_host
+-- A host that went.
+DELETE FROM hosts WHERE id = ?;
+
+-- name: append_event
+-- Something that happened.
+INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: remember_turn_id
+-- Before turns are erased: their ids are not given again.
+UPDATE counters SET value = max(value, coalesce((SELECT max(id) FROM turns), 0)) WHERE name = 'turn';
+
+-- name: drop_conversation
+-- A conversation and everything in it.
+DELETE FROM messages WHERE conversation = :conversation;
+DELETE FROM revisions WHERE conversation = :conversation;
+DELETE FROM members WHERE conversation = :conversation;
+DELETE FROM turns WHERE conversation = :conversation
+    AND state IN ('waiting', 'ready', 'held', 'owed', 'running');
+DELETE FROM turns WHERE conversation = :conversation
+    AND state IN ('said', 'passed', 'failed', 'expired', 'cancelled');
+DELETE FROM rounds WHERE conversation = :conversation;
+DELETE FROM conversations WHERE id = :conversation;

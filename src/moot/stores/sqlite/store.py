@@ -1,0 +1,154 @@
+"""The store of a home on SQLite: write side, read ports and the check for `moot doctor`, in one object."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import apsw
+from msgspec import Struct
+
+from moot.errors import StoreDamaged
+from moot.model.conversation import Conversation
+from moot.model.event import Event
+from moot.model.ids import ConversationId
+from moot.model.message import Message
+from moot.ports import Verb
+from moot.rules import audit
+from moot.stores.runner import Runner, Source
+from moot.stores.sqlite import rows
+from moot.stores.sqlite.engine import NO_END, SqliteEngine
+from moot.stores.sqlite.reads import SqliteReads
+from moot.stores.sqlite.statements import READ, SEARCH
+
+Told: TypeAlias = Callable[[list[Event]], None]
+
+QUIET_SECONDS = 0.25
+"""So long after the last commit the full-text index is caught up in the background."""
+MOST_SECONDS_BEHIND = 60.0
+"""A store that is never quiet is caught up as often as this."""
+PAGE = 1000
+
+
+class Health(Struct, frozen=True):
+    """What `check` found out about a database; sound when there are no problems."""
+
+    sqlite: str
+    journal_mode: str
+    synchronous: int
+    messages: int
+    problems: tuple[str, ...] = ()
+
+
+class SqliteStore(SqliteReads):
+    """`Store` and all read ports over one database file."""
+
+    def __init__(self, engine: SqliteEngine, source: Source, on_commit: Told) -> None:
+        super().__init__(engine.path)
+        self._engine = engine
+        self._tell = on_commit
+        self._last_commit = 0.0
+        self._catching_up: asyncio.Task[None] | None = None
+        self._closing = False
+        self._runner = Runner(engine, source, self._committed)
+
+    @classmethod
+    async def open(cls, home: Path, source: Source, on_commit: Told = lambda events: None) -> "SqliteStore":
+        """The store of a home; its database is made or brought up to date first."""
+        engine = await asyncio.to_thread(SqliteEngine.open, home)
+        return cls(engine, source, on_commit)
+
+    async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
+        return await self._runner.transact(verb, command)
+
+    async def preview(self, verb: Verb[Any, Any], command: Any) -> Any:
+        return await self._runner.preview(verb, command)
+
+    async def close(self) -> None:
+        """Finish what was accepted; then nothing of this store is open any more. The writer goes last: only a
+        connection that may write can fold the log back into the file."""
+        self._closing = True
+        if self._catching_up is not None:
+            self._catching_up.cancel()
+            await asyncio.wait([self._catching_up])
+        await super().close()
+        await self._runner.close()
+
+    # --- the full-text index -----------------------------------------------------------------------------
+
+    async def search(self, query: str, limit: int) -> list[tuple[Message, str]]:
+        """Finds everything that was committed before it was asked."""
+        newest = self._get(SEARCH.newest_row)
+        while await self._runner.call(self._engine.index_some) < newest:
+            pass
+        return await super().search(query, limit)
+
+    def _committed(self, events: list[Event]) -> None:
+        self._last_commit = asyncio.get_running_loop().time()
+        if not self._closing and (self._catching_up is None or self._catching_up.done()):
+            self._catching_up = asyncio.create_task(self._catch_up(self._last_commit))
+        self._tell(events)
+
+    async def _catch_up(self, since: float) -> None:
+        """Little by little, whenever nobody has written for a moment."""
+        clock = asyncio.get_running_loop().time
+        reached = 0
+        while reached != NO_END:
+            left = min(self._last_commit + QUIET_SECONDS, since + MOST_SECONDS_BEHIND) - clock()
+            if left > 0:
+                await asyncio.sleep(left)
+            else:
+                reached = await self._runner.call(self._engine.index_some)
+
+    # --- the check ---------------------------------------------------------------------------------------
+
+    async def check(self) -> Health:
+        """Read everything: the file, and the audit chain of every conversation."""
+        journal_mode, synchronous = await self._runner.call(self._engine.modes)
+        problems: list[str] = []
+        try:
+            messages, found = await self._long(_read_all)
+            problems += found
+        except StoreDamaged as damage:
+            messages = 0
+            problems.append(f"{damage.title}: {damage.detail}")
+        return Health(
+            sqlite=f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})",
+            journal_mode=journal_mode,
+            synchronous=synchronous,
+            messages=messages,
+            problems=tuple(problems),
+        )
+
+
+def _read_all(connection: apsw.Connection) -> tuple[int, list[str]]:
+    """How many messages there are, and what is wrong; all of it seen at one moment."""
+    connection.execute("BEGIN")
+    try:
+        verdicts = [str(text) for (text,) in connection.execute("PRAGMA integrity_check")]
+        problems = [text for text in verdicts if text != "ok"]
+        for archived in (False, True):
+            found = connection.execute(READ.conversations, (archived, None)).get
+            for conversation in rows.CONVERSATIONS.many(found):
+                problem = _chain_problem(connection, conversation)
+                problems += [f"{conversation.name} ({conversation.id}): {problem}"] if problem else []
+        return int(connection.execute(READ.count_messages).get), problems
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _chain_problem(connection: apsw.Connection, conversation: Conversation) -> str | None:
+    revisions = rows.REVISIONS.many(connection.execute(READ.revisions, (conversation.id,)).get)
+    messages = _all_messages(connection, conversation.id)
+    return audit.verify(messages, revisions, conversation.chain, conversation.links)
+
+
+def _all_messages(connection: apsw.Connection, conversation: ConversationId) -> Iterator[Message]:
+    after = 0
+    while True:
+        page = connection.execute(READ.messages_after, (PAGE, conversation, after, NO_END)).get
+        messages = rows.MESSAGES.many(page)
+        if not messages:
+            return
+        yield from messages
+        after = messages[-1].seq

@@ -1,0 +1,89 @@
+"""What SQLite's errors mean to Moot: a bad row, a store not writable now, a damaged store, or the end.
+
+Only this module knows both vocabularies.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+from msgspec import DecodeError
+
+from moot.errors import MootError, StoreDamaged, StoreUnwritable
+from moot.stores.runner import BadRow
+
+ABOUT_THE_ROW = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError, apsw.RangeError)
+ABOUT_THE_FILE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, DecodeError)
+OUR_OWN_FAULT = (apsw.SQLError, apsw.BindingsError, apsw.MisuseError)
+"""A statement is wrong, or called wrongly: that is nobody's disk."""
+NOT_A_VALUE = (OverflowError, UnicodeError, TypeError, ValueError, RecursionError)
+"""What APSW and msgspec say of a value that no column can hold."""
+SYNC_FAILED = frozenset({apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC})
+
+
+class SyncFailed(SystemExit):
+    """The disk did not take what it was told to keep. Nothing known about the file holds any longer: a later
+    sync may succeed without the lost pages, so the process ends and the next one recovers."""
+
+
+@contextmanager
+def speaking_of(path: Path) -> Iterator[None]:
+    """Everything SQLite says about this database, said in Moot's words."""
+    try:
+        yield
+    except ABOUT_THE_FILE as error:
+        raise damaged(path, str(error)) from error
+    except OUR_OWN_FAULT:
+        raise
+    except (apsw.Error, OSError) as error:
+        raise unwritable(path, error) from error
+
+
+def damaged(path: Path, what: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is damaged or is not a Moot database",
+        detail=f"{what}; nothing was changed",
+        fix=("moot doctor", "moot backup restore"),
+        path=str(path),
+    )
+
+
+def unwritable(path: Path, error: BaseException) -> MootError | SyncFailed:
+    """A fact about the disk or the lock, never about a row."""
+    if getattr(error, "extendedresult", 0) in SYNC_FAILED:
+        return SyncFailed(f"{path} could not be synced to disk: {error}")
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            what = "another process holds its lock"
+        case apsw.FullError():
+            what = "the disk is full"
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | PermissionError():
+            what = "it is not writable"
+        case FileNotFoundError():
+            what = "it is not there"
+        case apsw.CantOpenError():
+            what = "it cannot be opened"
+        case _:
+            what = "the disk or the file system failed"
+    return StoreUnwritable(
+        f"{path} cannot be written now: {what}",
+        detail=f"{type(error).__name__}: {error}",
+        fix=("moot doctor",),
+        path=str(path),
+    )
+
+
+@contextmanager
+def writing_rows(path: Path) -> Iterator[None]:
+    """As `speaking_of`, where a complaint can also be about what a row holds."""
+    try:
+        yield
+    except ABOUT_THE_FILE as error:
+        raise damaged(path, str(error)) from error
+    except (*ABOUT_THE_ROW, *NOT_A_VALUE) as error:
+        raise BadRow(str(error)) from error
+    except OUR_OWN_FAULT:
+        raise
+    except (apsw.Error, OSError) as error:
+        raise unwritable(path, error) from error

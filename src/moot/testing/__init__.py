@@ -1,0 +1,6 @@
+"""Fakes that ship, under the same contract suites as the real things: a clock, a store, a scripted brain."""
+
+from moot.stores.memory import MemoryStore
+from moot.testing.clock import ManualClock
+
+__all__ = ["ManualClock", "MemoryStore"]

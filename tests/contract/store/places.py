@@ -1,0 +1,75 @@
+"""Every kind of store the contract is held against. To add one, add its place to `PLACES`.
+
+A place is where the rows outlive a store: a folder, a shelf in memory, a database server.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from moot.model.event import Event
+from moot.model.limits import Terms
+from moot.ports import Conversations, Events, People, Store, Turns
+from moot.stores.ids import ConversationIds
+from moot.stores.memory import Shelf
+from moot.stores.runner import Source
+from moot.stores.sqlite.store import SqliteStore
+from moot.testing import ManualClock, MemoryStore
+
+
+class WholeStore(Store, Conversations, Turns, People, Events, Protocol):
+    """The write side and every read port."""
+
+
+class Place(ABC):
+    durable: ClassVar[bool] = True
+    """Checks what rows hold, and takes several commands in one transaction."""
+    shared: ClassVar[bool] = True
+    """Several processes may write here at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.clock = ManualClock()
+        self.told: list[Event] = []
+        self._opened: list[WholeStore] = []
+
+    async def open(self) -> WholeStore:
+        """A store here. Opening a second one while the first is open is a second process."""
+        source = Source(self.clock.now, Terms(), ConversationIds(self.clock.now))
+        store = await self.opened(source, self.told.extend)
+        self._opened.append(store)
+        return store
+
+    async def reopen(self) -> WholeStore:
+        """What a restart would find."""
+        await self.close()
+        return await self.open()
+
+    async def close(self) -> None:
+        for store in self._opened:
+            await store.close()
+        self._opened.clear()
+
+    @abstractmethod
+    async def opened(self, source: Source, on_commit: Callable[[list[Event]], None]) -> WholeStore: ...
+
+
+class SqlitePlace(Place):
+    async def opened(self, source: Source, on_commit: Callable[[list[Event]], None]) -> WholeStore:
+        return await SqliteStore.open(self.folder, source, on_commit)
+
+
+class MemoryPlace(Place):
+    durable = False
+    shared = False
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.shelf = Shelf()
+
+    async def opened(self, source: Source, on_commit: Callable[[list[Event]], None]) -> WholeStore:
+        return MemoryStore(source, on_commit, self.shelf)
+
+
+PLACES: dict[str, type[Place]] = {"sqlite": SqlitePlace, "memory": MemoryPlace}

@@ -1,0 +1,217 @@
+"""One of every value, with every field set to something that a careless column would lose."""
+
+from typing import Any
+
+from msgspec import structs
+
+from moot.model.chain import Pair, Root, Spoken, Tail
+from moot.model.conversation import (
+    Conversation,
+    ConversationKind,
+    GroupOverrides,
+    Member,
+    ReplyStrategy,
+    TurnOrder,
+)
+from moot.model.event import Event
+from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
+from moot.model.message import Message, Part, Plan, Revision
+from moot.model.participant import Host, Kind, Participant, Quota
+from moot.model.round import Note, Round, RoundState, Utterance
+from moot.model.turn import Call, Duty, Rule, Turn, TurnState
+
+TEXT = "ünï\u2028cödé \U0001f980\u200d\u202e 'quote\" \\ %s ?1 -- ; DROP TABLE messages\n\t\r\n\u0001 e\u0301"
+AT = 1_812_345_678.123457
+LATER = 1_812_345_679.000001
+BIG = 2**63 - 1
+NESTED: dict[str, Any] = {
+    "a": [1, 2.5, None, True, {"b": {"c": ["", TEXT, -BIG, 1e-300, 123456789.123456789]}}],
+    "": {},
+    "[\"{": "}]",
+}  # fmt: skip
+WHERE = ConversationId("c-ñ")
+ARYA, BOB = ParticipantId("arya"), ParticipantId("bøb")
+ROOT = RootId("c-ñ:7")
+CALLS = (
+    Call(ARYA, 7, True, 1, 2, ROOT, Rule.MENTION, 3, AT),
+    Call(BOB, BIG, False, 0, 0, RootId("c-x:1"), Rule.REACT),
+)
+
+CONVERSATION = Conversation(
+    id=WHERE,
+    name=TEXT,
+    kind=ConversationKind.EPHEMERAL,
+    created_at=AT,
+    updated_at=LATER,
+    settings=GroupOverrides(
+        reply_strategy=ReplyStrategy.ROUND_ROBIN,
+        turn_order=TurnOrder.PARALLEL,
+        max_agent_turns_per_message=9,
+        max_depth=0,
+        reactive_round=False,
+        agent_reply_timeout=0.1,
+        turn_limit_seconds=1e9,
+        voluntary_timeout=2.5,
+        cooldown_seconds=0.0,
+        max_voluntary_responders=7,
+        max_voluntary_polls=8,
+        agents_may_invite=True,
+        links_bind=True,
+    ),
+    home=ARYA,
+    next_seq=8,
+    chain="ab" * 32,
+    links=BIG,
+    version=3,
+    key="arya+bøb",
+    channel_type="telegram",
+    channel_group_id="-100123",
+    last_human=7,
+    pointer=BOB,
+    answered=5,
+    stalled=7,
+    blocked=CALLS,
+)
+MEMBER = Member(
+    conversation=WHERE,
+    participant=ARYA,
+    position=4,
+    joined_at=AT,
+    speaks=False,
+    joined_seq=3,
+    cursor=6,
+    mark="◆",
+    streak=2,
+    rested=1,
+    said_at=LATER,
+    cut=True,
+)
+MESSAGE = Message(
+    conversation=WHERE,
+    seq=1,
+    author=BOB,
+    kind=Kind.EXTERNAL,
+    text=TEXT,
+    root=ROOT,
+    hop=4,
+    at=AT,
+    mentions=(ARYA, BOB),
+    reply_to=6,
+    intent="question",
+    version=1,
+    turn=TurnId(12),
+    round=5,
+    depth=2,
+    metadata=NESTED,
+    plan=Plan(
+        (Part(ARYA, Duty.MUST, Rule.MENTION), Part(BOB, Duty.BLOCKED, Rule.PAIR_LIMIT)), (Duty.MAY, Rule.POLL)
+    ),
+    key="clé",
+    digest="cd" * 32,
+    link=9,
+    hash="ef" * 32,
+)
+REVISED = structs.replace(MESSAGE, text="", version=2, metadata={**NESTED, "deleted": True}, mentions=(BOB,))
+REVISION = Revision(
+    conversation=WHERE,
+    seq=1,
+    version=2,
+    was_hash="01" * 32,
+    text_hash="23" * 32,
+    by=ARYA,
+    at=LATER,
+    link=10,
+    hash="45" * 32,
+)
+TURN = Turn(
+    id=TurnId(12),
+    agent=ARYA,
+    conversation=WHERE,
+    duty=Duty.MUST,
+    reason=Rule.FORCE,
+    state=TurnState.RUNNING,
+    calls=CALLS,
+    created_at=AT,
+    round=7,
+    place=2,
+    lo=3,
+    hi=7,
+    shared=True,
+    late=True,
+    resumed=True,
+    interrupted=True,
+    cause=7,
+    root=ROOT,
+    hop=3,
+    depth=2,
+    charged=(ROOT, RootId("c-x:1")),
+    due=AT + 1,
+    lease=AT + 2,
+    deadline=AT + 3.5,
+    limit=AT + 600.25,
+    host=HostId("host-1"),
+    fence=5,
+    attempt=2,
+    posts=1,
+    started_at=LATER,
+    ended_at=LATER + 1,
+    message=8,
+    rule=Rule.CHAIN,
+    error=TEXT,
+    kept=TEXT,
+    usage=NESTED,
+)
+ROUND = Round(
+    conversation=WHERE,
+    opener=7,
+    root=ROOT,
+    hop=1,
+    human=True,
+    polls=True,
+    cap=3,
+    state=RoundState.RUNNING,
+    used=2,
+    line=CALLS,
+    blocked=CALLS[:1],
+    places=4,
+    overridden=True,
+    asked=(ARYA, BOB),
+    reacted=(BOB,),
+    polled=3,
+    volunteers=1,
+    utterances=(Utterance(8, ARYA, 1, 2, ROOT),),
+    notes=(Note(BOB, 7, Duty.OBSERVES, Rule.AWAY), Note(ARYA, 8, Duty.BLOCKED, Rule.CAP)),
+    shared_hi=7,
+    shared_human=6,
+)
+ROOT_ROW = Root(
+    id=ROOT,
+    turns=3,
+    base_hop=8,
+    paused=Rule.NO_PROGRESS,
+    noticed=(WHERE, ConversationId("c-x")),
+    tails=(
+        Tail(WHERE, (Spoken(ARYA, True, "thanks"), Spoken(BOB, False, TEXT))),
+        Tail(ConversationId("c-x")),
+    ),
+)
+PAIR = Pair(sender=ARYA, receiver=BOB, level=3, last=AT, due=LATER, sent=(AT, LATER, 0.1 + 0.2))
+PARTICIPANT = Participant(
+    id=BOB,
+    name="Bøb",
+    kind=Kind.EXTERNAL,
+    aliases=("robert", "bobby"),
+    display=TEXT,
+    role="tester",
+    brain="openai:x@http://localhost",
+    project="/tmp/ä b",
+    paused=True,
+    live_until=LATER,
+    host=HostId("host-1"),
+    config=NESTED,
+    created_at=AT,
+    last_active=LATER,
+)
+QUOTA = Quota(agent=BOB, hour=503_429, turns=3, roots=2, last_root="c-x:1", last_hop=5, last_ended=AT)
+HOST = Host(id=HostId("höst"), pid=4321, agents=(ARYA, BOB), lease_until=LATER, started_at=AT)
+EVENT = Event(type="turn.started", at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)

@@ -1,0 +1,204 @@
+"""The read ports: windows, listings, what is due, who is there, what happened."""
+
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from moot.model.change import Emit, PutConversation, PutMember, PutParticipant, PutTurn
+from moot.model.conversation import ConversationKind
+from moot.model.event import Event
+from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.participant import Kind, Participant
+from moot.model.turn import Turn, TurnState
+from moot.ports import Page
+from tests.contract.store import samples
+from tests.contract.store.places import WholeStore
+from tests.contract.store.verbs import conversation, put, say, saying, together
+
+ROOM, OTHER = conversation("room"), conversation("other")
+
+
+@pytest.fixture
+async def hundred(store: WholeStore) -> WholeStore:
+    """A hundred messages in one conversation, a few in another."""
+    await put(store, PutConversation(ROOM), PutConversation(OTHER))
+    acts = [saying(ROOM.id, f"text {n}") for n in range(1, 101)]
+    await together(store, [*acts, saying(OTHER.id, "elsewhere")])
+    return store
+
+
+@pytest.mark.parametrize(
+    ("page", "seqs"),
+    [
+        (Page(), range(1, 101)),
+        (Page(limit=5), range(1, 6)),
+        (Page(after=97), range(98, 101)),
+        (Page(after=10, limit=3), range(11, 14)),
+        (Page(after=100), ()),
+        (Page(after=1000), ()),
+        (Page(newest=True, limit=20), range(81, 101)),
+        (Page(newest=True, limit=1), (100,)),
+        (Page(newest=True, limit=1000), range(1, 101)),
+        (Page(newest=True, before=50, limit=3), range(47, 50)),
+        (Page(newest=True, before=1), ()),
+        (Page(newest=True, after=98, limit=10), range(99, 101)),
+        (Page(before=4), range(1, 4)),
+        (Page(after=2, before=5), range(3, 5)),
+        (Page(limit=0), ()),
+        (Page(limit=0, newest=True), ()),
+    ],
+    ids=repr,
+)
+async def test_a_page_is_what_it_says_oldest_first(hundred: WholeStore, page: Page, seqs: Any) -> None:
+    assert [message.seq for message in await hundred.messages(ROOM.id, page)] == list(seqs)
+
+
+async def test_one_message_is_found_by_its_address(hundred: WholeStore) -> None:
+    found = await hundred.message(ROOM.id, 100)
+    assert found is not None
+    assert found.id == "c-room:100"
+    for seq in (0, -1, 101):
+        assert await hundred.message(ROOM.id, seq) is None
+    assert await hundred.message(ConversationId("c-nowhere"), 1) is None
+
+
+async def test_conversations_are_listed_by_standing_and_kind(store: WholeStore) -> None:
+    task = conversation("task", kind=ConversationKind.TASK)
+    gone = conversation("gone", archived=True)
+    await put(store, *(PutConversation(one) for one in (ROOM, task, gone)))
+
+    async def names(*, archived: bool, kind: str | None = None) -> set[str]:
+        return {one.name for one in await store.conversations(archived=archived, kind=kind)}
+
+    assert await names(archived=False) == {"room", "task"}
+    assert await names(archived=True) == {"gone"}
+    assert await names(archived=False, kind="task") == {"task"}
+    assert await names(archived=True, kind="task") == set()
+
+
+async def test_members_are_listed_in_joining_order(store: WholeStore) -> None:
+    late = structs.replace(samples.MEMBER, participant=ParticipantId("a"), position=11)
+    early = structs.replace(samples.MEMBER, participant=ParticipantId("z"), position=2)
+    await put(store, PutMember(late), PutMember(early))
+    assert await store.members(samples.WHERE) == [early, late]
+    assert await store.members(ROOM.id) == []
+
+
+async def test_participants_are_listed(store: WholeStore) -> None:
+    people = [
+        Participant(id=ParticipantId(name), name=name, kind=Kind.HUMAN, created_at=float(n))
+        for n, name in enumerate(("zoe", "amy"))
+    ]
+    await put(store, *(PutParticipant(who) for who in people))
+    assert await store.participants() == people
+    assert await store.participant("nobody") is None
+
+
+def turn(number: int, agent: str, where: str, state: TurnState, due: float = 0.0) -> Turn:
+    return structs.replace(
+        samples.TURN,
+        id=TurnId(number),
+        agent=ParticipantId(agent),
+        conversation=ConversationId(where),
+        state=state,
+        due=due,
+    )
+
+
+TURNS = [
+    turn(1, "arya", "c-1", TurnState.SAID),
+    turn(2, "bob", "c-1", TurnState.READY),
+    turn(3, "arya", "c-2", TurnState.OWED),
+    turn(4, "arya", "c-1", TurnState.RUNNING),
+    turn(5, "bob", "c-2", TurnState.CANCELLED),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "ids"),
+    [
+        ({}, [1, 2, 3, 4, 5]),
+        ({"conversation": "c-1"}, [1, 2, 4]),
+        ({"agent": "arya"}, [1, 3, 4]),
+        ({"conversation": "c-1", "agent": "arya"}, [1, 4]),
+        ({"states": [TurnState.READY, TurnState.OWED]}, [2, 3]),
+        ({"states": [TurnState.SAID, TurnState.OWED]}, [1, 3]),
+        ({"agent": "arya", "states": (TurnState.RUNNING,)}, [4]),
+        ({"agent": "arya", "states": (TurnState.SAID,)}, [1]),
+        ({"conversation": "c-1", "states": (TurnState.SAID, TurnState.RUNNING)}, [1, 4]),
+        ({"conversation": "c-2", "agent": "bob", "states": (TurnState.CANCELLED,)}, [5]),
+        ({"limit": 2}, [4, 5]),
+        ({"conversation": "c-1", "limit": 2}, [2, 4]),
+        ({"conversation": "c-9"}, []),
+        ({"agent": "nobody", "states": (TurnState.READY,)}, []),
+    ],
+)
+async def test_turns_are_listed_by_what_is_asked(
+    store: WholeStore, asked: dict[str, Any], ids: list[int]
+) -> None:
+    await put(store, *(PutTurn(one) for one in TURNS))
+    assert [one.id for one in await store.turns(**asked)] == ids
+
+
+async def test_a_turn_or_round_nobody_had_is_not_there(store: WholeStore) -> None:
+    assert await store.turn(TurnId(1)) is None
+    assert await store.round(ROOM.id, 1) is None
+
+
+async def test_what_is_due_is_found_by_its_moment(store: WholeStore) -> None:
+    assert await store.next_due() is None
+    assert await store.due(1e12) == []
+    turns = [
+        turn(1, "arya", "c-2", TurnState.READY, due=200.0),
+        turn(2, "bob", "c-1", TurnState.HELD, due=100.0),
+        turn(3, "cid", "c-1", TurnState.RUNNING, due=100.5),
+        turn(4, "dan", "c-3", TurnState.SAID, due=1.0),
+        turn(5, "eve", "c-4", TurnState.OWED, due=0.0),
+    ]
+    await put(store, *(PutTurn(one) for one in turns))
+    assert await store.next_due() == 100.0
+    assert await store.due(99.999999) == []
+    assert await store.due(100.0) == ["c-1"]
+    assert await store.due(1000.0) == ["c-1", "c-2"]
+    await put(store, *(PutTurn(structs.replace(one, state=TurnState.SAID)) for one in turns[1:3]))
+    assert await store.next_due() == 200.0
+    assert await store.due(1000.0) == ["c-2"]
+
+
+def happening(kind: str, where: str | None = None) -> Emit:
+    return Emit(Event(type=kind, at=1.5, conversation=ConversationId(where) if where else None))
+
+
+async def test_events_come_in_order_from_any_point_and_by_what_is_asked(store: WholeStore) -> None:
+    assert await store.last_event() == 0
+    await put(store, happening("a", "c-1"), happening("b"), happening("a", "c-2"))
+    await put(store, happening("c", "c-1"))
+
+    async def ids(**asked: Any) -> list[int]:
+        return [event.id for event in await store.events(**{"after": 0, **asked})]
+
+    assert await ids() == [1, 2, 3, 4]
+    assert await ids(after=2) == [3, 4]
+    assert await ids(after=4) == []
+    assert await ids(limit=2) == [1, 2]
+    assert await ids(conversation="c-1") == [1, 4]
+    assert await ids(types=["a"]) == [1, 3]
+    assert await ids(types=("a", "c"), conversation="c-1", after=1) == [4]
+    assert await ids(types=["nothing"]) == []
+    assert await store.last_event() == 4
+
+
+async def test_events_of_messages_point_at_them(hundred: WholeStore) -> None:
+    events = await hundred.events(after=0, conversation=ROOM.id)
+    assert [event.seq for event in events] == list(range(1, 101))
+    assert sorted(event.id for event in events) == [event.id for event in events]
+
+
+async def test_a_read_sees_what_was_answered_before_it(store: WholeStore) -> None:
+    await put(store, PutConversation(ROOM))
+    for n in range(20):
+        seq = await say(store, ROOM.id, f"text {n}")
+        newest = await store.messages(ROOM.id, Page(newest=True, limit=1))
+        assert [message.seq for message in newest] == [seq]
+        assert await store.last_event() == seq

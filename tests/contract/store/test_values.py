@@ -1,0 +1,203 @@
+"""What is written is what is read, field by field, also by the next process."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, get_args
+
+import pytest
+from msgspec import NODEFAULT, Struct, structs
+
+from moot.model import change
+from moot.model.change import Decision
+from moot.model.ids import HostId
+from moot.model.participant import Kind
+from moot.ports import Page
+from tests.contract.store import samples as s
+from tests.contract.store.places import Place, WholeStore
+from tests.contract.store.verbs import PERMIT, do, look, put
+
+Read = Callable[[WholeStore], Awaitable[Any]]
+
+
+async def _message(store: WholeStore) -> Any:
+    return await store.message(s.WHERE, 1)
+
+
+async def _root(store: WholeStore) -> Any:
+    return await look(store, lambda seen: seen.root(s.ROOT), roots=(s.ROOT,))
+
+
+async def _quota(store: WholeStore) -> Any:
+    return await look(store, lambda seen: seen.quota(s.BOB), names=(s.BOB,))
+
+
+async def _pair(store: WholeStore) -> Any:
+    return await look(store, lambda seen: seen.pair(s.ARYA, s.BOB), conversations=(s.WHERE,))
+
+
+ARCHIVED = structs.replace(s.CONVERSATION, archived=True)
+DIRECT = structs.replace(s.CONVERSATION, kind="direct")
+ARYA = structs.replace(s.PARTICIPANT, id=s.ARYA, name="Arya", aliases=())
+MEMBERS = [change.PutMember(structs.replace(s.MEMBER, participant=who)) for who in (s.ARYA, s.BOB)]
+PEOPLE = [change.PutParticipant(who) for who in (ARYA, s.PARTICIPANT)]
+
+WRITTEN: list[tuple[list[change.Change], Any, Read]] = [
+    ([change.AppendMessage(s.MESSAGE, PERMIT)], s.MESSAGE, _message),
+    (
+        [change.AppendMessage(s.MESSAGE, PERMIT), change.ReviseMessage(s.REVISED, s.REVISION)],
+        s.REVISED,
+        _message,
+    ),
+    (
+        [change.AppendMessage(s.MESSAGE, PERMIT), change.ReviseMessage(s.REVISED, s.REVISION)],
+        [s.REVISION],
+        lambda store: store.revisions(s.WHERE),
+    ),
+    ([change.PutConversation(s.CONVERSATION)], s.CONVERSATION, lambda store: store.conversation(s.WHERE)),
+    ([change.PutConversation(ARCHIVED)], ARCHIVED, lambda store: store.conversation(s.WHERE)),
+    (
+        [change.PutConversation(s.CONVERSATION), change.DropConversation(s.WHERE)],
+        None,
+        lambda store: store.conversation(s.WHERE),
+    ),
+    ([change.PutMember(s.MEMBER)], [s.MEMBER], lambda store: store.members(s.WHERE)),
+    (
+        [change.PutMember(s.MEMBER), change.DropMember(s.WHERE, s.ARYA)],
+        [],
+        lambda store: store.members(s.WHERE),
+    ),
+    ([change.PutTurn(s.TURN)], s.TURN, lambda store: store.turn(s.TURN.id)),
+    ([change.PutRound(s.ROUND)], s.ROUND, lambda store: store.round(s.WHERE, s.ROUND.opener)),
+    ([change.PutRoot(s.ROOT_ROW)], s.ROOT_ROW, _root),
+    ([change.PutConversation(DIRECT), *PEOPLE, *MEMBERS, change.PutPair(s.PAIR)], s.PAIR, _pair),
+    ([change.PutParticipant(s.PARTICIPANT)], s.PARTICIPANT, lambda store: store.participant(s.BOB)),
+    ([change.PutParticipant(s.PARTICIPANT), change.PutQuota(s.QUOTA)], s.QUOTA, _quota),
+    ([change.PutHost(s.HOST)], [s.HOST], lambda store: store.hosts()),
+    ([change.PutHost(s.HOST), change.DropHost(s.HOST.id)], [], lambda store: store.hosts()),
+    ([change.Emit(s.EVENT)], [structs.replace(s.EVENT, id=1)], lambda store: store.events(after=0)),
+]
+
+
+def test_every_kind_of_change_is_written_here() -> None:
+    assert {type(one) for changes, _, _ in WRITTEN for one in changes} == set(get_args(change.Change))
+
+
+def test_no_field_of_a_sample_is_left_at_its_default() -> None:
+    left: list[str] = []
+    for value in vars(s).values():
+        if isinstance(value, Struct) and type(value).__module__.startswith("moot.model"):
+            left += [
+                f"{type(value).__name__}.{field.name}"
+                for field in structs.fields(value)
+                if getattr(value, field.name) == field.default
+            ]
+    assert set(left) <= {"Conversation.archived", "Message.version", "Event.id"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected", "read"),
+    WRITTEN,
+    ids=lambda v: type(v[-1]).__name__ if isinstance(v, list) and v else "",
+)
+async def test_a_change_reads_back_equal(
+    place: Place, changes: list[change.Change], expected: Any, read: Read
+) -> None:
+    store = await place.open()
+    await put(store, *changes)
+    assert await read(store) == expected
+    assert await read(await place.reopen()) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected", "read"),
+    WRITTEN,
+    ids=lambda v: type(v[-1]).__name__ if isinstance(v, list) and v else "",
+)
+async def test_changes_in_separate_transactions_read_back_equal(
+    store: WholeStore, changes: list[change.Change], expected: Any, read: Read
+) -> None:
+    for one in changes:
+        await put(store, one)
+    assert await read(store) == expected
+
+
+async def test_writing_again_replaces_every_field(store: WholeStore) -> None:
+    plain_turn = structs.replace(s.TURN, state="said", **_defaults(s.TURN, but="state"))
+    plain_round = structs.replace(s.ROUND, **_defaults(s.ROUND))
+    plain_member = structs.replace(s.MEMBER, **_defaults(s.MEMBER))
+    plain_conversation = structs.replace(s.CONVERSATION, **_defaults(s.CONVERSATION))
+    plain_person = structs.replace(s.PARTICIPANT, **_defaults(s.PARTICIPANT))
+    await put(
+        store,
+        change.PutTurn(s.TURN),
+        change.PutRound(s.ROUND),
+        change.PutMember(s.MEMBER),
+        change.PutConversation(s.CONVERSATION),
+        change.PutParticipant(s.PARTICIPANT),
+    )
+    await put(
+        store,
+        change.PutTurn(plain_turn),
+        change.PutRound(plain_round),
+        change.PutMember(plain_member),
+        change.PutConversation(plain_conversation),
+        change.PutParticipant(plain_person),
+    )
+    assert await store.turn(s.TURN.id) == plain_turn
+    assert await store.round(s.WHERE, s.ROUND.opener) == plain_round
+    assert await store.members(s.WHERE) == [plain_member]
+    assert await store.conversation(s.WHERE) == plain_conversation
+    assert await store.participant(s.BOB) == plain_person
+
+
+async def test_what_stays_in_its_state_and_under_its_name_changes_in_every_other_field(
+    store: WholeStore,
+) -> None:
+    turn = structs.replace(s.TURN, due=s.TURN.due, state=s.TURN.state, **_defaults(s.TURN, but="due"))
+    here = structs.replace(s.CONVERSATION, key=s.CONVERSATION.key, **_defaults(s.CONVERSATION, but="key"))
+    await put(store, change.PutTurn(s.TURN), change.PutConversation(s.CONVERSATION))
+    scope = {"conversations": (s.WHERE,), "turns": (s.TURN.id,)}
+    await do(
+        store, lambda seen, at: Decision([change.PutTurn(turn), change.PutConversation(here)], None), **scope
+    )
+    assert await store.turn(s.TURN.id) == turn
+    assert await store.conversation(s.WHERE) == here
+
+
+def _defaults(value: Any, but: str = "") -> dict[str, Any]:
+    """Every field that has a default, back at it."""
+    return {
+        field.name: field.default_factory() if field.default is NODEFAULT else field.default
+        for field in structs.fields(value)
+        if not field.required and field.name != but
+    }
+
+
+async def test_an_agent_is_present_while_its_hosts_lease_runs(store: WholeStore) -> None:
+    agent = structs.replace(s.PARTICIPANT, kind=Kind.AGENT, host=s.HOST.id, live_until=0.0)
+    stray = structs.replace(agent, id="stray", name="stray", aliases=(), host=HostId("gone"), live_until=9e9)
+    await put(store, change.PutHost(s.HOST), change.PutParticipant(agent), change.PutParticipant(stray))
+    assert [who.live_until for who in await store.participants()] == [s.HOST.lease_until, 0.0]
+    await put(store, change.DropHost(s.HOST.id))
+    assert [who.live_until for who in await store.participants()] == [0.0, 0.0]
+
+
+async def test_a_dropped_conversation_leaves_nothing_behind(store: WholeStore) -> None:
+    await put(
+        store,
+        change.PutConversation(s.CONVERSATION),
+        change.PutMember(s.MEMBER),
+        change.AppendMessage(s.MESSAGE, PERMIT),
+        change.ReviseMessage(s.REVISED, s.REVISION),
+        change.PutTurn(s.TURN),
+        change.PutRound(s.ROUND),
+    )
+    await put(store, change.DropConversation(s.WHERE))
+    assert await store.conversation(s.WHERE) is None
+    assert await store.conversation(s.CONVERSATION.name) is None
+    assert await store.members(s.WHERE) == []
+    assert await store.messages(s.WHERE, Page()) == []
+    assert await store.revisions(s.WHERE) == []
+    assert await store.turn(s.TURN.id) is None
+    assert await store.round(s.WHERE, s.ROUND.opener) is None
+    assert await store.next_due() is None
+    assert await look(store, lambda seen: seen.replay(s.BOB, "clé"), key=(s.BOB, "clé")) is None

@@ -1,0 +1,42 @@
+"""The pages tell the truth: files they name exist, and the programs they show run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PROGRAMS = [
+    (page.relative_to(ROOT), number, block)
+    for page in PAGES
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+    if "asyncio.run(" in block
+]
+
+
+def test_the_life_of_a_message_names_only_files_that_exist_and_the_spine_among_them() -> None:
+    text = (ROOT / "docs/explanation/life-of-a-message.md").read_text()
+    named = set(re.findall(r"`(src/moot/[\w/]+\.py)`", text))
+    assert {"src/moot/flow/post.py", "src/moot/rules/floor.py", "src/moot/flow/finish.py"} <= named
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.req("P-04")
+@pytest.mark.parametrize(("page", "number", "program"), PROGRAMS, ids=lambda value: str(value)[:40])
+def test_programs_shown_in_the_pages_run(page: Path, number: int, program: str, tmp_path: Path) -> None:
+    script = tmp_path / "shown.py"
+    script.write_text(program)
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip(), "a program shown to people should say something"

@@ -1,0 +1,121 @@
+"""A home with a team in it, and `moot` typed in it: as a process of its own, or inside the test's."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+MOOT = Path(sys.executable).with_name("moot")
+
+TEAM = """
+import asyncio
+from pathlib import Path
+
+
+async def echo(turn):
+    return f"{turn.agent} heard: {turn.text.replace('@', '')}"
+
+
+async def caller(turn):
+    return "@gendry, your part" if turn.must_answer else "[PASS]"
+
+
+async def quiet(turn):
+    return "[PASS]"
+
+
+async def broken(turn):
+    raise RuntimeError("it broke on purpose")
+
+
+async def slow(turn):
+    await asyncio.sleep(30)
+    return "late"
+
+
+async def steady(turn):
+    while not Path(__file__).with_name("go").exists():
+        await asyncio.sleep(0.05)
+    return "finished in good order"
+"""
+
+COOL = "[groups]\ncooldown_seconds = 0\n"
+
+AGENTS = {
+    "arya": "echo",
+    "gendry": "echo",
+    "quiet": "quiet",
+    "caller": "caller",
+    "broken": "broken",
+    "slow": "slow",
+}
+
+
+class Told(Struct, frozen=True):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        [line] = self.err.splitlines()
+        found: dict[str, Any] = json.loads(line)["error"]
+        return found
+
+
+class Shell:
+    """A home, and the words typed in it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def moot(
+        self,
+        *words: str | bytes,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float = 30,
+    ) -> Told:
+        done = subprocess.run(
+            [MOOT, *words],
+            input=stdin,
+            capture_output=True,
+            env=self.environ(env),
+            timeout=timeout,
+            check=False,
+        )
+        return Told(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [MOOT, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environ(),
+        )
+
+    def environ(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("MOOT_")}
+        plain = {key: value for key, value in kept.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
+        return {**plain, "MOOT_HOME": str(self.home), "TZ": "UTC", **(more or {})}
+
+
+def make_home(path: Path, agents: Mapping[str, str] = AGENTS, more: str = "") -> Shell:
+    path.mkdir(mode=0o700, exist_ok=True)
+    rows = [
+        f'[[agents]]\nname = "{name}"\nbrain = "code:cli_team:{brain}"\n' for name, brain in agents.items()
+    ]
+    (path / "cli_team.py").write_text(TEAM, encoding="utf-8")
+    (path / "moot.toml").write_text("\n".join([COOL, more, *rows]), encoding="utf-8")
+    return Shell(path)

@@ -1,0 +1,102 @@
+"""`moot demo` without a terminal: the tour, honest about what speaks."""
+
+import os
+import pty
+import select
+import subprocess
+import time
+
+import pytest
+
+from tests.doors.cli.shell import MOOT, Shell
+
+
+@pytest.mark.req("P-01")
+def test_without_a_terminal_it_tells_the_tour_and_leaves(shell: Shell) -> None:
+    told = shell.moot("demo", "--fast", stdin=b"")
+    assert told.code == 0
+    assert "Scripted replies by a demo brain. No model is called" in told.out
+    said = [line for line in told.out.splitlines() if line.endswith(":") and ", demo, " in line]
+    assert len(said) == 2
+    assert said[0].startswith("● analyst, demo, ")
+    assert said[0].endswith("mentioned by you:")
+    assert said[1].startswith("● writer, demo, ")
+    assert said[1].endswith("mentioned by analyst:")
+    assert "critic passed · turns 2 of 3 · ended: nobody else was asked" in told.out
+    assert "a mention forces a reply, an agent calls another, a third stays silent" in told.out
+    assert (shell.home / "demo" / "moot.db").exists()
+    assert not (shell.home / "moot.db").exists()
+
+
+def test_the_same_words_every_time(shell: Shell) -> None:
+    first, second = (shell.moot("demo", "--fast", "--json").json for _ in range(2))
+    assert [m["text"] for m in first["messages"]] == [m["text"] for m in second["messages"]]
+    assert first["conversation"]["id"] != second["conversation"]["id"]
+    assert {m["metadata"].get("brain") for m in first["messages"] if m["kind"] == "agent"} == {"demo/1"}
+
+
+def test_the_loop_is_stopped_and_the_way_out_is_told(shell: Shell) -> None:
+    told = shell.moot("demo", "--tour", "loop", "--fast")
+    assert told.code == 0
+    assert "keep acknowledging each other. /continue lets them go on" in told.out
+    assert "no_progress" in told.out
+    assert f"moot --home {shell.home}/demo conv continue thanks" in told.out
+    assert shell.moot("--home", f"{shell.home}/demo", "conv", "continue", "thanks").out == "it goes on\n"
+
+
+def test_reset_removes_only_a_demo(shell: Shell) -> None:
+    shell.moot("demo", "--fast")
+    assert shell.moot("demo", "--reset").code == 0
+    assert not (shell.home / "demo").exists()
+    (shell.home / "demo").mkdir()
+    (shell.home / "demo" / "precious").touch()
+    assert shell.moot("demo", "--reset").code == 2
+    assert (shell.home / "demo" / "precious").exists()
+
+
+def test_on_a_terminal_a_person_types_and_agents_answer(shell: Shell) -> None:
+    terminal = Terminal(shell, "demo")
+    try:
+        began = time.monotonic()
+        terminal.read_until("│ You asked")
+        assert time.monotonic() - began < 3
+        terminal.read_until("you ▸ ")
+        terminal.type("@critic and you?")
+        terminal.read_until("turns 1 of 3")
+        terminal.read_until("you ▸ ")
+        terminal.type("/quit")
+        assert terminal.process.wait(timeout=10) == 0
+        assert "● critic  demo" in terminal.seen
+    finally:
+        terminal.close()
+
+
+class Terminal:
+    """A pseudo-terminal with `moot` in it."""
+
+    def __init__(self, shell: Shell, *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        env = shell.environ({"NO_COLOR": "1", "TERM": "xterm"})
+        self.process = subprocess.Popen([MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
+        os.close(theirs)
+        self.seen = ""
+        self._read_to = 0
+
+    def type(self, line: str) -> None:
+        os.write(self._ours, f"{line}\n".encode())
+
+    def read_until(self, text: str, seconds: float = 15) -> None:
+        until = time.monotonic() + seconds
+        data = self.seen.encode()
+        while (found := self.seen.find(text, self._read_to)) < 0:
+            ready, _, _ = select.select([self._ours], [], [], max(0, until - time.monotonic()))
+            assert ready, f"{text!r} did not come; seen: {self.seen}"
+            data += os.read(self._ours, 65536)
+            self.seen = data.decode(errors="ignore")
+        self._read_to = found + len(text)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._ours)

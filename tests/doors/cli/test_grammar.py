@@ -1,0 +1,206 @@
+"""What holds for every command: help, --json, exit codes, colours, speed."""
+
+import os
+import pty
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from moot.cli.app import root
+from moot.cli.commands import COMMANDS
+from moot.cli.exits import EXITS
+from moot.cli.grammar import Leaf
+from moot.errors import tree
+from tests.doors.cli.shell import MOOT, Shell, Told, make_home
+
+Moot = Callable[..., Told]
+
+EVERY_LEAF = {
+    "demo": ("demo", "--fast"),
+    "doctor": ("doctor",),
+    "chat": ("chat", "--conv", "build", "hello @arya"),
+    "send": ("send", "arya", "hello"),
+    "tail": ("tail",),
+    "search": ("search", "hello"),
+    "why": ("why", "build:1"),
+    "turns": ("turns", "--conv", "build"),
+    "up": (),  # runs until stopped: test_hub.py reads its JSON
+    "explain": ("explain", "E201"),
+    "agents list": ("agents", "list"),
+    "agents show": ("agents", "show", "arya"),
+    "conv new": ("conv", "new", "other", "--with", "arya"),
+    "conv list": ("conv", "list"),
+    "conv show": ("conv", "show", "build"),
+    "conv join": ("conv", "join", "build", "caller"),
+    "conv leave": ("conv", "leave", "build", "gendry"),
+    "conv rename": ("conv", "rename", "build", "built"),
+    "conv archive": ("conv", "archive", "build"),
+    "conv unarchive": ("conv", "unarchive", "old"),
+    "conv delete": ("conv", "delete", "build", "--yes"),
+    "conv continue": ("conv", "continue", "build"),
+    "conv config": ("conv", "config", "build"),
+}
+
+
+def leaves() -> Iterator[tuple[str, click.Command]]:
+    ctx = click.Context(root)
+    for name in COMMANDS:
+        command = root.get_command(ctx, name)
+        if isinstance(command, click.Group):
+            for verb, below in command.commands.items():
+                yield f"{name} {verb}", below
+        elif command is not None:
+            yield name, command
+
+
+def test_the_table_above_names_every_command() -> None:
+    assert {name for name, _ in leaves()} == set(EVERY_LEAF)
+
+
+@pytest.fixture(scope="module")
+def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which something was said already; each test works on a copy."""
+    shell = make_home(tmp_path_factory.mktemp("used") / "home")
+    assert shell.moot("conv", "new", "build", "--with", "arya,gendry,quiet").code == 0
+    assert shell.moot("conv", "new", "old").code == shell.moot("conv", "archive", "old").code == 0
+    assert shell.moot("send", "--conv", "build", "hello @arya").code == 0
+    return shell.home
+
+
+@pytest.mark.req("P-08")
+@pytest.mark.parametrize("name", [name for name, words in EVERY_LEAF.items() if words])
+def test_every_command_answers_with_one_json_document(
+    used_home: Path, shell: Shell, moot: Moot, name: str
+) -> None:
+    shutil.copytree(used_home, shell.home, dirs_exist_ok=True)
+    told = moot(*EVERY_LEAF[name], "--json")
+    assert (told.code, told.err) == (0, "")
+    assert told.json is not None
+
+
+@pytest.mark.parametrize(("name", "command"), list(leaves()))
+def test_help_begins_with_two_examples(moot: Moot, name: str, command: click.Command) -> None:
+    assert isinstance(command, Leaf)
+    assert len(command.examples) >= 2
+    told = moot(*name.split(), "-h")
+    assert told.out.startswith(f"Examples:\n  {command.examples[0]}\n")
+    assert all(example.split()[0] == "moot" for example in command.examples)
+
+
+def test_the_one_line_help_in_the_table_is_the_commands_own() -> None:
+    for name, entry in COMMANDS.items():
+        command = root.get_command(click.Context(root), name)
+        assert command is not None
+        assert entry.help.rstrip(".").split(" (")[0].split(" until")[0] in command.get_short_help_str(200), (
+            name
+        )
+
+
+def test_every_error_has_an_exit_code() -> None:
+    assert set(EXITS) == set(tree())
+
+
+def test_an_unknown_command_suggests_the_nearest(moot: Moot) -> None:
+    told = moot("snd", "arya", "hi")
+    assert told.code == 2
+    assert told.err.startswith('error[E204] moot has no command "snd"\n  did you mean send?')
+    assert moot("conv", "shwo").err.startswith(
+        'error[E204] moot conv has no command "shwo"\n  did you mean show?'
+    )
+
+
+def test_a_missing_word_is_a_usage_error(moot: Moot) -> None:
+    for words in (
+        ("send",),
+        ("send", "arya"),
+        ("chat",),
+        ("why",),
+        ("send", "--timeout", "soon", "arya", "hi"),
+    ):
+        told = moot(*words)
+        assert told.code == 2, words
+        assert told.err.startswith("error[E204]"), told.err
+
+
+def test_alone_it_says_what_to_do_first(shell: Shell, tmp_path: Path) -> None:
+    nothing = shell.moot("--home", str(tmp_path / "new"))
+    assert "Nothing is set up yet." in nothing.out
+    assert "moot demo" in nothing.out
+    assert not (tmp_path / "new").exists()
+    assert "moot chat NAME" in shell.moot().out
+
+
+def test_help_and_version_import_neither_hub_nor_rich(shell: Shell) -> None:
+    for word in ("--help", "--version"):
+        told = shell.moot(word, env={"PYTHONPROFILEIMPORTTIME": "1"})
+        assert told.code == 0
+        imported = {line.rpartition("|")[2].strip() for line in told.err.splitlines()}
+        assert "click" in imported
+        assert not imported & {
+            "rich",
+            "apsw",
+            "structlog",
+            "moot.hub",
+            "moot.settings",
+            "moot.stores",
+            "asyncio",
+        }
+
+
+@pytest.mark.req("P-08")
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}])
+def test_no_escape_bytes_where_no_colour_is_wanted(shell: Shell, env: dict[str, str]) -> None:
+    """The empty environment writes to a pipe; the others to a terminal."""
+    shell.moot("send", "arya", "hello")
+    words = ["conv", "show", "direct-arya+user"]
+    out = shell.moot(*words).out.encode() if not env else on_a_terminal(shell, words, env)
+    assert b"arya heard: hello" in out
+    assert b"\x1b" not in out
+
+
+def test_a_terminal_gets_colours(shell: Shell) -> None:
+    shell.moot("send", "arya", "hello")
+    out = on_a_terminal(shell, ["conv", "show", "direct-arya+user"], {"TERM": "xterm-256color"})
+    assert b"\x1b[38;5;169m" in out
+
+
+def on_a_terminal(shell: Shell, words: list[str], env: dict[str, str]) -> bytes:
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run(
+            [MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=shell.environ(env), check=True
+        )
+        os.close(theirs)
+        out = b""
+        while True:
+            try:
+                chunk = os.read(ours, 65536)
+            except OSError:  # the terminal's other end is closed
+                return out
+            if not chunk:
+                return out
+            out += chunk
+    finally:
+        os.close(ours)
+
+
+def test_escape_sequences_in_a_message_do_not_reach_the_terminal(moot: Moot) -> None:
+    assert moot("send", "arya", "red \x1b[31m now").code == 0
+    assert "\x1b" not in moot("tail").out
+    assert "\\x1b[31m" in moot("tail").out
+
+
+def test_ascii_marks_on_request(shell: Shell) -> None:
+    told = shell.moot("send", "arya", "hello", env={"MOOT_ASCII": "1"})
+    assert told.out.startswith("* arya, ")
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(shell: Shell) -> None:
+    shell.moot("send", "arya", "-", stdin=b"x" * 200_000)
+    line = f"'{MOOT}' conv show direct-arya+user | head -c 1"
+    done = subprocess.run(["bash", "-c", line], env=shell.environ(), capture_output=True, check=False)
+    assert (len(done.stdout), done.stderr) == (1, b"")

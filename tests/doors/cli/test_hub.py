@@ -1,0 +1,183 @@
+"""`moot up` and other processes beside it: hints, one hub per home, draining, two writers."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli.shell import AGENTS, MOOT, Shell, make_home
+
+SLOWER = float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator["Up"]:
+    shell = make_home(tmp_path / "home", {**AGENTS, "steady": "steady"})
+    running = Up(shell)
+    yield running
+    if running.process.poll() is None:
+        running.process.kill()
+    running.process.communicate()
+
+
+class Up:
+    """A hub in a process of its own."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+        self.process = shell.start("up", "--json")
+        assert self.process.stdout is not None
+        self.told = json.loads(self.process.stdout.readline())
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, float]:
+        began = time.monotonic()
+        self.process.send_signal(number)
+        self.process.communicate(timeout=30)
+        return self.process.returncode, time.monotonic() - began
+
+
+def test_it_says_where_it_is(up: Up) -> None:
+    assert up.told["pid"] == up.process.pid
+    assert set(up.told) == {"pid", "host", "port", "url", "instance", "version", "started_at"}
+    run = up.shell.home / "run"
+    assert json.loads((run / "hub.json").read_bytes()) == up.told
+    assert (run / "hub.sock").stat().st_mode & 0o777 == 0o600
+    told = up.shell.moot("doctor", "--json").json
+    assert f"runs (pid {up.process.pid})" in [check["text"] for check in told["checks"]]
+
+
+def test_its_agents_answer_another_process_at_once(up: Up) -> None:
+    told = up.shell.moot("send", "arya", "hello", "--json")
+    asked, answered = up.shell.moot("tail", "--json").json
+    assert answered["text"] == told.json["replies"][0]["text"] == "arya heard: hello"
+    assert moment(answered["at"]) - moment(asked["at"]) < timedelta(seconds=2)
+    assert told.json["receipt"]["deliveries"][0]["reachability"] == "live"
+    [arya] = [a for a in up.shell.moot("agents", "list", "--json").json if a["name"] == "arya"]
+    assert arya["reachability"] == "live"
+
+
+def test_a_second_hub_on_the_home_is_refused_and_names_the_first(up: Up) -> None:
+    began = time.monotonic()
+    second = up.shell.moot("up")
+    assert time.monotonic() - began < 2 * SLOWER
+    assert second.code == 9
+    assert second.err.startswith(
+        f"error[E403] a hub already runs on {up.shell.home} (pid {up.process.pid})\n"
+    )
+    assert up.process.poll() is None
+    assert up.shell.moot("send", "arya", "still there?").code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_it_ends_in_good_order(up: Up, number: int) -> None:
+    code, took = up.stop(number)
+    assert code == 0
+    assert took < 5
+    left = sorted(path.name for path in (up.shell.home / "run").iterdir())
+    assert "hub.json" not in left
+    assert "hub.sock" not in left
+    [arya] = [a for a in up.shell.moot("agents", "list", "--json").json if a["name"] == "arya"]
+    assert arya["reachability"] == "away"
+
+
+def test_a_running_turn_may_end_before_it_stops(up: Up) -> None:
+    up.shell.moot("send", "steady", "hello", "--no-wait")
+    wait_for_turn(up.shell, "steady", "running")
+    up.process.terminate()
+    time.sleep(0.5)
+    assert up.process.poll() is None
+    (up.shell.home / "go").touch()
+    up.process.communicate(timeout=15)
+    assert up.process.returncode == 0
+    texts = [message["text"] for message in up.shell.moot("tail", "--json").json]
+    assert texts == ["hello", "finished in good order"]
+
+
+def test_a_second_signal_gives_running_turns_back_at_once(up: Up) -> None:
+    up.shell.moot("send", "slow", "hello", "--no-wait")
+    wait_for_turn(up.shell, "slow", "running")
+    up.process.send_signal(signal.SIGTERM)
+    time.sleep(0.5)
+    assert up.process.poll() is None
+    code, took = up.stop()
+    assert code == 0
+    assert took < 5
+    [turn] = up.shell.moot("turns", "--agent", "slow", "--json").json
+    assert turn["state"] in ("ready", "owed")
+
+
+def wait_for_turn(shell: Shell, agent: str, state: str) -> None:
+    for _ in range(50):
+        turns = shell.moot("turns", "--agent", agent, "--json").json
+        if [turn["state"] for turn in turns] == [state]:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{agent} has no {state} turn")
+
+
+def test_a_killed_hub_leaves_nothing_that_stops_the_next(up: Up) -> None:
+    up.process.kill()
+    up.process.communicate()
+    told = up.shell.moot("doctor", "--json").json
+    assert {check["state"] for check in told["checks"] if check["check"] == "hub"} == {"warn"}
+    again = Up(up.shell)
+    assert again.told["pid"] == again.process.pid
+    assert again.stop()[0] == 0
+
+
+def test_what_waited_is_answered_when_the_hub_comes_up(tmp_path: Path) -> None:
+    shell = make_home(tmp_path / "home")
+    assert shell.moot("send", "arya", "are you there?", "--no-wait", "--json").json["outcome"] == "queued"
+    assert len(shell.moot("tail", "--json").json) == 1
+    running = Up(shell)
+    try:
+        for _ in range(50):
+            if len(shell.moot("tail", "--json").json) == 2:
+                break
+            time.sleep(0.1)
+        assert shell.moot("tail", "--json").json[1]["text"] == "arya heard: are you there?"
+    finally:
+        running.stop()
+
+
+def test_two_processes_write_to_one_home(shell: Shell) -> None:
+    shell.moot("conv", "new", "work", "--with", "quiet", "--strategy", "mention_only")
+    script = 'for i in 1 2 3 4 5 6; do "$0" send --conv work "$1 $i" --no-wait --json || exit 1; done'
+    writers = [
+        subprocess.Popen(
+            ["bash", "-c", script, str(MOOT), name],
+            env=shell.environ(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for name in ("one", "two")
+    ]
+    told = [writer.communicate(timeout=60) for writer in writers]
+    assert [err.decode() for _, err in told] == ["", ""]
+    acked = [json.loads(line)["receipt"]["seq"] for out, _ in told for line in out.splitlines()]
+    assert sorted(acked) == list(range(1, 13))
+    stored = shell.moot("conv", "show", "work", "--json").json["messages"]
+    assert [message["seq"] for message in stored] == list(range(1, 13))
+    assert shell.moot("doctor").code == 0
+
+
+def test_ctrl_c_stops_the_waiting_and_keeps_the_message(shell: Shell) -> None:
+    process = shell.start("send", "slow", "hello")
+    assert process.stderr is not None
+    assert process.stderr.readline() == "status: slow thinking\n"
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert "The message stays queued as " in err
+    assert "Traceback" not in err
+    assert [message["text"] for message in shell.moot("tail", "--json").json] == ["hello"]

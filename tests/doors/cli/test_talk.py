@@ -1,0 +1,180 @@
+"""send, chat, why, conv, tail: what people do all day, without a hub running."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli.shell import Shell, Told, make_home
+
+Moot = Callable[..., Told]
+TIME = r"\d\d:\d\d"
+
+
+def test_send_hosts_the_agent_itself_when_no_hub_runs(shell: Shell) -> None:
+    told = shell.moot("send", "arya", "hello")
+    assert told.code == 0
+    assert re.fullmatch(rf"▲ arya, {TIME}, answering you:\narya heard: hello\n", told.out)
+    assert told.err == "status: arya thinking\n"
+
+
+def test_the_json_of_send(moot: Moot) -> None:
+    told = moot("send", "arya", "hello", "--json").json
+    assert set(told) == {"receipt", "replies", "outcome"}
+    assert told["outcome"] == "replied"
+    [reply] = told["replies"]
+    assert (reply["from"], reply["text"]) == ("arya", "arya heard: hello")
+    [part] = told["receipt"]["deliveries"]
+    assert (part["agent"], part["duty"], part["rule"]) == ("arya", "must", "direct")
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome", "code"),
+    [
+        (("arya", "hello"), "replied", 0),
+        (("quiet", "hello"), "passed", 0),
+        (("broken", "hello"), "failed", 1),
+        (("slow", "hello", "--timeout", "0.5"), "timed_out", 8),
+        (("slow", "hello", "--no-wait"), "queued", 0),
+    ],
+)
+def test_the_exit_code_tells_the_end(moot: Moot, words: tuple[str, ...], outcome: str, code: int) -> None:
+    told = moot("send", *words, "--json")
+    assert (told.json["outcome"], told.code) == (outcome, code)
+    told = moot("send", *words)
+    assert told.code == code
+
+
+def test_the_same_key_stores_nothing_twice(moot: Moot) -> None:
+    first = moot("send", "arya", "hello", "--idempotency-key", "k1", "--json").json
+    again = moot("send", "arya", "hello", "--idempotency-key", "k1", "--json").json
+    assert again["receipt"]["replayed"] is True
+    assert again["receipt"]["id"] == first["receipt"]["id"]
+    assert again["replies"] == first["replies"]
+    other = moot("send", "arya", "something else", "--idempotency-key", "k1")
+    assert (other.code, other.err[:11]) == (1, "error[E205]")
+
+
+def test_an_agent_speaks_when_told_to(moot: Moot) -> None:
+    told = moot("send", "--as", "arya", "quiet", "hello", "--json").json
+    assert told["receipt"]["from"] == "arya"
+    assert told["outcome"] == "passed"
+
+
+def test_a_text_is_read_from_standard_input(shell: Shell) -> None:
+    told = shell.moot("send", "arya", "-", "--json", stdin="grüße\nund mehr".encode())
+    assert told.json["replies"][0]["text"] == "arya heard: grüße\nund mehr"
+
+
+def test_words_after_conv_are_the_message(moot: Moot) -> None:
+    moot("conv", "new", "work", "--with", "arya,quiet")
+    told = moot("chat", "--conv", "work", "hey", "@arya")
+    assert told.code == 0
+    assert re.search(rf"arya, {TIME}, mentioned by you:\narya heard: hey arya\n", told.out)
+    assert "status: quiet passed" in told.err
+
+
+def test_chat_opens_the_one_conversation_of_a_set_of_names(moot: Moot) -> None:
+    first = moot("chat", "arya", "quiet", "-m", "@arya hello", "--json").json
+    again = moot("chat", "quiet", "arya", "-m", "@arya hello", "--json").json
+    assert first["receipt"]["conversation"] == again["receipt"]["conversation"]
+
+
+def test_lines_typed_into_a_chat(shell: Shell) -> None:
+    shell.moot("conv", "new", "work", "--with", "arya,quiet")
+    lines = "@arya one\n/nonsense\n//literal @arya\n/why 1\n/continue\n/help\n\n/quit\nnever read\n"
+    told = shell.moot("chat", "--conv", "work", stdin=lines.encode())
+    assert told.code == 0
+    assert "will answer: nobody must · arya, quiet may · cap 3" in told.out
+    assert "arya heard: arya one" in told.out
+    assert "unknown command /nonsense. To send it to an agent: //nonsense @arya" in told.out
+    assert "arya heard: /literal arya" in told.out
+    assert re.search(r"arya +had to +answered +mention +was mentioned", told.out)
+    assert "nothing was stopped here" in told.out
+    texts = [message["text"] for message in shell.moot("tail", "--conv", "work", "--json").json]
+    assert [text for text in texts if not text.startswith("arya heard")] == ["@arya one", "/literal @arya"]
+
+
+@pytest.mark.req("M-02")
+def test_why_explains_each_part_in_a_group_of_five(tmp_path: Path) -> None:
+    team = {"arya": "echo", "caller": "caller", "gendry": "echo", "quiet": "quiet", "still": "quiet"}
+    shell = make_home(tmp_path / "home", team)
+    shell.moot("conv", "new", "five", "--with", "caller,arya,gendry,quiet,still")
+    assert shell.moot("send", "--conv", "five", "@caller and @arya, please").code == 0
+    told = shell.moot("why", "five:1")
+    assert told.code == 0
+    rows = {line.split()[1]: line for line in told.out.splitlines()[2:]}
+    assert re.search(r"had to +answered +mention +was mentioned", rows["caller"])
+    assert re.search(r"had to +answered +mention +was mentioned", rows["arya"])
+    assert re.search(r"could +answered +poll ", rows["gendry"])
+    assert re.search(r"could +(passed|queued) |was stopped +blocked +cap", rows["quiet"])
+    assert re.search(r"could +(passed|queued) |was stopped +blocked +cap", rows["still"])
+    found = shell.moot("why", "1", "--conv", "five", "--json").json
+    assert [row["agent"] for row in found["agents"]] == ["caller", "arya", "gendry", "quiet", "still"]
+    called = next(m for m in shell.moot("tail", "--json").json if m["from"] == "gendry")
+    because = shell.moot("why", called["id"])
+    assert "mentioned by caller; answers five:2" in because.out
+
+
+@pytest.mark.req("M-02")
+def test_silence_has_its_rule(moot: Moot) -> None:
+    moot("conv", "new", "calm", "--with", "arya,gendry", "--strategy", "mention_only")
+    moot("send", "--conv", "calm", "hello everybody")
+    parts = moot("why", "calm:1", "--json").json["agents"]
+    assert {(part["duty"], part["rule"]) for part in parts} == {("observes", "strategy")}
+    assert "listened" in moot("why", "calm:1").out
+
+
+@pytest.mark.req("A-09")
+def test_a_reply_lands_in_the_conversation_and_its_mentions_wake_others(moot: Moot) -> None:
+    moot("conv", "new", "work", "--with", "caller,gendry,quiet")
+    moot("send", "--conv", "work", "@caller, go")
+    shown = moot("conv", "show", "work", "--json").json
+    assert [(m["from"], m["text"]) for m in shown["messages"]] == [
+        ("user", "@caller, go"),
+        ("caller", "@gendry, your part"),
+        ("gendry", "gendry heard: gendry, your part"),
+    ]
+    assert shown["messages"][2]["root"] == shown["messages"][0]["id"]
+
+
+def test_a_message_address_that_is_none(moot: Moot) -> None:
+    moot("conv", "new", "work", "--with", "arya")
+    assert moot("why", "7").code == 2
+    assert moot("why", "work:x").code == 2
+    assert moot("why", "work:99").code == 3
+    assert moot("why", "nowhere:1").code == 3
+
+
+def test_the_life_of_a_conversation(moot: Moot) -> None:
+    assert moot("conv", "new", "work", "--with", "arya").code == 0
+    assert "E205" in moot("conv", "new", "work").err
+    assert moot("conv", "join", "work", "gendry").code == 0
+    assert moot("conv", "leave", "work", "arya").code == 0
+    assert moot("conv", "rename", "work", "toil").code == 0
+    assert moot("conv", "config", "toil", "max_depth", "4", "--json").json == {"max_depth": 4}
+    assert moot("conv", "config", "toil", "max_depth", "deep").code == 2
+    assert moot("conv", "config", "toil", "colour").code == 2
+    shown = moot("conv", "show", "toil", "--json").json
+    assert [seat["name"] for seat in shown["participants"]] == ["user", "gendry"]
+    assert shown["settings"]["max_depth"] == 4
+    assert moot("conv", "archive", "toil").code == 0
+    assert moot("send", "--conv", shown["id"], "hello").err.startswith("error[E305]")
+    assert [c["name"] for c in moot("conv", "list", "--archived", "--json").json] == ["toil"]
+    assert moot("conv", "unarchive", "toil").code == 0
+    assert moot("conv", "delete", "toil").code == 2  # nobody there to ask
+    assert moot("conv", "delete", "toil", "--yes").code == 0
+    assert moot("conv", "list", "--json").json == []
+
+
+def test_tail_and_search_show_what_was_said(moot: Moot) -> None:
+    moot("send", "arya", "the harvest is good")
+    assert "user: the harvest is good" in moot("tail").out
+    lines = moot("tail", "--since", "10m", "--jsonl", "--agent", "arya").out.splitlines()
+    assert len(lines) == 1
+    assert moot("tail", "--since", "soon").code == 2
+    assert len(moot("search", "harvest", "--json").json) == 2
+    assert moot("search", "nothing-like-it").code == 0
+    assert [turn["state"] for turn in moot("turns", "--agent", "arya", "--json").json] == ["said"]
+    assert moot("turns", "--state", "dancing").code == 2

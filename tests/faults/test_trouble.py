@@ -1,0 +1,90 @@
+"""Short trouble with the store or a listener: it costs time, never an answer, and nothing stops for good."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.brains.code import AgentSpec
+from moot.errors import StoreUnwritable
+from moot.hub import Hub
+from moot.model.event import Event
+
+LEASE = 0.6
+
+
+async def think(turn: Any) -> str:
+    return f"{turn.agent} has read {turn.trigger.id} and answers it"
+
+
+def home(folder: Path) -> Path:
+    (folder / "moot.toml").write_text(f"[host]\nlease_seconds = {LEASE}\n", encoding="utf-8")
+    return folder
+
+
+def failing_once(work: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, but the first time there is trouble."""
+    calls: list[None] = []
+
+    def instead(*arguments: Any) -> Any:
+        calls.append(None)
+        if len(calls) == 1:
+            raise StoreUnwritable("the disk is full for a moment")
+        return work(*arguments)
+
+    return instead
+
+
+async def test_agents_stay_present_when_one_heartbeat_fails(tmp_path: Path) -> None:
+    async with Hub.open(home(tmp_path), agents=[AgentSpec("ann", think)]) as hub:
+        engine = hub._core.parts.store._engine
+        beat = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        commit = engine.commit
+
+        def heard() -> None:
+            commit()
+            loop.call_soon_threadsafe(beat.set)
+
+        engine.commit = failing_once(heard)
+        async with asyncio.timeout(10):
+            await beat.wait()
+        engine.commit = commit
+        assert (await hub.agents.get("ann")).reachability == "live"
+        await hub.conversations.create("room", participants=["ann"])
+        await hub.post("room", "@ann still there?")
+        await hub.settled("room", timeout=10)
+        assert [message.sender for message in await hub.messages("room")] == ["user", "ann"]
+
+
+async def test_held_turns_come_due_when_one_sweep_fails(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[AgentSpec("ann", think)]) as hub:
+        await hub.conversations.create("room", participants=["ann"], settings={"cooldown_seconds": 0.3})
+        await hub.post("room", "@ann one")
+        await hub.settled("room", timeout=10)
+        store = hub._core.parts.store
+        store.due = failing_once(store.due)
+        await hub.post("room", "@ann two")
+        await hub.settled("room", timeout=10)
+        assert len(await hub.messages("room")) == 4
+
+
+@pytest.mark.filterwarnings("ignore")
+async def test_a_listener_that_fails_keeps_no_answer_back(tmp_path: Path) -> None:
+    heard: list[BaseException | None] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _, context: heard.append(context.get("exception"))
+    )
+
+    def fails(events: list[Event]) -> None:
+        raise ValueError("a listener failed")
+
+    async with Hub.open(tmp_path) as hub:
+        await hub.conversations.create("room")
+        hub._core.parts.log.watch(fails)
+        async with asyncio.timeout(5):
+            receipt = await hub.post("room", "hello")
+        assert receipt.seq == 1
+        assert isinstance(heard[0], ValueError)

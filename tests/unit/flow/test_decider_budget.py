@@ -1,0 +1,63 @@
+"""The decider may not creep: its cost is held against a fixed piece of Python work, measured in the same process."""
+
+import gc
+import time
+from itertools import count
+from typing import Any
+
+from moot.flow import create, post
+from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.limits import Terms
+from moot.model.participant import Kind
+from moot.stores.desk import Desk, Dirty, fold
+from moot.stores.runner import Source
+
+USER = ParticipantId("user")
+TEXT = ("@b " + "a sentence of the usual kind, neither long nor short; " * 10)[:512]
+POSTS = 300
+LIMIT = 2.0
+"""A post in a group of six may cost so many times the fixed work (1.3 to 1.6 when this was written)."""
+
+
+def fixed_work() -> None:
+    """Some dictionaries, tuples, calls and text, about as much as one decision should take."""
+    for _ in range(25):
+        row = {name: (name, len(name)) for name in ("agent", "duty", "state", "rule", "reason", "reach")}
+        sorted(row.values(), key=lambda pair: pair[1])
+        "".join(value[0].upper() for value in row.values())
+
+
+def seconds_of_posts() -> float:
+    numbers = count(1)
+    source = Source(lambda: 1_800_000_000.0, Terms(), lambda: ConversationId(f"c{next(numbers)}"))
+    desk = Desk(1, 1)
+
+    def do(verb: Any, command: Any) -> Any:
+        decision = verb.decide(command, desk, source.moment(desk))
+        fold(desk, decision.changes, Dirty())
+        return decision.answer
+
+    do(enrolling, Enrol((Newcomer("user", Kind.HUMAN), *(Newcomer(name) for name in "abcdef"))))
+    rooms = [do(create, create.Create(USER, f"g{n}", tuple("abcdef"))).id for n in range(10)]
+    commands = [post.posting(USER, rooms[n % 10], TEXT, key=f"k{n}") for n in range(POSTS)]
+    begun = time.process_time()
+    for command in commands:
+        do(post, command)
+    return time.process_time() - begun
+
+
+def seconds_of_fixed_work() -> float:
+    begun = time.process_time()
+    for _ in range(POSTS):
+        fixed_work()
+    return time.process_time() - begun
+
+
+def test_a_post_costs_no_more_than_its_budget() -> None:
+    gc.disable()
+    try:
+        ratios = [seconds_of_posts() / seconds_of_fixed_work() for _ in range(7)]
+    finally:
+        gc.enable()
+    assert sorted(ratios)[2] <= LIMIT, f"a decision costs {sorted(ratios)[2]:.2f} of the fixed work: {ratios}"

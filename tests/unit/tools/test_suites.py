@@ -1,0 +1,72 @@
+"""The runner of suites: what it counts as failure, and its last line."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.suites import NO_TESTS_RAN, Counts, Outcome, Suite, Tool, counts_of, plan, summary, trouble
+
+SUITE = Suite("unit", 10)
+TOOL = Tool("types", 10, ("mypy",))
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "counts", "over", "says"),
+    [
+        (SUITE, 0, Counts(3), False, ""),
+        (SUITE, 0, Counts(skipped=1), False, ""),
+        (SUITE, 0, Counts(), False, "no test ran"),
+        (SUITE, NO_TESTS_RAN, Counts(), False, "no test ran"),
+        (SUITE, 0, Counts(3), True, "budget"),
+        (SUITE, 1, Counts(2, 1), False, "1 failed"),
+        (SUITE, 2, Counts(), False, "exit code 2"),
+        (TOOL, 0, Counts(), False, ""),
+        (TOOL, 1, Counts(), False, "exit code 1"),
+        (TOOL, 0, Counts(), True, "budget"),
+    ],
+)
+def test_what_counts_as_trouble(step: Tool | Suite, code: int, counts: Counts, over: bool, says: str) -> None:
+    told = trouble(step, code, counts, over=over)
+    assert says in told
+    assert bool(told) is bool(says)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "budget", "last"),
+    [
+        ([Outcome("unit", 1, 10, Counts(3))], 90, "3 passed, 0 failed"),
+        (
+            [Outcome("unit", 1, 10, Counts(3, 0, 1)), Outcome("types", 1, 10)],
+            90,
+            "3 passed, 0 failed, 1 skipped",
+        ),
+        ([Outcome("unit", 1, 10, Counts(2, 2), "2 failed")], None, "2 passed, 2 failed"),
+        (
+            [Outcome("unit", 1, 10, Counts(2)), Outcome("types", 1, 10, Counts(), "exit code 1")],
+            None,
+            "2 passed, 1 failed",
+        ),
+        ([Outcome("unit", 11, 10, Counts(2), "over its time budget")], None, "2 passed, 1 failed"),
+        ([Outcome("unit", 50, 60, Counts(2)), Outcome("types", 50, 60)], 90, "2 passed, 1 failed"),
+    ],
+)
+def test_the_last_line_is_plain(outcomes: list[Outcome], budget: float | None, last: str) -> None:
+    lines, well = summary(outcomes, budget)
+    assert lines[-1] == last
+    assert well is (", 0 failed" in last)
+
+
+def test_a_run_that_left_no_report_counted_nothing(tmp_path: Path) -> None:
+    assert counts_of(tmp_path / "absent.xml") == Counts()
+
+
+def test_the_full_plan_holds_the_quick_one_and_ends_with_the_requirements() -> None:
+    quick, full = [step.name for step in plan("check")], [step.name for step in plan("test")]
+    assert full[: len(quick)] == quick
+    assert full[-1] == "requirements"
+    assert "unit" in quick
+
+
+def test_an_unknown_plan_is_refused_by_name() -> None:
+    with pytest.raises(SystemExit, match="nightly"):
+        plan("nightly")

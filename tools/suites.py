@@ -1,0 +1,222 @@
+"""Run the project's checks and test suites, each inside its time budget, and sum up in one plain line.
+
+`make check`, `make test` and `make faults` are this file with another plan. A step fails when its command
+fails, when it takes longer than its budget, or when a test folder that exists ran no test: a suite that
+silently stopped collecting is the failure nobody notices. Every step runs, whatever became of the
+one before it.
+
+Budgets hold on a small machine (two cores). On a slower one set MOOT_BUDGET_SCALE, for example to 3.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / ".results"
+SOURCES = ("src", "tests", "tools", "bench")
+FULL_RUN = "test"
+"""The plan whose results `make requirements` trusts; see finished_mark."""
+
+NO_TESTS_RAN = 5
+"""pytest's exit code for an empty selection."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A folder of tests."""
+
+    name: str
+    budget: float
+    workers: int = 0
+    """0 runs in one process, for suites that measure time or start processes of their own."""
+
+    @property
+    def folder(self) -> Path:
+        return ROOT / "tests" / self.name
+
+    @property
+    def exists(self) -> bool:
+        """Bytecode that a removed suite left behind is no suite."""
+        return any(self.folder.rglob("*.py"))
+
+    def command(self, report: Path, *extra: str) -> list[str]:
+        command = [sys.executable, "-m", "pytest", "-q", f"tests/{self.name}", f"--junitxml={report}"]
+        parallel = ["-n", str(self.workers)] if self.workers else ["-p", "no:xdist"]
+        return [*command, *parallel, *extra]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A command that says yes or no."""
+
+    name: str
+    budget: float
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a suite's report says."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.passed + self.failed + self.skipped
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a step went: its seconds, what it counted, and why it failed, if it did."""
+
+    name: str
+    seconds: float
+    budget: float
+    counts: Counts = Counts()
+    trouble: str = ""
+
+
+def binary(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))
+
+
+def sources() -> tuple[str, ...]:
+    return tuple(folder for folder in SOURCES if (ROOT / folder).is_dir())
+
+
+def tools() -> list[Tool]:
+    return [
+        Tool("format", 10, (binary("ruff"), "format", "--check", "--quiet", *sources())),
+        Tool("lint", 10, (binary("ruff"), "check", "--quiet", *sources())),
+        Tool("types", 60, (binary("mypy"), *sources())),
+        Tool("imports", 15, (binary("lint-imports"), "--no-logo", "--no-cache")),
+    ]
+
+
+CHECKED = (Suite("architecture", 30), Suite("unit", 60, workers=2))
+TESTED = (
+    Suite("contract", 60, workers=2),
+    Suite("scenarios", 30, workers=2),
+    Suite("behaviour", 60, workers=2),
+    Suite("replay", 75, workers=2),
+    Suite("doors", 75, workers=2),
+    Suite("faults", 180),
+    Suite("migration", 30),
+    Suite("docs", 45),
+)
+REQUIREMENTS = Tool("requirements", 10, (sys.executable, "-m", "tools.requirements", "--brief"))
+PLAN_BUDGETS = {"check": 90.0, "test": 480.0}
+
+
+def plan(name: str) -> list[Tool | Suite]:
+    """The steps of a plan. Suites that do not exist yet are left out."""
+    match name:
+        case "check":
+            steps: list[Tool | Suite] = [*tools(), *CHECKED]
+        case "test":
+            steps = [*tools(), *CHECKED, *TESTED, REQUIREMENTS]
+        case "faults":
+            # The nightly tier does ten times the work of the fast one.
+            steps = [Suite("faults", 1800 if os.environ.get("MOOT_TIER") == "nightly" else 180)]
+        case _:
+            raise SystemExit(f"error: no plan called {name!r}; there are: check, test, faults")
+    return [step for step in steps if isinstance(step, Tool) or step.exists]
+
+
+def counts_of(report: Path) -> Counts:
+    """Read pytest's own JUnit report; a run that died before writing one counted nothing."""
+    if not report.exists():
+        return Counts()
+    total = failed = skipped = 0
+    for suite in ET.parse(report).getroot().iter("testsuite"):
+        total += int(suite.get("tests", 0))
+        failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        skipped += int(suite.get("skipped", 0))
+    return Counts(passed=max(0, total - failed - skipped), failed=failed, skipped=skipped)
+
+
+def run(step: Tool | Suite, results: Path, extra: Sequence[str] = ()) -> Outcome:
+    """Run one step, its output going straight to the terminal."""
+    report = results / f"{step.name}.xml"
+    command = list(step.command) if isinstance(step, Tool) else step.command(report, *extra)
+    print(f"\n── {step.name}", flush=True)
+    started = time.perf_counter()
+    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    seconds = time.perf_counter() - started
+    counts = counts_of(report) if isinstance(step, Suite) else Counts()
+    budget = step.budget * scale()
+    return Outcome(step.name, seconds, budget, counts, trouble(step, code, counts, over=seconds > budget))
+
+
+def trouble(step: Tool | Suite, code: int, counts: Counts, *, over: bool) -> str:
+    """Why a step failed, in words; empty when it did not."""
+    if isinstance(step, Suite) and (code == NO_TESTS_RAN or (code == 0 and counts.total == 0)):
+        return "the folder exists and no test ran"
+    if code:
+        return f"{counts.failed} failed" if counts.failed else f"exit code {code}"
+    return "over its time budget" if over else ""
+
+
+def scale() -> float:
+    return float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
+
+
+def finished_mark(plan_name: str) -> Path:
+    """Written last: results beside it are from a run that went through to its end."""
+    return RESULTS / plan_name / "finished"
+
+
+def summary(outcomes: Sequence[Outcome], budget: float | None) -> tuple[list[str], bool]:
+    """The closing lines, the very last of which is `N passed, M failed`; and whether all is well."""
+    lines = [
+        f"{o.name:<14}{o.seconds:7.1f} s of {o.budget:4.0f} s  {o.counts.passed:>5}  {o.trouble or 'ok'}"
+        for o in outcomes
+    ]
+    seconds = sum(o.seconds for o in outcomes)
+    late = budget is not None and seconds > budget
+    if budget is not None:
+        lines.append(f"{'all':<14}{seconds:7.1f} s of {budget:4.0f} s         {'over' if late else 'ok'}")
+    counts = sum((o.counts for o in outcomes), Counts())
+    # A step that failed without a failing test (a type error, a budget) is a failure of its own.
+    failed = counts.failed + sum(1 for o in outcomes if o.trouble and not o.counts.failed) + late
+    skipped = f", {counts.skipped} skipped" if counts.skipped else ""
+    lines.append(f"{counts.passed} passed, {failed} failed{skipped}")
+    return lines, failed == 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    plan_name = arguments[0] if arguments else "check"
+    steps = plan(plan_name)
+    if not steps:
+        raise SystemExit(f"error: nothing to run: the suites of {plan_name!r} do not exist yet")
+    results = RESULTS / plan_name
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir(parents=True)
+    outcomes = []
+    for step in steps:
+        if step is REQUIREMENTS:
+            # From here on every test of this run is on record.
+            finished_mark(plan_name).touch()
+        outcomes.append(run(step, results))
+    plan_budget = PLAN_BUDGETS.get(plan_name)
+    lines, well = summary(outcomes, plan_budget * scale() if plan_budget else None)
+    print("", *lines, sep="\n", flush=True)
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
