@@ -131,28 +131,12 @@ class Clock(Protocol):
     async def sleep_until(self, moment: float) -> None: ...
 
 
-class Speaks(Protocol):
-    """A turn as its agent sees it while it speaks (host/speaking.py)."""
-
-    id: str
-    agent: str
-    role: str
-    conversation: Any
-    must_answer: bool
-    reason: str
-    trigger: Any
-    text: str
-    new: Sequence[Any]
-    messages: Sequence[Any]
-    said: str
-
-    async def say(self, chunk: str) -> None: ...
-
-
 class Brain(Protocol):
     """Who thinks. The answer is the reply; `[PASS]`, or nothing where nothing was streamed, is silence."""
 
     name: str
     """Told with every message it makes, as `metadata.brain`; empty where it needs no mark."""
 
-    async def think(self, turn: Any) -> str | None: ...
+    async def think(self, turn: Any) -> str | None:
+        """`turn` is a `Speaking` (host/speaking.py): what the agent reads, and how it answers."""
+        ...
