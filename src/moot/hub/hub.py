@@ -9,7 +9,7 @@ Above: programs, the command line, later the doors. Below: verbs over the store,
 import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,6 +27,7 @@ from moot.hub.agents import Agents
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
 from moot.hub.why import explained
+from moot.logs.embedded import Subscription
 from moot.model.answer import Blocked, Preview, Receipt, Warned
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
@@ -227,19 +228,14 @@ class Hub:
     async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
         who = await self._core.participant(target)
-        subscription = self._core.parts.log.subscribe()
-        receipt = await self.send(target, text)
-        conversation = ConversationId(receipt.conversation)
-        try:
-            async with asyncio.timeout(timeout):
-                async for event in subscription:
-                    turn = event.turn
-                    if turn is None or turn.conversation != conversation or turn.agent != who.id:
-                        continue
-                    if turn.state not in OPEN and turn.hi >= receipt.seq:
-                        return await self._answer(turn, who.name)
-        except TimeoutError:
-            pass
+        with closing(self._core.parts.log.subscribe()) as subscription:
+            receipt = await self.send(target, text)
+            try:
+                async with asyncio.timeout(timeout):
+                    turn = await _turn_over(subscription, receipt, who.id)
+                return await self._answer(turn, who.name)
+            except TimeoutError:
+                pass
         raise TimedOut(
             f"{who.name} did not answer within {timeout:g} s",
             detail=f"the message is kept as {receipt.id}; an answer will stand in the conversation",
@@ -358,14 +354,17 @@ class Hub:
         where = (await self._core.conversation(conversation)).id if conversation else None
         who = (await self._core.participant(agent)).id if agent else None
         subscription = self._core.parts.log.subscribe(None if after is None else int(after))
-        async for event in subscription:
-            if where is not None and event.conversation != where:
-                continue
-            if who is not None and event.by != who:
-                continue
-            if types and event.type not in types:
-                continue
-            yield shapes.Event.of(event, self._core.names, await self._body(event))
+        try:
+            async for event in subscription:
+                if where is not None and event.conversation != where:
+                    continue
+                if who is not None and event.by != who:
+                    continue
+                if types and event.type not in types:
+                    continue
+                yield shapes.Event.of(event, self._core.names, await self._body(event))
+        finally:
+            subscription.close()
 
     async def _body(self, event: Event) -> dict[str, Any]:
         store = self._core.parts.store
@@ -379,6 +378,17 @@ class Hub:
             return (await self._core.shape(found)).to_dict() if found is not None else {}
         body = event.body or {}
         return {**body, "agent": self._core.names(body["agent"])} if event.type == "turn.delta" else body
+
+
+async def _turn_over(subscription: Subscription, receipt: Receipt, agent: ParticipantId) -> Turn:
+    """The turn of an agent that covered a message, once it is over."""
+    async for event in subscription:
+        turn = event.turn
+        if turn is None or turn.conversation != receipt.conversation or turn.agent != agent:
+            continue
+        if turn.state not in OPEN and turn.hi >= receipt.seq:
+            return turn
+    raise AssertionError("a subscription never ends by itself")
 
 
 def _near(warning: Warned, known: list[str]) -> Warned:
