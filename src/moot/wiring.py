@@ -43,10 +43,25 @@ def quiet_logs() -> None:
         )
 
 
+def check_places(settings: Settings, home: Home) -> None:
+    """What is set for store and log must be what is used: nothing may be kept elsewhere than the file says."""
+    for key, found, built in (
+        ("store.url", settings.store.url, "sqlite:moot.db"),
+        ("log.url", settings.log.url, "embedded:"),
+    ):
+        if found != built:
+            raise BadValue(
+                f"{key} in {home.toml} asks for something this version cannot use",
+                detail=f'it takes "{built}"; other stores and logs come with a later version',
+                fix=(f'set {key} = "{built}", or leave it out',),
+            )
+
+
 async def assemble(home: Home, clock: Clock | None, grown: Callable[[], None]) -> Parts:
     """Open the home: settings, store, log. `grown` is called after every commit of this process."""
     quiet_logs()
     settings = load(home)
+    check_places(settings, home)
     home.make()
     clock = clock or SystemClock()
     source = Source(clock.now, terms(settings), ConversationIds(clock.now))

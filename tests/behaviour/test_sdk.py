@@ -544,6 +544,35 @@ async def test_a_manual_clock_governs_cooldown_and_deadlines(tmp_path: Path) -> 
         assert len([m for m in await hub.messages("room") if m.sender == "a"]) == 2
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        '[store]\nurl = "postgresql://me@db/moot"',
+        '[store]\nurl = "sqlite:other.db"',
+        '[log]\nurl = "kafka://b:9092"',
+    ],
+)
+async def test_a_store_or_log_this_version_lacks_is_refused_and_nothing_is_kept_elsewhere(
+    tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "moot.toml").write_text(place)
+    with pytest.raises(BadValue, match="cannot use"):
+        async with Hub.open(tmp_path):
+            pass
+    assert not (tmp_path / "moot.db").exists()
+
+
+async def test_waiting_leaves_no_follower_behind(quick: Path) -> None:
+    async with Hub.open(quick, agents=[speaker("a", "yes")]) as hub:
+        followers = hub._core.parts.log._subscriptions
+        before = len(followers)
+        await hub.ask("a", "hello", timeout=10)
+        await hub.settled()
+        with pytest.raises(NotFound):
+            await hub.ask("nobody", "hello")
+        assert len(followers) == before
+
+
 def test_every_error_is_a_moot_error() -> None:
     assert issubclass(TimedOut, TimeoutError)
     for error in (TimedOut, RateLimited, Passed, TurnFailed, Stale):
