@@ -4,7 +4,7 @@ A port exists where there are two real implementations. All of them speak in Moo
 knows SQL, sockets or topics.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant
+from moot.model.prompt import Answered, Prompt, ToolResult, ToolSpec
 from moot.model.round import Round
 from moot.model.turn import Turn, TurnState
 from moot.rules.draft import Seen
@@ -139,4 +140,25 @@ class Brain(Protocol):
 
     async def think(self, turn: Any) -> str | None:
         """`turn` is a `Speaking` (host/speaking.py): what the agent reads, and how it answers."""
+        ...
+
+
+class Model(Protocol):
+    """A language model behind somebody's API. One call, one answer; it neither retries nor waits for its turn."""
+
+    name: str
+    """As in moot.toml: `anthropic:MODEL`, `openai:MODEL`, `openai:MODEL@URL`."""
+
+    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
+        """Text goes to `said` as it comes. Cancelling closes the connection at once."""
+        ...
+
+
+class Tool(Protocol):
+    """Something a brain may call. Refusals and failures are results, told to the model; only bugs raise."""
+
+    spec: ToolSpec
+
+    async def run(self, arguments: dict[str, Any], turn: Any) -> ToolResult:
+        """`turn` is the `Speaking` in which it is called."""
         ...

@@ -1,0 +1,88 @@
+"""What a model is given and what it gives back, whoever makes the model; and the tools it may call."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+PromptRole = Literal["user", "assistant"]
+
+
+class ToolSpec(Struct, frozen=True):
+    """A tool as a model is told of it."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """JSON Schema of the arguments, an object."""
+    idempotent: bool = False
+    """Running it twice does no more than running it once: after a crash it may be run again."""
+
+
+class ToolCall(Struct, frozen=True, gc=False):
+    """A model asks for a tool. `arguments` is JSON as the model wrote it, which may be broken."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class ToolResult(Struct, frozen=True, gc=False):
+    text: str
+    failed: bool = False
+
+
+class Line(Struct, frozen=True):
+    """One entry of the message list. `calls` follow an assistant's text; `answers` names the call a result is for."""
+
+    role: PromptRole
+    content: str
+    calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
+
+
+class Prompt(Struct, frozen=True):
+    """Everything a model is given for one answer."""
+
+    system: str
+    lines: tuple[Line, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    stable: int = 0
+    """So many lines from the start come again unchanged in the next turn: worth a provider's cache."""
+
+
+class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What answers cost. `cached_tokens` and `written_tokens` are parts of `input_tokens`."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    """Read from the provider's cache."""
+    written_tokens: int = 0
+    """Written into the provider's cache."""
+    cost_usd: float | None = None
+    """None where the price of the model is not known."""
+    calls: int = 0
+    """Answers asked for, retries included."""
+    model: str = ""
+
+    def plus(self, other: "Usage") -> "Usage":
+        costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            written_tokens=self.written_tokens + other.written_tokens,
+            cost_usd=sum(costs) if costs else None,
+            calls=self.calls + other.calls,
+            model=other.model or self.model,
+        )
+
+
+class Answered(Struct, frozen=True):
+    """A model's whole answer: its text, the tools it asks for, and what it cost."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    cut: bool = False
+    """The provider stopped it at the limit of output tokens."""
