@@ -24,6 +24,8 @@ POINTS = (
     "write.preack",
     "host.claimed",
     "host.prethink",
+    "host.intended",
+    "host.tool_ran",
     "host.thought",
     "host.finished",
     "host.attached",

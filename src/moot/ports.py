@@ -13,7 +13,7 @@ from moot.model.change import Decision
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
-from moot.model.message import Message, Revision
+from moot.model.message import Message, Revision, Summary
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant
 from moot.model.prompt import Answered, Prompt, ToolResult, ToolSpec
@@ -101,6 +101,22 @@ class Turns(Protocol):
     async def round(self, conversation: ConversationId, opener: int) -> Round | None: ...
     async def due(self, now: float) -> list[ConversationId]: ...
     async def next_due(self) -> float | None: ...
+
+
+class Recall(Protocol):
+    """Reading what agents were given, and what they were given it from."""
+
+    async def secret(self) -> str: ...
+    async def summary(self, conversation: ConversationId, *, upto: int) -> Summary | None:
+        """The newest that stands for nothing beyond `upto`."""
+        ...
+
+    async def summary_of(self, conversation: ConversationId, epoch: int) -> Summary | None: ...
+    async def turns_before(self, turn: Turn, *, reading_to: int, limit: int) -> list[Turn]:
+        """Earlier turns of the same agent there that ended and read at least so far, oldest first."""
+        ...
+
+    async def text(self, digest: str) -> str | None: ...
 
 
 class People(Protocol):

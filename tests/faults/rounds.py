@@ -20,9 +20,11 @@ from moot import failpoints
 from moot.brains.code import AgentSpec
 from moot.errors import Conflict
 from moot.hub import Hub
+from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from tests.support.ledger import INFO, OK, Ledger, Op, body_sha, now
 
 AGENTS = ("a", "b", "c")
+USES_A_TOOL = "b"
 ROOM = "room"
 COOLDOWN = 0.1
 SETTLED, UNSETTLED, BROKEN, STUNG = 0, 3, 4, 5
@@ -36,9 +38,28 @@ def agent(name: str, home: Path) -> AgentSpec:
     async def think(turn: Any) -> str:
         with (home / "thoughts").open("ab") as file:
             file.write(f"{name} {turn.id}\n".encode())
+        if name == USES_A_TOOL:
+            await use(turn)
         return f"{name} answers what was said so far, {len(turn.messages)} messages in all"
 
     return AgentSpec(name, think)
+
+
+class Ruler:
+    """A tool that does no harm when it is run again."""
+
+    spec = ToolSpec("ruler", "measures", {"type": "object"}, idempotent=True)
+
+    async def run(self, arguments: dict[str, Any], turn: Any) -> ToolResult:
+        return ToolResult("twelve")
+
+
+async def use(turn: Any) -> None:
+    """Call the tool once; after a crash, go on from what is written down."""
+    if not turn.steps:
+        await turn.use(Ruler(), ToolCall("c1", "ruler", "{}"), answer=0, said="")
+    elif not turn.steps[-1].seq:
+        await turn.run_step(Ruler(), turn.steps[-1])
 
 
 async def play(home: Path, seconds: float, again: bool) -> None:

@@ -64,6 +64,10 @@ async def assert_as_if_nothing_happened(home: Path, rounds_played: int) -> None:
     said = [turn.agent for turn in ended if turn.state is TurnState.SAID]
     assert [m.author for m in messages if m.by_agent] == said
     assert [m.text for m in messages if m.kind is Kind.HUMAN] == ["hi @b @a", "and now? @b"][:rounds_played]
+    measured = [t.id for t in ended if t.agent == rounds.USES_A_TOOL and t.state is TurnState.SAID]
+    answers = [m.turn for m in messages if m.kind is Kind.TOOL]
+    assert sorted(answers) == sorted(set(answers)), "a tool answered twice in one turn"
+    assert set(measured) <= set(answers)
     notices = [m for m in messages if m.kind is Kind.SYSTEM]
     assert len(notices) == len(ended) - len(said), notices
     assert all(turn.state in (TurnState.SAID, TurnState.FAILED) for turn in ended), ended

@@ -106,6 +106,9 @@ def phantom(ops: Sequence[Op], left: Remains) -> Complaints:
                 known = (message.author, message.key) in sent
             case Kind.SYSTEM:
                 known = "notice" in message.metadata
+            case Kind.TOOL:
+                asked = turns[message.turn].steps if message.turn in turns else ()
+                known = message.seq in [step.seq for step in asked]
             case _:
                 known = message.turn in turns and turns[message.turn].agent == message.author
         if not known:
@@ -286,7 +289,7 @@ def double_turn(ops: Sequence[Op], left: Remains) -> Complaints:
         m.turn for m in left.all_messages() if m.turn is not None and not m.metadata.get("partial")
     )
     for turn in left.turns:
-        allowed = turn.posts + (1 if turn.message else 0)
+        allowed = turn.posts + len(turn.steps) + (1 if turn.message else 0)
         if results[turn.id] > allowed:
             yield f"turn {turn.id} of {turn.agent} has {results[turn.id]} messages, {allowed} are its own"
     still = Counter((turn.conversation, turn.agent) for turn in left.turns if turn.state in OPEN)

@@ -5,6 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from moot.model.prompt import Offered
+
 Think = Callable[[Any], Awaitable[str | None]]
 
 
@@ -34,6 +36,9 @@ class AgentSpec(Struct, frozen=True):
     project: str | None = None
     brain: str = ""
     """What made it, where that is worth a mark on its messages (`demo/1`)."""
+    prompted: bool = False
+    """It thinks with a model: its window moves in blocks, so that the provider's cache can hit."""
+    offered: Offered = Offered()
 
     async def __call__(self, turn: Any) -> str | None:
         """The function itself, for tests of the agent alone."""

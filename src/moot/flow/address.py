@@ -50,6 +50,15 @@ def addressed(room: Room, author: Participant, words: Words, first: list[Partici
     return told
 
 
+def named(room: Room, words: Words) -> set[ParticipantId]:
+    """The members a message asks for by name, or all of them."""
+    if EVERYONE.intersection(words.mentions):
+        return set(room.members)
+    meant = [mentions.resolve(token, room.draft.seen.named) for token in words.mentions]
+    meant += [room.draft.seen.named(name) for name in words.force]
+    return {who.id for who in meant if who is not None}
+
+
 def calls(
     room: Room, author: Participant, told: Addressed, *, chain: Root, hop: int, due: float, turn: Turn | None
 ) -> tuple[list[Call], dict[ParticipantId, Rule]]:

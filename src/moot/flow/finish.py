@@ -12,12 +12,12 @@ from msgspec import Struct, structs
 from moot.errors import Refused
 from moot.flow import claim, look, post
 from moot.model.answer import Finished
-from moot.model.change import Decision
+from moot.model.change import Decision, KeepText
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind
-from moot.model.turn import Rule, Turn, TurnState
+from moot.model.turn import Given, Rule, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import brakes, direct, floor, mentions, seats
 from moot.rules.draft import Draft, Room, Seen
@@ -36,6 +36,8 @@ class Said(Struct, frozen=True, tag=True, gc=False):
 class Failed(Struct, frozen=True, tag=True, gc=False):
     error: str
     usage: dict[str, Any] | None = None
+    told: str = ""
+    """What people in the conversation are told of it, where there is more to say than that it failed."""
 
 
 class Expired(Struct, frozen=True, tag=True, gc=False):
@@ -52,6 +54,9 @@ class Finish(Struct, frozen=True, gc=False):
     host: HostId | None = None
     runs_here: frozenset[ParticipantId] = frozenset()
     """Agents the caller hosts with room for a turn, for the hand-over."""
+    given: Given | None = None
+    """What its agent was given, and the text that this refers to."""
+    text: str = ""
 
 
 def scope(command: Finish) -> Scope:
@@ -64,11 +69,15 @@ def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
     turn = look.running(seen, command.turn, command.fence)
     draft = Draft(seen, at)
     room = draft.room(look.conversation(seen, turn.conversation))
+    if command.given is not None:
+        turn = room.put_turn(structs.replace(turn, given=command.given))
+        if command.text:
+            draft.add(KeepText(command.given.system, command.text))
     match command.outcome:
         case Said(text=text):
             message, done = _said(room, turn, text, command.outcome)
-        case Failed(error=error, usage=usage):
-            message, done = None, fail(room, structs.replace(turn, usage=usage), error)
+        case Failed(error=error, usage=usage, told=told):
+            message, done = None, fail(room, structs.replace(turn, usage=usage), error, told=told)
         case Expired():
             message, done = None, expire(room, turn)
         case _:
@@ -95,11 +104,13 @@ def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Mess
     return message, seats.end(room, turn, TurnState.SAID)
 
 
-def fail(room: Room, turn: Turn, error: str, rule: Rule | None = None) -> Turn:
+def fail(room: Room, turn: Turn, error: str, rule: Rule | None = None, *, told: str = "") -> Turn:
     """The turn went wrong: said in the conversation, and the next speaker goes on."""
     done = seats.end(room, turn, TurnState.FAILED, rule=rule, error=error)
     name = room.draft.participant(turn.agent).name
-    text = f"[{name} encountered an error]" if rule is None else f"[{name} was not heard: {error}]"
+    text = f"[{name} was not heard: {error}]" if rule is not None else f"[{name} encountered an error]"
+    if told:
+        text = f"[{name} {told}]"
     seats.trouble(room, done, text)
     return done
 

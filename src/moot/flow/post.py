@@ -16,12 +16,12 @@ from moot.model.answer import Receipt
 from moot.model.chain import Root
 from moot.model.change import AppendMessage, Decision
 from moot.model.conversation import ReplyStrategy
-from moot.model.ids import SYSTEM, ParticipantId, RootId, TurnId
+from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind, Participant
-from moot.model.turn import FORCING, Call, Rule, Turn, TurnState
+from moot.model.turn import FORCING, Call, Rule, Step, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import audit, brakes, direct, floor, links, mentions, seats, why
 from moot.rules.draft import Draft, Room, Seen
@@ -134,14 +134,15 @@ def speak(room: Room, author: Participant, command: Post) -> Receipt:
     here = turn is not None and turn.conversation == room.id
     if turn is not None and here and room.conversation.takes_rounds:
         lineage.take_post_slot(room, turn)
-    stopped = stoppable(room, author) if command.interrupt else []
+    words = address.Words(mentions=command.mentions, force=command.force)
+    stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
     cut_short(room, stopped, command.partials)
     message, warnings = say(
         room,
         Utterance(
             author=author,
             text=command.text,
-            words=address.Words(mentions=command.mentions, force=command.force),
+            words=words,
             cap=command.max_turns or room.settings.max_agent_turns_per_message,
             turn=turn,
             here=here,
@@ -312,12 +313,35 @@ def stoppable(room: Room, author: Participant) -> list[Turn]:
     return sorted(running, key=lambda turn: (turn.started_at, turn.id))
 
 
-def cut_short(room: Room, turns: list[Turn], partials: dict[TurnId, str]) -> None:
-    """Stop running turns; what they had said is kept as marked partials that wake nobody."""
+def interjected(room: Room, author: Participant, words: address.Words) -> list[Turn]:
+    """Running turns that this message stops because their agents want it so (`on_busy`)."""
+    running = [turn for turn in stoppable(room, author) if _wants_interrupts(room, turn, author)]
+    if running and room.conversation.takes_rounds:
+        named = address.named(room, words)
+        return [turn for turn in running if turn.agent in named]
+    return running
+
+
+def _wants_interrupts(room: Room, turn: Turn, author: Participant) -> bool:
+    who = room.draft.participant(turn.agent)
+    policy = who.config.get("on_busy")
+    return policy == "interrupt" or (policy == "interrupt-by-superior" and links.is_above(author, who))
+
+
+def cut_short(room: Room, turns: list[Turn], partials: dict[TurnId, str]) -> list[Turn]:
+    """Stop running turns; what they had said is kept as marked partials that wake nobody.
+
+    A turn whose tool runs is stopped when the tool's result has been written down.
+    """
+    stopped: list[Turn] = []
     for turn in turns:
+        if turn.open_step is not None:
+            stopped.append(room.put_turn(structs.replace(turn, stopping=True)))
+            continue
         kept = partial(room, turn, partials.get(turn.id, ""))
         room.put_member(structs.replace(room.members[turn.agent], cut=True))
-        seats.cancel(room, structs.replace(turn, interrupted=True, message=kept), Rule.FORCE)
+        stopped.append(seats.cancel(room, structs.replace(turn, interrupted=True, message=kept), Rule.FORCE))
+    return stopped
 
 
 def partial(room: Room, turn: Turn, text: str) -> int:
@@ -346,6 +370,31 @@ def partial(room: Room, turn: Turn, text: str) -> int:
         ),
     )
     return message.seq
+
+
+def by_tool(room: Room, turn: Turn, step: Step, text: str, *, failed: bool) -> Message:
+    """What a tool answered in a turn. It belongs to the turn's chain and owes nobody anything."""
+    told = {"tool": step.tool, "for": turn.agent, "call": step.call, "arguments": step.arguments}
+    return append(
+        room,
+        AppendMessage(
+            Message(
+                conversation=room.id,
+                seq=room.conversation.next_seq,
+                author=TOOL,
+                kind=Kind.TOOL,
+                text=text,
+                root=turn.root,
+                hop=turn.hop,
+                at=room.now,
+                turn=turn.id,
+                round=turn.round,
+                depth=turn.depth,
+                metadata={**told, "failed": True} if failed else told,
+            ),
+            links.permit(TOOL, Kind.TOOL, room.conversation),
+        ),
+    )
 
 
 def notice(room: Room, text: str, metadata: dict[str, Any]) -> Message:

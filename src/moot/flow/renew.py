@@ -1,6 +1,6 @@
 """Renew: the host still runs these turns. A sign of life (a chunk, a tool event) moves the deadline too."""
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from moot.flow import look
 from moot.model.change import Decision
@@ -36,10 +36,5 @@ def decide(command: Renew, seen: Seen, at: Moment) -> Decision[tuple[TurnId, ...
             lost.append(alive.turn)
             continue
         room = draft.room(look.conversation(seen, turn.conversation))
-        lease = at.now + at.terms.lease_seconds
-        deadline = turn.deadline
-        if deadline:
-            deadline = max(deadline, alive.sign_of_life + seats.patience(room, turn))
-        due = seats.next_look(lease, deadline, turn.limit, late=False)
-        room.put_turn(structs.replace(turn, lease=lease, deadline=deadline, due=due))
+        room.put_turn(seats.alive(room, turn, alive.sign_of_life))
     return Decision(draft.changes(), tuple(lost))

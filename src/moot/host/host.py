@@ -10,19 +10,22 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
+from moot.context.given import Context
+from moot.context.view import View
+from moot.context.window import Size
 from moot.errors import MootError, Stale
 from moot.failpoints import failpoint
 from moot.flow import claim, finish, leave_partial, release, renew
 from moot.flow.presence import Attach, Detach, attaching, detaching
 from moot.host.speaking import Speaking
-from moot.host.view import View, build
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.participant import Participant
+from moot.model.prompt import Offered
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.ports import Brain, Clock, Conversations, Store, Turns
+from moot.ports import Brain, Clock, Store, Turns
 
 log = structlog.get_logger("moot.host")
 
@@ -34,9 +37,9 @@ class Hosted(Struct, frozen=True):
 
     who: Participant
     brain: Brain
+    size: Size
     concurrency: int = 4
-    context_messages: int = 20
-    context_tokens: int = 8000
+    offered: Offered = Offered()
 
 
 class Running:
@@ -59,14 +62,15 @@ class Host:
         store: Store,
         reads: Any,
         clock: Clock,
-        handle: Callable[[View, Callable[[str], Any]], Any],
+        context: Context,
+        handle: Callable[[View, Offered, Callable[[str], Any]], Any],
         told_live: Callable[[Event], None],
         lease_seconds: float,
     ) -> None:
         self.id = identity
         self._pid = pid
         self._store = store
-        self._conversations: Conversations = reads
+        self._context = context
         self._turns: Turns = reads
         self._clock = clock
         self._handle = handle
@@ -240,8 +244,16 @@ class Host:
         """One turn from claim to finish; the floor's next turn follows at once where it is ours."""
         outcome = await self._think(turn)
         failpoint("host.thought")
+        run = self._running.get(turn.id)
+        speaking = run.speaking if run is not None else None
         command = finish.Finish(
-            turn=turn.id, fence=turn.fence, outcome=outcome, host=self.id, runs_here=self._with_room(turn)
+            turn=turn.id,
+            fence=turn.fence,
+            outcome=outcome,
+            host=self.id,
+            runs_here=self._with_room(turn),
+            given=speaking.given if speaking is not None else None,
+            text=speaking.given_text if speaking is not None else "",
         )
         try:
             done = await self._store.transact(finish, command)
@@ -268,15 +280,9 @@ class Host:
     async def _think(self, turn: Turn) -> finish.Outcome:
         hosted = self._hosted[turn.agent]
         try:
-            view = await build(
-                self._conversations,
-                turn,
-                hosted.who,
-                messages=hosted.context_messages,
-                tokens=hosted.context_tokens,
-            )
+            view = await self._context.view(turn, hosted.who, hosted.size)
             failpoint("host.prethink")
-            speaking = await self._handle(view, lambda chunk: self._said(turn, chunk))
+            speaking = await self._handle(view, hosted.offered, lambda chunk: self._said(turn, chunk))
             self._running[turn.id].speaking = speaking
             reply = await hosted.brain.think(speaking)
         except asyncio.CancelledError:
@@ -285,11 +291,29 @@ class Host:
             log.warning(
                 "brain failed", action="brain_failed", agent=turn.agent, turn=turn.id, error=repr(error)
             )
-            return finish.Failed(error=f"{type(error).__name__}: {error}")
+            return finish.Failed(
+                error=f"{type(error).__name__}: {error}",
+                usage=self._usage(turn),
+                told=getattr(error, "told", ""),
+            )
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}
-        return finish.Said(text=reply, metadata=mark)
+        return finish.Said(text=reply, metadata=mark, usage=self._usage(turn))
+
+    def _usage(self, turn: Turn) -> dict[str, Any] | None:
+        """What the turn cost, and how much of its prompt the provider could have known already."""
+        run = self._running.get(turn.id)
+        speaking = run.speaking if run is not None else None
+        if speaking is None or speaking.usage is None:
+            return None
+        used: dict[str, Any] = to_builtins(speaking.usage)
+        if speaking.usage.input_tokens:
+            used["hit_rate"] = round(speaking.usage.cached_tokens / speaking.usage.input_tokens, 4)
+        given = speaking.given
+        if given.size and given.shared is not None:
+            used["prefix"] = round(given.shared / given.size, 4)
+        return used
 
     async def _said(self, turn: Turn, chunk: str) -> None:
         """A chunk is shown to whoever watches, and is a sign of life."""

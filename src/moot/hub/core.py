@@ -8,6 +8,9 @@ from uuid import uuid4
 
 from moot import shapes
 from moot.brains.code import AgentSpec, CodeBrain
+from moot.context.given import Context
+from moot.context.templates import Templates
+from moot.context.window import Size
 from moot.errors import NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.host.hints import HintClient, HintServer
@@ -19,7 +22,7 @@ from moot.model.participant import Kind, Participant
 from moot.model.turn import OPEN
 from moot.ports import Clock
 from moot.rules.mentions import nearest
-from moot.settings import Home
+from moot.settings import AgentSettings, Home
 from moot.wiring import Parts, assemble
 
 UNHINTED_LOOK = 0.5
@@ -41,6 +44,7 @@ class Core:
         self.parts: Parts
         self.host: Host
         self.sweeper: Sweeper
+        self.context: Context
         self.user: ParticipantId
 
     # --- opening and closing -----------------------------------------------------------------------------
@@ -69,12 +73,20 @@ class Core:
         parts, settings = self.parts, self.parts.settings
         enrolled = await self._enrol(agents)
         self.user = next(who.id for who in enrolled if who.kind is Kind.HUMAN)
+        self.context = Context(
+            parts.store,
+            Templates(self._home.path / "templates"),
+            workspaces=self._home.path / "agents",
+            known=self.known,
+            secret=await parts.store.secret(),
+        )
         self.host = Host(
             HostId(f"h{uuid4().hex[:12]}"),
             os.getpid(),
             store=parts.store,
             reads=parts.store,
             clock=parts.clock,
+            context=self.context,
             handle=handle,
             told_live=parts.log.live,
             lease_seconds=settings.host.lease_seconds,
@@ -113,13 +125,23 @@ class Core:
         people = [Newcomer(name=settings.hub.user, kind=Kind.HUMAN)]
         for row in settings.agents:
             kind = Kind.EXTERNAL if row.brain == "external" else Kind.AGENT
-            config = {"avatar": row.avatar} if row.avatar else {}
+            config = {"on_busy": row.on_busy.value}
+            if row.avatar:
+                config["avatar"] = row.avatar
             named = row.name not in given or given[row.name].brain or row.brain.startswith("code:")
             brain = row.brain if named else "code"
             people.append(Newcomer(row.name, kind, row.display, row.role, brain, row.project, config))
         rows = {row.name for row in settings.agents}
         people += [
-            Newcomer(spec.name, Kind.AGENT, spec.display, spec.role, spec.brain or "code", spec.project or "")
+            Newcomer(
+                spec.name,
+                Kind.AGENT,
+                spec.display,
+                spec.role,
+                spec.brain or "code",
+                spec.project or "",
+                {"on_busy": spec.on_busy},
+            )
             for spec in agents
             if spec.name not in rows
         ]
@@ -134,11 +156,9 @@ class Core:
             Hosted(
                 who=by_name[spec.name],
                 brain=CodeBrain(spec.think, spec.brain),
-                concurrency=rows[spec.name].concurrency if spec.name in rows else spec.concurrency,
-                context_messages=rows[spec.name].context_messages
-                if spec.name in rows
-                else spec.context_messages,
-                context_tokens=rows[spec.name].context_tokens if spec.name in rows else spec.context_tokens,
+                size=size_of(spec, row := rows.get(spec.name)),
+                concurrency=spec.concurrency if row is None else row.concurrency,
+                offered=spec.offered,
             )
             for spec in agents
         ]
@@ -202,6 +222,9 @@ class Core:
         known = self._known.get(who)
         return known.name if known is not None else who
 
+    def known(self, who: ParticipantId) -> Participant | None:
+        return self._known.get(who)
+
     def people(self) -> list[Participant]:
         return list(self._known.values())
 
@@ -244,6 +267,13 @@ class Core:
         )
         settings = conversation.settings.over(self.parts.settings.groups)
         return shapes.Conversation.of(conversation, seats, settings, self.names)
+
+
+def size_of(spec: AgentSpec, row: AgentSettings | None) -> Size:
+    """How much an agent is shown; a row of moot.toml wins over its function."""
+    has = spec if row is None else row
+    make = Size.in_blocks if spec.prompted else Size
+    return make(has.context_messages, has.context_tokens)
 
 
 def _alive(pid: int) -> bool:

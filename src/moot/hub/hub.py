@@ -18,11 +18,11 @@ import msgspec
 
 from moot import shapes
 from moot.brains.code import AgentSpec
+from moot.context.view import View
 from moot.errors import BadText, BadValue, NotFound, NotPermitted, Passed, TimedOut, TurnFailed
 from moot.flow import post, revise
 from moot.flow.post import Post
-from moot.host.speaking import Speaking
-from moot.host.view import View
+from moot.host.speaking import Speaking, Surroundings
 from moot.hub.agents import Agents
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
@@ -32,6 +32,7 @@ from moot.model.answer import Blocked, Preview, Receipt, Warned
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
 from moot.model.message import Message
+from moot.model.prompt import Offered
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
@@ -71,9 +72,17 @@ class Hub:
         option = None if home is None else str(home)
         core = Core(Home(find_home(option, os.environ)), clock, listens=listens)
 
-        async def handle(view: View, stream: Any) -> Speaking:
-            voice = Hub(core, view.agent.id, view.turn)
-            return Speaking(view, await core.shape(view.conversation), core.names, stream, voice)
+        async def handle(view: View, offered: Offered, stream: Any) -> Speaking:
+            around = Surroundings(
+                store=core.parts.store,
+                context=core.context,
+                names=core.names,
+                conversation=await core.shape(view.conversation),
+                hub=Hub(core, view.agent.id, view.turn),
+                offered=offered,
+                stream=stream,
+            )
+            return Speaking(view, around)
 
         await core.open(agents, handle)
         try:

@@ -8,7 +8,7 @@ from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId
-from moot.model.message import Message, Revision
+from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
 from moot.model.permit import Permit
 from moot.model.round import Round
@@ -78,6 +78,17 @@ class DropHost(Struct, frozen=True, gc=False):
     host: HostId
 
 
+class AddSummary(Struct, frozen=True, gc=False):
+    summary: Summary
+
+
+class KeepText(Struct, frozen=True, gc=False):
+    """A text that many turns were given, kept once under its fingerprint."""
+
+    digest: str
+    text: str
+
+
 class Emit(Struct, frozen=True, gc=False):
     event: Event
 
@@ -97,6 +108,8 @@ Change: TypeAlias = (
     | PutQuota
     | PutHost
     | DropHost
+    | AddSummary
+    | KeepText
     | Emit
 )
 

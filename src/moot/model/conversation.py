@@ -105,6 +105,10 @@ class Conversation(Struct, frozen=True, gc=False):
     """Opener of the newest round that left calls blocked; `/continue` takes it up again."""
     blocked: tuple[Call, ...] = ()
     """Outside groups: calls a brake refused, newest per agent, for `/continue`."""
+    epoch: int = 0
+    """How many summaries there are; each begins an epoch."""
+    summarised: int = 0
+    """The newest summary stands for everything up to this seq."""
 
     @property
     def head(self) -> int:

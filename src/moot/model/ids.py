@@ -12,6 +12,9 @@ RootId = NewType("RootId", str)
 SYSTEM = ParticipantId("system")
 """Author of notices. Nobody holds a credential for it."""
 
+TOOL = ParticipantId("tool")
+"""Author of what tools answer. Nobody holds a credential for it either."""
+
 
 def address(conversation: ConversationId, seq: int) -> str:
     """The address of a message, unique over the whole store."""

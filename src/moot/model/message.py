@@ -84,3 +84,25 @@ class Revision(Struct, frozen=True, gc=False):
     at: float
     link: int
     hash: str
+
+
+class Summary(Struct, frozen=True, gc=False):
+    """A docmem node of type `summary`: stands for all messages up to a seq. It has no seq and wakes nobody."""
+
+    conversation: ConversationId
+    epoch: int
+    upto: int
+    text: str
+    by: str
+    """The brain that made it."""
+    at: float
+    version: int = 1
+    usage: dict[str, Any] | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.conversation}:s{self.epoch}"
+
+    @property
+    def context(self) -> str:
+        return f"summary:brain:{self.by}"

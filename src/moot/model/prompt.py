@@ -31,6 +31,16 @@ class ToolResult(Struct, frozen=True, gc=False):
     failed: bool = False
 
 
+class Offered(Struct, frozen=True):
+    """What an agent may do beside speaking."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    off: tuple[str, ...] = ()
+    """Why a tool that is set for it is off, a sentence each."""
+    text_form: bool = False
+    """It may call tools in its text, for models that know no other way."""
+
+
 class Line(Struct, frozen=True):
     """One entry of the message list. `calls` follow an assistant's text; `answers` names the call a result is for."""
 

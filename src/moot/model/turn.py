@@ -107,6 +107,43 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     """Not before this moment (pair back-off)."""
 
 
+class Step(Struct, frozen=True, gc=False, omit_defaults=True):
+    """One tool call of a turn: written down before the tool runs, answered by a message of `tool` after."""
+
+    call: str
+    tool: str
+    arguments: str
+    at: float
+    answer: int = 0
+    """Which of the model's answers in this turn asked for it."""
+    said: str = ""
+    """What the model said before the first call of that answer."""
+    idempotent: bool = False
+    seq: int = 0
+    """The message with its result; 0 as long as it runs."""
+
+
+class Given(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What an agent was given, by reference: texts are stored once, and these say which. See context/given.py."""
+
+    start: int
+    """The window began behind this seq."""
+    digest: str = ""
+    """Fingerprint of the whole, to tell whether what is shown today is what was given then."""
+    system: str = ""
+    """Fingerprint of the system prompt, kept as a text of its own; empty for brains that take none."""
+    epoch: int = 0
+    """The summary that stood for what lies before the window."""
+    pinned: int = 0
+    names: dict[str, str] = {}
+    """What speakers were called then, where that is not their id."""
+    tools: tuple[str, ...] = ()
+    size: int = 0
+    """Bytes of the prompt …"""
+    shared: int | None = None
+    """… and how many of them it began with that the last prompt of this agent here had too."""
+
+
 class Turn(Struct, frozen=True, gc=False):
     id: TurnId
     agent: ParticipantId
@@ -155,6 +192,15 @@ class Turn(Struct, frozen=True, gc=False):
     kept: str = ""
     """Text of a reply that was refused, kept for its author."""
     usage: dict[str, Any] | None = None
+    steps: tuple[Step, ...] = ()
+    given: Given | None = None
+    stopping: bool = False
+    """Interrupted while a tool ran: it ends as soon as the result is written down."""
+
+    @property
+    def open_step(self) -> Step | None:
+        """The tool call that has begun and has no result yet."""
+        return next((step for step in self.steps if not step.seq), None)
 
     @property
     def named(self) -> bool:

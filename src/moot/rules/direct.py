@@ -73,6 +73,13 @@ def after(room: Room, turn: Turn) -> None:
         _ready(room, left, "an agent")
 
 
+def resume(room: Room, stopped: Turn) -> None:
+    """A turn was stopped by a message that came while its tool ran: that message is the next turn."""
+    left = tuple(call for call in stopped.calls if call.seq > stopped.hi)
+    if left and stopped.agent not in room.turns:
+        _ready(room, left, "an agent")
+
+
 def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -> None:
     """The agent left or was paused: its open turn goes."""
     turn = room.turns.get(agent)

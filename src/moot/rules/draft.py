@@ -6,7 +6,7 @@ throws the draft away and nothing has happened. `changes()` is what the fold get
 
 from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot.model.chain import Pair, Root
 from moot.model.change import (
@@ -218,6 +218,10 @@ class Draft:
         self._quotas[quota.agent] = quota
 
     def emit(self, kind: str, room: Room | None = None, **fields: Any) -> None:
+        """Tell what happened. A turn is told without what it was given, which only its inspector shows."""
+        turn = fields.get("turn")
+        if turn is not None and (turn.given is not None or turn.steps):
+            fields["turn"] = structs.replace(turn, given=None, steps=())
         conversation = room.id if room is not None else None
         self.others.append(Emit(Event(type=kind, at=self.at.now, conversation=conversation, **fields)))
 

@@ -6,7 +6,7 @@ though: nothing becomes a message without passing here.
 
 from moot.model.conversation import Conversation
 from moot.model.ids import SYSTEM, ParticipantId
-from moot.model.participant import Kind
+from moot.model.participant import Kind, Participant
 from moot.model.permit import Permit
 
 OF_SYSTEM = Permit(author=SYSTEM, by="system")
@@ -17,3 +17,8 @@ def permit(author: ParticipantId, kind: Kind, conversation: Conversation) -> Per
     if kind is Kind.HUMAN:
         return Permit(author=author, by="human")
     return Permit(author=author, by="member" if conversation.takes_rounds else "open")
+
+
+def is_above(author: Participant, agent: Participant) -> bool:
+    """Whether the author is the agent's superior. People are everybody's; among agents the graph will say."""
+    return author.kind is Kind.HUMAN and author.id != agent.id

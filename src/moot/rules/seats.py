@@ -197,6 +197,14 @@ def claim(room: Room, turn: Turn, host: HostId | None, *, hi: int, last_human: i
     return _tell(room, running, "turn.started")
 
 
+def alive(room: Room, turn: Turn, sign: float) -> Turn:
+    """A running turn whose host gave a sign of life: its lease runs anew, its deadline from that sign on."""
+    lease = room.now + room.draft.at.terms.lease_seconds
+    deadline = max(turn.deadline, sign + patience(room, turn)) if turn.deadline else 0.0
+    due = next_look(lease, deadline, turn.limit, late=False)
+    return structs.replace(turn, lease=lease, deadline=deadline, due=due)
+
+
 def next_look(lease: float, deadline: float, limit: float, *, late: bool) -> float:
     """When the sweep must look at a running turn again."""
     moments = [moment for moment in (lease, 0.0 if late else deadline, limit) if moment]

@@ -11,12 +11,14 @@ from msgspec import structs
 
 from moot.model.chain import Pair, Root
 from moot.model.change import (
+    AddSummary,
     AppendMessage,
     Change,
     DropConversation,
     DropHost,
     DropMember,
     Emit,
+    KeepText,
     PutConversation,
     PutHost,
     PutMember,
@@ -31,7 +33,7 @@ from moot.model.change import (
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId, address
-from moot.model.message import Message, Revision
+from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn, TurnState
@@ -59,6 +61,8 @@ class Dirty:
         "revisions",
         "roots",
         "rounds",
+        "summaries",
+        "texts",
         "turns",
     )
 
@@ -77,6 +81,8 @@ class Dirty:
         self.quotas: dict[ParticipantId, Quota] = {}
         self.hosts: dict[HostId, Host] = {}
         self.dropped_hosts: set[HostId] = set()
+        self.summaries: list[Summary] = []
+        self.texts: dict[str, str] = {}
         self.events: list[Event] = []
 
     def __bool__(self) -> bool:
@@ -256,6 +262,10 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
                 dirty.participants[participant.id] = participant
             case PutHost() | DropHost():
                 _presence(desk, change, dirty)
+            case KeepText(digest=digest, text=text):
+                dirty.texts[digest] = text
+            case AddSummary(summary=summary):
+                dirty.summaries.append(summary)
             case DropConversation(conversation=gone):
                 _drop_conversation(desk, gone, dirty)
             case _:
@@ -298,6 +308,7 @@ def _drop_conversation(desk: Desk, gone: ConversationId, dirty: Dirty) -> None:
     for by_conversation in (desk.members_of, desk.turns_of, desk.rounds_of):
         by_conversation.pop(gone, None)
     dirty.messages = [m for m in dirty.messages if m.conversation != gone]
+    dirty.summaries = [s for s in dirty.summaries if s.conversation != gone]
     dirty.conversations.pop(gone, None)
     dirty.members = {k: v for k, v in dirty.members.items() if k[0] != gone}
     dirty.turns = {k: v for k, v in dirty.turns.items() if v.conversation != gone}

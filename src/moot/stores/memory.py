@@ -6,6 +6,7 @@ fails here too.
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from secrets import token_hex
 from typing import Any
 
 from msgspec import structs
@@ -14,10 +15,10 @@ from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, ConversationKind, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
-from moot.model.message import Message, Revision
+from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Kind, Participant, Quota
 from moot.model.round import Round, RoundState
-from moot.model.turn import OPEN, Turn, TurnState
+from moot.model.turn import MOVES_CURSOR, OPEN, Turn, TurnState
 from moot.ports import Page, Scope, Verb
 from moot.rules.similar import words_key
 from moot.stores.desk import Desk, Dirty, chains_of
@@ -43,6 +44,9 @@ class Shelf:
         self.participants: dict[ParticipantId, Participant] = {}
         self.quotas: dict[ParticipantId, Quota] = {}
         self.hosts: dict[HostId, Host] = {}
+        self.summaries: dict[ConversationId, list[Summary]] = {}
+        self.texts: dict[str, str] = {}
+        self.secret = token_hex(16)
         self.events: list[Event] = []
         self.next_turn = 1
         self.next_event = 1
@@ -181,6 +185,9 @@ class MemoryEngine:
             self._write_turn(turn)
         for (where, opener), round_ in dirty.rounds.items():
             shelf.rounds.setdefault(where, {})[opener] = round_
+        for summary in dirty.summaries:
+            shelf.summaries.setdefault(summary.conversation, []).append(summary)
+        shelf.texts = {**dirty.texts, **shelf.texts} if dirty.texts else shelf.texts
         shelf.roots.update(dirty.roots)
         shelf.pairs.update(dirty.pairs)
         shelf.participants.update(dirty.participants)
@@ -207,7 +214,8 @@ class MemoryEngine:
         shelf.keys = {key: at for key, at in shelf.keys.items() if at[0] != where}
         shelf.turns = {key: turn for key, turn in shelf.turns.items() if turn.conversation != where}
         for by_conversation in (
-            shelf.conversations, shelf.members, shelf.messages, shelf.revisions, shelf.open_turns, shelf.rounds,
+            shelf.conversations, shelf.members, shelf.messages, shelf.revisions, shelf.open_turns,
+            shelf.rounds, shelf.summaries,
         ):  # fmt: skip
             by_conversation.pop(where, None)
 
@@ -319,6 +327,26 @@ class MemoryStore:
 
     def _due_turns(self) -> list[Turn]:
         return [turn for by_id in self.shelf.open_turns.values() for turn in by_id.values() if turn.due]
+
+    # --- Recall ----------------------------------------------------------------------------------------
+
+    async def secret(self) -> str:
+        return self.shelf.secret
+
+    async def summary(self, conversation: ConversationId, *, upto: int) -> Summary | None:
+        found = [s for s in self.shelf.summaries.get(conversation, []) if s.upto <= upto]
+        return max(found, key=lambda summary: summary.epoch, default=None)
+
+    async def summary_of(self, conversation: ConversationId, epoch: int) -> Summary | None:
+        kept = self.shelf.summaries.get(conversation, [])
+        return next((summary for summary in kept if summary.epoch == epoch), None)
+
+    async def turns_before(self, turn: Turn, *, reading_to: int, limit: int) -> list[Turn]:
+        ended = await self.turns(conversation=turn.conversation, agent=turn.agent, states=tuple(MOVES_CURSOR))
+        return [t for t in ended if t.id < turn.id and t.hi >= reading_to][-limit:]
+
+    async def text(self, digest: str) -> str | None:
+        return self.shelf.texts.get(digest)
 
     # --- People and events -------------------------------------------------------------------------------
 

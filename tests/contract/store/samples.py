@@ -15,10 +15,10 @@ from moot.model.conversation import (
 )
 from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
-from moot.model.message import Message, Part, Plan, Revision
+from moot.model.message import Message, Part, Plan, Revision, Summary
 from moot.model.participant import Host, Kind, Participant, Quota
 from moot.model.round import Note, Round, RoundState, Utterance
-from moot.model.turn import Call, Duty, Rule, Turn, TurnState
+from moot.model.turn import Call, Duty, Given, Rule, Step, Turn, TurnState
 
 TEXT = "ünï\u2028cödé \U0001f980\u200d\u202e 'quote\" \\ %s ?1 -- ; DROP TABLE messages\n\t\r\n\u0001 e\u0301"
 AT = 1_812_345_678.123457
@@ -71,6 +71,8 @@ CONVERSATION = Conversation(
     answered=5,
     stalled=7,
     blocked=CALLS,
+    epoch=3,
+    summarised=6,
 )
 MEMBER = Member(
     conversation=WHERE,
@@ -160,6 +162,25 @@ TURN = Turn(
     error=TEXT,
     kept=TEXT,
     usage=NESTED,
+    steps=(
+        Step(call="c-1", tool="shell", arguments=TEXT, at=AT, answer=1, said=TEXT, idempotent=True, seq=9),
+        Step(call="c-2", tool="notes", arguments="{}", at=LATER),
+    ),
+    given=Given(
+        start=3,
+        digest="67" * 16,
+        system="89" * 16,
+        epoch=2,
+        pinned=1,
+        names={"bøb": TEXT},
+        tools=("shell", "notes"),
+        size=BIG,
+        shared=12,
+    ),
+    stopping=True,
+)
+SUMMARY = Summary(
+    conversation=WHERE, epoch=2, upto=6, text=TEXT, by="openai:x@y", at=AT, version=3, usage=NESTED
 )
 ROUND = Round(
     conversation=WHERE,

@@ -5,15 +5,16 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from moot.model.change import Emit, PutConversation, PutMember, PutParticipant, PutTurn
+from moot.model.change import AddSummary, Emit, PutConversation, PutMember, PutParticipant, PutTurn
 from moot.model.conversation import ConversationKind
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.message import Summary
 from moot.model.participant import Kind, Participant
 from moot.model.turn import Turn, TurnState
 from moot.ports import Page
 from tests.contract.store import samples
-from tests.contract.store.places import WholeStore
+from tests.contract.store.places import Place, WholeStore
 from tests.contract.store.verbs import conversation, put, say, saying, together
 
 ROOM, OTHER = conversation("room"), conversation("other")
@@ -95,7 +96,7 @@ async def test_participants_are_listed(store: WholeStore) -> None:
     assert await store.participant("nobody") is None
 
 
-def turn(number: int, agent: str, where: str, state: TurnState, due: float = 0.0) -> Turn:
+def turn(number: int, agent: str, where: str, state: TurnState, *, due: float = 0.0, hi: int = 7) -> Turn:
     return structs.replace(
         samples.TURN,
         id=TurnId(number),
@@ -103,6 +104,7 @@ def turn(number: int, agent: str, where: str, state: TurnState, due: float = 0.0
         conversation=ConversationId(where),
         state=state,
         due=due,
+        hi=hi,
     )
 
 
@@ -202,3 +204,47 @@ async def test_a_read_sees_what_was_answered_before_it(store: WholeStore) -> Non
         newest = await store.messages(ROOM.id, Page(newest=True, limit=1))
         assert [message.seq for message in newest] == [seq]
         assert await store.last_event() == seq
+
+
+def summary(epoch: int, upto: int, where: str = "c-1") -> Summary:
+    return Summary(ConversationId(where), epoch, upto, f"epoch {epoch}", "demo", at=1.5)
+
+
+async def test_the_summary_that_is_found_reaches_no_further_than_asked(store: WholeStore) -> None:
+    where = ConversationId("c-1")
+    assert await store.summary(where, upto=100) is None
+    await put(store, *map(AddSummary, (summary(1, 10), summary(2, 30), summary(1, 7, "c-2"))))
+    found = [await store.summary(where, upto=upto) for upto in (9, 10, 29, 30, 1000)]
+    assert [one.epoch if one else None for one in found] == [None, 1, 1, 2, 2]
+    assert await store.summary_of(where, 1) == summary(1, 10)
+    assert await store.summary_of(where, 3) is None
+
+
+async def test_the_secret_is_the_same_for_every_process_and_after_a_restart(place: Place) -> None:
+    store = await place.open()
+    secret = await store.secret()
+    assert len(secret) == 32
+    assert await (await place.reopen()).secret() == secret
+
+
+async def test_earlier_turns_of_an_agent_are_those_that_read_something(store: WholeStore) -> None:
+    turns = [
+        turn(1, "arya", "c-1", TurnState.SAID, hi=4),
+        turn(2, "arya", "c-1", TurnState.CANCELLED, hi=6),
+        turn(3, "bob", "c-1", TurnState.SAID, hi=6),
+        turn(4, "arya", "c-2", TurnState.SAID, hi=6),
+        turn(5, "arya", "c-1", TurnState.PASSED, hi=7),
+        turn(6, "arya", "c-1", TurnState.FAILED, hi=8),
+        turn(7, "arya", "c-1", TurnState.RUNNING, hi=9),
+        turn(8, "arya", "c-1", TurnState.EXPIRED, hi=9),
+    ]
+    await put(store, *(PutTurn(one) for one in turns))
+
+    async def before(**asked: int) -> list[int]:
+        return [
+            one.id for one in await store.turns_before(turns[6], **{"reading_to": 0, "limit": 9, **asked})
+        ]
+
+    assert await before() == [1, 5, 6]
+    assert await before(reading_to=7) == [5, 6]
+    assert await before(limit=2) == [5, 6]

@@ -17,7 +17,7 @@ from msgspec import json
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId
-from moot.model.message import Message, Revision
+from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn, TurnState
@@ -45,7 +45,7 @@ def reads_of(home: Path) -> "SqliteReads":
 
 
 class SqliteReads:
-    """Conversations, Turns, People and Events of ports.py."""
+    """Conversations, Turns, Recall, People and Events of ports.py."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -182,6 +182,29 @@ class SqliteReads:
 
     async def next_due(self) -> float | None:
         found: float | None = self._get(READ.next_due)
+        return found
+
+    # --- Recall ------------------------------------------------------------------------------------------
+
+    async def secret(self) -> str:
+        return str(self._get(READ.secret))
+
+    async def summary(self, conversation: ConversationId, *, upto: int) -> Summary | None:
+        found: Summary | None = self._one(rows.SUMMARIES, READ.summary, conversation, upto)
+        return found
+
+    async def summary_of(self, conversation: ConversationId, epoch: int) -> Summary | None:
+        found: Summary | None = self._one(rows.SUMMARIES, READ.summary_of, conversation, epoch)
+        return found
+
+    async def turns_before(self, turn: Turn, *, reading_to: int, limit: int) -> list[Turn]:
+        found: list[Turn] = await self._page(
+            rows.TURNS, READ.turns_before, limit, turn.conversation, turn.agent, reading_to, turn.id
+        )
+        return found[::-1]
+
+    async def text(self, digest: str) -> str | None:
+        found: str | None = self._get(READ.text, digest)
         return found
 
     # --- People and events -------------------------------------------------------------------------------

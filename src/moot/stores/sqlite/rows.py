@@ -14,7 +14,7 @@ from msgspec import Struct, json, structs
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
-from moot.model.message import Message, Revision
+from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.turn import Turn
@@ -24,8 +24,8 @@ S = TypeVar("S", bound=Struct)
 _encode = json.Encoder().encode
 
 
-def _json_text(value: Any) -> str:
-    return _encode(value).decode()
+def _struct_text(value: Struct | None) -> str | None:
+    return None if value is None else _encode(value).decode()
 
 
 def _list_text(value: tuple[Any, ...]) -> str:
@@ -68,7 +68,7 @@ def _to_json(hint: Any) -> Callable[[Any], str | None] | None:
         return _dict_text
     if get_origin(plain) is tuple:
         return _list_text
-    return _json_text if isinstance(plain, type) and issubclass(plain, Struct) else None
+    return _struct_text if isinstance(plain, type) and issubclass(plain, Struct) else None
 
 
 class Rows(Generic[S]):
@@ -116,4 +116,5 @@ PAIRS = Rows(Pair)
 PARTICIPANTS = Rows(Participant, in_micros=("created_at",))
 QUOTAS = Rows(Quota)
 HOSTS = Rows(Host)
+SUMMARIES = Rows(Summary, in_micros=("at",))
 EVENTS = Rows(Event, in_micros=("at",))

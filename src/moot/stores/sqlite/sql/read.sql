@@ -35,6 +35,31 @@ SELECT shape FROM message_shape WHERE conversation = ?1 AND seq = ?2;
 -- Edits and deletes in a conversation, in the order of the audit chain.
 SELECT group_concat(shape, ',' ORDER BY link) FROM revision_shape WHERE conversation = ?1;
 
+-- name: summary
+-- The newest of ?1 that stands for nothing beyond ?2.
+SELECT shape FROM summary_shape WHERE conversation = ?1 AND upto <= ?2 ORDER BY epoch DESC LIMIT 1;
+
+-- name: summary_of
+-- By epoch.
+SELECT shape FROM summary_shape WHERE conversation = ?1 AND epoch = ?2;
+
+-- name: text
+-- A kept text.
+SELECT text FROM texts WHERE digest = ?1;
+
+-- name: secret
+-- What the boundaries of prompts are derived from.
+SELECT value FROM instance WHERE name = 'secret';
+
+-- name: turns_before
+-- The newest ?1 turns of ?3 in ?2 that were given something and read to ?4 or further, oldest last.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE conversation = ?2 AND state IN ('said', 'passed', 'failed', 'expired', 'cancelled')
+      AND state IN ('said', 'passed', 'failed', 'expired') AND agent = ?3 AND id < ?5 AND hi >= ?4
+    ORDER BY id DESC LIMIT ?1
+);
+
 -- name: turn
 -- By id.
 SELECT shape FROM turn_shape WHERE id = ?1;

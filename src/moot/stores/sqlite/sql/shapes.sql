@@ -8,7 +8,7 @@
 CREATE TEMP VIEW conversation_shape AS
 SELECT id, name, kind, key, archived, rtrim(json_array(
     id, name, kind, created_us / 1e6, updated_us / 1e6, home, next_seq, chain, links, version, archived, key,
-    channel_type, channel_group_id, last_human, pointer, answered, stalled
+    channel_type, channel_group_id, last_human, pointer, answered, stalled, epoch, summarised
 ), ']') || ',' || settings || ',' || blocked || ']' AS shape FROM main.conversations;
 
 -- name: member_shape
@@ -57,11 +57,12 @@ SELECT conversation, link, json_array(
 -- name: turn_shape
 -- A Turn.
 CREATE TEMP VIEW turn_shape AS
-SELECT id, agent, conversation, state, rtrim(json_array(
+SELECT id, agent, conversation, state, hi, rtrim(json_array(
     id, agent, conversation, duty, reason, state, created_us / 1e6, round, place, lo, hi, shared, late, resumed,
     interrupted, cause, root, hop, depth, due, lease, deadline, "limit", host, fence, attempt, posts, started_at,
-    ended_at, message, rule, error, kept
-), ']') || ',' || calls || ',' || charged || ',' || coalesce(usage, 'null') || ']' AS shape FROM main.turns;
+    ended_at, message, rule, error, kept, stopping
+), ']') || ',' || calls || ',' || charged || ',' || coalesce(usage, 'null') || ',' || steps || ','
+    || coalesce(given, 'null') || ']' AS shape FROM main.turns;
 
 -- name: round_shape
 -- A Round.
@@ -89,3 +90,9 @@ FROM main.pairs;
 CREATE TEMP VIEW event_shape AS
 SELECT id, type, conversation, rtrim(json_array(type, at_us / 1e6, conversation, by, seq, id), ']')
     || ',' || coalesce(turn, 'null') || ',' || coalesce(body, 'null') || ']' AS shape FROM main.events;
+
+-- name: summary_shape
+-- A Summary.
+CREATE TEMP VIEW summary_shape AS
+SELECT conversation, epoch, upto, rtrim(json_array(conversation, epoch, upto, content, by, at_us / 1e6, version), ']')
+    || ',' || coalesce(usage, 'null') || ']' AS shape FROM main.summaries;

@@ -24,22 +24,23 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- A conversation, new or changed.
 INSERT INTO conversations (
     id, name, kind, created_us, updated_us, settings, home, next_seq, chain, links, version, archived, key,
-    channel_type, channel_group_id, last_human, pointer, answered, stalled, blocked
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    channel_type, channel_group_id, last_human, pointer, answered, stalled, blocked, epoch, summarised
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     name = excluded.name, kind = excluded.kind, created_us = excluded.created_us,
     updated_us = excluded.updated_us, settings = excluded.settings, home = excluded.home,
     next_seq = excluded.next_seq, chain = excluded.chain, links = excluded.links, version = excluded.version,
     archived = excluded.archived, key = excluded.key, channel_type = excluded.channel_type,
     channel_group_id = excluded.channel_group_id, last_human = excluded.last_human, pointer = excluded.pointer,
-    answered = excluded.answered, stalled = excluded.stalled, blocked = excluded.blocked;
+    answered = excluded.answered, stalled = excluded.stalled, blocked = excluded.blocked,
+    epoch = excluded.epoch, summarised = excluded.summarised;
 
 -- name: move_conversation
 -- A known conversation that goes by the same name and key as before. Parameters as in put_conversation.
 UPDATE conversations SET
     kind = ?3, created_us = ?4, updated_us = ?5, settings = ?6, home = ?7, next_seq = ?8, chain = ?9, links = ?10,
     version = ?11, channel_type = ?14, channel_group_id = ?15, last_human = ?16, pointer = ?17, answered = ?18,
-    stalled = ?19, blocked = ?20
+    stalled = ?19, blocked = ?20, epoch = ?21, summarised = ?22
 WHERE id = ?1;
 
 -- name: put_member
@@ -61,8 +62,8 @@ DELETE FROM members WHERE conversation = ? AND participant = ?;
 INSERT INTO turns (
     id, agent, conversation, duty, reason, state, calls, created_us, round, place, lo, hi, shared, late, resumed,
     interrupted, cause, root, hop, depth, charged, due, lease, deadline, "limit", host, fence, attempt, posts,
-    started_at, ended_at, message, rule, error, kept, usage
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    started_at, ended_at, message, rule, error, kept, usage, steps, given, stopping
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     duty = excluded.duty, reason = excluded.reason, state = excluded.state, calls = excluded.calls,
     created_us = excluded.created_us, round = excluded.round, place = excluded.place, lo = excluded.lo,
@@ -72,7 +73,8 @@ ON CONFLICT (id) DO UPDATE SET
     deadline = excluded.deadline, "limit" = excluded."limit", host = excluded.host, fence = excluded.fence,
     attempt = excluded.attempt, posts = excluded.posts, started_at = excluded.started_at,
     ended_at = excluded.ended_at, message = excluded.message, rule = excluded.rule, error = excluded.error,
-    kept = excluded.kept, usage = excluded.usage;
+    kept = excluded.kept, usage = excluded.usage, steps = excluded.steps, given = excluded.given,
+    stopping = excluded.stopping;
 
 -- name: change_turn
 -- A known turn whose state and due moment stay, so that no index has to follow. Parameters as in put_turn.
@@ -80,7 +82,8 @@ UPDATE turns SET
     duty = ?4, reason = ?5, calls = ?7, created_us = ?8, round = ?9, place = ?10, lo = ?11, hi = ?12, shared = ?13,
     late = ?14, resumed = ?15, interrupted = ?16, cause = ?17, root = ?18, hop = ?19, depth = ?20, charged = ?21,
     lease = ?23, deadline = ?24, "limit" = ?25, host = ?26, fence = ?27, attempt = ?28, posts = ?29,
-    started_at = ?30, ended_at = ?31, message = ?32, rule = ?33, error = ?34, kept = ?35, usage = ?36
+    started_at = ?30, ended_at = ?31, message = ?32, rule = ?33, error = ?34, kept = ?35, usage = ?36,
+    steps = ?37, given = ?38, stopping = ?39
 WHERE id = ?1;
 
 -- name: put_round
@@ -152,6 +155,14 @@ DELETE FROM hosts WHERE id = ?;
 -- Something that happened.
 INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: add_summary
+-- A summary; the optimistic check was made before.
+INSERT INTO summaries (conversation, epoch, upto, content, by, at_us, version, usage) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: keep_text
+-- A text under its fingerprint, once.
+INSERT OR IGNORE INTO texts (digest, text) VALUES (?, ?);
+
 -- name: remember_turn_id
 -- Before turns are erased: their ids are not given again.
 UPDATE counters SET value = max(value, coalesce((SELECT max(id) FROM turns), 0)) WHERE name = 'turn';
@@ -166,4 +177,5 @@ DELETE FROM turns WHERE conversation = :conversation
 DELETE FROM turns WHERE conversation = :conversation
     AND state IN ('said', 'passed', 'failed', 'expired', 'cancelled');
 DELETE FROM rounds WHERE conversation = :conversation;
+DELETE FROM summaries WHERE conversation = :conversation;
 DELETE FROM conversations WHERE id = :conversation;

@@ -1,0 +1,101 @@
+"""How a model is shown what others said: a verified header outside, the words inside a block it cannot leave.
+
+    [From agent "arya"]: #12 <3f9c1d22ab>
+    whatever arya wrote, also lines that look like a header
+    </3f9c1d22ab>
+
+The boundary is derived from the instance's secret and the message's address: the same in every render, so that
+a prompt's prefix stays the same bytes, and unknown to whoever writes the message. Inside a block the boundary,
+control characters and characters that reorder or hide text are escaped, so nothing in a text can end its block
+or change how it reads. Authority never comes from here: `parse` exists to prove that frames lose nothing.
+
+Above: given.py. Below: nothing. Not here: which messages are shown.
+"""
+
+import re
+from functools import lru_cache
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from moot.model.ids import ConversationId
+
+BOUNDARY_BYTES = 5
+
+_HEADER = re.compile(r'\[From ([a-z]+)(?: "([^"\n]*)")?\]: #(\d+) <([0-9a-f]{10})>\n')
+_ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
+_TO_ESCAPE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for line feed and tab
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # reorder what is read
+    "\u00ad\u180e\u200b\u2060-\u2065\ufeff\U000e0000-\U000e007f"  # are not seen at all
+    "\u2028\u2029]"  # end a line where no line ends
+    "|⟨(?=U\\+)"  # would read like one of ours
+)
+
+
+class Framed(Struct, frozen=True, gc=False):
+    """One message as it is shown. `name` is empty for the system."""
+
+    kind: str
+    name: str
+    seq: int
+    text: str
+
+
+class Frames:
+    """The frames of one conversation."""
+
+    def __init__(self, secret: str, conversation: ConversationId) -> None:
+        self._secret = secret
+        self._conversation = conversation
+
+    def boundary(self, seq: int) -> str:
+        return _boundary(self._secret, self._conversation, seq)
+
+    def show(self, message: Framed) -> str:
+        speaker = f'{message.kind} "{message.name}"' if message.name else message.kind
+        return self.block(f"[From {speaker}]: #{message.seq}", message.seq, message.text)
+
+    def block(self, header: str, number: int, text: str) -> str:
+        """Words that are not the hub's, under a header that is."""
+        boundary = self.boundary(number)
+        return f"{header} <{boundary}>\n{escaped(text, boundary)}\n</{boundary}>"
+
+    def parse(self, text: str) -> list[Framed]:
+        """The messages whose frames a text consists of; what only looks like a frame is none."""
+        found: list[Framed] = []
+        at = 0
+        while (header := _HEADER.search(text, at)) is not None:
+            kind, name, seq, boundary = header[1], header[2] or "", int(header[3]), header[4]
+            start, end = header.end(), text.find(f"\n</{boundary}>", header.end() - 1)
+            begins_a_line = header.start() == 0 or text[header.start() - 1] == "\n"
+            if end < 0 or not begins_a_line or boundary != self.boundary(seq):
+                at = header.end()
+                continue
+            found.append(Framed(kind, name, seq, restored(text[start:end], boundary)))
+            at = end + len(boundary) + 4
+        return found
+
+
+@lru_cache(maxsize=4096)
+def _boundary(secret: str, conversation: str, seq: int) -> str:
+    key = secret.encode()[:64]
+    return blake2b(f"{conversation}:{seq}".encode(), digest_size=BOUNDARY_BYTES, key=key).hexdigest()
+
+
+def escaped(text: str, boundary: str) -> str:
+    """The text as it stands inside a block: reversible, and without anything that could end the block."""
+    if boundary[:5] in text:
+        text = re.sub(rf"({boundary[:5]})(\\*)({boundary[5:]})", r"\g<1>\\\g<2>\g<3>", text)
+    return text if text.isascii() and text.isprintable() else _TO_ESCAPE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found[0]):04X}⟩"
+
+
+def restored(body: str, boundary: str) -> str:
+    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), body) if "⟨U+" in body else body
+    if boundary[:5] not in text:
+        return text
+    return re.sub(rf"({boundary[:5]})\\(\\*)({boundary[5:]})", r"\g<1>\g<2>\g<3>", text)

@@ -1,0 +1,124 @@
+"""One agent's view for one turn: what is new to it, its window, and what stands for the rest.
+
+Above: given.py makes prompts of it; host/speaking.py hands it to brains that are code. Below: the read ports.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from moot.context import window
+from moot.context.window import Size
+from moot.model.conversation import Conversation, Member
+from moot.model.ids import ConversationId
+from moot.model.message import Message, Summary
+from moot.model.participant import Kind, Participant
+from moot.model.turn import Given, Turn
+from moot.ports import Conversations, Page, Recall
+
+LOOKS_FOR_TASK = 8
+"""The task a conversation began with is the first thing a person said, among so many first messages."""
+
+
+class View(Struct, frozen=True):
+    turn: Turn
+    agent: Participant
+    conversation: Conversation
+    members: tuple[Member, ...]
+    start: int
+    """The window begins behind this seq."""
+    messages: tuple[Message, ...]
+    """The window: everything visible from `start` to the turn's `hi`."""
+    new: tuple[Message, ...]
+    """By others, since this agent's last turn here, each once over all its turns."""
+    trigger: Message
+    """The newest message that owed the turn."""
+    summary: Summary | None = None
+    pinned: Message | None = None
+
+
+class Reads(Conversations, Recall, Protocol):
+    """What a view is read from."""
+
+
+class Views:
+    """Builds views from the store."""
+
+    def __init__(self, reads: Reads) -> None:
+        self._reads = reads
+
+    async def of(self, turn: Turn, agent: Participant, size: Size, cost: Callable[[Message], int]) -> View:
+        """What the agent is given for the turn, within its size."""
+        conversation = await self._conversation(turn.conversation)
+        start = window.reach(size, turn.lo, turn.hi)
+        if size.block > 1:
+            summary = await self._summary(conversation, start)
+            if summary is not None and turn.hi - summary.upto <= 2 * size.messages:
+                start = summary.upto
+        page = Page(after=start, before=turn.hi + 1, limit=turn.hi - start, newest=True)
+        messages = await self._reads.messages(conversation.id, page)
+        start = window.begin(messages, size, start, cost)
+        summary = await self._summary(conversation, start)
+        return await self._view(turn, agent, conversation, messages, start=start, summary=summary)
+
+    async def again(self, turn: Turn, agent: Participant, given: Given) -> View:
+        """The view a turn had, from what was noted of it."""
+        conversation = await self._conversation(turn.conversation)
+        page = Page(after=given.start, before=turn.hi + 1, limit=turn.hi - given.start)
+        messages = await self._reads.messages(conversation.id, page)
+        summary = await self._reads.summary_of(conversation.id, given.epoch) if given.epoch else None
+        return await self._view(turn, agent, conversation, messages, start=given.start, summary=summary)
+
+    async def _view(
+        self,
+        turn: Turn,
+        agent: Participant,
+        conversation: Conversation,
+        messages: list[Message],
+        *,
+        start: int,
+        summary: Summary | None,
+    ) -> View:
+        shown = tuple(m for m in messages if m.seq > start and window.visible(m))
+        new = tuple(
+            m
+            for m in messages
+            if m.seq > turn.lo
+            and m.author != agent.id
+            and window.visible(m)
+            and not window.own_result(m, agent.id)
+        )
+        return View(
+            turn=turn,
+            agent=agent,
+            conversation=conversation,
+            members=tuple(await self._reads.members(conversation.id)),
+            start=start,
+            messages=shown,
+            new=new,
+            trigger=_trigger(turn, messages),
+            summary=summary,
+            pinned=await self._pinned(conversation.id, start) if start else None,
+        )
+
+    async def _conversation(self, where: ConversationId) -> Conversation:
+        found = await self._reads.conversation(where)
+        if found is None:
+            raise LookupError(f"conversation {where} is gone")
+        return found
+
+    async def _summary(self, conversation: Conversation, upto: int) -> Summary | None:
+        return await self._reads.summary(conversation.id, upto=upto) if conversation.epoch and upto else None
+
+    async def _pinned(self, where: ConversationId, start: int) -> Message | None:
+        """The task, once the window no longer shows it."""
+        first = await self._reads.messages(where, Page(limit=LOOKS_FOR_TASK))
+        task = next((m for m in first if m.kind is Kind.HUMAN and window.visible(m)), None)
+        return task if task is not None and task.seq <= start else None
+
+
+def _trigger(turn: Turn, messages: list[Message]) -> Message:
+    called = {call.seq for call in turn.calls}
+    owed = [m for m in messages if m.seq in called] or [m for m in messages if m.seq == turn.cause]
+    return owed[-1] if owed else messages[-1]
