@@ -1,0 +1,34 @@
+"""The fake model server by hand: prints its address, runs until stopped."""
+
+import argparse
+import asyncio
+import contextlib
+import sys
+
+from moot.testing.fake_llm.answers import Answer, Fault
+from moot.testing.fake_llm.persona import reply
+from moot.testing.fake_llm.script import Script
+from moot.testing.fake_llm.server import FakeLLM
+
+
+async def serve(port: int, script: Script) -> None:
+    async with FakeLLM(script, port=port) as llm:
+        sys.stdout.write(f"{llm.url}\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m moot.testing.fake_llm", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--text", help="say this, always")
+    parser.add_argument("--fault", choices=[fault.value for fault in Fault], help="go wrong this way, always")
+    given = parser.parse_args()
+    fixed = given.text is not None or given.fault is not None
+    script = Answer(given.text or "", fault=Fault(given.fault or "ok")) if fixed else reply
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve(given.port, script))
+
+
+if __name__ == "__main__":
+    main()
