@@ -149,9 +149,17 @@ class Turn(Shape, frozen=True):
     usage: dict[str, Any] | None
     error: str | None
     given: dict[str, Any] | None = None
+    steps: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, turn: model_turn.Turn, names: Names, given: dict[str, Any] | None = None) -> "Turn":
+    def of(
+        cls,
+        turn: model_turn.Turn,
+        names: Names,
+        *,
+        given: dict[str, Any] | None = None,
+        steps: tuple[dict[str, Any], ...] = (),
+    ) -> "Turn":
         return cls(
             id=str(turn.id),
             agent=names(turn.agent),
@@ -170,6 +178,7 @@ class Turn(Shape, frozen=True):
             usage=turn.usage,
             error=turn.error or (turn.rule.value if turn.rule else None),
             given=given,
+            steps=steps,
         )
 
 

@@ -12,12 +12,12 @@ import structlog
 from msgspec import Struct
 
 from moot.brains.code import AgentSpec
-from moot.brains.demo import DemoBrain
+from moot.brains.demo import DemoBrain, DemoModel
 from moot.errors import BadValue
 from moot.host.clock import SystemClock
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Event
-from moot.ports import Clock
+from moot.ports import Clock, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
@@ -100,6 +100,17 @@ def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
         project=row.project,
         brain=mark,
     )
+
+
+def summing_model(settings: Settings, home: Home) -> Model | None:
+    """What sums up long conversations, if anything is set for it."""
+    return model(settings.context.summary_brain, home) if settings.context.summary_brain else None
+
+
+def model(brain: str, home: Home) -> Model:
+    if brain == "demo":
+        return DemoModel()
+    raise BadValue(f'"{brain}" is no model')
 
 
 def brain(row: AgentSettings, home: Home, *, fast: bool) -> tuple[Callable[[Any], Any], str]:

@@ -5,13 +5,17 @@ Asked to by its name it misbehaves: `flaky` fails, `slow` outstays its welcome, 
 """
 
 import asyncio
+import re
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import Any
 
+from moot.model.prompt import Answered, Prompt
 from moot.rules.silence import PASS
 
 WORDS_PER_SECOND = 25
 QUOTED = 60
+QUOTES = 12
 
 OPENINGS = (
     "You asked about {quote}. As {role} I would start with the three facts that decide it.",
@@ -63,6 +67,22 @@ class DemoBrain:
         """Same words and same seed, same choice."""
         digest = sha256(f"{self._seed}|{turn.agent}|{turn.text}".encode()).digest()
         return choices[digest[0] % len(choices)]
+
+
+class DemoModel:
+    """The demo brain where a model is asked for: sums up by quoting the first words of what was said."""
+
+    name = "demo"
+    _said = re.compile(r'^\[From (\w+)(?: "([^"]+)")?\]: #(\d+) <[0-9a-f]+>\n([^\n]*)', re.MULTILINE)
+
+    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
+        given = prompt.lines[-1].content if prompt.lines else ""
+        quotes = [
+            f"{name or kind}: {_topic(text)}" for kind, name, _, text in self._said.findall(given)[-QUOTES:]
+        ]
+        text = f"A demo summary, made by quoting: {'; '.join(quotes)}." if quotes else "Nothing was said."
+        await said(text)
+        return Answered(text)
 
 
 def _is_left_alone(turn: Any) -> bool:

@@ -61,7 +61,7 @@ async def reason_for(hub: Hub, message: shapes.Message) -> str:
     cause = (await hub.why(message.id)).cause
     if cause is None:
         return ""
-    turn = await hub.turn(cause["turn"])
+    turn = await hub.turn(cause["turn"], given=False)
     return await reason_of(hub, turn.reason, turn.cause)
 
 
@@ -74,6 +74,9 @@ def line(screen: Screen, hub: Hub, message: shapes.Message, marks: dict[str, str
     """A message in plain mode: who, when, why, then the text, once and complete."""
     if message.kind == "system":
         return f"notice: {safe(message.text).strip('[]')}"
+    if message.kind == "tool":
+        used = f"{message.metadata.get('tool')} for {message.metadata.get('for')}"
+        return f"tool {safe(used)}, {clock_time(message.at)}:\n{safe(message.text)}"
     name = you(message.sender, hub)
     who = screen.name(name, marks.get(name, "●")) if is_agent(message) else name
     made = [part for part in (chip(message), clock_time(message.at), reason) if part]

@@ -4,7 +4,7 @@ from msgspec import Struct, structs
 
 from moot.errors import BadText, Conflict, NotFound, NotPermitted
 from moot.flow import look, post
-from moot.model.change import Decision, ReviseMessage
+from moot.model.change import Decision, ForgetSummaries, ReviseMessage
 from moot.model.ids import ConversationId, ParticipantId, address
 from moot.model.message import Message, Revision
 from moot.model.moment import Moment
@@ -98,7 +98,10 @@ def _chain(room: Room, by: ParticipantId, before: Message, after: Message) -> No
 
 
 def _withdraw(room: Room, seq: int) -> None:
-    """Unfinished turns owed only by the deleted message are not asked for any more."""
+    """Unfinished turns owed only by the deleted message are not asked for any more; a summary may quote it."""
+    if seq <= room.conversation.summarised:
+        room.put_conversation(structs.replace(room.conversation, summarised=0))
+        room.draft.add(ForgetSummaries(room.id))
     if room.conversation.takes_rounds:
         floor.withdraw(room, seq)
     else:

@@ -15,6 +15,7 @@ from moot.errors import NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.host.hints import HintClient, HintServer
 from moot.host.host import Host, Hosted
+from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId
@@ -23,7 +24,7 @@ from moot.model.turn import OPEN
 from moot.ports import Clock
 from moot.rules.mentions import nearest
 from moot.settings import AgentSettings, Home
-from moot.wiring import Parts, assemble
+from moot.wiring import Parts, assemble, summing_model
 
 UNHINTED_LOOK = 0.5
 """Seconds between two looks at the log while nobody sends hints; one look reads one row."""
@@ -41,6 +42,7 @@ class Core:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closing = False
         self._known: dict[ParticipantId, Participant] = {}
+        self._summariser: Summariser | None = None
         self.parts: Parts
         self.host: Host
         self.sweeper: Sweeper
@@ -59,6 +61,8 @@ class Core:
 
     async def _stop_tasks(self) -> None:
         self._closing = True
+        if self._summariser is not None:
+            await self._summariser.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -73,9 +77,10 @@ class Core:
         parts, settings = self.parts, self.parts.settings
         enrolled = await self._enrol(agents)
         self.user = next(who.id for who in enrolled if who.kind is Kind.HUMAN)
+        templates = Templates(self._home.path / "templates")
         self.context = Context(
             parts.store,
-            Templates(self._home.path / "templates"),
+            templates,
             workspaces=self._home.path / "agents",
             known=self.known,
             secret=await parts.store.secret(),
@@ -94,6 +99,7 @@ class Core:
         self.sweeper = Sweeper(parts.store, parts.store, parts.clock, settings.host.sweep_seconds)
         for watcher in (self._registry_told, self.host.told, self.sweeper.told):
             parts.log.watch(watcher)
+        self._sum_up(templates)
         await self._hints.start()
         await self._start(agents, enrolled)
         await self._look_at_everything_open()
@@ -101,6 +107,22 @@ class Core:
         self.spawn(self._look_out())
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self.sweeper.run_due)
+
+    def _sum_up(self, templates: Templates) -> None:
+        """Where a brain is set for it, long conversations are summed up beside all turns."""
+        settings = self.parts.settings.context
+        model = summing_model(self.parts.settings, self._home)
+        if model is not None:
+            self._summariser = Summariser(
+                model,
+                Plan(settings.summary_messages, settings.summary_words),
+                store=self.parts.store,
+                reads=self.parts.store,
+                context=self.context,
+                templates=templates,
+                names=self.names,
+            )
+            self.parts.log.watch(self._summariser.told)
 
     async def take_in(self, agents: Sequence[AgentSpec]) -> None:
         """Host more agents, from now until the hub is closed."""

@@ -23,6 +23,7 @@ from moot.errors import BadText, BadValue, NotFound, NotPermitted, Passed, Timed
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
+from moot.hub import inspect
 from moot.hub.agents import Agents
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
@@ -304,11 +305,16 @@ class Hub:
         found = await self._core.parts.store.turns(conversation=where, agent=who, states=states)
         return [shapes.Turn.of(turn, self._core.names) for turn in found]
 
-    async def turn(self, id: str) -> shapes.Turn:
+    async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
+        """One turn, with exactly what its agent was given; without that where it is not asked for."""
         found = await self._core.parts.store.turn(TurnId(int(id))) if str(id).isdigit() else None
         if found is None:
             raise NotFound(f"there is no turn {id}", ref=str(id))
-        return shapes.Turn.of(found, self._core.names)
+        return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
+
+    async def context(self, agent: str, conversation: str) -> dict[str, Any]:
+        """What an agent would be given if its turn in a conversation began now."""
+        return await inspect.now(self._core, agent, conversation)
 
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""

@@ -82,6 +82,12 @@ class AddSummary(Struct, frozen=True, gc=False):
     summary: Summary
 
 
+class ForgetSummaries(Struct, frozen=True, gc=False):
+    """A message they may quote was deleted."""
+
+    conversation: ConversationId
+
+
 class KeepText(Struct, frozen=True, gc=False):
     """A text that many turns were given, kept once under its fingerprint."""
 
@@ -109,6 +115,7 @@ Change: TypeAlias = (
     | PutHost
     | DropHost
     | AddSummary
+    | ForgetSummaries
     | KeepText
     | Emit
 )

@@ -11,6 +11,7 @@ from moot.settings.loading import load, not_yet, parse, terms
 from moot.settings.sections import (
     AgentSettings,
     BridgeSettings,
+    ContextSettings,
     Direction,
     DiscordIdentity,
     DiscordSettings,
@@ -31,6 +32,7 @@ from moot.settings.sections import (
 __all__ = [
     "AgentSettings",
     "BridgeSettings",
+    "ContextSettings",
     "Direction",
     "DiscordIdentity",
     "DiscordSettings",

@@ -107,7 +107,6 @@ def not_yet(settings: Settings) -> list[str]:
     for agent in settings.agents:
         given[f"agents.{agent.name}.brain"] = agent.brain.startswith(_UNBUILT_BRAINS)
         given[f"agents.{agent.name}.tools"] = bool(agent.tools)
-        given[f"agents.{agent.name}.on_busy"] = agent.on_busy != "queue"
     return [key for key, unused in given.items() if unused]
 
 

@@ -15,6 +15,7 @@ from moot.model.limits import Limits
 from moot.settings import takes
 from moot.settings.sections import (
     AgentSettings,
+    ContextSettings,
     Direction,
     DiscordIdentity,
     DiscordSettings,
@@ -116,6 +117,13 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         "lease_seconds": Fact("How long the agents of a host that fell silent count as present", seconds()),
         "sweep_seconds": Fact("How often what ran out of time is looked for", seconds()),
     },
+    ContextSettings: {
+        "summary_brain": Fact(
+            "What sums up the beginning of long conversations for agents that no longer see it", takes.SUMMING
+        ),
+        "summary_messages": Fact("Messages that one summary adds to the last", whole(2, 10_000)),
+        "summary_words": Fact("How long a summary may be", whole(10, 10_000)),
+    },
     AgentSettings: {
         "name": Fact("What people type after `@`", takes.NAME),
         "display": Fact("Name for the eye, free text; addresses nobody", takes.DISPLAY),
@@ -158,6 +166,7 @@ TABLES: Final[Mapping[str, Section]] = {
     "groups": GroupSettings,
     "limits": Limits,
     "host": HostSettings,
+    "context": ContextSettings,
     "spawn": SpawnSettings,
 }
 LISTS: Final[Mapping[str, Section]] = {"agents": AgentSettings, "links": LinkSettings}

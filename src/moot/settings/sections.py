@@ -62,6 +62,12 @@ class HostSettings(Struct, frozen=True, forbid_unknown_fields=True):
     sweep_seconds: float = 30.0
 
 
+class ContextSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    summary_brain: str = ""
+    summary_messages: int = 40
+    summary_words: int = 200
+
+
 class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     role: str = ""
@@ -135,6 +141,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     groups: GroupSettings = GroupSettings()
     limits: Limits = Limits()
     host: HostSettings = HostSettings()
+    context: ContextSettings = ContextSettings()
     agents: tuple[AgentSettings, ...] = ()
     links: tuple[LinkSettings, ...] = ()
     templates: dict[str, TemplateSettings] = {}

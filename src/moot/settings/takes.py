@@ -161,6 +161,13 @@ BRAIN: Final = Takes(
     str,
     _BRAIN_FORMS,
 )
+SUMMING: Final = text(
+    "empty for none, or one of demo, anthropic:MODEL, openai:MODEL, openai:MODEL@URL",
+    lambda value: (
+        value in ("", "demo")
+        or (value.startswith(("anthropic:", "openai:")) and _BRAIN.fullmatch(value) is not None)
+    ),
+)
 TOOLS: Final = texts(
     'a list of tools, such as ["shell:git,ls", "notes", "tasks"]', lambda v: _TOOL.fullmatch(v) is not None
 )

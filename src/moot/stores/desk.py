@@ -18,6 +18,7 @@ from moot.model.change import (
     DropHost,
     DropMember,
     Emit,
+    ForgetSummaries,
     KeepText,
     PutConversation,
     PutHost,
@@ -52,6 +53,7 @@ class Dirty:
         "dropped_hosts",
         "dropped_members",
         "events",
+        "forgotten_summaries",
         "hosts",
         "members",
         "messages",
@@ -82,6 +84,7 @@ class Dirty:
         self.hosts: dict[HostId, Host] = {}
         self.dropped_hosts: set[HostId] = set()
         self.summaries: list[Summary] = []
+        self.forgotten_summaries: set[ConversationId] = set()
         self.texts: dict[str, str] = {}
         self.events: list[Event] = []
 
@@ -266,6 +269,9 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
                 dirty.texts[digest] = text
             case AddSummary(summary=summary):
                 dirty.summaries.append(summary)
+            case ForgetSummaries(conversation=where):
+                dirty.summaries = [s for s in dirty.summaries if s.conversation != where]
+                dirty.forgotten_summaries.add(where)
             case DropConversation(conversation=gone):
                 _drop_conversation(desk, gone, dirty)
             case _:

@@ -185,6 +185,8 @@ class MemoryEngine:
             self._write_turn(turn)
         for (where, opener), round_ in dirty.rounds.items():
             shelf.rounds.setdefault(where, {})[opener] = round_
+        for where in dirty.forgotten_summaries:
+            shelf.summaries.pop(where, None)
         for summary in dirty.summaries:
             shelf.summaries.setdefault(summary.conversation, []).append(summary)
         shelf.texts = {**dirty.texts, **shelf.texts} if dirty.texts else shelf.texts

@@ -74,6 +74,11 @@ WRITTEN: list[tuple[list[change.Change], Any, Read]] = [
     ([change.PutHost(s.HOST)], [s.HOST], lambda store: store.hosts()),
     ([change.PutHost(s.HOST), change.DropHost(s.HOST.id)], [], lambda store: store.hosts()),
     ([change.AddSummary(s.SUMMARY)], s.SUMMARY, lambda store: store.summary_of(s.WHERE, 2)),
+    (
+        [change.AddSummary(s.SUMMARY), change.ForgetSummaries(s.WHERE)],
+        None,
+        lambda store: store.summary_of(s.WHERE, 2),
+    ),
     ([change.KeepText("ab" * 16, s.TEXT)], s.TEXT, lambda store: store.text("ab" * 16)),
     ([change.Emit(s.EVENT)], [structs.replace(s.EVENT, id=1)], lambda store: store.events(after=0)),
 ]

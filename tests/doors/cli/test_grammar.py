@@ -28,6 +28,8 @@ EVERY_LEAF = {
     "search": ("search", "hello"),
     "why": ("why", "build:1"),
     "turns": ("turns", "--conv", "build"),
+    "turn show": ("turn", "show", "1"),
+    "context": ("context", "arya", "build"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
     "explain": ("explain", "E201"),
     "agents list": ("agents", "list"),

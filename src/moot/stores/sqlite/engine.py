@@ -143,6 +143,8 @@ class SqliteEngine:
             many(WRITE.drop_member, dirty.dropped_members)
         if dirty.dropped_hosts:
             many(WRITE.drop_host, [(host,) for host in dirty.dropped_hosts])
+        if dirty.forgotten_summaries:
+            many(WRITE.forget_summaries, [(where,) for where in dirty.forgotten_summaries])
         if dirty.dropped_conversations:
             gone = [{"conversation": where} for where in dirty.dropped_conversations]
             self._connection.execute(WRITE.remember_turn_id)

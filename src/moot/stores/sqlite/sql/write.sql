@@ -159,6 +159,10 @@ INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES (
 -- A summary; the optimistic check was made before.
 INSERT INTO summaries (conversation, epoch, upto, content, by, at_us, version, usage) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: forget_summaries
+-- All of a conversation.
+DELETE FROM summaries WHERE conversation = ?;
+
 -- name: keep_text
 -- A text under its fingerprint, once.
 INSERT OR IGNORE INTO texts (digest, text) VALUES (?, ?);

@@ -1,0 +1,93 @@
+"""`moot turn show` and `moot context`: what an agent was given, or would be given now, to the last byte."""
+
+from typing import Any
+
+import click
+
+from moot import shapes
+from moot.cli.grammar import Branch, leaf
+from moot.cli.opening import with_hub
+from moot.cli.screen import Screen, clock_time, safe
+from moot.cli.session import Session
+from moot.cli.words import message_at
+from moot.hub import Hub
+
+
+@click.group(
+    "turn",
+    cls=Branch,
+    examples=("moot turn show 12", "moot turn show 12 --json"),
+    short_help="One turn, with what its agent was given.",
+)
+def turn() -> None:
+    """One turn, with what its agent was given."""
+
+
+@turn.command("show", examples=("moot turn show 12", "moot turn show 12 --json"))
+@click.argument("id", metavar="TURN")
+@click.pass_obj
+def show(session: Session, id: str) -> None:
+    """What an agent was given for a turn, what it cost and what it answered."""
+
+    async def work(hub: Hub) -> None:
+        found = await hub.turn(id)
+        if session.json:
+            session.screen.data(found.to_dict())
+        else:
+            await tell(session.screen, hub, found)
+
+    with_hub(session, work)
+
+
+@leaf("context", examples=("moot context arya build", "moot context arya build --json"))
+@click.argument("agent")
+@click.argument("conversation")
+def context(session: Session, agent: str, conversation: str) -> None:
+    """What an agent would be given if its turn began now."""
+
+    async def work(hub: Hub) -> None:
+        found = await hub.context(agent.lstrip("@"), conversation.lstrip("#"))
+        if session.json:
+            session.screen.data(found)
+            return
+        say = session.screen.say
+        say(f"{found['agent']} in {conversation}: {found['new']} new, {found['bytes']} bytes")
+        shown(session.screen, found["given"])
+
+    with_hub(session, work)
+
+
+async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
+    say = screen.say
+    where = await hub.conversations.get(turn.conversation)
+    times = f"{clock_time(turn.started_at)} to {clock_time(turn.ended_at)}"
+    say(f"turn {turn.id}  {screen.name(turn.agent)} in {where.name}, {turn.state}, {times}")
+    say(f"  {turn.duty}, {turn.reason}; reads #{turn.lo + 1} to #{turn.hi}; attempt {turn.attempt}")
+    for key, value in (turn.usage or {}).items():
+        say(f"  {key.replace('_', ' ')}: {value}")
+    if turn.given is None:
+        say(screen.dim("  what it was given is not known"))
+    else:
+        shown(screen, turn.given)
+        if not turn.given["exact"]:
+            screen.note("not what it was given to the last byte: a message was edited or deleted since")
+    for step in turn.steps:
+        result = await message_at(hub, step["result"]) if step["result"] else None
+        say(screen.dim(f"── tool {safe(step['tool'])}"))
+        say(safe(step["arguments"]))
+        say(safe(result.text) if result is not None else "(no result)")
+    say(screen.dim("── answered"))
+    reply = await message_at(hub, turn.message) if turn.message else None
+    say(safe(reply.text) if reply is not None else turn.error or turn.state)
+
+
+def shown(screen: Screen, given: dict[str, Any]) -> None:
+    """The prompt as it is, part by part."""
+    if given["system"]:
+        screen.say(screen.dim("── system"))
+        screen.say(safe(given["system"]))
+    for line in given["messages"]:
+        screen.say(screen.dim(f"── {line['role']}"))
+        screen.say(safe(line["content"]))
+    if given["tools"]:
+        screen.say(screen.dim(f"── tools: {', '.join(given['tools'])}"))

@@ -1,0 +1,60 @@
+"""Summarise: a summary node begins the next epoch of a conversation. It has no seq and wakes nobody.
+
+Optimistic: whoever made it says which epoch it saw, and comes too late if another summary was stored meanwhile.
+"""
+
+from typing import Any
+
+from msgspec import Struct, structs
+
+from moot.errors import BadText, BadValue, Conflict
+from moot.flow import look
+from moot.model.change import AddSummary, Decision
+from moot.model.ids import ConversationId
+from moot.model.message import Summary
+from moot.model.moment import Moment
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Summarise(Struct, frozen=True, gc=False):
+    conversation: ConversationId
+    epoch: int
+    """The epoch it was made in."""
+    upto: int
+    text: str
+    by: str
+    usage: dict[str, Any] | None = None
+
+
+def scope(command: Summarise) -> Scope:
+    return Scope(conversations=(command.conversation,))
+
+
+def decide(command: Summarise, seen: Seen, at: Moment) -> Decision[Summary]:
+    conversation = look.conversation(seen, command.conversation)
+    if conversation.epoch != command.epoch:
+        raise Conflict(f"{conversation.name} was summarised meanwhile", current_version=conversation.epoch)
+    if not conversation.summarised < command.upto <= conversation.head:
+        raise BadValue(
+            f"a summary up to #{command.upto} does not fit {conversation.name}",
+            detail=f"expected a number between {conversation.summarised + 1} and {conversation.head}",
+        )
+    if not command.text.strip():
+        raise BadText("a summary needs words")
+    draft = Draft(seen, at)
+    room = draft.room(conversation)
+    summary = Summary(
+        conversation=conversation.id,
+        epoch=conversation.epoch + 1,
+        upto=command.upto,
+        text=command.text.strip(),
+        by=command.by,
+        at=at.now,
+        usage=command.usage,
+    )
+    room.put_conversation(structs.replace(conversation, epoch=summary.epoch, summarised=summary.upto))
+    draft.add(AddSummary(summary))
+    told = {"id": summary.id, "epoch": summary.epoch, "upto": summary.upto, "by": summary.by}
+    draft.emit("conversation.summarised", room, body=told)
+    return Decision(draft.changes(), summary)

@@ -1,0 +1,131 @@
+"""Keeps early context available: when enough has been said, a chosen brain sums it up, beside all turns.
+
+Nothing waits for it. What it makes is offered to the store under the epoch it saw; if another process was faster,
+its own is dropped. A brain that fails is asked again when more has been said.
+"""
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import structlog
+from msgspec import Struct, to_builtins
+
+from moot.context.given import Context, framed
+from moot.context.templates import Templates
+from moot.context.window import visible
+from moot.errors import Conflict
+from moot.flow import summarise
+from moot.model.conversation import Conversation
+from moot.model.event import Event
+from moot.model.ids import ConversationId
+from moot.model.prompt import Line, Prompt
+from moot.ports import Conversations, Model, Page, Recall, Store
+from moot.shapes import Names
+
+log = structlog.get_logger("moot.summariser")
+
+PATIENCE_SECONDS = 120.0
+SAYING = "message.posted"
+
+
+class Plan(Struct, frozen=True):
+    """When and how long: `every` messages make an epoch, half as many stay unsummarised behind it."""
+
+    every: int
+    words: int
+
+
+class Summariser:
+    def __init__(
+        self,
+        model: Model,
+        plan: Plan,
+        *,
+        store: Store,
+        reads: Any,
+        context: Context,
+        templates: Templates,
+        names: Names,
+    ) -> None:
+        self._model = model
+        self._plan = plan
+        self._store = store
+        self._conversations: Conversations = reads
+        self._recall: Recall = reads
+        self._context = context
+        self._templates = templates
+        self._names = names
+        self._at_work: dict[ConversationId, asyncio.Task[None]] = {}
+
+    def told(self, events: list[Event]) -> None:
+        """A hint: where something was said, it may be time. One summary at a time in each conversation."""
+        for event in events:
+            where = event.conversation
+            if event.type == SAYING and event.seq % self._pace == 0 and where and where not in self._at_work:
+                task = asyncio.get_running_loop().create_task(self._look(where))
+                self._at_work[where] = task
+                task.add_done_callback(partial(self._done, where))
+
+    def _done(self, where: ConversationId, task: "asyncio.Task[None]") -> None:
+        self._at_work.pop(where, None)
+
+    @property
+    def _pace(self) -> int:
+        """How often to look: at every message in the smallest epochs, less often in larger ones."""
+        return max(1, self._plan.every // 8)
+
+    async def close(self) -> None:
+        tasks = list(self._at_work.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _look(self, where: ConversationId) -> None:
+        try:
+            conversation = await self._conversations.conversation(where)
+            if conversation is not None and not conversation.archived:
+                await self.summarise(conversation)
+        except asyncio.CancelledError:
+            raise
+        except (
+            Exception
+        ) as error:  # the border to foreign code: a summary that fails costs nothing but itself
+            log.warning("no summary", action="summary_failed", conversation=where, error=str(error))
+
+    async def summarise(self, conversation: Conversation) -> None:
+        """Sum up what has become old, if that is enough for an epoch."""
+        upto = conversation.head - self._plan.every // 2
+        if upto - conversation.summarised < self._plan.every:
+            return
+        prompt = await self._prompt(conversation, upto)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            answer = await self._model.complete(prompt, _unheard)
+        command = summarise.Summarise(
+            conversation=conversation.id,
+            epoch=conversation.epoch,
+            upto=upto,
+            text=answer.text,
+            by=self._model.name,
+            usage=to_builtins(answer.usage),
+        )
+        with suppress(Conflict):
+            await self._store.transact(summarise, command)
+
+    async def _prompt(self, conversation: Conversation, upto: int) -> Prompt:
+        frames = self._context.frames(conversation.id)
+        page = Page(after=conversation.summarised, before=upto + 1, limit=upto - conversation.summarised)
+        messages = await self._conversations.messages(conversation.id, page)
+        parts = [frames.show(framed(message, self._names)) for message in messages if visible(message)]
+        before = await self._recall.summary(conversation.id, upto=conversation.summarised)
+        if before is not None:
+            parts.insert(0, frames.block(f"[Summary of #1 to #{before.upto}]:", -before.epoch, before.text))
+        asked = self._templates.render(
+            "summary.md.j2", conversation={"name": conversation.name}, words=self._plan.words
+        )
+        return Prompt(system=asked, lines=(Line("user", "\n".join(parts)),))
+
+
+async def _unheard(chunk: str) -> None:
+    """Nobody watches a summary being made."""
