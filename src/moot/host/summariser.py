@@ -89,9 +89,7 @@ class Summariser:
                 await self.summarise(conversation)
         except asyncio.CancelledError:
             raise
-        except (
-            Exception
-        ) as error:  # the border to foreign code: a summary that fails costs nothing but itself
+        except Exception as error:  # the border to foreign code: a failed summary costs only itself
             log.warning("no summary", action="summary_failed", conversation=where, error=str(error))
 
     async def summarise(self, conversation: Conversation) -> None:
