@@ -21,7 +21,9 @@ COMMANDS: Final[dict[str, Entry]] = {
     "agents": Entry("moot.cli.agents:agents", "Agents", "Who is here."),
     "turns": Entry("moot.cli.reading:turns", "Agents", "Which turns agents took, take or wait for."),
     "turn": Entry("moot.cli.inspect:turn", "Agents", "One turn, with what its agent was given."),
-    "context": Entry("moot.cli.inspect:context", "Agents", "What an agent would be given if its turn began now."),
+    "context": Entry(
+        "moot.cli.inspect:context", "Agents", "What an agent would be given if its turn began now."
+    ),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
 }
