@@ -132,7 +132,7 @@ def speak(room: Room, author: Participant, command: Post) -> Receipt:
     """A message of somebody's own accord, or by tool in a running turn."""
     turn = lineage.current_turn(room, author, command.turn, command.fence)
     here = turn is not None and turn.conversation == room.id
-    if turn is not None and here and room.conversation.takes_rounds:
+    if turn is not None and here and room.takes_rounds:
         lineage.take_post_slot(room, turn)
     stopped = stoppable(room, author) if command.interrupt else []
     cut_short(room, stopped, command.partials)
@@ -192,14 +192,14 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
     author, turn = said.author, said.turn
     seq = room.conversation.next_seq
     root, hop = lineage.of(room, author, turn)
-    root = root or RootId(address_of(room.id, seq))
+    chain = room.draft.root(root) if root else None
+    chain = chain or Root(id=root or RootId(address_of(room.id, seq)))
     due = lineage.pair_due(room, author)
-    chain = room.draft.root(root) or Root(id=root)
     if author.speaks_in_turns:
         chain = brakes.spoke(chain, room.id, author.id, said.text)
         room.draft.put_root(chain)
     told = address.addressed(room, author, said.words, [turn.agent for turn in said.stopped])
-    inside = turn if said.here and room.conversation.takes_rounds else None
+    inside = turn if said.here and room.takes_rounds else None
     calls, blocks = address.calls(room, author, told, chain=chain, hop=hop, due=due, turn=inside)
     message = append(
         room,
@@ -210,7 +210,7 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
                 author=author.id,
                 kind=author.kind,
                 text=said.text,
-                root=root,
+                root=chain.id,
                 hop=hop,
                 at=room.now,
                 mentions=told.mentioned,
@@ -231,6 +231,10 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
         membership.add(room, newcomer, cursor=seq - 1)
         notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
         room.draft.emit("conversation.joined", room, by=newcomer.id)
+    for call in calls:
+        member = room.members[call.agent]
+        if member.streak and call.reason in FORCING:
+            room.put_member(structs.replace(member, streak=0, rested=0))
     hand_out(room, said, message, inside, Called(calls, blocks))
     return message, told.warnings
 
@@ -246,13 +250,11 @@ def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None,
     """The calls become turns, or places in line; refused ones are remembered with their rule."""
     calls, blocks = called
     name = said.author.name
-    for call in calls:
-        member = room.members[call.agent]
-        if member.streak and call.reason in FORCING:
-            room.put_member(structs.replace(member, streak=0, rested=0))
-    allowed = [call for call in calls if call.agent not in blocks]
-    refused = [(call, blocks[call.agent]) for call in calls if call.agent in blocks]
-    if not room.conversation.takes_rounds:
+    allowed, refused = calls, []
+    if blocks:
+        allowed = [call for call in calls if call.agent not in blocks]
+        refused = [(call, blocks[call.agent]) for call in calls if call.agent in blocks]
+    if not room.takes_rounds:
         direct.deliver(room, allowed, name)
         for call, rule in refused:
             direct.block(room, call, rule, name)
@@ -260,13 +262,20 @@ def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None,
     if inside is not None:
         floor.spoken_in_turn(room, inside, message, allowed)
     else:
-        allowed = resume_stopped(room, allowed, said.stopped)
-        human = not message.by_agent
-        if human or calls:
-            polls = human and room.settings.reply_strategy is not ReplyStrategy.MENTION_ONLY
-            floor.open_round(room, message, allowed, cap=said.cap, polls_others=polls)
+        if said.stopped:
+            allowed = resume_stopped(room, allowed, said.stopped)
+        if calls or not message.by_agent:
+            open_round(room, message, allowed, cap=said.cap, refused=bool(refused))
     for call, rule in refused:
         floor.refuse(room, message.round, call, rule, name)
+
+
+def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, refused: bool) -> None:
+    """The message waits for the floor, unless turns to come read it anyway and nothing else would be asked."""
+    polls = not message.by_agent and room.settings.reply_strategy is not ReplyStrategy.MENTION_ONLY
+    unread = [call for call in calls if not floor.join_open_turn(room, call)]
+    if unread or refused or not floor.asks_nobody(room, message, polls_others=polls):
+        floor.open_round(room, message, calls, cap=cap, polls_others=polls)
 
 
 def resume_stopped(room: Room, calls: list[Call], stopped: list[Turn]) -> list[Call]:
@@ -282,7 +291,7 @@ def resume_stopped(room: Room, calls: list[Call], stopped: list[Turn]) -> list[C
 
 def move_on(room: Room) -> None:
     """Hand the floor on, then say what the rules left to be said."""
-    if room.conversation.takes_rounds:
+    if room.takes_rounds:
         floor.advance(room)
     for waiting in room.notices:
         notice(room, waiting.text, waiting.metadata)
@@ -293,7 +302,7 @@ def round_of(room: Room, author: Participant, inside: Turn | None) -> int:
     """The round the next message belongs to; none outside groups."""
     if inside is not None:
         return inside.round
-    if not room.conversation.takes_rounds:
+    if not room.takes_rounds:
         return 0
     return floor.opener_for(room, room.conversation.next_seq, human=not author.speaks_in_turns)
 
@@ -372,20 +381,20 @@ def notice(room: Room, text: str, metadata: dict[str, Any]) -> Message:
 
 def append(room: Room, change: AppendMessage) -> Message:
     """Give the message its link in the audit chain and its place in the conversation."""
-    conversation = room.conversation
-    message = structs.replace(change.message, link=conversation.links + 1)
-    linked = audit.message_hash(conversation.chain, message, audit.text_hash(message.text))
+    before = room.conversation
+    message = structs.replace(change.message, link=before.links + 1)
+    linked = audit.message_hash(before.chain, message, audit.text_hash(message.text))
     message = structs.replace(message, hash=linked)
     room.put_conversation(
         structs.replace(
-            conversation,
+            before,
             next_seq=message.seq + 1,
             chain=linked,
             links=message.link,
             updated_at=room.now,
-            last_human=message.seq if message.kind is Kind.HUMAN else conversation.last_human,
+            last_human=message.seq if message.kind is Kind.HUMAN else before.last_human,
         )
     )
-    room.draft.add(structs.replace(change, message=message))
+    room.draft.add(AppendMessage(message, change.permit))
     room.draft.emit("message.posted", room, by=message.author, seq=message.seq)
     return message

@@ -114,6 +114,10 @@ class Conversation(Struct, frozen=True, gc=False):
     def takes_rounds(self) -> bool:
         return self.kind is ConversationKind.GROUP or self.kind is ConversationKind.EPHEMERAL
 
+    def found_like(self, before: "Conversation") -> bool:
+        """Whether it goes by the same name and key as before, and as openly."""
+        return self.name == before.name and self.key == before.key and self.archived is before.archived
+
 
 class Member(Struct, frozen=True, gc=False):
     """A participant's place in one conversation."""

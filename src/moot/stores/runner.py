@@ -98,10 +98,10 @@ def run_batch(engine: Engine, jobs: list[Job], source: Source) -> list[Event]:
         failpoint("write.begun")
         desk = engine.load([job.scope for job in jobs])
         failpoint("write.loaded")
-        dirty = Dirty()
+        dirty, at = Dirty(), source.moment(desk)
         for job in jobs:
             try:
-                decision = job.verb.decide(job.command, desk, source.moment(desk))
+                decision = job.verb.decide(job.command, desk, at)
             except Exception as error:  # a refusal or a bug is its caller's to see; the batch goes on
                 job.error = error
                 continue
