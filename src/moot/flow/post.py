@@ -21,10 +21,13 @@ from moot.model.ids import address as address_of
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind, Participant
+from moot.model.permit import Permit
 from moot.model.turn import FORCING, Call, Rule, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import audit, brakes, direct, floor, links, mentions, seats, why
 from moot.rules.draft import Draft, Room, Seen
+
+_encode = json.Encoder().encode
 
 
 class Post(Struct, frozen=True, gc=False):
@@ -56,14 +59,14 @@ def posting(author: ParticipantId, conversation: str, text: str, **fields: Any) 
 def digest(command: Post) -> str:
     """The fingerprint by which a repeat is told from another body under the same key."""
     body = (command.conversation, command.text, command.force, command.reply_to, command.intent)
-    return sha256(json.encode(body)).hexdigest()
+    return sha256(_encode(body)).hexdigest()
 
 
 def scope(command: Post) -> Scope:
     return Scope(
         refs=(command.conversation,),
         turns=() if command.turn is None else (command.turn,),
-        names=(command.author, *meant(command.mentions), *command.force),
+        names=(command.author, *command.force, *meant(command.mentions)),
         running_of=command.author if command.turn is None else None,
         key=(command.author, command.key) if command.key else None,
     )
@@ -71,7 +74,7 @@ def scope(command: Post) -> Scope:
 
 def meant(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Every name that mentions may stand for."""
-    return tuple(name for token in tokens for name in mentions.readings(token))
+    return tuple([name for token in tokens for name in mentions.readings(token)])
 
 
 def decide(command: Post, seen: Seen, at: Moment) -> Decision[Receipt]:
@@ -134,8 +137,10 @@ def speak(room: Room, author: Participant, command: Post) -> Receipt:
     here = turn is not None and turn.conversation == room.id
     if turn is not None and here and room.takes_rounds:
         lineage.take_post_slot(room, turn)
-    stopped = stoppable(room, author) if command.interrupt else []
-    cut_short(room, stopped, command.partials)
+    stopped: list[Turn] = []
+    if command.interrupt:
+        stopped = stoppable(room, author)
+        cut_short(room, stopped, command.partials)
     message, warnings = say(
         room,
         Utterance(
@@ -203,28 +208,26 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
     calls, blocks = address.calls(room, author, told, chain=chain, hop=hop, due=due, turn=inside)
     message = append(
         room,
-        AppendMessage(
-            Message(
-                conversation=room.id,
-                seq=seq,
-                author=author.id,
-                kind=author.kind,
-                text=said.text,
-                root=chain.id,
-                hop=hop,
-                at=room.now,
-                mentions=told.mentioned,
-                reply_to=said.reply_to,
-                intent=said.intent,
-                turn=turn.id if turn is not None else None,
-                round=round_of(room, author, inside),
-                depth=inside.depth if inside else 0,
-                metadata=said.metadata,
-                plan=why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
-                key=said.key,
-                digest=said.digest,
-            ),
-            links.permit(author.id, author.kind, room.conversation),
+        links.permit(author.id, author.kind, room.conversation),
+        Message(
+            conversation=room.id,
+            seq=seq,
+            author=author.id,
+            kind=author.kind,
+            text=said.text,
+            root=chain.id,
+            hop=hop,
+            at=room.now,
+            mentions=told.mentioned,
+            reply_to=said.reply_to,
+            intent=said.intent,
+            turn=turn.id if turn is not None else None,
+            round=round_of(room, author, inside),
+            depth=inside.depth if inside else 0,
+            metadata=said.metadata,
+            plan=why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
+            key=said.key,
+            digest=said.digest,
         ),
     )
     for newcomer in told.invited:
@@ -336,22 +339,20 @@ def partial(room: Room, turn: Turn, text: str) -> int:
     author = room.draft.participant(turn.agent)
     message = append(
         room,
-        AppendMessage(
-            Message(
-                conversation=room.id,
-                seq=room.conversation.next_seq,
-                author=turn.agent,
-                kind=author.kind,
-                text=text,
-                root=turn.root,
-                hop=turn.hop,
-                at=room.now,
-                turn=turn.id,
-                round=turn.round,
-                depth=turn.depth,
-                metadata={"partial": True},
-            ),
-            links.permit(author.id, author.kind, room.conversation),
+        links.permit(author.id, author.kind, room.conversation),
+        Message(
+            conversation=room.id,
+            seq=room.conversation.next_seq,
+            author=turn.agent,
+            kind=author.kind,
+            text=text,
+            root=turn.root,
+            hop=turn.hop,
+            at=room.now,
+            turn=turn.id,
+            round=turn.round,
+            depth=turn.depth,
+            metadata={"partial": True},
         ),
     )
     return message.seq
@@ -362,27 +363,25 @@ def notice(room: Room, text: str, metadata: dict[str, Any]) -> Message:
     seq = room.conversation.next_seq
     return append(
         room,
-        AppendMessage(
-            Message(
-                conversation=room.id,
-                seq=seq,
-                author=SYSTEM,
-                kind=Kind.SYSTEM,
-                text=text,
-                root=RootId(address_of(room.id, seq)),
-                hop=0,
-                at=room.now,
-                metadata=metadata,
-            ),
-            links.OF_SYSTEM,
+        links.OF_SYSTEM,
+        Message(
+            conversation=room.id,
+            seq=seq,
+            author=SYSTEM,
+            kind=Kind.SYSTEM,
+            text=text,
+            root=RootId(address_of(room.id, seq)),
+            hop=0,
+            at=room.now,
+            metadata=metadata,
         ),
     )
 
 
-def append(room: Room, change: AppendMessage) -> Message:
+def append(room: Room, permit: Permit, message: Message) -> Message:
     """Give the message its link in the audit chain and its place in the conversation."""
     before = room.conversation
-    message = structs.replace(change.message, link=before.links + 1)
+    message = structs.replace(message, link=before.links + 1)
     linked = audit.message_hash(before.chain, message, audit.text_hash(message.text))
     message = structs.replace(message, hash=linked)
     room.put_conversation(
@@ -395,6 +394,6 @@ def append(room: Room, change: AppendMessage) -> Message:
             last_human=message.seq if message.kind is Kind.HUMAN else before.last_human,
         )
     )
-    room.draft.add(AppendMessage(message, change.permit))
+    room.draft.add(AppendMessage(message, permit))
     room.draft.emit("message.posted", room, by=message.author, seq=message.seq)
     return message

@@ -157,9 +157,11 @@ def current(room: Room) -> Round | None:
     """The running round, else the oldest queued one, started."""
     oldest: Round | None = None
     for round_ in room.rounds.values():
+        if round_.state is RoundState.CLOSED:
+            continue
         if round_.state is RoundState.RUNNING:
             return round_
-        if round_.state is RoundState.QUEUED and (oldest is None or round_.opener < oldest.opener):
+        if oldest is None or round_.opener < oldest.opener:
             oldest = round_
     if oldest is None:
         return None

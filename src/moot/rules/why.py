@@ -65,9 +65,6 @@ STATES: dict[TurnState, str] = {
 }
 
 
-BLOCKED = Duty.BLOCKED
-
-
 def plan(
     room: Room, author: Participant, calls: list[Call], blocks: Mapping[ParticipantId, Rule], cap: int
 ) -> Plan:
@@ -138,28 +135,35 @@ def deliveries(room: Room, message: Message) -> tuple[Delivery, ...]:
     parts = {part.agent: (part.duty, part.rule) for part in message.plan.parts}
     if round_ is not None:
         parts.update({note.agent: (note.duty, note.rule) for note in round_.notes if note.seq == message.seq})
-    others, turns, now = message.plan.others, room.turns, room.now
+    others = message.plan.others
+    duty, rule, reason, now = *others, REASONS[others[1]], room.now
     told: list[Delivery] = []
     for agent, who in room.people().items():
-        if agent == message.author:
-            continue
-        duty, rule = parts.get(agent, others)
-        state, delayed = ("blocked" if duty is BLOCKED else "queued"), 0
-        if agent in turns and duty is not BLOCKED and covers(turns[agent], message.seq):
-            duty, rule, state, delayed = _by_turn(turns[agent], message.seq, duty, rule, now)
         reach = "live" if who.live_until > now else "away"
-        told.append(Delivery(who.name, duty, state, rule, REASONS[rule], reach, delayed))
+        if agent not in parts and agent not in room.turns:
+            told.append(Delivery(who.name, duty, "queued", rule, reason, reach))
+        elif agent != message.author:
+            part = _with_turn(room, message.seq, agent, parts.get(agent, others))
+            told.append(Delivery(who.name, part[0], part[1], part[2], REASONS[part[2]], reach, part[3]))
     return tuple(told)
 
 
-def _by_turn(turn: Turn, seq: int, duty: Duty, rule: Rule, now: float) -> tuple[Duty, Rule, str, int]:
-    """How an agent's part stands with the turn that reads the message: duty, rule, state and delay."""
+def _with_turn(
+    room: Room, seq: int, agent: ParticipantId, part: tuple[Duty, Rule]
+) -> tuple[Duty, str, Rule, int]:
+    """The part of one agent, with the turn it has: duty, state, rule, and for how many ms it is held."""
+    duty, rule = part
+    turn = room.turns.get(agent)
+    if duty is Duty.BLOCKED:
+        return duty, "blocked", rule, 0
+    if turn is None or not covers(turn, seq):
+        return duty, "queued", rule, 0
     if seq in [call.seq for call in turn.calls]:
         duty = turn.duty
         if turn.reason is Rule.ROUND_ROBIN or turn.reason is Rule.POLL:
             rule = turn.reason
-    delayed = max(0, round((turn.due - now) * 1000)) if turn.state is TurnState.HELD else 0
-    return duty, rule, STATES[turn.state], delayed
+    delayed = max(0, round((turn.due - room.now) * 1000)) if turn.state is TurnState.HELD else 0
+    return duty, STATES[turn.state], rule, delayed
 
 
 def final(
