@@ -38,15 +38,15 @@ class Addressed(Struct, gc=False):
 def addressed(room: Room, author: Participant, words: Words, first: list[ParticipantId]) -> Addressed:
     """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
     told = Addressed()
-    agents: dict[ParticipantId, Rule] = dict.fromkeys(first, Rule.FORCE)
-    if room.conversation.takes_rounds:
-        _forced(room, author, words, told, agents)
+    agents = told.agents
+    agents.update(dict.fromkeys(first, Rule.FORCE))
+    if room.takes_rounds:
+        _forced(room, author, words, told)
     else:
         _third_parties(room, words, told)
         for member in room.agents():
             agents[member.participant] = Rule.DIRECT
     agents.pop(author.id, None)
-    told.agents = agents
     return told
 
 
@@ -68,20 +68,13 @@ def calls(
     made: list[Call] = []
     blocks: dict[ParticipantId, Rule] = {}
     limits = room.draft.at.terms.limits
+    too_deep = room.takes_rounds and depth > room.settings.max_depth
+    seq, root = room.conversation.next_seq, chain.id
     for agent, reason in told.agents.items():
-        call = Call(
-            agent=agent,
-            seq=room.conversation.next_seq,
-            human=human,
-            depth=depth,
-            hop=hop,
-            root=chain.id,
-            reason=reason,
-            due=due,
-        )
+        call = Call(agent, seq, human, depth, hop, root, reason, due=due)
         made.append(call)
         stop = brakes.chain_stop(call, chain, limits)
-        if stop is None and depth > room.settings.max_depth and room.conversation.takes_rounds:
+        if stop is None and too_deep:
             stop = Rule.DEPTH
         if stop is None and room.draft.participant(agent).paused:
             stop = Rule.PAUSED
@@ -90,11 +83,9 @@ def calls(
     return made, blocks
 
 
-def _forced(
-    room: Room, author: Participant, words: Words, told: Addressed, agents: dict[ParticipantId, Rule]
-) -> None:
+def _forced(room: Room, author: Participant, words: Words, told: Addressed) -> None:
     """In a group: the target of an ephemeral one, those named with force, those mentioned; each once."""
-    home = room.conversation.home
+    agents, home = told.agents, room.conversation.home
     ephemeral = room.conversation.kind is ConversationKind.EPHEMERAL
     if ephemeral and home is not None and home in room.members and not author.speaks_in_turns:
         agents.setdefault(home, Rule.DIRECT)

@@ -51,7 +51,7 @@ def of(room: Room, author: Participant, turn: Turn | None) -> tuple[RootId, int]
 
 def pair_due(room: Room, author: Participant) -> float:
     """Between two agents: when the receiver may be woken. Refuses over the hard cap, before storing."""
-    if room.conversation.takes_rounds or not author.speaks_in_turns:
+    if room.takes_rounds or not author.speaks_in_turns:
         return 0.0
     due = 0.0
     for member in room.agents():

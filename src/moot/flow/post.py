@@ -21,10 +21,16 @@ from moot.model.ids import address as address_of
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind, Participant
+from moot.model.permit import Permit
 from moot.model.turn import FORCING, Call, Rule, Step, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import audit, brakes, direct, floor, links, mentions, seats, why
 from moot.rules.draft import Draft, Room, Seen
+
+_encode = json.Encoder().encode
+
+
+A_TOOL = Participant(id=TOOL, name="tool", kind=Kind.TOOL)
 
 
 class Post(Struct, frozen=True, gc=False):
@@ -56,14 +62,14 @@ def posting(author: ParticipantId, conversation: str, text: str, **fields: Any) 
 def digest(command: Post) -> str:
     """The fingerprint by which a repeat is told from another body under the same key."""
     body = (command.conversation, command.text, command.force, command.reply_to, command.intent)
-    return sha256(json.encode(body)).hexdigest()
+    return sha256(_encode(body)).hexdigest()
 
 
 def scope(command: Post) -> Scope:
     return Scope(
         refs=(command.conversation,),
         turns=() if command.turn is None else (command.turn,),
-        names=(command.author, *meant(command.mentions), *command.force),
+        names=(command.author, *command.force, *meant(command.mentions)),
         running_of=command.author if command.turn is None else None,
         key=(command.author, command.key) if command.key else None,
     )
@@ -71,7 +77,7 @@ def scope(command: Post) -> Scope:
 
 def meant(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Every name that mentions may stand for."""
-    return tuple(name for token in tokens for name in mentions.readings(token))
+    return tuple([name for token in tokens for name in mentions.readings(token)])
 
 
 def decide(command: Post, seen: Seen, at: Moment) -> Decision[Receipt]:
@@ -132,11 +138,12 @@ def speak(room: Room, author: Participant, command: Post) -> Receipt:
     """A message of somebody's own accord, or by tool in a running turn."""
     turn = lineage.current_turn(room, author, command.turn, command.fence)
     here = turn is not None and turn.conversation == room.id
-    if turn is not None and here and room.conversation.takes_rounds:
+    if turn is not None and here and room.takes_rounds:
         lineage.take_post_slot(room, turn)
-    words = address.Words(mentions=command.mentions, force=command.force)
+    words = address.Words(command.mentions, command.force)
     stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
-    cut_short(room, stopped, command.partials)
+    if stopped:
+        cut_short(room, stopped, command.partials)
     message, warnings = say(
         room,
         Utterance(
@@ -193,45 +200,47 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
     author, turn = said.author, said.turn
     seq = room.conversation.next_seq
     root, hop = lineage.of(room, author, turn)
-    root = root or RootId(address_of(room.id, seq))
+    chain = room.draft.root(root) if root else None
+    chain = chain or Root(id=root or RootId(address_of(room.id, seq)))
     due = lineage.pair_due(room, author)
-    chain = room.draft.root(root) or Root(id=root)
     if author.speaks_in_turns:
         chain = brakes.spoke(chain, room.id, author.id, said.text)
         room.draft.put_root(chain)
     told = address.addressed(room, author, said.words, [turn.agent for turn in said.stopped])
-    inside = turn if said.here and room.conversation.takes_rounds else None
+    inside = turn if said.here and room.takes_rounds else None
     calls, blocks = address.calls(room, author, told, chain=chain, hop=hop, due=due, turn=inside)
     message = append(
         room,
-        AppendMessage(
-            Message(
-                conversation=room.id,
-                seq=seq,
-                author=author.id,
-                kind=author.kind,
-                text=said.text,
-                root=root,
-                hop=hop,
-                at=room.now,
-                mentions=told.mentioned,
-                reply_to=said.reply_to,
-                intent=said.intent,
-                turn=turn.id if turn is not None else None,
-                round=round_of(room, author, inside),
-                depth=inside.depth if inside else 0,
-                metadata=said.metadata,
-                plan=why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
-                key=said.key,
-                digest=said.digest,
-            ),
-            links.permit(author.id, author.kind, room.conversation),
+        links.permit(author.id, author.kind, room.conversation),
+        Message(
+            conversation=room.id,
+            seq=seq,
+            author=author.id,
+            kind=author.kind,
+            text=said.text,
+            root=chain.id,
+            hop=hop,
+            at=room.now,
+            mentions=told.mentioned,
+            reply_to=said.reply_to,
+            intent=said.intent,
+            turn=turn.id if turn is not None else None,
+            round=round_of(room, author, inside),
+            depth=inside.depth if inside else 0,
+            metadata=said.metadata,
+            plan=why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
+            key=said.key,
+            digest=said.digest,
         ),
     )
     for newcomer in told.invited:
         membership.add(room, newcomer, cursor=seq - 1)
         notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
         room.draft.emit("conversation.joined", room, by=newcomer.id)
+    for call in calls:
+        member = room.members[call.agent]
+        if member.streak and call.reason in FORCING:
+            room.put_member(structs.replace(member, streak=0, rested=0))
     hand_out(room, said, message, inside, Called(calls, blocks))
     return message, told.warnings
 
@@ -247,13 +256,11 @@ def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None,
     """The calls become turns, or places in line; refused ones are remembered with their rule."""
     calls, blocks = called
     name = said.author.name
-    for call in calls:
-        member = room.members[call.agent]
-        if member.streak and call.reason in FORCING:
-            room.put_member(structs.replace(member, streak=0, rested=0))
-    allowed = [call for call in calls if call.agent not in blocks]
-    refused = [(call, blocks[call.agent]) for call in calls if call.agent in blocks]
-    if not room.conversation.takes_rounds:
+    allowed, refused = calls, []
+    if blocks:
+        allowed = [call for call in calls if call.agent not in blocks]
+        refused = [(call, blocks[call.agent]) for call in calls if call.agent in blocks]
+    if not room.takes_rounds:
         direct.deliver(room, allowed, name)
         for call, rule in refused:
             direct.block(room, call, rule, name)
@@ -261,13 +268,20 @@ def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None,
     if inside is not None:
         floor.spoken_in_turn(room, inside, message, allowed)
     else:
-        allowed = resume_stopped(room, allowed, said.stopped)
-        human = not message.by_agent
-        if human or calls:
-            polls = human and room.settings.reply_strategy is not ReplyStrategy.MENTION_ONLY
-            floor.open_round(room, message, allowed, cap=said.cap, polls_others=polls)
+        if said.stopped:
+            allowed = resume_stopped(room, allowed, said.stopped)
+        if calls or not message.by_agent:
+            open_round(room, message, allowed, cap=said.cap, refused=bool(refused))
     for call, rule in refused:
         floor.refuse(room, message.round, call, rule, name)
+
+
+def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, refused: bool) -> None:
+    """The message waits for the floor, unless turns to come read it anyway and nothing else would be asked."""
+    polls = not message.by_agent and room.settings.reply_strategy is not ReplyStrategy.MENTION_ONLY
+    unread = [call for call in calls if not floor.join_open_turn(room, call)]
+    if unread or refused or not floor.asks_nobody(room, message, polls_others=polls):
+        floor.open_round(room, message, calls, cap=cap, polls_others=polls)
 
 
 def resume_stopped(room: Room, calls: list[Call], stopped: list[Turn]) -> list[Call]:
@@ -283,7 +297,7 @@ def resume_stopped(room: Room, calls: list[Call], stopped: list[Turn]) -> list[C
 
 def move_on(room: Room) -> None:
     """Hand the floor on, then say what the rules left to be said."""
-    if room.conversation.takes_rounds:
+    if room.takes_rounds:
         floor.advance(room)
     for waiting in room.notices:
         notice(room, waiting.text, waiting.metadata)
@@ -294,7 +308,7 @@ def round_of(room: Room, author: Participant, inside: Turn | None) -> int:
     """The round the next message belongs to; none outside groups."""
     if inside is not None:
         return inside.round
-    if not room.conversation.takes_rounds:
+    if not room.takes_rounds:
         return 0
     return floor.opener_for(room, room.conversation.next_seq, human=not author.speaks_in_turns)
 
@@ -348,51 +362,33 @@ def partial(room: Room, turn: Turn, text: str) -> int:
     """The words of an interrupted turn; answers with their seq. An empty partial is not stored."""
     if not text.strip():
         return 0
-    author = room.draft.participant(turn.agent)
-    message = append(
-        room,
-        AppendMessage(
-            Message(
-                conversation=room.id,
-                seq=room.conversation.next_seq,
-                author=turn.agent,
-                kind=author.kind,
-                text=text,
-                root=turn.root,
-                hop=turn.hop,
-                at=room.now,
-                turn=turn.id,
-                round=turn.round,
-                depth=turn.depth,
-                metadata={"partial": True},
-            ),
-            links.permit(author.id, author.kind, room.conversation),
-        ),
-    )
-    return message.seq
+    return _beside(room, turn, room.draft.participant(turn.agent), text, {"partial": True}).seq
 
 
 def by_tool(room: Room, turn: Turn, step: Step, text: str, *, failed: bool) -> Message:
-    """What a tool answered in a turn. It belongs to the turn's chain and owes nobody anything."""
+    """What a tool answered in a turn."""
     told = {"tool": step.tool, "for": turn.agent, "call": step.call, "arguments": step.arguments}
+    return _beside(room, turn, A_TOOL, text, {**told, "failed": True} if failed else told)
+
+
+def _beside(room: Room, turn: Turn, author: Participant, text: str, metadata: dict[str, Any]) -> Message:
+    """What is said in a turn without being its reply: on the turn's chain, and owing nobody anything."""
     return append(
         room,
-        AppendMessage(
-            Message(
-                conversation=room.id,
-                seq=room.conversation.next_seq,
-                author=TOOL,
-                kind=Kind.TOOL,
-                text=text,
-                root=turn.root,
-                hop=turn.hop,
-                at=room.now,
-                turn=turn.id,
-                round=turn.round,
-                depth=turn.depth,
-                metadata={**told, "failed": True} if failed else told,
-            ),
-            links.permit(TOOL, Kind.TOOL, room.conversation),
+        links.permit(author.id, author.kind, room.conversation),
+        Message(
+            conversation=room.id,
+            seq=room.conversation.next_seq,
+            author=author.id,
+            kind=author.kind,
+            text=text,
+            root=turn.root,
+            hop=turn.hop,
+            at=room.now,
+            turn=turn.id,
+            round=turn.round,
+            depth=turn.depth,
+            metadata=metadata,
         ),
     )
 
@@ -402,39 +398,37 @@ def notice(room: Room, text: str, metadata: dict[str, Any]) -> Message:
     seq = room.conversation.next_seq
     return append(
         room,
-        AppendMessage(
-            Message(
-                conversation=room.id,
-                seq=seq,
-                author=SYSTEM,
-                kind=Kind.SYSTEM,
-                text=text,
-                root=RootId(address_of(room.id, seq)),
-                hop=0,
-                at=room.now,
-                metadata=metadata,
-            ),
-            links.OF_SYSTEM,
+        links.OF_SYSTEM,
+        Message(
+            conversation=room.id,
+            seq=seq,
+            author=SYSTEM,
+            kind=Kind.SYSTEM,
+            text=text,
+            root=RootId(address_of(room.id, seq)),
+            hop=0,
+            at=room.now,
+            metadata=metadata,
         ),
     )
 
 
-def append(room: Room, change: AppendMessage) -> Message:
+def append(room: Room, permit: Permit, message: Message) -> Message:
     """Give the message its link in the audit chain and its place in the conversation."""
-    conversation = room.conversation
-    message = structs.replace(change.message, link=conversation.links + 1)
-    linked = audit.message_hash(conversation.chain, message, audit.text_hash(message.text))
+    before = room.conversation
+    message = structs.replace(message, link=before.links + 1)
+    linked = audit.message_hash(before.chain, message, audit.text_hash(message.text))
     message = structs.replace(message, hash=linked)
     room.put_conversation(
         structs.replace(
-            conversation,
+            before,
             next_seq=message.seq + 1,
             chain=linked,
             links=message.link,
             updated_at=room.now,
-            last_human=message.seq if message.kind is Kind.HUMAN else conversation.last_human,
+            last_human=message.seq if message.kind is Kind.HUMAN else before.last_human,
         )
     )
-    room.draft.add(structs.replace(change, message=message))
+    room.draft.add(AppendMessage(message, permit))
     room.draft.emit("message.posted", room, by=message.author, seq=message.seq)
     return message

@@ -16,6 +16,9 @@ class ConversationKind(StrEnum):
     EPHEMERAL = "ephemeral"
 
 
+WITH_ROUNDS = frozenset({ConversationKind.GROUP, ConversationKind.EPHEMERAL})
+
+
 class ReplyStrategy(StrEnum):
     HYBRID = "hybrid"
     MENTION_ONLY = "mention_only"
@@ -116,7 +119,11 @@ class Conversation(Struct, frozen=True, gc=False):
 
     @property
     def takes_rounds(self) -> bool:
-        return self.kind is ConversationKind.GROUP or self.kind is ConversationKind.EPHEMERAL
+        return self.kind in WITH_ROUNDS
+
+    def found_like(self, before: "Conversation") -> bool:
+        """Whether it goes by the same name and key as before, and as openly."""
+        return self.name == before.name and self.key == before.key and self.archived is before.archived
 
 
 class Member(Struct, frozen=True, gc=False):

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId, address
-from moot.model.participant import Kind
+from moot.model.participant import TAKES_TURNS, Kind
 from moot.model.turn import Duty, Rule
 
 
@@ -68,7 +68,7 @@ class Message(Struct, frozen=True, gc=False):
 
     @property
     def by_agent(self) -> bool:
-        return self.kind is Kind.AGENT or self.kind is Kind.EXTERNAL
+        return self.kind in TAKES_TURNS
 
 
 class Revision(Struct, frozen=True, gc=False):

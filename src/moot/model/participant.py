@@ -18,6 +18,9 @@ class Kind(StrEnum):
     SYSTEM = "system"
 
 
+TAKES_TURNS = frozenset({Kind.AGENT, Kind.EXTERNAL})
+
+
 class Participant(Struct, frozen=True, gc=False):
     """A row of the registry. The id never changes; the name can, and old ones stay as aliases."""
 
@@ -39,7 +42,7 @@ class Participant(Struct, frozen=True, gc=False):
 
     @property
     def speaks_in_turns(self) -> bool:
-        return self.kind is Kind.AGENT or self.kind is Kind.EXTERNAL
+        return self.kind in TAKES_TURNS
 
     def present(self, now: float) -> bool:
         return self.live_until > now

@@ -10,6 +10,8 @@ from msgspec import json
 
 from moot.model.message import Message, Revision
 
+_encode = json.Encoder().encode
+
 
 def text_hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
@@ -44,12 +46,12 @@ def message_hash(before: str, m: Message, original_text_hash: str) -> str:
         m.key,
         m.digest,
     )
-    return sha256(json.encode(row)).hexdigest()
+    return sha256(_encode(row)).hexdigest()
 
 
 def revision_hash(before: str, r: Revision) -> str:
     row = (before, r.conversation, r.seq, r.version, r.link, r.was_hash, r.text_hash, r.by, micros(r.at))
-    return sha256(json.encode(row)).hexdigest()
+    return sha256(_encode(row)).hexdigest()
 
 
 def verify(messages: Iterable[Message], revisions: Iterable[Revision], head: str, links: int) -> str | None:

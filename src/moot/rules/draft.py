@@ -41,6 +41,7 @@ class Seen(Protocol):
     def turns(self, conversation: ConversationId) -> dict[ParticipantId, Turn]: ...
     def rounds(self, conversation: ConversationId) -> dict[int, Round]: ...
     def participant(self, participant: ParticipantId) -> Participant | None: ...
+    def registry(self) -> dict[ParticipantId, Participant]: ...
     def named(self, name: str) -> Participant | None: ...
     def root(self, root: RootId) -> Root | None: ...
     def pair(self, sender: ParticipantId, receiver: ParticipantId) -> Pair | None: ...
@@ -74,23 +75,28 @@ class Room:
         "members",
         "notices",
         "now",
+        "people_",
         "put_members",
         "put_rounds",
         "put_turns",
         "rounds",
         "settings",
+        "takes_rounds",
         "turns",
     )
 
     def __init__(self, draft: "Draft", conversation: Conversation) -> None:
+        seen, where = draft.seen, conversation.id
         self.draft = draft
-        self.id: ConversationId = conversation.id
+        self.id: ConversationId = where
         self.now: float = draft.at.now
         self.conversation = conversation
+        self.takes_rounds = conversation.takes_rounds
         self.settings: GroupSettings = conversation.settings.over(draft.at.terms.groups)
-        self.members = dict(draft.seen.members(conversation.id))
-        self.turns = dict(draft.seen.turns(conversation.id))
-        self.rounds = dict(draft.seen.rounds(conversation.id))
+        self.members = seen.members(where)
+        """These three are what was seen, until the first put: then a copy of it that is ours to change."""
+        self.turns = seen.turns(where)
+        self.rounds = seen.rounds(where)
         self.put_turns: dict[TurnId, Turn] = {}
         self.put_rounds: dict[int, Round] = {}
         self.put_members: dict[ParticipantId, Member] = {}
@@ -98,6 +104,7 @@ class Room:
         self.notices: list[Notice] = []
         self.changed = False
         self.agents_: list[Member] | None = None
+        self.people_: dict[ParticipantId, Participant] | None = None
         self.here_: set[ParticipantId] | None = None
 
     def agents(self) -> list[Member]:
@@ -106,11 +113,18 @@ class Room:
             self.agents_ = [member for member in self.members.values() if member.speaks]
         return self.agents_
 
+    def people(self) -> dict[ParticipantId, Participant]:
+        """Who those members are, in the same order."""
+        if self.people_ is None:
+            registry = self.draft.registry
+            self.people_ = {m.participant: registry[m.participant] for m in self.members.values() if m.speaks}
+        return self.people_
+
     def here(self) -> set[ParticipantId]:
         """The agents that are present."""
         if self.here_ is None:
-            who, now = self.draft.participant, self.now
-            self.here_ = {m.participant for m in self.agents() if who(m.participant).live_until > now}
+            now = self.now
+            self.here_ = {agent for agent, who in self.people().items() if who.live_until > now}
         return self.here_
 
     def put_conversation(self, conversation: Conversation) -> None:
@@ -120,19 +134,23 @@ class Room:
         self.changed = True
 
     def put_member(self, member: Member) -> None:
+        if not self.put_members:
+            self.members = dict(self.members)
         if member.participant not in self.members:
-            self.here_ = None
+            self.people_ = self.here_ = None
         self.members[member.participant] = member
         self.put_members[member.participant] = member
         self.agents_ = None
 
     def drop_member(self, participant: ParticipantId) -> None:
-        self.members.pop(participant, None)
+        self.members = {who: member for who, member in self.members.items() if who != participant}
         self.put_members.pop(participant, None)
         self.dropped.append(participant)
-        self.agents_ = self.here_ = None
+        self.agents_ = self.people_ = self.here_ = None
 
     def put_turn(self, turn: Turn) -> Turn:
+        if not self.put_turns:
+            self.turns = dict(self.turns)
         if turn.state in OPEN:
             self.turns[turn.agent] = turn
         else:
@@ -141,6 +159,8 @@ class Room:
         return turn
 
     def put_round(self, round_: Round) -> Round:
+        if not self.put_rounds:
+            self.rounds = dict(self.rounds)
         self.rounds[round_.opener] = round_
         self.put_rounds[round_.opener] = round_
         return round_
@@ -150,29 +170,32 @@ class Room:
         self.rounds.pop(opener, None)
         self.put_rounds.pop(opener, None)
 
-    def changes(self) -> list[Change]:
-        found: list[Change] = []
+    def changes(self, found: list[Change]) -> None:
         if self.changed:
             found.append(PutConversation(self.conversation))
-        found += [DropMember(self.id, gone) for gone in self.dropped]
-        found += [PutMember(member) for member in self.put_members.values()]
-        found += [PutRound(round_) for round_ in self.put_rounds.values()]
-        found += [PutTurn(turn) for turn in self.put_turns.values()]
-        return found
+        if self.dropped:
+            found += [DropMember(self.id, gone) for gone in self.dropped]
+        if self.put_members:
+            found += map(PutMember, self.put_members.values())
+        if self.put_rounds:
+            found += map(PutRound, self.put_rounds.values())
+        if self.put_turns:
+            found += map(PutTurn, self.put_turns.values())
 
 
 class Draft:
-    __slots__ = ("_pairs", "_participants", "_people", "_quotas", "_rooms", "_roots", "at", "others", "seen")
+    __slots__ = ("_pairs", "_people", "_quotas", "_rooms", "_roots", "at", "others", "registry", "seen")
 
     def __init__(self, seen: Seen, at: Moment) -> None:
         self.seen = seen
         self.at = at
+        self.registry = seen.registry()
+        """As in a room: what was seen, until the first put."""
         self.others: list[Change] = []
         self._rooms: dict[ConversationId, Room] = {}
         self._roots: dict[RootId, Root] = {}
         self._pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
         self._quotas: dict[ParticipantId, Quota] = {}
-        self._participants: dict[ParticipantId, Participant] = {}
         self._people: dict[ParticipantId, Participant] = {}
 
     def room(self, conversation: Conversation) -> Room:
@@ -182,21 +205,20 @@ class Draft:
         return found
 
     def participant(self, participant: ParticipantId) -> Participant:
-        found = self._people.get(participant)
+        found = self.registry.get(participant)
         if found is None:
-            found = self.seen.participant(participant)
-            if found is None:
-                raise LookupError(f"participant {participant} is not in the scope of this decision")
-            self._people[participant] = found
+            raise LookupError(f"participant {participant} is not in the scope of this decision")
         return found
 
     def name(self, participant: ParticipantId) -> str:
         """What to call somebody who may have left since; the id is the name it once had."""
-        found = self._participants.get(participant) or self.seen.participant(participant)
+        found = self.registry.get(participant)
         return found.name if found is not None else participant
 
     def put_participant(self, participant: Participant) -> None:
-        self._participants[participant.id] = self._people[participant.id] = participant
+        if not self._people:
+            self.registry = dict(self.registry)
+        self.registry[participant.id] = self._people[participant.id] = participant
 
     def root(self, root: RootId) -> Root | None:
         return self._roots.get(root) or self.seen.root(root)
@@ -217,24 +239,37 @@ class Draft:
     def put_quota(self, quota: Quota) -> None:
         self._quotas[quota.agent] = quota
 
-    def emit(self, kind: str, room: Room | None = None, **fields: Any) -> None:
+    def emit(
+        self,
+        kind: str,
+        room: Room | None = None,
+        *,
+        by: ParticipantId | None = None,
+        seq: int = 0,
+        turn: Turn | None = None,
+        body: dict[str, Any] | None = None,
+    ) -> None:
         """Tell what happened. A turn is told without what it was given, which only its inspector shows."""
-        turn = fields.get("turn")
         if turn is not None and (turn.given is not None or turn.steps):
-            fields["turn"] = structs.replace(turn, given=None, steps=())
+            turn = structs.replace(turn, given=None, steps=())
         conversation = room.id if room is not None else None
-        self.others.append(Emit(Event(type=kind, at=self.at.now, conversation=conversation, **fields)))
+        self.others.append(Emit(Event(kind, self.at.now, conversation, by, seq, turn, body)))
 
     def add(self, change: Change) -> None:
         self.others.append(change)
 
     def changes(self) -> list[Change]:
         """Rows first, then what is told about them, in the order it happened."""
-        found: list[Change] = [PutParticipant(p) for p in self._participants.values()]
+        found: list[Change] = []
+        if self._people:
+            found += map(PutParticipant, self._people.values())
         for room in self._rooms.values():
-            found += room.changes()
-        found += [PutRoot(root) for root in self._roots.values()]
-        found += [PutPair(pair) for pair in self._pairs.values()]
-        found += [PutQuota(quota) for quota in self._quotas.values()]
+            room.changes(found)
+        if self._roots:
+            found += map(PutRoot, self._roots.values())
+        if self._pairs:
+            found += map(PutPair, self._pairs.values())
+        if self._quotas:
+            found += map(PutQuota, self._quotas.values())
         found += self.others
         return found

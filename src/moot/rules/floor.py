@@ -35,6 +35,8 @@ class Step(Enum):
 
 def opener_for(room: Room, seq: int, *, human: bool) -> int:
     """The round a message will belong to: its own, or the last of its kind in a queue that is full."""
+    if len(room.rounds) < MOST_QUEUED:
+        return seq
     queued = [r for r in room.rounds.values() if r.state is RoundState.QUEUED]
     alike = [r.opener for r in queued if r.human == human]
     return max(alike) if alike and len(queued) >= MOST_QUEUED else seq
@@ -42,8 +44,6 @@ def opener_for(room: Room, seq: int, *, human: bool) -> int:
 
 def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, polls_others: bool) -> None:
     """A message that is nobody's turn here: it waits in the queue for the floor."""
-    for call in calls:
-        join_open_turn(room, call)
     if message.round != message.seq:
         room.put_round(behind(room.rounds[message.round], calls))
         return
@@ -61,6 +61,15 @@ def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, pol
             overridden=bool(calls),
         )
     )
+
+
+def asks_nobody(room: Room, message: Message, *, polls_others: bool) -> bool:
+    """Whether the round of a message whose calls all joined open turns would close as soon as it ran: no other
+    is open, and it polls nobody or all are away. It need not be opened; the message's plan says it all."""
+    if message.round != message.seq or any(r.state is not RoundState.CLOSED for r in room.rounds.values()):
+        return False
+    hybrid = room.settings.reply_strategy is ReplyStrategy.HYBRID
+    return not polls_others or (hybrid and not room.here())
 
 
 def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) -> None:
@@ -87,7 +96,7 @@ def join_open_turn(room: Room, call: Call) -> bool:
     turn = room.turns.get(call.agent)
     if turn is None or not will_read(room, turn, call.seq):
         return False
-    if turn.calls[-1].seq != call.seq and not any(known.seq == call.seq for known in turn.calls):
+    if call.seq not in [known.seq for known in turn.calls]:
         room.put_turn(turn.joined(call))
     return True
 
@@ -148,9 +157,11 @@ def current(room: Room) -> Round | None:
     """The running round, else the oldest queued one, started."""
     oldest: Round | None = None
     for round_ in room.rounds.values():
+        if round_.state is RoundState.CLOSED:
+            continue
         if round_.state is RoundState.RUNNING:
             return round_
-        if round_.state is RoundState.QUEUED and (oldest is None or round_.opener < oldest.opener):
+        if oldest is None or round_.opener < oldest.opener:
             oldest = round_
     if oldest is None:
         return None

@@ -53,8 +53,11 @@ def parse(text: str) -> tuple[str, ...]:
                 end = run.end()
                 name = run[0].rstrip(".").lower()
                 if name not in found and _stands_alone(text, at, name):
-                    urls = urls or _Urls(text)
-                    if text[at - 1].isspace() or not urls.reach(at):
+                    inside = False
+                    if at > 0 and not text[at - 1].isspace():
+                        urls = urls or _Urls(text)
+                        inside = urls.reach(at)
+                    if not inside:
                         found[name] = None
         at = text.find("@", end)
     return tuple(found)

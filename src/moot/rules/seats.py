@@ -174,7 +174,7 @@ def claim(room: Room, turn: Turn, host: HostId | None, *, hi: int, last_human: i
     external = room.draft.participant(turn.agent).kind is Kind.EXTERNAL
     lease = 0.0 if external else now + terms.lease_seconds
     limit = now + (EXTERNAL_TURN_SECONDS if external else room.settings.turn_limit_seconds)
-    deadline = now + patience(room, turn) if room.conversation.takes_rounds else 0.0
+    deadline = now + patience(room, turn) if room.takes_rounds else 0.0
     running = turn.moved(
         TurnState.RUNNING,
         lo=member.cursor,

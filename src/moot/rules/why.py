@@ -69,43 +69,46 @@ def plan(
     room: Room, author: Participant, calls: list[Call], blocks: Mapping[ParticipantId, Rule], cap: int
 ) -> Plan:
     """Each agent's part as far as it can be known before the floor moves."""
-    parts: list[Part] = []
-    called: set[ParticipantId] = set()
+    parts: dict[ParticipantId, Part] = {}
     slots = cap
-    grouped = room.conversation.takes_rounds
     for call in calls:
-        called.add(call.agent)
-        duty, rule = Duty.MUST if grouped or call.human else Duty.MAY, call.reason
-        turn = room.turns.get(call.agent)
-        if call.agent in blocks:
-            duty, rule = Duty.BLOCKED, blocks[call.agent]
-        elif grouped and (turn is None or turn.state not in UNCLAIMED):
+        agent, duty, rule = (
+            call.agent,
+            Duty.MUST if room.takes_rounds or call.human else Duty.MAY,
+            call.reason,
+        )
+        turn = room.turns.get(agent)
+        if agent in blocks:
+            duty, rule = Duty.BLOCKED, blocks[agent]
+        elif room.takes_rounds and (turn is None or turn.state not in UNCLAIMED):
             duty, rule = (duty, rule) if slots > 0 else (Duty.BLOCKED, Rule.CAP)
             slots -= 1
-        parts.append(Part(agent=call.agent, duty=duty, rule=rule))
+        parts[agent] = Part(agent, duty, rule)
     for agent, rule in blocks.items():
-        if agent not in called:
-            called.add(agent)
-            parts.append(Part(agent=agent, duty=Duty.BLOCKED, rule=rule))
+        if agent not in parts:
+            parts[agent] = Part(agent, Duty.BLOCKED, rule)
     others = _others(room, author)
-    here = room.here()
-    for member in room.agents():
-        agent = member.participant
-        if agent in called:
-            continue
-        if agent == author.id:
-            parts.append(Part(agent=agent, duty=Duty.OBSERVES, rule=Rule.SELF))
-        elif others[0] is Duty.MAY and agent not in here:
-            parts.append(Part(agent, Duty.OBSERVES, Rule.AWAY))
-    return Plan(parts=tuple(parts), others=others)
+    if author.id not in parts and author.id in room.people():
+        parts[author.id] = Part(author.id, Duty.OBSERVES, Rule.SELF)
+    if others is POLLED:
+        here = room.here()
+        for agent in room.people():
+            if agent not in here and agent not in parts:
+                parts[agent] = Part(agent, Duty.OBSERVES, Rule.AWAY)
+    return Plan(tuple(parts.values()), others)
+
+
+POLLED = (Duty.MAY, Rule.POLL)
+ALL_AWAY = (Duty.OBSERVES, Rule.AWAY)
+NOT_ASKED = (Duty.OBSERVES, Rule.STRATEGY)
 
 
 def _others(room: Room, author: Participant) -> tuple[Duty, Rule]:
     """What holds for agents the message does not call."""
-    polls = room.conversation.takes_rounds and room.settings.reply_strategy is ReplyStrategy.HYBRID
-    if polls and not author.speaks_in_turns:
-        return Duty.MAY, Rule.POLL
-    return Duty.OBSERVES, Rule.STRATEGY
+    polls = room.takes_rounds and room.settings.reply_strategy is ReplyStrategy.HYBRID
+    if not polls or author.speaks_in_turns:
+        return NOT_ASKED
+    return POLLED if room.here() else ALL_AWAY
 
 
 def standing(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, Rule]:
@@ -129,42 +132,38 @@ def covers(turn: Turn, seq: int) -> bool:
 def deliveries(room: Room, message: Message) -> tuple[Delivery, ...]:
     """What the sender is told about each agent, once the floor has moved."""
     round_ = room.rounds.get(message.round)
+    parts = {part.agent: (part.duty, part.rule) for part in message.plan.parts}
+    if round_ is not None:
+        parts.update({note.agent: (note.duty, note.rule) for note in round_.notes if note.seq == message.seq})
+    others = message.plan.others
+    duty, rule, reason, now = *others, REASONS[others[1]], room.now
     told: list[Delivery] = []
-    now, people = room.now, room.draft.participant
-    noted_parts = (
-        {note.agent: (note.duty, note.rule) for note in round_.notes if note.seq == message.seq}
-        if round_
-        else {}
-    )
-    planned, others = {part.agent: (part.duty, part.rule) for part in message.plan.parts}, message.plan.others
-    for member in room.agents():
-        agent = member.participant
-        if agent == message.author:
-            continue
-        who = people(agent)
-        duty, rule = noted_parts.get(agent) or planned.get(agent) or others
-        turn = room.turns.get(agent)
-        state, delayed = "blocked" if duty is Duty.BLOCKED else "queued", 0
-        if turn is not None and duty is not Duty.BLOCKED and covers(turn, message.seq):
-            state = STATES[turn.state]
-            if turn.calls[-1].seq == message.seq or any(call.seq == message.seq for call in turn.calls):
-                duty = turn.duty
-                if turn.reason in (Rule.ROUND_ROBIN, Rule.POLL):
-                    rule = turn.reason
-            if turn.state is TurnState.HELD:
-                delayed = max(0, round((turn.due - now) * 1000))
-        told.append(
-            Delivery(
-                who.name,
-                duty,
-                state,
-                rule,
-                REASONS[rule],
-                "live" if who.live_until > now else "away",
-                delayed,
-            )
-        )
+    for agent, who in room.people().items():
+        reach = "live" if who.live_until > now else "away"
+        if agent not in parts and agent not in room.turns:
+            told.append(Delivery(who.name, duty, "queued", rule, reason, reach))
+        elif agent != message.author:
+            part = _with_turn(room, message.seq, agent, parts.get(agent, others))
+            told.append(Delivery(who.name, part[0], part[1], part[2], REASONS[part[2]], reach, part[3]))
     return tuple(told)
+
+
+def _with_turn(
+    room: Room, seq: int, agent: ParticipantId, part: tuple[Duty, Rule]
+) -> tuple[Duty, str, Rule, int]:
+    """The part of one agent, with the turn it has: duty, state, rule, and for how many ms it is held."""
+    duty, rule = part
+    turn = room.turns.get(agent)
+    if duty is Duty.BLOCKED:
+        return duty, "blocked", rule, 0
+    if turn is None or not covers(turn, seq):
+        return duty, "queued", rule, 0
+    if seq in [call.seq for call in turn.calls]:
+        duty = turn.duty
+        if turn.reason is Rule.ROUND_ROBIN or turn.reason is Rule.POLL:
+            rule = turn.reason
+    delayed = max(0, round((turn.due - room.now) * 1000)) if turn.state is TurnState.HELD else 0
+    return duty, STATES[turn.state], rule, delayed
 
 
 def final(

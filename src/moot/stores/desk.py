@@ -158,6 +158,9 @@ class Desk:
     def participant(self, participant: ParticipantId) -> Participant | None:
         return self.participants.get(participant)
 
+    def registry(self) -> dict[ParticipantId, Participant]:
+        return self.participants
+
     def named(self, name: str) -> Participant | None:
         found = self.names.get(name)
         return None if found is None else self.participants.get(found)
@@ -280,11 +283,13 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
 
 def _put_conversation(desk: Desk, conversation: Conversation, dirty: Dirty) -> None:
     before = desk.conversations.get(conversation.id)
-    if before is not None and (before.name != conversation.name or before.archived != conversation.archived):
-        for ref in (before.name, before.key):
+    if before is None or not conversation.found_like(before):
+        for ref in (before.name, before.key) if before is not None else ():
             if desk.refs.get(ref) == conversation.id:
                 del desk.refs[ref]
-    desk.add_conversation(conversation)
+        desk.add_conversation(conversation)
+    else:
+        desk.conversations[conversation.id] = conversation
     dirty.conversations[conversation.id] = conversation
 
 

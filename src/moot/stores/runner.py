@@ -48,14 +48,16 @@ class Engine(Protocol):
 class Job:
     __slots__ = ("answer", "command", "done", "dry", "error", "scope", "verb")
 
-    def __init__(self, verb: Verb[Any, Any], command: Any, dry: bool) -> None:
+    def __init__(
+        self, verb: Verb[Any, Any], command: Any, dry: bool, done: "asyncio.Future[Any] | None" = None
+    ) -> None:
         self.verb = verb
         self.command = command
         self.dry = dry
+        self.done = done
         self.scope: Scope = verb.scope(command)
         self.answer: Any = None
         self.error: BaseException | None = None
-        self.done: asyncio.Future[Any] | None = None
 
 
 class Chore:
@@ -98,10 +100,10 @@ def run_batch(engine: Engine, jobs: list[Job], source: Source) -> list[Event]:
         failpoint("write.begun")
         desk = engine.load([job.scope for job in jobs])
         failpoint("write.loaded")
-        dirty = Dirty()
+        dirty, at = Dirty(), source.moment(desk)
         for job in jobs:
             try:
-                decision = job.verb.decide(job.command, desk, source.moment(desk))
+                decision = job.verb.decide(job.command, desk, at)
             except Exception as error:  # a refusal or a bug is its caller's to see; the batch goes on
                 job.error = error
                 continue
@@ -146,15 +148,28 @@ class Runner:
         self._chores: deque[Chore] = deque()
         self._work = threading.Condition()
         self._closing = False
+        self._telling = False
+        """Callers of the last batch are still being told. What they write next belongs into the next one, so
+        the writer waits for it: it could only take the interpreter from them, for a smaller batch."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._write, name="moot-writer", daemon=True)
         self._thread.start()
 
-    async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
-        return await self._submit(Job(verb, command, dry=False))
-
-    async def preview(self, verb: Verb[Any, Any], command: Any) -> Any:
-        return await self._submit(Job(verb, command, dry=True))
+    def submit(self, verb: Verb[Any, Any], command: Any, *, dry: bool = False) -> "asyncio.Future[Any]":
+        """The answer to come: after the synced commit; for a dry run, after deciding."""
+        if self._closing:
+            raise StoreUnwritable("the store is closing", fix=("try again when the hub is back",))
+        if len(self._waiting) >= MOST_WAITING:
+            raise StoreUnwritable(
+                f"{MOST_WAITING} writes wait already", fix=("slow down",), retry_after_ms=1000
+            )
+        done = self._loop.create_future()
+        job = Job(verb, command, dry, done)
+        with self._work:
+            self._waiting.append(job)
+            if len(self._waiting) == 1 and not self._telling:
+                self._work.notify()
+        return done
 
     async def call(self, work: Callable[[], T]) -> T:
         """Run something on the writer's thread, between two batches."""
@@ -175,20 +190,6 @@ class Runner:
             self._work.notify()
         await asyncio.to_thread(self._thread.join)
 
-    async def _submit(self, job: Job) -> Any:
-        if self._closing:
-            raise StoreUnwritable("the store is closing", fix=("try again when the hub is back",))
-        if len(self._waiting) >= MOST_WAITING:
-            raise StoreUnwritable(
-                f"{MOST_WAITING} writes wait already", fix=("slow down",), retry_after_ms=1000
-            )
-        job.done = self._loop.create_future()
-        with self._work:
-            self._waiting.append(job)
-            if len(self._waiting) == 1:
-                self._work.notify()
-        return await job.done
-
     def _write(self) -> None:
         while (work := self._next_work()) is not None:
             jobs, chore = work
@@ -201,6 +202,7 @@ class Runner:
                     end_process(fatal)
                 except BaseException as failure:  # the batch failed as one; its callers hear it
                     error = failure
+                self._telling = True
                 self._loop.call_soon_threadsafe(self._settle, jobs, error, told)
             if chore is not None:
                 chore.run()
@@ -210,8 +212,8 @@ class Runner:
     def _next_work(self) -> tuple[list[Job], Chore | None] | None:
         """What queued meanwhile, as one batch, and at most one chore; None when all is done and closed."""
         with self._work:
-            while not self._waiting and not self._chores:
-                if self._closing:
+            while self._telling or not (self._waiting or self._chores):
+                if self._closing and not self._telling:
                     return None
                 self._work.wait()
             count = min(len(self._waiting), MOST_IN_BATCH)
@@ -227,10 +229,19 @@ class Runner:
             self._ack(jobs, error, 0)  # whatever a listener did, it is committed, and its callers are told
 
     def _ack(self, jobs: list[Job], error: BaseException | None, start: int) -> None:
-        for job in jobs[start : start + ACKS_PER_PASS]:
+        end = start + ACKS_PER_PASS
+        for job in jobs[start:end]:
             settle(job, error)
-        if start + ACKS_PER_PASS < len(jobs):
-            self._loop.call_soon(self._ack, jobs, error, start + ACKS_PER_PASS)
+        if end < len(jobs):
+            self._loop.call_soon(self._ack, jobs, error, end)
+        else:
+            self._loop.call_soon(self._all_told)
+
+    def _all_told(self) -> None:
+        """Everybody knows, and has had its turn to write again."""
+        with self._work:
+            self._telling = False
+            self._work.notify()
 
 
 def end_process(fatal: SystemExit) -> NoReturn:

@@ -49,13 +49,8 @@ class KeptDesk(Desk):
         self.moved.clear()
 
     def add_conversation(self, conversation: Conversation) -> None:
-        before = self.conversations.get(conversation.id)
-        if before is None or (before.name, before.key, before.archived) != (
-            conversation.name,
-            conversation.key,
-            conversation.archived,
-        ):
-            self.renamed.add(conversation.id)
+        """Called for those that are new here, or found by another name or key since."""
+        self.renamed.add(conversation.id)
         super().add_conversation(conversation)
 
     def add_turn(self, turn: Turn) -> None:

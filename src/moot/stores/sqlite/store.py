@@ -59,10 +59,10 @@ class SqliteStore(SqliteReads):
         return cls(engine, source, on_commit)
 
     async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
-        return await self._runner.transact(verb, command)
+        return await self._runner.submit(verb, command)
 
     async def preview(self, verb: Verb[Any, Any], command: Any) -> Any:
-        return await self._runner.preview(verb, command)
+        return await self._runner.submit(verb, command, dry=True)
 
     async def close(self) -> None:
         """Finish what was accepted; then nothing of this store is open any more. The writer goes last: only a
