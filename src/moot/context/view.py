@@ -58,7 +58,7 @@ class Views:
                 start = summary.upto
         page = Page(after=start, before=turn.hi + 1, limit=turn.hi - start, newest=True)
         messages = await self._reads.messages(conversation.id, page)
-        start = window.begin(messages, size, start, cost)
+        start = window.begin(messages, size, start, turn.lo, cost)
         summary = await self._summary(conversation, start)
         return await self._view(turn, agent, conversation, messages, start=start, summary=summary)
 

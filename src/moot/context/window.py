@@ -39,21 +39,21 @@ def reach(size: Size, lo: int, hi: int) -> int:
     return min(start, lo // size.block * size.block)
 
 
-def begin(messages: Sequence[Message], size: Size, start: int, cost: Callable[[Message], int]) -> int:
-    """Where the window begins once the token budget has been kept: whole blocks fall out, oldest first.
+def begin(
+    messages: Sequence[Message], size: Size, start: int, lo: int, cost: Callable[[Message], int]
+) -> int:
+    """Where the window begins once the token budget has been kept, oldest first: of what was read before, whole
+    blocks fall out; of what is new, only as much as must.
 
     The newest message always stays, however long: without it there would be nothing to answer.
     """
     costs = {message.seq: cost(message) for message in messages if message.seq > start}
     spent = sum(costs.values())
     newest = max(costs, default=start)
-    while spent > size.tokens and start + size.block < newest:
-        dropped = range(start + 1, start + size.block + 1)
-        spent -= sum(costs.pop(seq, 0) for seq in dropped)
-        start += size.block
     while spent > size.tokens and start + 1 < newest:
-        start += 1
-        spent -= costs.pop(start, 0)
+        step = size.block if start + size.block <= min(lo, newest - 1) else 1
+        spent -= sum(costs.pop(seq, 0) for seq in range(start + 1, start + step + 1))
+        start += step
     return start
 
 

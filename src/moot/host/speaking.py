@@ -15,7 +15,7 @@ from moot.flow import call_tool, tool_result
 from moot.model.message import Message
 from moot.model.prompt import Offered, Prompt, ToolCall, ToolResult, Usage
 from moot.model.turn import Duty, Given, Step, Turn
-from moot.ports import Store, Tool
+from moot.ports import Clock, Store, Tool
 from moot.rules.silence import HoldBack
 
 MOST_RESULT = 65_536
@@ -45,6 +45,7 @@ class Surroundings(Struct, frozen=True):
     conversation: shapes.Conversation
     hub: Any
     offered: Offered
+    clock: Clock
     stream: Callable[[str], Awaitable[None]]
 
 
@@ -103,6 +104,11 @@ class Speaking:
     @property
     def given_text(self) -> str:
         return self._shown.text if self._shown else ""
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the turn is over whatever happens; signs of life do not move that."""
+        return max(0.0, self._turn.limit - self._around.clock.now())
 
     # --- how it answers ----------------------------------------------------------------------------------
 

@@ -81,6 +81,7 @@ class Hub:
                 conversation=await core.shape(view.conversation),
                 hub=Hub(core, view.agent.id, view.turn),
                 offered=offered,
+                clock=core.parts.clock,
                 stream=stream,
             )
             return Speaking(view, around)
