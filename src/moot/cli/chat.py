@@ -68,7 +68,7 @@ async def chatting(session: Session, order: Order, text: str) -> Outcome | None:
             hub.conversations.get(order.conv) if order.conv else voice.conversations.implicit(names)
         )
         if text:
-            return await posted(session, voice, where, text, key=None, wait=order.timeout)
+            return await posted(session, voice, where, text, wait=order.timeout)
         await host_the_absent(hub, session)
         await _talk(session, voice, where)
         return None

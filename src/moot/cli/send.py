@@ -29,6 +29,7 @@ WAIT_SECONDS = 120.0
 @click.option("--conv", metavar="ID", help="Say it in this conversation; all words are then the message.")
 @click.option("--no-wait", is_flag=True, help="Return as soon as it is stored.")
 @click.option("--timeout", type=click.FloatRange(min=0), default=WAIT_SECONDS, help="Seconds to wait (120).")
+@click.option("--interrupt", is_flag=True, help="Stop whoever speaks there now; this comes first.")
 @click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
 @click.option("--idempotency-key", metavar="K", help="The same key again stores nothing twice.")
 def send(session: Session, **options: Any) -> int:
@@ -43,6 +44,7 @@ class Order(Struct, frozen=True):
     conv: str | None
     no_wait: bool
     timeout: float
+    interrupt: bool
     speaker: str | None
     idempotency_key: str | None
 
@@ -77,18 +79,25 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
             hub.conversations.get(order.conv) if order.conv else voice.conversations.implicit([agent])
         )
         wait = None if order.no_wait else order.timeout
-        return await posted(session, voice, where, text, key=order.idempotency_key, wait=wait)
+        said = {"key": order.idempotency_key, "interrupt": order.interrupt}
+        return await posted(session, voice, where, text, wait=wait, **said)
 
 
 async def posted(
-    session: Session, hub: Hub, where: shapes.Conversation, text: str, *, key: str | None, wait: float | None
+    session: Session,
+    hub: Hub,
+    where: shapes.Conversation,
+    text: str,
+    *,
+    wait: float | None,
+    **options: Any,
 ) -> Outcome:
     """Post, host whoever is concerned and has no host, and wait for what comes of it."""
     talk = Talk(hub, where, view_for(session, hub, where))
     if wait is not None:
         await host_the_absent(hub, session, {*(seat.name for seat in agents_in(where)), *parse(text)})
     async with talk.following():
-        receipt = await talk.post(text, key=key)
+        receipt = await talk.post(text, **options)
         session.left = (
             f"stopped waiting. The message stays queued as {receipt.id}; agents answer when they can."
         )

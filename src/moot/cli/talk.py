@@ -83,10 +83,12 @@ class Talk:
                 self._view.ended(str(event.body["agent"]), str(event.body["state"]))
                 self._moved.set()
 
-    async def post(self, text: str, *, key: str | None = None) -> Receipt:
+    async def post(self, text: str, *, key: str | None = None, interrupt: bool = False) -> Receipt:
         """Say something here. What one has just typed oneself is not shown again."""
         async with self._showing:
-            receipt = await self.hub.post(self.conversation.id, text, idempotency_key=key)
+            receipt = await self.hub.post(
+                self.conversation.id, text, idempotency_key=key, interrupt=interrupt
+            )
             self._mine.add(receipt.id)
         return receipt
 
