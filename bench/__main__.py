@@ -1,9 +1,10 @@
 """`python -m bench [W1 W5 …]`: runs the workloads named, or all, and prints a table each."""
 
 import asyncio
-import gc
 import importlib
 import sys
+
+from moot.hub.tuned import tune_process
 
 WORKLOADS = {"W1": "bench.w1", "W5": "bench.w5", "W10": "bench.w10"}
 ALIASES = {"durable-write": "W1", "window-flat": "W5", "turn-rate": "W10"}
@@ -15,8 +16,7 @@ def main(wanted: list[str]) -> int:
     if unknown:
         sys.stderr.write(f"unknown workload {', '.join(unknown)}; there are {', '.join(WORKLOADS)}\n")
         return 2
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 50)
+    tune_process()
     for name in names:
         lines = asyncio.run(importlib.import_module(WORKLOADS[name]).run())
         sys.stdout.write("\n".join(lines) + "\n")

@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 
 from bench.measure import Table
-from bench.w1 import TEXT, USER
+from bench.posts import TEXT, USER
 from moot.flow import create, post
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.model.limits import Terms

@@ -14,6 +14,7 @@ from moot.cli.session import Session
 from moot.cli.start import shown
 from moot.hub import Hub
 from moot.hub.running import HubLock
+from moot.hub.tuned import tune_process
 from moot.rules.palette import MARKS
 from moot.settings import Home, Settings, load, not_yet
 from moot.wiring import spec
@@ -27,6 +28,7 @@ def up(session: Session, drain: float) -> None:
     """Run the agents of moot.toml until stopped (Ctrl+C or SIGTERM; a second one stops at once)."""
     set_up_logs(session, logging.WARNING)
     home = home_of(session)
+    tune_process()
     with HubLock(home) as lock:
         asyncio.run(hosting(session, home, lock, drain))
 

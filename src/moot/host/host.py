@@ -5,6 +5,7 @@ It acts on wake-ups only as hints: what it does, it does because a claim or a re
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -78,6 +79,8 @@ class Host:
         self._lease = lease_seconds
         self._hosted: dict[ParticipantId, Hosted] = {}
         self._running: dict[TurnId, Running] = {}
+        self._running_of: Counter[ParticipantId] = Counter()
+        """How many of them are each agent's."""
         self._claimable: dict[ParticipantId, dict[TurnId, None]] = {}
         self._claiming: dict[ParticipantId, int] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -188,10 +191,16 @@ class Host:
             self._cancel(turn.id)
 
     def _cancel(self, turn: TurnId) -> None:
-        run = self._running.pop(turn, None)
+        run = self._forget(turn)
         if run is not None:
             run.task.cancel()
             self._take_up(run.turn.agent)
+
+    def _forget(self, turn: TurnId) -> Running | None:
+        run = self._running.pop(turn, None)
+        if run is not None:
+            self._running_of[run.turn.agent] -= 1
+        return run
 
     async def _leave_partial(self, run: Running) -> None:
         text = run.speaking.said if run.speaking is not None else ""
@@ -211,8 +220,7 @@ class Host:
     # --- turns -----------------------------------------------------------------------------------------
 
     def _busy(self, agent: ParticipantId) -> int:
-        running = sum(run.turn.agent == agent for run in self._running.values())
-        return running + self._claiming.get(agent, 0)
+        return self._running_of[agent] + self._claiming.get(agent, 0)
 
     def _take_up(self, agent: ParticipantId) -> None:
         """Claim what waits for the agent, as far as it can do several things at once."""
@@ -238,7 +246,9 @@ class Host:
 
     def _begin(self, turn: Turn) -> None:
         task = self._spawn(self._run(turn))
+        self._forget(turn.id)
         self._running[turn.id] = Running(turn, task)
+        self._running_of[turn.agent] += 1
 
     async def _run(self, turn: Turn) -> None:
         """One turn from claim to finish; the floor's next turn follows at once where it is ours."""
@@ -261,7 +271,7 @@ class Host:
             log.info("turn was ended elsewhere", action="turn_stale", turn=turn.id, agent=turn.agent)
             return
         finally:
-            self._running.pop(turn.id, None)
+            self._forget(turn.id)
         failpoint("host.finished")
         if done.next is not None:
             self._begin(done.next)

@@ -17,6 +17,7 @@ from moot.host.hints import HintClient, HintServer
 from moot.host.host import Host, Hosted
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
+from moot.model.conversation import Member
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId
 from moot.model.participant import Kind, Participant
@@ -276,8 +277,10 @@ class Core:
         return found
 
     async def shape(self, conversation: Any) -> shapes.Conversation:
-        members = await self.parts.store.members(conversation.id)
-        known = {who.id: who for who in self._known.values()}
+        return self.shape_with(conversation, await self.parts.store.members(conversation.id))
+
+    def shape_with(self, conversation: Any, members: Sequence[Member]) -> shapes.Conversation:
+        known = self._known
         seats = tuple(
             shapes.Seat(
                 name=self.names(m.participant),

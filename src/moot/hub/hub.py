@@ -78,7 +78,7 @@ class Hub:
                 store=core.parts.store,
                 context=core.context,
                 names=core.names,
-                conversation=await core.shape(view.conversation),
+                conversation=core.shape_with(view.conversation, view.members),
                 hub=Hub(core, view.agent.id, view.turn),
                 offered=offered,
                 clock=core.parts.clock,
@@ -336,7 +336,7 @@ class Hub:
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
         """Wait until no turn waits, is ready, held or running (owed ones do not count)."""
         where = (await self._core.conversation(conversation)).id if conversation else None
-        subscription = self._core.parts.log.subscribe()
+        subscription = self._core.parts.log.subscribe(conversation=where)
         store = self._core.parts.store
         try:
             async with asyncio.timeout(timeout):
@@ -344,8 +344,6 @@ class Hub:
                     return
                 async for event in subscription:
                     if event.turn is None or event.turn.state in UNSETTLED:
-                        continue
-                    if where is not None and event.conversation != where:
                         continue
                     if not await store.turns(conversation=where, states=UNSETTLED, limit=1):
                         return
@@ -369,11 +367,9 @@ class Hub:
         """What happens, as it happens; with `after`, from that event on without a gap."""
         where = (await self._core.conversation(conversation)).id if conversation else None
         who = (await self._core.participant(agent)).id if agent else None
-        subscription = self._core.parts.log.subscribe(None if after is None else int(after))
+        subscription = self._core.parts.log.subscribe(None if after is None else int(after), where)
         try:
             async for event in subscription:
-                if where is not None and event.conversation != where:
-                    continue
                 if who is not None and event.by != who:
                     continue
                 if types and event.type not in types:

@@ -1,16 +1,17 @@
 """The embedded log: readers of the stored events, woken by commits of this process and by hints from others.
 
-A subscription is a cursor over the store's events, so nothing is missed, whatever happens to a wake-up.
-Recent events are kept in a ring, so that following costs no reads. Live-only
-events (deltas) ride along, unstored.
+A subscription is a cursor over the store's events, of all or of one conversation, so nothing is missed, whatever
+happens to a wake-up. Recent events are kept at hand, so that following costs no reads; who follows one conversation
+is neither woken by the others nor looks at what happened there. Live-only events (deltas) ride along, unstored.
 """
 
 import asyncio
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable
 
 from moot.model.event import Event
+from moot.model.ids import ConversationId
 from moot.ports import Events
 
 RECENT = 4096
@@ -22,9 +23,10 @@ READ = 500
 class Subscription:
     """One reader's place in the log."""
 
-    def __init__(self, log: "EmbeddedLog", after: int) -> None:
+    def __init__(self, log: "EmbeddedLog", after: int, conversation: ConversationId | None) -> None:
         self._log = log
         self.after = after
+        self.conversation = conversation
         self._live: deque[tuple[int, Event]] = deque(maxlen=MOST_LIVE)
         """Each with the newest stored event of its moment: it is told behind that one and before the next."""
         self._woken = asyncio.Event()
@@ -38,11 +40,13 @@ class Subscription:
         try:
             while True:
                 self._woken.clear()
-                for event in await self._log.since(self.after):
+                events, reached = await self._log.since(self.after, self.conversation)
+                for event in events:
                     while self._live and self._live[0][0] < event.id:
                         yield self._live.popleft()[1]
                     self.after = event.id
                     yield event
+                self.after = max(self.after, reached)
                 while self._live and self._live[0][0] <= self.after:
                     yield self._live.popleft()[1]
                 if self.after >= self._log.last and not self._live:
@@ -59,7 +63,10 @@ class EmbeddedLog:
     def __init__(self, events: Events) -> None:
         self._events = events
         self._recent: list[Event] = []
-        self._subscriptions: set[Subscription] = set()
+        self._recent_of: dict[ConversationId | None, list[Event]] = defaultdict(list)
+        """The same, by conversation."""
+        self._subscriptions: dict[ConversationId | None, set[Subscription]] = {}
+        """By the conversation they follow; None for all."""
         self._watchers: list[Callable[[list[Event]], None]] = []
         self.last = 0
         """Newest event this process knows of."""
@@ -94,32 +101,51 @@ class EmbeddedLog:
                 self._tell([event for event in events if event.id > self.last])
 
     def live(self, event: Event) -> None:
-        for subscription in self._subscriptions:
+        for subscription in self._followers([event]):
             subscription.wake(event)
 
     def _tell(self, events: list[Event]) -> None:
         if not events:
             return
-        self._recent += events
-        if len(self._recent) > 2 * RECENT:
-            del self._recent[:-RECENT]
+        self._keep(events)
         self.last = events[-1].id
         for watcher in self._watchers:
             watcher(events)
-        for subscription in self._subscriptions:
+        for subscription in self._followers(events):
             subscription.wake()
 
-    async def since(self, after: int) -> list[Event]:
-        if after >= self.last:
-            return []
-        if self._recent and self._recent[0].id <= after + 1:
-            return self._recent[bisect_right(self._recent, after, key=lambda event: event.id) :]
-        return await self._events.events(after=after, limit=READ)
+    def _keep(self, events: list[Event]) -> None:
+        self._recent += events
+        if len(self._recent) > 2 * RECENT:
+            del self._recent[:-RECENT]
+            self._recent_of.clear()
+            events = self._recent
+        for event in events:
+            self._recent_of[event.conversation].append(event)
 
-    def subscribe(self, after: int | None = None) -> Subscription:
-        subscription = Subscription(self, self.last if after is None else after)
-        self._subscriptions.add(subscription)
+    def _followers(self, events: list[Event]) -> list[Subscription]:
+        """Those who follow everything, and those who follow a conversation of these events."""
+        told = {None, *[event.conversation for event in events]}
+        return [follower for where in told for follower in self._subscriptions.get(where, ())]
+
+    async def since(self, after: int, conversation: ConversationId | None) -> tuple[list[Event], int]:
+        """What a follower was not told yet, and up to which event that is all there is for it."""
+        last = self.last
+        if after >= last:
+            return [], after
+        if self._recent and self._recent[0].id <= after + 1:
+            recent = self._recent if conversation is None else self._recent_of.get(conversation, [])
+            return recent[bisect_right(recent, after, key=lambda event: event.id) :], last
+        events = await self._events.events(after=after, conversation=conversation, limit=READ)
+        return events, last if len(events) < READ else events[-1].id
+
+    def subscribe(self, after: int | None = None, conversation: ConversationId | None = None) -> Subscription:
+        subscription = Subscription(self, self.last if after is None else after, conversation)
+        self._subscriptions.setdefault(conversation, set()).add(subscription)
         return subscription
 
     def forget(self, subscription: Subscription) -> None:
-        self._subscriptions.discard(subscription)
+        followers = self._subscriptions.get(subscription.conversation, set())
+        followers.discard(subscription)
+        if not followers:
+            self._subscriptions.pop(subscription.conversation, None)

@@ -1,0 +1,108 @@
+"""Following the log: all of it, or one conversation without being woken by the others."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from moot.logs.embedded import RECENT, EmbeddedLog, Subscription
+from moot.model.event import Event
+from moot.model.ids import ConversationId
+
+HERE, THERE = ConversationId("here"), ConversationId("there")
+
+
+class Kept:
+    """The events of a store; counts how often it was read."""
+
+    def __init__(self) -> None:
+        self.events_: list[Event] = []
+        self.reads = 0
+
+    def add(self, *where: ConversationId) -> list[Event]:
+        first = len(self.events_) + 1
+        new = [
+            Event(type="message.posted", at=0.0, conversation=one, id=first + n)
+            for n, one in enumerate(where)
+        ]
+        self.events_ += new
+        return new
+
+    async def events(
+        self,
+        *,
+        after: int,
+        conversation: ConversationId | None = None,
+        types: Sequence[str] = (),
+        limit: int = 500,
+    ) -> list[Event]:
+        self.reads += 1
+        return [
+            e
+            for e in self.events_
+            if e.id > after and (conversation is None or e.conversation == conversation)
+        ][:limit]
+
+    async def last_event(self) -> int:
+        return len(self.events_)
+
+
+async def told(subscription: Subscription, count: int) -> list[int]:
+    """The ids of the next events a follower is told."""
+    ids: list[int] = []
+    async with asyncio.timeout(5), aclosing(aiter(subscription)) as events:  # type: ignore[type-var]
+        while len(ids) < count:
+            ids.append((await anext(events)).id)
+    return ids
+
+
+async def test_who_follows_one_conversation_is_told_of_it_alone_and_in_order() -> None:
+    kept = Kept()
+    log = EmbeddedLog(kept)
+    follower, everything = log.subscribe(conversation=HERE), log.subscribe()
+    log.committed(kept.add(HERE, THERE, HERE))
+    log.committed(kept.add(THERE, HERE))
+    assert await told(follower, 3) == [1, 3, 5]
+    assert await told(everything, 5) == [1, 2, 3, 4, 5]
+    assert kept.reads == 0
+
+
+async def test_who_follows_one_conversation_is_not_woken_by_another() -> None:
+    kept = Kept()
+    log = EmbeddedLog(kept)
+    follower = log.subscribe(conversation=HERE)
+    log.committed(kept.add(THERE))
+    log.live(Event(type="turn.delta", at=0.0, conversation=THERE))
+    assert not follower._woken.is_set()
+    log.committed(kept.add(HERE))
+    assert follower._woken.is_set()
+
+
+async def test_who_is_far_behind_reads_its_own_conversation_from_the_store() -> None:
+    kept = Kept()
+    kept.add(HERE, THERE, HERE)
+    log = EmbeddedLog(kept)
+    await log.start()
+    assert await told(log.subscribe(after=0, conversation=HERE), 2) == [1, 3]
+    assert kept.reads == 1
+
+
+async def test_what_is_kept_at_hand_stays_bounded_and_nothing_is_missed() -> None:
+    kept = Kept()
+    log = EmbeddedLog(kept)
+    follower = log.subscribe(conversation=HERE)
+    log.committed(kept.add(HERE))
+    for _ in range(5):
+        log.committed(kept.add(*[THERE] * (RECENT // 2)))
+    log.committed(kept.add(HERE))
+    assert await told(follower, 2) == [1, len(kept.events_)]
+    assert sum(map(len, log._recent_of.values())) == len(log._recent) <= 2 * RECENT
+
+
+async def test_a_live_event_comes_behind_what_was_stored_before_it() -> None:
+    kept = Kept()
+    log = EmbeddedLog(kept)
+    follower = log.subscribe(conversation=HERE)
+    log.committed(kept.add(HERE, THERE))
+    log.live(Event(type="turn.delta", at=0.0, conversation=HERE))
+    log.committed(kept.add(HERE))
+    assert await told(follower, 3) == [1, 0, 3]
