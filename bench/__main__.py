@@ -6,7 +6,7 @@ import sys
 
 from moot.hub.tuned import tune_process
 
-WORKLOADS = {"W1": "bench.w1", "W5": "bench.w5", "W10": "bench.w10"}
+WORKLOADS = {"W1": "bench.w1", "W5": "bench.w5", "W10": "bench.w10", "PREFIX": "bench.prefix"}
 ALIASES = {"durable-write": "W1", "window-flat": "W5", "turn-rate": "W10"}
 
 

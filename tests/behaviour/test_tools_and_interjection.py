@@ -141,7 +141,8 @@ async def test_a_tool_that_raises_is_told_to_the_brain(quick: Path) -> None:
 
     @agent("arya")
     async def arya(turn: Any) -> str:
-        return (await turn.use(Broken(), ToolCall("c", "broken", "{}"), answer=0, said="")).text
+        result = await turn.use(Broken(), ToolCall("c", "broken", "{}"), answer=0, said="")
+        return str(result.text)
 
     async with Hub.open(quick, agents=[arya]) as hub:
         assert (await hub.ask("arya", "go", timeout=10)).text == "broken failed: OSError: the disk is gone"

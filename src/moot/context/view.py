@@ -51,22 +51,34 @@ class Views:
     async def of(self, turn: Turn, agent: Participant, size: Size, cost: Callable[[Message], int]) -> View:
         """What the agent is given for the turn, within its size."""
         conversation = await self._conversation(turn.conversation)
-        start = window.reach(size, turn.lo, turn.hi)
-        if size.block > 1:
-            summary = await self._summary(conversation, start)
-            if summary is not None and turn.hi - summary.upto <= 2 * size.messages:
-                start = summary.upto
-        page = Page(after=start, before=turn.hi + 1, limit=turn.hi - start, newest=True)
-        messages = await self._reads.messages(conversation.id, page)
-        start = window.begin(messages, size, start, turn.lo, cost)
-        summary = await self._summary(conversation, start)
+        last = await self._last(turn) if size.grows else None
+        start = window.reach(size, turn.lo, turn.hi, last.start if last else None)
+        messages = await self._read(conversation.id, start, turn.hi)
+        start = window.begin(messages, size, turn.lo, turn.hi, cost)
+        summary = await self._summary(conversation, start, last)
         return await self._view(turn, agent, conversation, messages, start=start, summary=summary)
+
+    async def _last(self, turn: Turn) -> Given | None:
+        """What the agent was given here the last time."""
+        before = await self._reads.turns_before(turn, reading_to=1, limit=1)
+        return before[0].given if before else None
+
+    async def _read(self, where: ConversationId, start: int, hi: int) -> list[Message]:
+        page = Page(after=start, before=hi + 1, limit=hi - start, newest=True)
+        return await self._reads.messages(where, page)
+
+    async def _summary(self, conversation: Conversation, start: int, last: Given | None) -> Summary | None:
+        """What stands for the messages before the window; the same as last time while the window stands still."""
+        if not conversation.summarised or not start:
+            return None
+        if last is not None and last.start == start and last.epoch:
+            return await self._reads.summary_of(conversation.id, last.epoch)
+        return await self._reads.summary(conversation.id, upto=start)
 
     async def again(self, turn: Turn, agent: Participant, given: Given) -> View:
         """The view a turn had, from what was noted of it."""
         conversation = await self._conversation(turn.conversation)
-        page = Page(after=given.start, before=turn.hi + 1, limit=turn.hi - given.start)
-        messages = await self._reads.messages(conversation.id, page)
+        messages = await self._read(conversation.id, given.start, turn.hi)
         summary = await self._reads.summary_of(conversation.id, given.epoch) if given.epoch else None
         return await self._view(turn, agent, conversation, messages, start=given.start, summary=summary)
 
@@ -107,9 +119,6 @@ class Views:
         if found is None:
             raise LookupError(f"conversation {where} is gone")
         return found
-
-    async def _summary(self, conversation: Conversation, upto: int) -> Summary | None:
-        return await self._reads.summary(conversation.id, upto=upto) if conversation.epoch and upto else None
 
     async def _pinned(self, where: ConversationId, start: int) -> Message | None:
         """The task, once the window no longer shows it."""

@@ -1,10 +1,10 @@
-"""Which messages an agent is shown: the newest, moved on in blocks so that what stands before them stays the same.
+"""Which messages an agent is shown: at least the newest, and everything unread, within its token budget.
 
 A window that slid by one message each turn would begin with other bytes each time, and no provider's cache would
-ever hit. So its start stands still until a whole block has to go. Where a summary stands for the beginning, the
-window starts right behind it for as long as that fits.
+ever hit. For brains with a cache the window therefore *grows* behind a start that stands still, until it is too
+long; then a whole block falls out at once and the newest messages remain.
 
-Above: given.py. Below: nothing. Pure: the same history gives the same window.
+Above: view.py. Below: nothing. Pure: the same history gives the same window.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,6 +15,8 @@ from moot.model.message import Message
 
 BYTES_PER_TOKEN = 4
 """A rough measure that every model's own counter comes near for prose; what was really used is told per turn."""
+GROWTH = 5
+"""A growing window holds at most so many times the messages it is cut back to."""
 
 
 def tokens(text: str) -> int:
@@ -22,38 +24,40 @@ def tokens(text: str) -> int:
 
 
 class Size(Struct, frozen=True, gc=False):
-    """How much an agent is shown. `block` 1 slides by single messages: for brains that have no cache to keep."""
+    """How much an agent is shown: the newest messages, within so many tokens."""
 
     messages: int
     tokens: int
-    block: int = 1
-
-    @classmethod
-    def in_blocks(cls, messages: int, budget: int) -> "Size":
-        return cls(messages, budget, max(1, messages // 2))
+    grows: bool = False
+    """Stands still and grows between cuts: for brains whose provider has a cache."""
 
 
-def reach(size: Size, lo: int, hi: int) -> int:
-    """How far back, at most, a window over `(lo, hi]` may look: the seq before its first message."""
-    start = -(-max(0, hi - size.messages) // size.block) * size.block
-    return min(start, lo // size.block * size.block)
+def reach(size: Size, lo: int, hi: int, last: int | None = None) -> int:
+    """How far back a window over `(lo, hi]` looks: the seq before its first message.
 
-
-def begin(
-    messages: Sequence[Message], size: Size, start: int, lo: int, cost: Callable[[Message], int]
-) -> int:
-    """Where the window begins once the token budget has been kept, oldest first: of what was read before, whole
-    blocks fall out; of what is new, only as much as must.
-
-    The newest message always stays, however long: without it there would be nothing to answer.
+    `last` is where the agent's last window here began.
     """
-    costs = {message.seq: cost(message) for message in messages if message.seq > start}
+    start = min(max(0, hi - size.messages), lo)
+    stands = size.grows and last is not None and last <= start and hi - last <= GROWTH * size.messages
+    return last if stands and last is not None else start
+
+
+def begin(messages: Sequence[Message], size: Size, lo: int, hi: int, cost: Callable[[Message], int]) -> int:
+    """Where a window that is over its token budget begins: older messages go first, unread ones only if they must.
+
+    A growing window is cut back to half of its budget, so that it can grow again. The newest message always stays,
+    however long: without it there would be nothing to answer.
+    """
+    costs = {message.seq: cost(message) for message in messages}
+    start = min(costs, default=hi) - 1
     spent = sum(costs.values())
-    newest = max(costs, default=start)
-    while spent > size.tokens and start + 1 < newest:
-        step = size.block if start + size.block <= min(lo, newest - 1) else 1
-        spent -= sum(costs.pop(seq, 0) for seq in range(start + 1, start + step + 1))
-        start += step
+    if spent <= size.tokens:
+        return start
+    fresh = reach(size, lo, hi)
+    most = size.tokens // 2 if size.grows else size.tokens
+    while start + 1 < hi and (spent > size.tokens or (start < lo and (spent > most or start < fresh))):
+        start += 1
+        spent -= costs.pop(start, 0)
     return start
 
 

@@ -297,8 +297,7 @@ class Core:
 def size_of(spec: AgentSpec, row: AgentSettings | None) -> Size:
     """How much an agent is shown; a row of moot.toml wins over its function."""
     has = spec if row is None else row
-    make = Size.in_blocks if spec.prompted else Size
-    return make(has.context_messages, has.context_tokens)
+    return Size(has.context_messages, has.context_tokens, grows=spec.prompted)
 
 
 def _alive(pid: int) -> bool:
