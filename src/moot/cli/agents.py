@@ -1,5 +1,7 @@
 """`moot agents`: who is here, and what each is doing."""
 
+from typing import Any
+
 import click
 
 from moot import shapes
@@ -52,14 +54,19 @@ def _mark(agent: shapes.Agent) -> str:
 def show(session: Session, name: str) -> None:
     """One agent in full."""
 
-    async def work(hub: Hub) -> shapes.Agent:
-        return await hub.agents.get(name)
+    async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
+        return await hub.agents.get(name), await hub.usage(agent=name)
 
-    found = with_hub(session, work)
+    found, usage = with_hub(session, work)
     if session.json:
-        session.screen.data(found.to_dict())
+        session.screen.data({**found.to_dict(), "usage": usage})
         return
     session.screen.say(session.screen.name(found.name, _mark(found)))
     for key, value in found.to_dict().items():
         if value not in ("", [], None) and key not in ("name", "activity"):
             session.screen.say(f"  {key:<14}{value if not isinstance(value, list) else ', '.join(value)}")
+    if usage["turns"]:
+        hits = f", {usage['hit_rate']:.0%} from the cache" if usage["hit_rate"] is not None else ""
+        cost = f", ${usage['cost_usd']:.4f}" if usage["cost_usd"] is not None else ""
+        tokens = f"{usage['input_tokens']} tokens in{hits}, {usage['output_tokens']} out{cost}"
+        session.screen.say(f"  {'used':<14}{tokens}")

@@ -227,7 +227,7 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
             turn=turn.id if turn is not None else None,
             round=round_of(room, author, inside),
             depth=inside.depth if inside else 0,
-            metadata=said.metadata,
+            metadata=_marked(room, said, calls),
             plan=why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
             key=said.key,
             digest=said.digest,
@@ -243,6 +243,13 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
             room.put_member(structs.replace(member, streak=0, rested=0))
     hand_out(room, said, message, inside, Called(calls, blocks))
     return message, told.warnings
+
+
+def _marked(room: Room, said: Utterance, calls: list[Call]) -> dict[str, Any]:
+    """What one agent says to another outside a group carries who it is from, stamped here (J-07)."""
+    if not calls or room.takes_rounds or not said.author.speaks_in_turns:
+        return said.metadata
+    return {**said.metadata, "type": "inter-agent", "sender": said.author.name}
 
 
 class Called(NamedTuple):

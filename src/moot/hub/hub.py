@@ -27,6 +27,7 @@ from moot.hub import inspect
 from moot.hub.agents import Agents
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
+from moot.hub.usage import added_up
 from moot.hub.why import explained
 from moot.logs.embedded import Subscription
 from moot.model.answer import Blocked, Preview, Receipt, Warned
@@ -316,6 +317,12 @@ class Hub:
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
         """What an agent would be given if its turn in a conversation began now."""
         return await inspect.now(self._core, agent, conversation)
+
+    async def usage(self, *, agent: str | None = None, conversation: str | None = None) -> dict[str, Any]:
+        """What the newest thousand turns cost, of one agent or all, in one conversation or all."""
+        who = (await self._core.participant(agent)).id if agent else None
+        where = (await self._core.conversation(conversation)).id if conversation else None
+        return added_up(await self._core.parts.store.turns(agent=who, conversation=where, limit=1000))
 
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
