@@ -20,7 +20,14 @@ COMMANDS: Final[dict[str, Entry]] = {
     "conv": Entry("moot.cli.conv:conv", "Conversations", "Make, find and change conversations."),
     "agents": Entry("moot.cli.agents:agents", "Agents", "Who is here."),
     "turns": Entry("moot.cli.reading:turns", "Agents", "Which turns agents took, take or wait for."),
+    "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
 }
-ALIASES: Final = {"agent": "agents", "conversation": "conv", "conversations": "conv", "turn": "turns"}
+ALIASES: Final = {
+    "agent": "agents",
+    "conversation": "conv",
+    "conversations": "conv",
+    "turn": "turns",
+    "key": "keys",
+}
