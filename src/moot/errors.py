@@ -18,7 +18,8 @@
     │   ├── TimedOut           E504   also a TimeoutError; carries the open turns
     │   ├── Passed             E505   the agent chose silence
     │   └── TurnFailed         E503   the agent's turn failed
-    └── Trouble            the operator: the machine, the hub or the database
+    └── Trouble            the operator: the machine, the hub, a key or the database
+        ├── NoKey              E101   a model is wanted, and no key is set
         ├── HubRunning         E403   another hub has this home
         ├── HubAbsent          E402   nobody listens
         ├── StoreNewer         E601   written by a newer Moot
@@ -184,7 +185,14 @@ class TurnFailed(Unanswered):
 
 
 class Trouble(MootError):
-    """The machine, the hub or the database needs a hand."""
+    """The machine, the hub, a key or the database needs a hand."""
+
+
+class NoKey(Trouble):
+    """A model's provider wants a key, and none is set."""
+
+    code = "E101"
+    name = "no_key"
 
 
 class HubRunning(Trouble):

@@ -5,23 +5,31 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot.brains.code import AgentSpec
 from moot.brains.demo import DemoBrain, DemoModel
+from moot.brains.llm.brain import ModelBrain
+from moot.brains.llm.keys import KeyRing
+from moot.brains.llm.making import is_model_brain, make_model
+from moot.brains.llm.patience import Patience
 from moot.errors import BadValue
 from moot.host.clock import SystemClock
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Event
+from moot.model.prompt import Offered
 from moot.ports import Clock, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
+from moot.tools.offer import offered
+from moot.tools.text_calls import text_calls
 
 
 class Parts(Struct):
@@ -87,10 +95,11 @@ def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> 
 
 
 def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
-    think, mark = brain(row, home, fast=fast)
-    return AgentSpec(
+    """An agent of moot.toml with its brain."""
+    kind, _, rest = row.brain.partition(":")
+    agent = AgentSpec(
         name=row.name,
-        think=think,
+        think=_unbuilt,
         role=row.role,
         display=row.display,
         context_messages=row.context_messages,
@@ -98,34 +107,55 @@ def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
         concurrency=row.concurrency,
         on_busy=row.on_busy,
         project=row.project,
-        brain=mark,
     )
+    if kind == "demo":
+        demo = DemoBrain(seed=int(os.environ.get("MOOT_DEMO_SEED", "1")), fast=fast)
+        return structs.replace(agent, think=demo.think, brain=demo.name)
+    if kind == "code":
+        return structs.replace(agent, think=_function(row, rest, home))
+    if is_model_brain(row.brain):
+        return _prompted(agent, row, home)
+    raise BadValue(
+        f'agent {row.name} has the brain "{row.brain}", which this version cannot run',
+        detail="it runs demo, code:module:attr, anthropic:MODEL and openai:MODEL; others come later",
+        fix=(f'set brain = "demo" for {row.name} in {home.toml}',),
+    )
+
+
+async def _unbuilt(turn: Any) -> str | None:
+    raise NotImplementedError("an agent without a brain")
+
+
+def _prompted(agent: AgentSpec, row: AgentSettings, home: Home) -> AgentSpec:
+    """Thinks with a model. The model is made when it is first asked: a missing key is one turn's failure."""
+    offer = offered(row.tools, (home.path / row.project).resolve(), home.path)
+    thinking = ModelBrain(
+        lambda: model(row.brain, home, who=row.name),
+        _patience(),
+        {tool.spec.name: tool for tool in offer.tools},
+        (lambda text: text_calls(text).calls) if offer.text_form else None,
+    )
+    told = Offered(tuple(tool.spec for tool in offer.tools), offer.off, offer.text_form)
+    return structs.replace(agent, think=thinking.think, brain=row.brain, prompted=True, offered=told)
+
+
+@cache
+def _patience() -> Patience:
+    """One for the process: it remembers which endpoints are in trouble."""
+    return Patience(SystemClock())
+
+
+def model(brain: str, home: Home, *, who: str = "") -> Model:
+    """What a brain string of moot.toml names. Its key is looked for now, its library when it is first asked."""
+    if brain == "demo":
+        return DemoModel()
+    return make_model(brain, keys=KeyRing(os.environ, home.keys), environ=os.environ, who=who)
 
 
 def summing_model(settings: Settings, home: Home) -> Model | None:
     """What sums up long conversations, if anything is set for it."""
-    return model(settings.context.summary_brain, home) if settings.context.summary_brain else None
-
-
-def model(brain: str, home: Home) -> Model:
-    if brain == "demo":
-        return DemoModel()
-    raise BadValue(f'"{brain}" is no model')
-
-
-def brain(row: AgentSettings, home: Home, *, fast: bool) -> tuple[Callable[[Any], Any], str]:
-    """The function that thinks for an agent of moot.toml, and the mark its messages wear."""
-    kind, _, rest = row.brain.partition(":")
-    if kind == "demo":
-        demo = DemoBrain(seed=int(os.environ.get("MOOT_DEMO_SEED", "1")), fast=fast)
-        return demo.think, demo.name
-    if kind == "code":
-        return _function(row, rest, home), ""
-    raise BadValue(
-        f'agent {row.name} has the brain "{row.brain}", which this version cannot run',
-        detail="it runs demo and code:module:attr; models and coding CLIs come with a later version",
-        fix=(f'set brain = "demo" for {row.name} in {home.toml}',),
-    )
+    brain = settings.context.summary_brain
+    return model(brain, home, who="context.summary_brain") if brain else None
 
 
 def _function(row: AgentSettings, where: str, home: Home) -> Callable[[Any], Any]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,20 +31,38 @@ HEAVY = {
     "uvicorn",
     "websockets",
 }
-ENTRANCES = ["moot", *(["moot.cli"] if (PACKAGE / "cli").exists() else [])]
+ENTRANCES = [
+    "moot",
+    "moot.cli",
+    "moot.brains.llm.making",
+    "moot.brains.llm.patience",
+    "moot.testing.fake_llm",
+]
+COMMANDS = [["--version"], ["send", "--help"], ["keys", "list"]]
 
 
 def loaded_by(module: str) -> set[str]:
-    script = f"import {module}, sys, json; print(json.dumps(sorted(sys.modules)))"
+    return loaded_after(f"import {module}")
+
+
+def loaded_after(work: str) -> set[str]:
+    script = f"import sys, json\n{work}\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=30
     )
-    return {name.split(".")[0] for name in json.loads(done.stdout)}
+    return {name.split(".")[0] for name in json.loads(done.stderr)}
 
 
 @pytest.mark.parametrize("module", ENTRANCES)
 def test_importing_moot_brings_no_heavy_library_along(module: str) -> None:
     assert loaded_by(module) & HEAVY == set()
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_that_asks_no_model_loads_no_heavy_library(words: list[str], tmp_path: Path) -> None:
+    home = f"import os; os.environ['MOOT_HOME'] = {str(tmp_path / 'home')!r}"
+    loaded = loaded_after(f"{home}\nfrom moot.cli.app import run\nassert run({words!r}) == 0")
+    assert loaded & HEAVY == set()
 
 
 def test_a_loaded_library_would_be_seen() -> None:

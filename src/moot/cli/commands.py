@@ -24,7 +24,8 @@ COMMANDS: Final[dict[str, Entry]] = {
     "context": Entry(
         "moot.cli.inspect:context", "Agents", "What an agent would be given if its turn began now."
     ),
+    "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
 }
-ALIASES: Final = {"agent": "agents", "conversation": "conv", "conversations": "conv"}
+ALIASES: Final = {"agent": "agents", "conversation": "conv", "conversations": "conv", "key": "keys"}

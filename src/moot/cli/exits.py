@@ -8,6 +8,7 @@ OK: Final = 0
 FAILED: Final = 1
 USAGE: Final = 2
 NOT_FOUND: Final = 3
+NO_KEY: Final = 4
 REFUSED: Final = 5
 LIMITED: Final = 6
 PAUSED: Final = 7
@@ -30,6 +31,7 @@ EXITS: Final[dict[type[errors.MootError], int]] = {
     errors.TimedOut: WAITED,
     errors.Passed: OK,
     errors.TurnFailed: FAILED,
+    errors.NoKey: NO_KEY,
     errors.HubRunning: HUB,
     errors.HubAbsent: HUB,
     errors.StoreNewer: FAILED,

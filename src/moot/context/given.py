@@ -34,6 +34,8 @@ MOST_REMEMBERED = 256
 MOST_EARLIER = 200
 """Closings of earlier turns in one prompt."""
 FRAME_TOKENS = 20
+IN_TEXT = "text-"
+"""Calls that a model wrote into its text have no id of a provider: their results are shown in frames."""
 MOST_SHOWN = 32_768
 """Characters of a single message that a model is shown."""
 
@@ -150,13 +152,20 @@ class Context:
     async def _steps(self, turn: Turn) -> list[Line]:
         """The tools of this turn so far: what each answer asked for, then what came back."""
         lines: list[Line] = []
+        frames = self.frames(turn.conversation)
         for _, asked in groupby(turn.steps, key=lambda step: step.answer):
             steps = list(asked)
-            calls = tuple(ToolCall(step.call, step.tool, step.arguments) for step in steps)
+            native = tuple(step for step in steps if not step.call.startswith(IN_TEXT))
+            calls = tuple(ToolCall(step.call, step.tool, step.arguments) for step in native)
             lines.append(Line("assistant", steps[0].said, calls=calls))
             for step in steps:
                 result = await self._reads.message(turn.conversation, step.seq)
-                lines.append(Line("user", result.text if result else "", answers=step.call))
+                if result is None:
+                    continue
+                if step in native:
+                    lines.append(Line("user", result.text, answers=step.call))
+                else:
+                    lines.append(Line("user", frames.show(framed(result, str))))
         return lines
 
     def _shared(self, view: View, flat: bytes) -> int | None:

@@ -1,5 +1,6 @@
 """What holds for every command: help, --json, exit codes, colours, speed."""
 
+import io
 import os
 import pty
 import shutil
@@ -34,6 +35,9 @@ EVERY_LEAF = {
     "explain": ("explain", "E201"),
     "agents list": ("agents", "list"),
     "agents show": ("agents", "show", "arya"),
+    "keys set": ("keys", "set", "anthropic"),
+    "keys list": ("keys", "list"),
+    "keys remove": ("keys", "remove", "openrouter.ai"),
     "conv new": ("conv", "new", "other", "--with", "arya"),
     "conv list": ("conv", "list"),
     "conv show": ("conv", "show", "build"),
@@ -70,14 +74,16 @@ def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert shell.moot("conv", "new", "build", "--with", "arya,gendry,quiet").code == 0
     assert shell.moot("conv", "new", "old").code == shell.moot("conv", "archive", "old").code == 0
     assert shell.moot("send", "--conv", "build", "hello @arya").code == 0
+    assert shell.moot("keys", "set", "openrouter.ai", stdin=b"sk-or-0123456789").code == 0
     return shell.home
 
 
 @pytest.mark.req("P-08")
 @pytest.mark.parametrize("name", [name for name, words in EVERY_LEAF.items() if words])
 def test_every_command_answers_with_one_json_document(
-    used_home: Path, shell: Shell, moot: Moot, name: str
+    used_home: Path, shell: Shell, moot: Moot, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("sk-typed-0123456789"))
     shutil.copytree(used_home, shell.home, dirs_exist_ok=True)
     told = moot(*EVERY_LEAF[name], "--json")
     assert (told.code, told.err) == (0, "")

@@ -89,6 +89,9 @@ class Outgoing:
         if data:
             self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
             await self._writer.drain()
+            await asyncio.sleep(
+                0
+            )  # drain may return at once: others, and a client that leaves, get their turn
 
     async def end(self) -> None:
         self.broken = False

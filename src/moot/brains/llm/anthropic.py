@@ -1,0 +1,158 @@
+"""Anthropic Messages through Anthropic's own library.
+
+Above: making.py, which imports this module when a model is first asked. Below: endpoint.py, shaping.py, wire.py.
+
+Tool calls are put together here and not by the library's helper: that one raises when a model's arguments are no
+JSON, and repeats them in the error, where the port wants them as the model wrote them.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any
+
+from anthropic import AsyncAnthropic, omit
+from anthropic.types import RawMessageStreamEvent, TextBlockParam, ToolParam
+from msgspec import structs
+
+from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.hearing import Hearing
+from moot.brains.llm.prices import cost
+from moot.brains.llm.recognising import recognised
+from moot.brains.llm.shaping import Placed, arguments_of, merged, placed
+from moot.brains.llm.trouble import ModelTrouble
+from moot.brains.llm.wire import new_client
+from moot.model.prompt import Answered, Prompt, Usage
+
+CACHED: Any = {"cache_control": {"type": "ephemeral"}}
+CUT_BY = ("max_tokens", "model_context_window_exceeded")
+
+
+class AnthropicModel:
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.name = endpoint.name
+        self._endpoint = endpoint
+        self._client = AsyncAnthropic(
+            api_key=endpoint.key.reveal() if endpoint.key else "none",
+            base_url=endpoint.url,
+            max_retries=0,
+            http_client=new_client(endpoint.idle_seconds),
+            open_telemetry=False,
+        )
+        self._messages = (
+            self._client.messages
+        )  # imports half of the library: here it does so in the maker's thread
+
+    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
+        hearing = Hearing(self._endpoint.model)
+        async with aclosing(self._pieces(prompt, hearing)) as pieces:
+            async for piece in pieces:
+                await said(piece)
+        return hearing.answered()
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _pieces(self, prompt: Prompt, hearing: Hearing) -> AsyncGenerator[str, None]:
+        """Text as it comes, and an empty piece for every other sign of life."""
+        trouble: ModelTrouble | None = None
+        try:
+            async with await self._messages.create(
+                model=self._endpoint.model,
+                max_tokens=self._endpoint.most_tokens,
+                system=system(prompt) or omit,
+                messages=messages(prompt),
+                tools=tools(prompt) or omit,
+                stream=True,
+            ) as stream:
+                async for event in stream:
+                    yield self._take(event, hearing)
+        except Exception as error:  # another's library on another's bytes: all of it is trouble here
+            trouble = recognised(error, self._endpoint, hearing.usage)
+        # Raised out here, so that it carries no trace of the library's error, which holds the key.
+        trouble = trouble or self._endpoint.verdict(hearing)
+        if trouble is not None:
+            raise trouble
+
+    def _take(self, event: RawMessageStreamEvent, hearing: Hearing) -> str:
+        match event.type:
+            case "message_start":
+                self._count(event.message.usage, hearing)
+            case "content_block_start":
+                if event.content_block.type == "tool_use":
+                    hearing.call(event.index, event.content_block.id, event.content_block.name)
+                elif event.content_block.type == "text" and event.content_block.text:
+                    return hearing.hear(event.content_block.text)
+            case "content_block_delta":
+                if event.delta.type == "text_delta":
+                    return hearing.hear(event.delta.text)
+                if event.delta.type == "input_json_delta":
+                    hearing.arguments(event.index, event.delta.partial_json)
+            case "message_delta":
+                hearing.cut = event.delta.stop_reason in CUT_BY
+                hearing.is_refused = event.delta.stop_reason == "refusal"
+                self._count(event.usage, hearing)
+            case "message_stop":
+                hearing.is_whole = True
+            case _:
+                pass  # kinds of events that are not yet known
+        return ""
+
+    def _count(self, given: Any, hearing: Hearing) -> None:
+        """Totals so far; a number that is left out stands as it was. Here the three kinds of input add up."""
+        before = hearing.usage
+        cached = _or(given.cache_read_input_tokens, before.cached_tokens)
+        written = _or(given.cache_creation_input_tokens, before.written_tokens)
+        plain_before = before.input_tokens - before.cached_tokens - before.written_tokens
+        usage = Usage(
+            input_tokens=_or(given.input_tokens, plain_before) + cached + written,
+            output_tokens=_or(given.output_tokens, before.output_tokens),
+            cached_tokens=cached,
+            written_tokens=written,
+            calls=1,
+            model=self._endpoint.model,
+        )
+        hearing.usage = structs.replace(usage, cost_usd=cost(usage, self._endpoint.model))
+
+
+def _or(given: int | None, before: int) -> int:
+    return before if given is None else given
+
+
+def system(prompt: Prompt) -> list[TextBlockParam]:
+    """Behind the tools and the system prompt stands the first mark for the cache."""
+    if not prompt.system.strip():
+        return []
+    return [{"type": "text", "text": prompt.system, "cache_control": CACHED["cache_control"]}]
+
+
+def tools(prompt: Prompt) -> list[ToolParam]:
+    told: list[ToolParam] = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+        for tool in prompt.tools
+    ]
+    if told and not prompt.system.strip():
+        told[-1]["cache_control"] = CACHED["cache_control"]
+    return told
+
+
+def messages(prompt: Prompt) -> list[Any]:
+    """User and assistant by turns, the user first: what this provider insists on."""
+    return [
+        {"role": said.role, "content": [block for place in said.lines for block in _blocks(place)]}
+        for said in merged(placed(prompt))
+    ]
+
+
+def _blocks(place: Placed) -> list[dict[str, Any]]:
+    line = place.line
+    blocks: list[dict[str, Any]] = []
+    if line.answers:
+        blocks.append({"type": "tool_result", "tool_use_id": line.answers, "content": line.content})
+    elif line.content.strip():
+        blocks.append({"type": "text", "text": line.content})
+    for call in line.calls:
+        asked = {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_of(call)}
+        blocks.append(asked)
+    if place.marked and blocks:
+        blocks[-1].update(CACHED)
+    return blocks

@@ -1,0 +1,108 @@
+"""A breaker per endpoint: who failed five times in a row is left alone for a while.
+
+Above: patience.py. Below: trouble.py. Not here: when to try again within one answer.
+
+    closed ──five failures in a row──▸ open ──the rest is over──▸ trying ──it went well──▸ closed
+                                        ▴                           │
+                                        └────it failed: twice the rest┘
+
+Only trouble that says something about the endpoint counts: a refused key or a long prompt does not.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Final
+
+from moot.brains.llm.trouble import ModelTrouble, TroubleKind
+from moot.model.prompt import Usage
+
+FAILURES: Final = 5
+REST_SECONDS: Final = 30.0
+LONGEST_REST: Final = 300.0
+MOST_ENDPOINTS: Final = 1000
+
+COUNTS: Final = frozenset(
+    [
+        TroubleKind.RATE_LIMITED,
+        TroubleKind.OVERLOADED,
+        TroubleKind.TIMEOUT,
+        TroubleKind.CONNECTION,
+        TroubleKind.BAD_ANSWER,
+    ]
+)
+
+
+class State(StrEnum):
+    CLOSED = "closed"
+    OPEN = "open"
+    TRYING = "trying"
+    """One attempt is let through to see."""
+
+
+class Breaker:
+    def __init__(self, now: Callable[[], float], rest_seconds: float = REST_SECONDS) -> None:
+        self._now = now
+        self._first_rest = rest_seconds
+        self._rest = rest_seconds
+        self._failures = 0
+        self._until = 0.0
+        self._is_taken = False
+        self.state = State.CLOSED
+
+    @property
+    def is_open(self) -> bool:
+        return self.state is State.OPEN
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[None]:
+        """Around each attempt; raises while the endpoint rests, or while another attempt is trying it."""
+        if self.state is State.OPEN and self._now() >= self._until:
+            self.state = State.TRYING
+        if self.state is State.OPEN or (self.state is State.TRYING and self._is_taken):
+            raise self._resting(name)
+        tries = self._is_taken = self.state is State.TRYING
+        try:
+            yield
+            self._went_well()
+        except ModelTrouble as trouble:
+            self._failed(trouble)
+            raise
+        finally:
+            if tries:  # also an attempt that was cancelled, which says nothing: the next one tries
+                self._is_taken = False
+
+    def _went_well(self) -> None:
+        self.state, self._failures, self._rest = State.CLOSED, 0, self._first_rest
+
+    def _failed(self, trouble: ModelTrouble) -> None:
+        if trouble.kind not in COUNTS:
+            self._went_well()  # it answered, if only to refuse
+            return
+        self._failures += 1
+        if self.state is State.TRYING:
+            self._rest = min(LONGEST_REST, self._rest * 2)
+        if self.state is State.TRYING or self._failures >= FAILURES:
+            self.state, self._until = State.OPEN, self._now() + self._rest
+
+    def _resting(self, name: str) -> ModelTrouble:
+        left = max(0.0, self._until - self._now())
+        words = f"{name}: it failed {self._failures} times in a row and is left alone"
+        later = f" for another {left:.0f} s" if left else " until it is known to work again"
+        return ModelTrouble(TroubleKind.RESTING, words + later, retry_after=left, usage=Usage())
+
+
+class Breakers:
+    """Made when an endpoint is first asked."""
+
+    def __init__(self, now: Callable[[], float], rest_seconds: float = REST_SECONDS) -> None:
+        self._now = now
+        self._rest_seconds = rest_seconds
+        self._known: dict[str, Breaker] = {}
+
+    def of(self, endpoint: str) -> Breaker:
+        if endpoint not in self._known:
+            if len(self._known) >= MOST_ENDPOINTS:
+                del self._known[next(iter(self._known))]
+            self._known[endpoint] = Breaker(self._now, self._rest_seconds)
+        return self._known[endpoint]

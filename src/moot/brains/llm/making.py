@@ -1,0 +1,168 @@
+"""From a brain string to a model: `anthropic:MODEL`, `openai:MODEL`, `openai:MODEL@URL`.
+
+Above: wiring. Below: keys.py, and the adapters, which are imported when a model is first asked: their libraries take
+half a second to load, and most commands need neither.
+"""
+
+import asyncio
+import importlib
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, as_holder, is_near
+from moot.brains.llm.trouble import TroubleKind
+from moot.errors import BadValue
+from moot.model.prompt import Answered, Prompt
+from moot.ports import Model
+
+OWN_URLS: Final[Mapping[str, str]] = {
+    ANTHROPIC: "https://api.anthropic.com",
+    OPENAI: "https://api.openai.com/v1",
+}
+URL_VARIABLES: Final[Mapping[str, str]] = {ANTHROPIC: "ANTHROPIC_BASE_URL", OPENAI: "OPENAI_BASE_URL"}
+ADAPTERS: Final[Mapping[str, tuple[str, str]]] = {
+    ANTHROPIC: ("moot.brains.llm.anthropic", "AnthropicModel"),
+    OPENAI: ("moot.brains.llm.openai", "OpenAIModel"),
+}
+IDLE_SECONDS: Final = 60.0
+MOST_TOKENS: Final = 16_384
+
+_FORM: Final = re.compile(r"(?P<provider>[a-z0-9]+):(?P<model>\S+?)(?:@(?P<url>https?://\S*))?")
+
+
+class BrainName(Struct, frozen=True):
+    """What a brain string says. `url` is empty for the provider's own address."""
+
+    provider: str
+    model: str
+    url: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}:{self.model}" + (f"@{self.url}" if self.url else "")
+
+    @property
+    def endpoint(self) -> str:
+        """Models of one endpoint share its fate, and its breaker."""
+        return self.url or self.provider
+
+
+class ClosableModel(Model, Protocol):
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+def parse_brain(brain: str) -> BrainName:
+    met = _FORM.fullmatch(brain.strip())
+    if met is None or met["provider"] not in OWN_URLS:
+        raise BadValue(
+            f'"{_shown(brain)}" names no model',
+            detail="expected anthropic:MODEL, openai:MODEL or openai:MODEL@URL",
+            fix=('brain = "anthropic:claude-haiku-5-5"', 'brain = "openai:llama3@http://127.0.0.1:11434/v1"'),
+        )
+    return BrainName(met["provider"], met["model"], _checked(met["url"] or ""))
+
+
+def is_model_brain(brain: str) -> bool:
+    """Whether a brain string is one of these at all."""
+    return brain.partition(":")[0] in OWN_URLS
+
+
+def make_model(
+    brain: str,
+    *,
+    keys: KeyRing,
+    environ: Mapping[str, str] | None = None,
+    who: str = "",
+    idle_seconds: float = IDLE_SECONDS,
+    most_tokens: int = MOST_TOKENS,
+) -> ClosableModel:
+    """A model, ready to be asked; nothing is imported or connected yet.
+
+    `who` wants it, for the error when there is no key. From `environ` comes the address of a provider that is
+    reached elsewhere (`ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL`). `idle_seconds` without a byte end an attempt.
+    """
+    parsed = parse_brain(brain)
+    elsewhere = _checked((environ or {}).get(URL_VARIABLES[parsed.provider], "").strip())
+    url = parsed.url or elsewhere or OWN_URLS[parsed.provider]
+    own_host = urlsplit(OWN_URLS[parsed.provider]).netloc
+    is_own = urlsplit(url).netloc == own_host
+    holder = as_holder(url) if parsed.url and not is_own else parsed.provider
+    may_do_without = not is_own and is_near(urlsplit(url).hostname or "")
+    held = keys.find(holder) if may_do_without else keys.need(holder, who)
+    return LateModel(
+        Endpoint(
+            name=parsed.name,
+            provider=parsed.provider,
+            model=parsed.model,
+            url=url,
+            holder=holder,
+            key=held.key if held is not None else None,
+            is_own=is_own,
+            idle_seconds=idle_seconds,
+            most_tokens=most_tokens,
+        )
+    )
+
+
+class LateModel:
+    """Becomes the real one when it is first asked, in a thread: other agents go on speaking meanwhile."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.name = endpoint.name
+        self._endpoint = endpoint
+        self._model: ClosableModel | None = None
+        self._making = asyncio.Lock()
+
+    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
+        if self._model is None:
+            async with self._making:
+                if self._model is None:
+                    self._model = await asyncio.to_thread(self._make)
+        return await self._model.complete(prompt, said)
+
+    async def close(self) -> None:
+        if self._model is not None:
+            await self._model.close()
+
+    def _make(self) -> ClosableModel:
+        module, kind = ADAPTERS[self._endpoint.provider]
+        try:
+            made: ClosableModel = getattr(importlib.import_module(module), kind)(self._endpoint)
+        except ImportError as error:
+            words = f"its library is not installed ({error.name}): pip install 'moot[llm]'"
+            raise self._endpoint.trouble(TroubleKind.NOT_INSTALLED, words) from None
+        return made
+
+
+def _checked(url: str) -> str:
+    """A URL that says where, and nothing else: what stands in it ends up in logs and on screens."""
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits, parts = False, urlsplit("")
+    if not fits:
+        raise BadValue(
+            f'"{_shown(url)}" is no address of a model server', detail="expected http(s)://HOST/PATH"
+        )
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise BadValue(
+            f"the address of {parts.hostname} has more in it than an address",
+            detail="a password or a key does not belong there: it would be shown and logged",
+            fix=(f"moot keys set {parts.hostname}",),
+        )
+    return url.rstrip("/")
+
+
+def _shown(text: str) -> str:
+    """Shortened, and without what may be a password."""
+    return re.sub(r"//[^/@\s]*@", "//…@", text)[:80]

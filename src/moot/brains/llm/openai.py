@@ -1,0 +1,171 @@
+"""OpenAI chat completions through OpenAI's own library, for OpenAI and for every server that is compatible.
+
+Above: making.py, which imports this module when a model is first asked. Below: endpoint.py, shaping.py, wire.py.
+
+OpenAI itself takes any order of lines. Compatible servers fill templates that often refuse two user lines in a row,
+and nobody can tell from outside: for them neighbours are merged (K-06).
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
+from typing import Any
+
+from msgspec import structs
+from openai import AsyncOpenAI, Omit, omit
+from openai.lib.streaming.chat import ChatCompletionStreamState
+from openai.types import CompletionUsage
+from openai.types.chat import ChatCompletionChunk
+
+from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.hearing import Hearing
+from moot.brains.llm.prices import cost
+from moot.brains.llm.recognising import recognised
+from moot.brains.llm.shaping import Placed, Said, merged, placed
+from moot.brains.llm.trouble import ModelTrouble
+from moot.brains.llm.wire import new_client
+from moot.model.prompt import Answered, Prompt, ToolSpec, Usage
+
+
+class OpenAIModel:
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.name = endpoint.name
+        self._endpoint = endpoint
+        self._client = AsyncOpenAI(
+            api_key=endpoint.key.reveal() if endpoint.key else "none",
+            base_url=endpoint.url,
+            max_retries=0,
+            http_client=new_client(endpoint.idle_seconds),
+        )
+        if not endpoint.is_own:
+            # Taken from the environment by the library; another provider has no business with it.
+            self._client.organization = self._client.project = None
+        # Servers without keys get none: a made-up one is refused by some.
+        self._headers: dict[str, str | Omit] = {} if endpoint.key else {"Authorization": omit}
+        self._completions = (
+            self._client.chat.completions
+        )  # imports half of the library, in the maker's thread
+
+    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
+        hearing = Hearing(self._endpoint.model)
+        async with aclosing(self._pieces(prompt, hearing)) as pieces:
+            async for piece in pieces:
+                await said(piece)
+        return hearing.answered()
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _pieces(self, prompt: Prompt, hearing: Hearing) -> AsyncGenerator[str, None]:
+        """Text as it comes, and an empty piece for every other sign of life."""
+        trouble: ModelTrouble | None = None
+        calls = _Calls()
+        most = self._endpoint.most_tokens
+        try:
+            async with await self._completions.create(
+                model=self._endpoint.model,
+                messages=self._messages(prompt),
+                tools=tools(prompt.tools) or omit,
+                # The newer name is refused by compatible servers, the older one by OpenAI's newer models.
+                max_completion_tokens=most if self._endpoint.is_own else omit,
+                max_tokens=omit if self._endpoint.is_own else most,
+                stream=True,
+                stream_options={"include_usage": True},
+                extra_headers=self._headers,
+            ) as stream:
+                async for chunk in stream:
+                    yield self._take(chunk, hearing, calls)
+            calls.tell(hearing)
+        except Exception as error:  # another's library on another's bytes: all of it is trouble here
+            trouble = recognised(error, self._endpoint, hearing.usage)
+        # Raised out here, so that it carries no trace of the library's error, which holds the key.
+        trouble = trouble or self._endpoint.verdict(hearing)
+        if trouble is not None:
+            raise trouble
+
+    def _messages(self, prompt: Prompt) -> list[Any]:
+        lines = placed(prompt)
+        told = merged(lines) if not self._endpoint.is_own else [Said(p.line.role, (p,)) for p in lines]
+        begin = [{"role": "system", "content": prompt.system}] if prompt.system.strip() else []
+        return [*begin, *(message for said in told for message in _messages(said))]
+
+    def _take(self, chunk: ChatCompletionChunk, hearing: Hearing, calls: "_Calls") -> str:
+        if chunk.usage is not None:
+            self._count(chunk.usage, hearing)
+        piece = ""
+        for choice in chunk.choices:
+            if choice.finish_reason is not None:
+                hearing.is_whole = True
+                hearing.cut = choice.finish_reason == "length"
+                hearing.is_refused = hearing.is_refused or choice.finish_reason == "content_filter"
+            hearing.is_refused = hearing.is_refused or bool(choice.delta.refusal)
+            piece += hearing.hear(choice.delta.content or "")
+        calls.take(chunk, hearing)
+        return piece
+
+    def _count(self, given: CompletionUsage, hearing: Hearing) -> None:
+        details = given.prompt_tokens_details
+        usage = Usage(
+            input_tokens=given.prompt_tokens or 0,
+            output_tokens=given.completion_tokens or 0,
+            cached_tokens=(details.cached_tokens if details else None) or 0,
+            written_tokens=(details.cache_write_tokens if details else None) or 0,
+            calls=1,
+            model=self._endpoint.model,
+        )
+        priced = None if self._endpoint.is_local else cost(usage, self._endpoint.model)
+        hearing.usage = structs.replace(usage, cost_usd=priced)
+
+
+class _Calls:
+    """Tool calls, joined by the library. It is given nothing else: it copies all it has for every piece."""
+
+    def __init__(self) -> None:
+        self._state: ChatCompletionStreamState[Any] = ChatCompletionStreamState()
+        self._is_used = False
+
+    def take(self, chunk: ChatCompletionChunk, hearing: Hearing) -> None:
+        found = [call for choice in chunk.choices for call in choice.delta.tool_calls or ()]
+        for call in found:
+            hearing.weigh(call.function.arguments or "" if call.function else "")
+        if found:
+            self._is_used = True
+            self._state.handle_chunk(chunk)
+
+    def tell(self, hearing: Hearing) -> None:
+        for choice in self._state.current_completion_snapshot.choices if self._is_used else ():
+            for call in choice.message.tool_calls or ():
+                hearing.joined_call(call.id, call.function.name, call.function.arguments or "")
+
+
+def tools(given: Iterable[ToolSpec]) -> list[Any]:
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+        }
+        for tool in given
+    ]
+
+
+def _messages(said: Said) -> list[dict[str, Any]]:
+    """Results of tools are messages of their own here; the texts beside them are one."""
+    results = [place.line for place in said.lines if place.line.answers]
+    told: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": line.answers, "content": line.content} for line in results
+    ]
+    rest = [place for place in said.lines if not place.line.answers]
+    return [*told, *([_plain(said.role, rest)] if rest else [])]
+
+
+def _plain(role: str, places: list[Placed]) -> dict[str, Any]:
+    text = "\n\n".join(place.line.content for place in places if place.line.content.strip())
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for place in places
+        for call in place.line.calls
+    ]
+    return (
+        {"role": role, "content": text or None, "tool_calls": calls}
+        if calls
+        else {"role": role, "content": text}
+    )

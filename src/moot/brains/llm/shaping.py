@@ -1,0 +1,104 @@
+"""A prompt's lines as providers accept them, without changing what was said.
+
+Above: the adapters. Below: the prompt. Not here: any provider's own words.
+
+What providers refuse, and what becomes of it here: blank texts are left out; a call without a result gets one that
+says so; a result without a call becomes a plain text; results stand directly behind their calls; the list neither
+begins nor ends with the assistant; and, for those that insist on it, neighbours of one role are one message (K-06).
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct, structs
+
+from moot.model.prompt import Line, Prompt, PromptRole, ToolCall
+
+BEGINNING: Final = "(The conversation begins here.)"
+YOUR_TURN: Final = "(It is your turn.)"
+NO_RESULT: Final = "(There is no result: the tool was interrupted.)"
+
+
+class Placed(Struct, frozen=True):
+    """A line with whether the provider's cache is worth a mark behind it."""
+
+    line: Line
+    marked: bool = False
+
+
+class Said(Struct, frozen=True):
+    """Neighbours of one role, as one message."""
+
+    role: PromptRole
+    lines: tuple[Placed, ...]
+
+
+def placed(prompt: Prompt) -> tuple[Placed, ...]:
+    """The lines of a prompt, mended; the last stable one is marked."""
+    given = [
+        Placed(line, marked=number == prompt.stable)
+        for number, line in enumerate(prompt.lines, start=1)
+        if line.calls or line.answers or line.content.strip()
+    ]
+    if prompt.stable and given and not any(place.marked for place in given):
+        given = _marked_again(given, prompt)
+    lines = _results_behind_their_calls(given)
+    if not lines or lines[0].line.role == "assistant":
+        lines.insert(0, Placed(Line("user", BEGINNING)))
+    if lines[-1].line.role == "assistant":
+        lines.append(Placed(Line("user", YOUR_TURN)))
+    return tuple(lines)
+
+
+def merged(lines: Iterable[Placed]) -> tuple[Said, ...]:
+    """One message for neighbours of one role."""
+    found: list[tuple[PromptRole, list[Placed]]] = []
+    for place in lines:
+        if not found or found[-1][0] != place.line.role:
+            found.append((place.line.role, []))
+        found[-1][1].append(place)
+    return tuple(Said(role, tuple(places)) for role, places in found)
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """For providers that take arguments parsed; broken ones are shown to the model as what they were."""
+    try:
+        parsed = json.loads(call.arguments or "{}")
+    except ValueError:
+        return {"unreadable": call.arguments}
+    return parsed if isinstance(parsed, dict) else {"unreadable": call.arguments}
+
+
+def _marked_again(given: list[Placed], prompt: Prompt) -> list[Placed]:
+    """The last stable line was blank: the mark goes to the stable one before it."""
+    kept = sum(
+        1 for line in prompt.lines[: prompt.stable] if line.calls or line.answers or line.content.strip()
+    )
+    return [structs.replace(place, marked=number == kept) for number, place in enumerate(given, start=1)]
+
+
+def _results_behind_their_calls(given: Sequence[Placed]) -> list[Placed]:
+    lines: list[Placed] = []
+    start = 0
+    for end in range(1, len(given) + 1):
+        if end == len(given) or given[end].line.role == "assistant":
+            lines += _mended(given[start:end])
+            start = end
+    return lines
+
+
+def _mended(group: Sequence[Placed]) -> list[Placed]:
+    """An assistant's line and what was said up to its next one."""
+    called = [call.id for call in group[0].line.calls] if group else []
+    head = list(group[:1]) if group and group[0].line.role == "assistant" else []
+    results: dict[str, Placed] = {}
+    others: list[Placed] = []
+    for place in group[len(head) :]:
+        answers = place.line.answers
+        if answers in called and answers not in results:
+            results[answers] = place
+        else:
+            others.append(structs.replace(place, line=structs.replace(place.line, answers="")))
+    missing = {id_: Placed(Line("user", NO_RESULT, answers=id_)) for id_ in called}
+    return [*head, *({**missing, **results}[id_] for id_ in called), *others]

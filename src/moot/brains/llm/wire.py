@@ -1,0 +1,98 @@
+"""The one way out to a model's endpoint: what every answer must be before a provider's library gets to see it.
+
+No redirect is followed, no packed body is unpacked, no proxy is taken from the environment, and nothing is read
+without a bound: not a body, not a line of it, not the silence between two bytes.
+
+Above: the adapters, which give this client to the providers' libraries. Below: httpx2. Imported late, with them.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import httpx2
+
+from moot.brains.llm.trouble import ModelTrouble, TroubleKind
+
+STREAM_BYTES: Final = 64 << 20
+"""A long answer: every few letters come in an event of some hundred bytes."""
+BODY_BYTES: Final = 1 << 20
+"""Anything that is no stream of events is an error message."""
+LINE_BYTES: Final = 2 << 20
+"""What the reader of events has to hold at once."""
+TOO_LARGE: Final = "the answer is far larger than any answer should be; it was cut off"
+CONNECT_SECONDS: Final = 10.0
+WRITE_SECONDS: Final = 30.0
+_LIMITS: Final = httpx2.Limits(max_connections=64, max_keepalive_connections=16, keepalive_expiry=60)
+
+
+def new_client(idle_seconds: float) -> httpx2.AsyncClient:
+    """`idle_seconds` without a byte is trouble."""
+    return httpx2.AsyncClient(
+        transport=GuardedTransport(httpx2.AsyncHTTPTransport(trust_env=False, limits=_LIMITS)),
+        timeout=httpx2.Timeout(
+            connect=min(CONNECT_SECONDS, idle_seconds),
+            read=idle_seconds,
+            write=min(WRITE_SECONDS, idle_seconds),
+            pool=idle_seconds,
+        ),
+        headers={"accept-encoding": "identity"},
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.headers["accept-encoding"] = "identity"  # the libraries set their own
+        response = await self._inner.handle_async_request(request)
+        refusal = _refusal(response)
+        if refusal is not None:
+            await response.aclose()
+            raise refusal
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Counted(response.stream, is_stream=_kind(response) == "text/event-stream")
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Counted(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, *, is_stream: bool) -> None:
+        self._inner = inner
+        self._most = STREAM_BYTES if is_stream else BODY_BYTES
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = line = 0
+        async for part in self._inner:
+            total += len(part)
+            newline = part.rfind(b"\n")
+            line = len(part) - newline - 1 if newline >= 0 else line + len(part)
+            if total > self._most or line > LINE_BYTES:
+                raise ModelTrouble(TroubleKind.BAD_ANSWER, TOO_LARGE, retryable=False)
+            yield part
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _refusal(response: httpx2.Response) -> ModelTrouble | None:
+    packed = response.headers.get("content-encoding", "identity").strip().lower()
+    if response.has_redirect_location or response.is_redirect:
+        words = "it answers with a redirect, and those are never followed; is its URL right?"
+    elif packed not in ("", "identity"):
+        words = "it packs its answers, though it was asked not to"
+    elif response.is_success and _kind(response) == "text/html":
+        words = "it answers with a web page in place of a model's answer; is its URL right?"
+        return ModelTrouble(TroubleKind.BAD_ANSWER, words)
+    else:
+        return None
+    return ModelTrouble(TroubleKind.BAD_ANSWER, words, retryable=False)
+
+
+def _kind(response: httpx2.Response) -> str:
+    kind: str = response.headers.get("content-type", "")
+    return kind.partition(";")[0].strip().lower()
