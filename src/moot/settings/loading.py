@@ -22,6 +22,7 @@ from moot.settings.checks import check
 from moot.settings.home import Home
 from moot.settings.problems import Document, Problem, refusal
 from moot.settings.sections import BridgeSettings, Policy, Settings, SpawnSettings
+from moot.settings.toolbox import toolbox
 from moot.settings.variables import Tree, expand, overlay
 
 LONGEST_FILE: Final = 1024 * 1024
@@ -106,7 +107,7 @@ def not_yet(settings: Settings) -> list[str]:
     }
     for agent in settings.agents:
         given[f"agents.{agent.name}.brain"] = agent.brain.startswith(_UNBUILT_BRAINS)
-        given[f"agents.{agent.name}.tools"] = bool(agent.tools)
+        given[f"agents.{agent.name}.tools"] = bool(toolbox(agent.tools).not_built)
         given[f"agents.{agent.name}.on_busy"] = agent.on_busy != "queue"
     return [key for key, unused in given.items() if unused]
 
