@@ -3,6 +3,7 @@
 TIER ?= fast
 PY := .venv/bin/python
 READY := .venv/.installed
+SANDBOX := .venv/.sandbox
 
 # Without bytecode every command would start more than twice as slowly as it does for users.
 unexport PYTHONDONTWRITEBYTECODE
@@ -19,10 +20,13 @@ venv: $(READY)  ## make .venv and install Moot into it, editable
 $(READY): pyproject.toml requirements/dev.txt tools/venv.sh
 	@tools/venv.sh
 
+$(SANDBOX): tools/bwrap.sh | $(READY)
+	@tools/bwrap.sh
+
 run: $(READY)  ## a demo team that talks; needs no API key
 	@.venv/bin/moot demo
 
-test: $(READY)  ## everything: check, all suites, requirements; each with its time budget
+test: $(READY) $(SANDBOX)  ## everything: check, all suites, requirements; each with its time budget
 	@$(PY) -m tools.suites test
 
 check: $(READY)  ## format, lint, types, import contracts, architecture and unit tests, in 90 s

@@ -1,6 +1,8 @@
 """What holds for every test: how much chance it is given, and which requirements it says it proves."""
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +14,9 @@ settings.register_profile(
 )
 settings.register_profile("nightly", settings.get_profile("fast"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("MOOT_TIER", "fast"))
+
+# Where tools/bwrap.sh puts a bubblewrap that it may not install. What the system has comes first.
+os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

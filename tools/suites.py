@@ -114,6 +114,7 @@ TESTED = (
     Suite("behaviour", 60, workers=2),
     Suite("replay", 75, workers=2),
     Suite("doors", 75, workers=2),
+    Suite("sandbox", 60, workers=2),
     Suite("faults", 180),
     Suite("migration", 30),
     Suite("docs", 45),

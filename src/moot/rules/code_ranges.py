@@ -20,7 +20,8 @@ _ticks_or_tildes = re.compile(r"``*|~~~~*").finditer
 # What may stand before a fence on its line: quote marks, list markers, white space. No two steps start with
 # the same letter, so nothing is tried twice.
 _containers = re.compile(r"(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))*").match
-_lead = re.compile(r"[ \t>]*").match
+_lead = re.compile(r"[ \t]*").match
+_quoted_lead = re.compile(r"[ \t>]*").match
 # The first line that is outside the quote, or the list item, a fence was opened in.
 _unquoted = re.compile(r"\n(?![ \t]*>)").search
 _unindented = re.compile(r"\n(?=[^ \t>\n])").search
@@ -103,7 +104,7 @@ class _Fence:
         outside = self._leaves(text, read_to - 1, start + 1) if self._leaves else None
         if outside is not None:
             return outside.end()
-        lead = _lead(text, newline + 1, start)
+        lead = (_quoted_lead if self._leaves is _unquoted else _lead)(text, newline + 1, start)
         if end - start < self._size or text[start] != self._mark or lead is None or lead.end() != start:
             return -1
         line_end = text.find("\n", end)

@@ -15,6 +15,7 @@ from moot.settings.meanings import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, 
 from moot.settings.places import Path
 from moot.settings.problems import Problem, did_you_mean, dotted, label, near, shown
 from moot.settings.sections import HubSettings, Section, Settings, TemplateSettings
+from moot.settings.toolbox import ToolName, troubles
 
 Tree = dict[str, Any]
 
@@ -59,11 +60,21 @@ class _Check:
                 yield from self.secrets((*path, key), inner, facts[key])
             elif not facts[key].takes.fits(inner):
                 yield self.misfit((*path, key), inner, facts[key])
+            elif facts[key].takes is takes.TOOLS:
+                yield from self.tools((*path, key), inner)
         for field in structs.fields(kind):
             required = field.default is NODEFAULT and field.default_factory is NODEFAULT
             if required and field.encode_name not in value:
                 phrase = facts[field.encode_name].takes.phrase
                 yield Problem(path, f"{_title(path)} has no {field.encode_name}; expected {phrase}")
+
+    def tools(self, path: Path, tools: list[str]) -> Iterator[Problem]:
+        for number, words in troubles(tools):
+            at = (*path, number)
+            written = self.as_written(at, tools[number])
+            close = near(tools[number].split(":")[0], list(ToolName)) if "is not a tool" in words else ()
+            told = f"{label(at)} = {shown(written)} {words}"
+            yield Problem(at, told, _filled_in(tools[number], written), close)
 
     def rows(self, path: Path, value: Any, kind: Section) -> Iterator[Problem]:
         if not isinstance(value, list):

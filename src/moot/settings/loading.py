@@ -22,13 +22,14 @@ from moot.settings.checks import check
 from moot.settings.home import Home
 from moot.settings.problems import Document, Problem, refusal
 from moot.settings.sections import BridgeSettings, Policy, Settings, SpawnSettings
+from moot.settings.toolbox import toolbox
 from moot.settings.variables import Tree, expand, overlay
 
 LONGEST_FILE: Final = 1024 * 1024
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _LONG_NUMBER = re.compile(r"[0-9][0-9_]{4000,}")
 _VALUES: Final = 'expected a text in quotes, such as "arya", a number, true, false, a [list] or a {table}'
-_UNBUILT_BRAINS: Final = ("anthropic:", "openai:", "command:", "a2a:")
+_UNBUILT_BRAINS: Final = ("command:", "a2a:")
 
 
 def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -106,7 +107,7 @@ def not_yet(settings: Settings) -> list[str]:
     }
     for agent in settings.agents:
         given[f"agents.{agent.name}.brain"] = agent.brain.startswith(_UNBUILT_BRAINS)
-        given[f"agents.{agent.name}.tools"] = bool(agent.tools)
+        given[f"agents.{agent.name}.tools"] = bool(toolbox(agent.tools).not_built)
     return [key for key, unused in given.items() if unused]
 
 

@@ -52,7 +52,11 @@ _RUNS: Final = {
         "Conversations it works in at once; command brains have 1 unless this is set", whole(1, 1000)
     ),
     "project": Fact("Working directory of command brains and tools", takes.FOLDER),
-    "tools": Fact("Tools it may use, such as `shell:git,ls`, `notes`, `tasks`", takes.TOOLS),
+    "tools": Fact(
+        "Tools it may use: `shell:git,ls` runs these programs in a sandbox (`shell-unsandboxed:git,ls` without "
+        "one), `text-tools` also reads `# Run bash …` in its text; `notes`, `tasks`, `messages`",
+        takes.TOOLS,
+    ),
     "avatar": Fact("Picture or sign that stands for it", takes.PLAIN),
 }
 

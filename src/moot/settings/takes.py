@@ -43,7 +43,6 @@ _BRAIN: Final = re.compile(
     | a2a:https?://[^\s/]\S*""",
     re.VERBOSE,
 )
-_TOOL: Final = re.compile(r"[a-z][a-z0-9_-]*(:\S.*)?")
 _HOST: Final = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
 _PREFIX: Final = re.compile(r"[A-Za-z0-9._-]{0,100}")
 _KAFKA_HOSTS: Final = re.compile(r"kafka://[^\s,/@]+(,[^\s,/@]+)*/?")
@@ -168,8 +167,8 @@ SUMMING: Final = text(
         or (value.startswith(("anthropic:", "openai:")) and _BRAIN.fullmatch(value) is not None)
     ),
 )
-TOOLS: Final = texts(
-    'a list of tools, such as ["shell:git,ls", "notes", "tasks"]', lambda v: _TOOL.fullmatch(v) is not None
+TOOLS: Final = texts(  # toolbox.troubles says the rest, entry by entry
+    'a list of tools, such as ["shell:git,ls", "notes", "tasks"]', lambda value: not _controls(value)
 )
 FOLDERS: Final = texts("a list of paths", lambda value: value.strip() != "" and not _controls(value))
 

@@ -155,6 +155,7 @@ def test_floor_scenario_25_code_e_mail_and_urls_make_no_mention() -> None:
         "~~~\n@b\n~~~",
         "~~~ `x`\n@b\n~~~~",
         "````\n```\n@b\n```\n````",
+        "```\n> ```\n@b\n```",
         "```\n~~~\n@b\n```",
         "```\n@b\n``` not the end\n@c\n```",
         "text\n```\n@b\n\n@c",  # never closed

@@ -190,6 +190,43 @@ TITLES = [
         "[[agents]]\nname = 'a'\ntools = ['a', 3]",
         '3:1 tools = […] is not a list of tools, such as ["shell:git,ls", "notes", "tasks"]',
     ),
+    (
+        "[[agents]]\nname = 'a'\ntools = ['notes', 'shel:git']",
+        (
+            '3:19 tools[1] = "shel:git" is not a tool; expected one of shell:PROGRAM,PROGRAM, '
+            "shell-unsandboxed:PROGRAM,PROGRAM, text-tools, notes, tasks, messages"
+        ),
+    ),
+    (
+        "[[agents]]\nname = 'a'\ntools = ['shell']",
+        '3:10 tools[0] = "shell" names no program; expected shell:git,ls',
+    ),
+    (
+        "[[agents]]\nname = 'a'\ntools = ['shell:git,/bin/ls']",
+        (
+            "3:10 tools[0] = \"shell:git,/bin/ls\" names '/bin/ls', which is not a program; expected bare names, "
+            "such as shell:git,ls"
+        ),
+    ),
+    (
+        "[[agents]]\nname = 'a'\ntools = [\n  'shell:git',\n  'shell-unsandboxed:ls',\n]",
+        (
+            '5:3 tools[1] = "shell-unsandboxed:ls" is a second shell, after tools[0]; expected one, '
+            "with all its programs"
+        ),
+    ),
+    (
+        "[templates.t]\ntools = ['text-tools']",
+        '2:10 tools[0] = "text-tools" has no shell to call; expected shell:PROGRAM,PROGRAM beside it',
+    ),
+    (
+        "[[agents]]\nname = 'a'\ntools = ['notes:x']",
+        '3:10 tools[0] = "notes:x" says more than a name; expected notes',
+    ),
+    (
+        "[[agents]]\nname = 'a'\ntools = ['notes', 'notes']",
+        '3:19 tools[1] = "notes" is there twice, first as tools[0]',
+    ),
     ("[[links]]\nfrom = 'a'", f"1:1 [[links]] has no to; expected a name: {NAME}"),
     ("[[links]]\nfrom = 'a'\nto = 'a'", '3:1 to = "a" links "a" with itself; expected another agent'),
     (

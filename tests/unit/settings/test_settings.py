@@ -25,6 +25,7 @@ from moot.settings import (
 )
 from moot.settings.meanings import BRIDGES, FACTS, LISTS, TABLES
 from moot.settings.sections import Section, TemplateSettings
+from moot.settings.toolbox import Toolbox, toolbox, troubles
 
 EXAMPLE = """
 [hub]
@@ -404,6 +405,27 @@ def test_what_is_set_but_not_built_is_listed() -> None:
             "agents.b.tools",
         )
     ]
+
+
+def test_a_shell_is_built_and_other_tools_are_not_yet() -> None:
+    first = "[[agents]]\nname = 'a'\ntools = ['shell:git', 'text-tools']\n"
+    second = "[[agents]]\nname = 'b'\ntools = ['shell:ls', 'tasks']\n"
+    assert not_yet(parsed(first + second)) == ["agents.b.tools"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "means"),
+    [
+        ((), Toolbox()),
+        (("shell:git, ls,git",), Toolbox(programs=("git", "ls"))),
+        (("shell-unsandboxed:git",), Toolbox(programs=("git",), sandboxed=False)),
+        (("text-tools", "shell:git"), Toolbox(programs=("git",), text_form=True)),
+        (("notes", "messages"), Toolbox(not_built=("notes", "messages"))),
+    ],
+)
+def test_what_a_list_of_tools_allows(tools: tuple[str, ...], means: Toolbox) -> None:
+    assert list(troubles(tools)) == []
+    assert toolbox(tools) == means
 
 
 def test_every_field_has_a_meaning_and_takes_its_own_default() -> None:

@@ -1,0 +1,92 @@
+"""The tools an agent may use, as `tools = [...]` writes them: `shell:git,ls`, `notes`.
+
+Above: checks.py finds what is wrong with them, moot/tools offers what they name. Below: nothing.
+Not here: the tools.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+_PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}")
+
+
+class ToolName(StrEnum):
+    SHELL = "shell"
+    UNSANDBOXED = "shell-unsandboxed"
+    """The same without a sandbox: only where the owner says so in these words."""
+    TEXT = "text-tools"
+    """Calls are also read out of the agent's text, for models that cannot call."""
+    NOTES = "notes"
+    TASKS = "tasks"
+    MESSAGES = "messages"
+
+
+NOT_BUILT: Final = (ToolName.NOTES, ToolName.TASKS, ToolName.MESSAGES)
+SHELLS: Final = (ToolName.SHELL, ToolName.UNSANDBOXED)
+
+
+class Toolbox(Struct, frozen=True):
+    """What a checked list allows. `programs` is empty where no shell is."""
+
+    programs: tuple[str, ...] = ()
+    sandboxed: bool = True
+    text_form: bool = False
+    not_built: tuple[str, ...] = ()
+
+
+def toolbox(tools: Sequence[str]) -> Toolbox:
+    programs: tuple[str, ...] = ()
+    names = set()
+    for entry in tools:
+        name, _, rest = entry.partition(":")
+        names.add(name)
+        if name in SHELLS:
+            programs += tuple(program.strip() for program in rest.split(","))
+    return Toolbox(
+        programs=tuple(dict.fromkeys(programs)),
+        sandboxed=ToolName.UNSANDBOXED not in names,
+        text_form=ToolName.TEXT in names and bool(programs),
+        not_built=tuple(name for name in NOT_BUILT if name in names),
+    )
+
+
+def troubles(tools: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """What is wrong, with the number of the entry: words that follow `tools[0] = "…" `."""
+    seen: dict[str, int] = {}
+    for number, entry in enumerate(tools):
+        name, colon, rest = entry.partition(":")
+        if words := _trouble(name, colon, rest, seen):
+            yield number, words
+        seen.setdefault(ToolName.SHELL if name in SHELLS else name, number)
+    if ToolName.TEXT in seen and ToolName.SHELL not in seen:
+        yield seen[ToolName.TEXT], "has no shell to call; expected shell:PROGRAM,PROGRAM beside it"
+
+
+def _trouble(name: str, colon: str, rest: str, seen: dict[str, int]) -> str:
+    if name in SHELLS:
+        return _shell_trouble(name, rest, seen)
+    if name not in set(ToolName):
+        return f"is not a tool; expected one of {', '.join(_forms())}"
+    if colon:
+        return f"says more than a name; expected {name}"
+    return f"is there twice, first as tools[{seen[name]}]" if name in seen else ""
+
+
+def _shell_trouble(name: str, rest: str, seen: dict[str, int]) -> str:
+    if ToolName.SHELL in seen:
+        return f"is a second shell, after tools[{seen[ToolName.SHELL]}]; expected one, with all its programs"
+    if not rest.strip():
+        return f"names no program; expected {name}:git,ls"
+    wrong = [part.strip() for part in rest.split(",") if not _PROGRAM.fullmatch(part.strip())]
+    if wrong:
+        return f"names {wrong[0][:60]!r}, which is not a program; expected bare names, such as {name}:git,ls"
+    return ""
+
+
+def _forms() -> Iterator[str]:
+    for name in ToolName:
+        yield f"{name}:PROGRAM,PROGRAM" if name in SHELLS else name

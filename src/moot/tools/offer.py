@@ -1,0 +1,46 @@
+"""From an agent's `tools` to what it is offered, and to a sentence for each tool that is off.
+
+Above: wiring, `up` and `doctor`. Below: settings (what the list means), shell.py, sandbox.py.
+Not here: tools that are not built; settings.not_yet names those.
+"""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from moot.ports import Tool
+from moot.settings.toolbox import toolbox
+from moot.tools.process import USUAL, Bounds
+from moot.tools.sandbox import Sandbox
+from moot.tools.shell import ShellTool
+
+
+class Offer(Struct, frozen=True):
+    tools: tuple[Tool, ...] = ()
+    off: tuple[str, ...] = ()
+    """Why a tool that is set is not offered, one sentence each."""
+    text_form: bool = False
+    """Calls may also be read out of the agent's text (text_calls.py)."""
+
+
+def offered(
+    tools: tuple[str, ...],
+    project: Path,
+    home: Path,
+    *,
+    hidden: tuple[Path, ...] = (),
+    sandbox: Sandbox | None = None,
+    bounds: Bounds = USUAL,
+) -> Offer:
+    """What a checked `tools` setting comes to on this machine.
+
+    `hidden` is what else of Moot no tool may see, such as a database outside the home. `sandbox` None looks for one.
+    """
+    box = toolbox(tools)
+    if not box.programs:
+        return Offer()
+    wall = (sandbox or Sandbox.find()) if box.sandboxed else None
+    shell = ShellTool(box.programs, project.expanduser(), sandbox=wall, hidden=(home, *hidden), bounds=bounds)
+    if shell.why_off:
+        return Offer(off=(shell.why_off,))
+    return Offer(tools=(shell,), text_form=box.text_form)
