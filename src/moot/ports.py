@@ -158,6 +158,10 @@ class Brain(Protocol):
         """`turn` is a `Speaking` (host/speaking.py): what the agent reads, and how it answers."""
         ...
 
+    async def close(self) -> None:
+        """Let go of connections; no more turns come."""
+        ...
+
 
 class Model(Protocol):
     """A language model behind somebody's API. One call, one answer; it neither retries nor waits for its turn."""
@@ -167,6 +171,10 @@ class Model(Protocol):
 
     async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
         """Text goes to `said` as it comes. Cancelling closes the connection at once."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
         ...
 
 

@@ -136,7 +136,14 @@ def _prompted(agent: AgentSpec, row: AgentSettings, home: Home) -> AgentSpec:
         (lambda text: text_calls(text).calls) if offer.text_form else None,
     )
     told = Offered(tuple(tool.spec for tool in offer.tools), offer.off, offer.text_form)
-    return structs.replace(agent, think=thinking.think, brain=row.brain, prompted=True, offered=told)
+    return structs.replace(
+        agent,
+        think=thinking.think,
+        brain=row.brain,
+        prompted=True,
+        offered=told,
+        close=thinking.close,
+    )
 
 
 @cache

@@ -1,6 +1,6 @@
 """A brain that is a function: `@agent("name")` on an `async def` that takes the turn."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from msgspec import Struct
@@ -8,12 +8,18 @@ from msgspec import Struct
 from moot.model.prompt import Offered
 
 Think = Callable[[Any], Awaitable[str | None]]
+Close = Callable[[], Coroutine[Any, Any, None]]
+
+
+async def nothing_to_close() -> None:
+    """Most functions hold nothing that would have to be let go."""
 
 
 class CodeBrain:
-    def __init__(self, think: Think, name: str = "") -> None:
+    def __init__(self, think: Think, name: str = "", close: Close = nothing_to_close) -> None:
         self._think = think
         self.name = name
+        self.close = close
 
     async def think(self, turn: Any) -> str | None:
         reply = await self._think(turn)
@@ -39,6 +45,8 @@ class AgentSpec(Struct, frozen=True):
     prompted: bool = False
     """It thinks with a model: its window moves in blocks, so that the provider's cache can hit."""
     offered: Offered = Offered()
+    close: Close = nothing_to_close
+    """Called when its host stops."""
 
     async def __call__(self, turn: Any) -> str | None:
         """The function itself, for tests of the agent alone."""

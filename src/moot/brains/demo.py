@@ -84,6 +84,9 @@ class DemoModel:
         await said(text)
         return Answered(text)
 
+    async def close(self) -> None:
+        """There is nothing to let go."""
+
 
 def _is_left_alone(turn: Any) -> bool:
     """A person asked nobody in particular, and nobody has answered yet: whoever is asked first does."""

@@ -16,7 +16,7 @@ from moot.settings import AgentSettings, Home, find_home
 from moot.wiring import spec
 
 T = TypeVar("T")
-RUNNABLE = ("demo", "code")
+RUNNABLE = ("demo", "code", "anthropic", "openai")
 
 
 def home_of(session: Session) -> Home:

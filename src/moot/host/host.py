@@ -138,6 +138,8 @@ class Host:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        brains = [hosted.brain.close() for hosted in self._hosted.values()]
+        await asyncio.gather(*brains, return_exceptions=True)
         await self._store.transact(detaching, Detach(host=self.id))
 
     async def _wait_for(self, tasks: "list[asyncio.Task[None]]", seconds: float) -> None:

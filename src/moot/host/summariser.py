@@ -81,6 +81,7 @@ class Summariser:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._model.close()
 
     async def _look(self, where: ConversationId) -> None:
         try:

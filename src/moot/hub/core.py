@@ -178,7 +178,7 @@ class Core:
         return [
             Hosted(
                 who=by_name[spec.name],
-                brain=CodeBrain(spec.think, spec.brain),
+                brain=CodeBrain(spec.think, spec.brain, spec.close),
                 size=size_of(spec, row := rows.get(spec.name)),
                 concurrency=spec.concurrency if row is None else row.concurrency,
                 offered=spec.offered,

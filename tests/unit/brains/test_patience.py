@@ -30,6 +30,9 @@ class Scripted:
         self._says = says
         self.clock: ManualClock | None = None
 
+    async def close(self) -> None:
+        """It holds nothing."""
+
     async def complete(self, prompt: Prompt, said: Say) -> Answered:
         self.asked.append(self.clock.now() if self.clock else 0.0)
         step = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]

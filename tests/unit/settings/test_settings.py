@@ -389,7 +389,7 @@ def test_terms_are_what_the_verbs_need() -> None:
 def test_what_is_set_but_not_built_is_listed() -> None:
     assert not_yet(Settings()) == []
     assert not_yet(parsed(EXAMPLE)) == []
-    more = "[[agents]]\nname = 'b'\nbrain = 'openai:x'\ntools = ['notes']\n[spawn]\nper_hour = 1"
+    more = "[[agents]]\nname = 'b'\nbrain = 'command:x'\ntools = ['notes']\n[spawn]\nper_hour = 1"
     listed = not_yet(
         parsed(MORE + more, **TOKENS, MOOT_STORE__URL="postgresql://u@h/d", MOOT_LOG__URL="kafka://h:9092")
     )

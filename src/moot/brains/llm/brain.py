@@ -55,6 +55,10 @@ class ModelBrain:
                 await turn.use(self._tools.get(call.name), call, answer=number, said=said)
         raise Unanswered(f"kept calling tools and was stopped after {MOST_ANSWERS} answers")
 
+    async def close(self) -> None:
+        if self._model is not None:
+            await self._model.close()
+
     async def _take_up(self, turn: Any) -> None:
         """After a crash: a tool that may have run is run again only where that does no harm."""
         for step in turn.steps:

@@ -8,7 +8,7 @@ import asyncio
 import importlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -52,12 +52,6 @@ class BrainName(Struct, frozen=True):
         return self.url or self.provider
 
 
-class ClosableModel(Model, Protocol):
-    async def close(self) -> None:
-        """Let go of connections."""
-        ...
-
-
 def parse_brain(brain: str) -> BrainName:
     met = _FORM.fullmatch(brain.strip())
     if met is None or met["provider"] not in OWN_URLS:
@@ -82,7 +76,7 @@ def make_model(
     who: str = "",
     idle_seconds: float = IDLE_SECONDS,
     most_tokens: int = MOST_TOKENS,
-) -> ClosableModel:
+) -> Model:
     """A model, ready to be asked; nothing is imported or connected yet.
 
     `who` wants it, for the error when there is no key. From `environ` comes the address of a provider that is
@@ -117,7 +111,7 @@ class LateModel:
     def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
         self._endpoint = endpoint
-        self._model: ClosableModel | None = None
+        self._model: Model | None = None
         self._making = asyncio.Lock()
 
     async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
@@ -131,10 +125,10 @@ class LateModel:
         if self._model is not None:
             await self._model.close()
 
-    def _make(self) -> ClosableModel:
+    def _make(self) -> Model:
         module, kind = ADAPTERS[self._endpoint.provider]
         try:
-            made: ClosableModel = getattr(importlib.import_module(module), kind)(self._endpoint)
+            made: Model = getattr(importlib.import_module(module), kind)(self._endpoint)
         except ImportError as error:
             words = f"its library is not installed ({error.name}): pip install 'moot[llm]'"
             raise self._endpoint.trouble(TroubleKind.NOT_INSTALLED, words) from None
