@@ -84,7 +84,7 @@ ATTEMPTS = [
         "see what is hidden on a command line",
         "print('ESCAPED' if b'.moot' in open('/proc/1/cmdline', 'rb').read() else 'no')",
     ),
-    Attempt("read the parent's memory", "open('/proc/PID/mem', 'rb')\nprint('ESCAPED')", True),
+    Attempt("read the parent's memory", "open('/proc/PID/mem', 'rb')\nprint('ESCAPED')"),
     Attempt(
         "turn a switch of the kernel",
         "p = '/proc/sys/kernel/core_pattern'\nv = open(p).read()\nopen(p, 'w').write(v)\nprint('ESCAPED')",
@@ -180,6 +180,14 @@ ATTEMPTS = [
     Attempt(
         "find a network",
         "import socket\nprint('ESCAPED' if [i for i in socket.if_nameindex() if i[1] != 'lo'] else 'no')",
+    ),
+    Attempt(
+        "talk past the network",
+        "import socket\n"
+        "for kind in (38, 40, 30, 31, 44):\n"
+        "  for way in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_RAW):\n"
+        "    try: socket.socket(kind, way); print('ESCAPED', kind)\n"
+        "    except OSError: pass",
     ),
     Attempt("read shared memory", READ.format("/dev/shm/SHARED"), True),
 ]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.tools import ShellTool
 from tests.sandbox.attempts import ATTEMPTS, Attempt
 from tests.sandbox.conftest import SECRET, World
 
@@ -136,8 +137,7 @@ async def test_two_hidden_places_in_one_folder_are_both_covered(world: World) ->
 async def test_a_workspace_inside_the_home_can_be_a_project(world: World, tmp_path: Path) -> None:
     mine = world.home / "agents" / "mine"
     mine.mkdir()
-    walled = world.walled
-    walled.project = mine
+    walled = ShellTool(("sh",), mine, sandbox=world.walled.sandbox, hidden=(world.home,))
     result = await walled.run(
         {"argv": ["sh", "-c", "pwd; echo kept > note; ls -a ..; cat ../other/ROLE.md ../../keys.json"]}, None
     )
@@ -147,10 +147,45 @@ async def test_a_workspace_inside_the_home_can_be_a_project(world: World, tmp_pa
     assert (mine / "note").read_text() == "kept\n"
 
 
+async def test_a_project_that_was_moved_is_not_followed(world: World) -> None:
+    """An agent with the folder above could put a link in its place."""
+    inner = world.project / "inner"
+    inner.mkdir()
+    tools = [
+        ShellTool(("ls",), inner, sandbox=tool.sandbox, hidden=(world.home,))
+        for tool in (world.walled, world.bare)
+    ]
+    assert [(await tool.run({"argv": ["ls"]}, None)).text for tool in tools] == [
+        "exit code 0\n(no output)"
+    ] * 2
+    await world.attempt(
+        "import os\nos.rmdir('inner')\nos.symlink('OUTSIDE', 'inner')".replace("OUTSIDE", str(world.outside))
+    )
+    assert inner.resolve() == world.outside
+    for tool in tools:
+        assert "is not the folder it was" in (await tool.run({"argv": ["ls"]}, None)).text
+
+
 async def test_words_stay_words(world: World) -> None:
-    words = ["; id", "$(id)", "`id`", "*", "> made", "| cat", "&& id", "--help", "\\", "'", '"', "~", "a\nb"]
-    result = await world.run(["printf", "<%s>", *words])
-    assert result.text == "exit code 0\n" + "".join(f"<{word}>" for word in words)
+    words = [
+        "; id",
+        "$(id)",
+        "`id`",
+        "*",
+        "> made",
+        "| cat",
+        "&& id",
+        "--help",
+        "\\",
+        "'",
+        '"',
+        "~",
+        "a\nb",
+        "grüß 你好",
+    ]
+    for walled in (True, False):
+        result = await world.run(["printf", "<%s>", *words], walled=walled)
+        assert result.text == "exit code 0\n" + "".join(f"<{word}>" for word in words)
     assert not (world.project / "made").exists()
 
 

@@ -110,8 +110,8 @@ async def test_what_is_missing_is_told(walled: bool, world: World) -> None:
     assert told.text == (
         "no-such-program is allowed, but it is not installed in /usr/local/bin, /usr/bin, /bin."
     )
-    tool.project = world.project / "gone"
-    told = await tool.run({"argv": ["no-such-program"]}, None)
+    gone = ShellTool(("ls",), world.project / "gone", sandbox=tool.sandbox, hidden=tool.hidden)
+    told = await gone.run({"argv": ["ls"]}, None)
     assert told.failed
     assert "is not there; its owner has to make it" in told.text
 

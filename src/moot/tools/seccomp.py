@@ -2,8 +2,9 @@
 
 Above: sandbox.py hands it to bubblewrap. Below: nothing.
 Not here: everything namespaces already hold. This takes away what they do not: the key rings a session inherits,
-the kernel's widest doors (bpf, io_uring, perf, userfaultfd), looking into other processes, mounting, and setting
-the setuid bit on a file that stays behind in the project.
+the kernel's widest doors (bpf, io_uring, perf, userfaultfd), kinds of sockets that no network namespace separates
+(a virtual machine's way to its host is one), looking into other processes, mounting, and setting the setuid bit on a
+file that stays behind in the project.
 
 The format is classic BPF: eight bytes an instruction, jumps only forward. A machine we have no numbers for gets no
 filter; the other walls stand without it.
@@ -94,6 +95,9 @@ _NEW_NAMESPACES: Final = 0x7E020000  # the flags of clone that make one
 _MACHINES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _CLONE: Final = (56, 220)
 _IOCTL: Final = (16, 29)
+_SOCKET: Final = (41, 198)
+_SOCKET_KINDS: Final = (1, 2, 10, 16)
+"""Local, IPv4, IPv6 and netlink: those a network namespace holds."""
 
 _Step = tuple[int, int, int, int]
 """Operation, jump if true, jump if false, operand. Jumps count the instructions skipped."""
@@ -121,6 +125,7 @@ def seccomp_filter(machine: str | None = None) -> bytes | None:
         steps += _if_argument(row[column], argument, (_ANY_BIT,), (_SET_ID,))
     steps += _if_argument(_CLONE[column], 0, (_ANY_BIT,), (_NEW_NAMESPACES,))
     steps += _if_argument(_IOCTL[column], 1, (_EQUAL, _EQUAL), (_TIOCSTI, _TIOCLINUX))
+    steps += _unless_argument(_SOCKET[column], 0, _SOCKET_KINDS)
     steps.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
@@ -139,4 +144,13 @@ def _if_argument(
     for test, operand in zip(tests, operands, strict=True):
         body += [(test, 0, 1, operand), (_RETURN, 0, 0, _REFUSE)]
     body.append((_RETURN, 0, 0, _ALLOW))
+    return [(_EQUAL, 0, len(body), number), *body]
+
+
+def _unless_argument(number: int, argument: int, allowed: tuple[int, ...]) -> Iterable[_Step]:
+    """Refuse the call where the low word of one argument is none of these."""
+    body: list[_Step] = [(_LOAD, 0, 0, _FIRST_ARGUMENT + 8 * argument)]
+    for value in allowed:
+        body += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+    body.append((_RETURN, 0, 0, _REFUSE))
     return [(_EQUAL, 0, len(body), number), *body]

@@ -35,6 +35,7 @@ class ShellTool:
         """`hidden` begins with Moot's home; whatever is named there is never seen inside."""
         self.allowed = allowed
         self.project = project
+        self._place = project.resolve()
         self.sandbox = sandbox
         self.hidden = hidden
         self.bounds = bounds
@@ -50,7 +51,7 @@ class ShellTool:
                 f"shell is off: {self.sandbox.why_off}, or write shell-unsandboxed:{','.join(self.allowed)} "
                 "to run without a sandbox."
             )
-        if reason := why_not_shown(self.project.resolve(), _resolved(self.hidden)[0]):
+        if reason := why_not_shown(self._place, _resolved(self.hidden)[0]):
             return f"shell is off: the project {self.project} {reason}; name a folder that holds only the project."
         return ""
 
@@ -59,7 +60,7 @@ class ShellTool:
         if self.why_off:
             return ToolResult(self.why_off, failed=True)
         try:
-            ask = asked(arguments, self.allowed, _there(self.project))
+            ask = asked(arguments, self.allowed, self._there())
             ran = await self._inside(ask) if self.sandbox is not None else await self._in_the_open(ask)
         except Refused as refusal:
             return ToolResult(str(refusal), failed=True)
@@ -67,15 +68,24 @@ class ShellTool:
             return ToolResult(f"{self.spec.name} cannot start anything now: {error.strerror}.", failed=True)
         return output.told(ran, self.bounds)
 
+    def _there(self) -> Path:
+        """Where the project was when the tool was made: an agent whose project holds this one could move it since."""
+        try:
+            found = self.project.resolve(strict=True)
+        except (OSError, RuntimeError):
+            raise Refused(
+                f"The project folder {self.project} is not there; its owner has to make it."
+            ) from None
+        if found != self._place or not found.is_dir():
+            raise Refused(f"The project {self.project} is not the folder it was; its owner has to look.")
+        return found
+
     async def _inside(self, ask: Asked) -> Ran:
         assert self.sandbox is not None
         hidden = _resolved(self.hidden)
-        if any(
-            ask.cwd.is_relative_to(path) and not self.project.resolve().is_relative_to(path)
-            for path in hidden
-        ):
+        if any(ask.cwd.is_relative_to(path) and not self._place.is_relative_to(path) for path in hidden):
             raise Refused("cwd is not there.")
-        shown = Shown(_there(self.project), ask.cwd, hidden, self.bounds.scratch_bytes)
+        shown = Shown(self._place, ask.cwd, hidden, self.bounds.scratch_bytes)
         argv = (_found(ask.argv[0], seen_in=_SEEN_INSIDE), *ask.argv[1:])
         wrapped = self.sandbox.wrap(argv, shown, self.bounds.processes)
         try:
@@ -89,16 +99,6 @@ class ShellTool:
         with tempfile.TemporaryDirectory(prefix="moot-", ignore_cleanup_errors=True) as home:
             program = Program(argv, ask.cwd, environment(home), supervised=True)
             return await process.run(program, self.bounds)
-
-
-def _there(project: Path) -> Path:
-    try:
-        found = project.resolve(strict=True)
-    except (OSError, RuntimeError):
-        raise Refused(f"The project folder {project} is not there; its owner has to make it.") from None
-    if not found.is_dir():
-        raise Refused(f"The project {project} is not a folder; its owner has to name one.")
-    return found
 
 
 def _found(name: str, seen_in: tuple[str, ...] = ()) -> str:

@@ -62,6 +62,12 @@ def answer(machine: tuple[int, str], number: int, *arguments: int, arch: int | N
         (X86, 16, (0, 0x5401), ALLOWED),  # ioctl: TCGETS
         (X86, 16, (0, 0x5412), REFUSED),  # ioctl: TIOCSTI
         (X86, 16, (0, 0x541C), REFUSED),  # ioctl: TIOCLINUX
+        (X86, 41, (2,), ALLOWED),  # socket: IPv4
+        (X86, 41, (1,), ALLOWED),  # socket: local
+        (X86, 41, (40,), REFUSED),  # socket: a virtual machine's host
+        (X86, 41, (38,), REFUSED),  # socket: the kernel's ciphers
+        (ARM, 198, (16,), ALLOWED),
+        (ARM, 198, (40,), REFUSED),
         (X86, 0x40000000 | 59, (), REFUSED),  # the x32 way in
         (ARM, 63, (), ALLOWED),  # read
         (ARM, 40, (), REFUSED),  # mount
