@@ -27,6 +27,7 @@ from moot.hub import inspect
 from moot.hub.agents import Agents
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
+from moot.hub.replay import Replayed, replay
 from moot.hub.usage import added_up
 from moot.hub.why import explained
 from moot.logs.embedded import Subscription
@@ -317,6 +318,10 @@ class Hub:
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
         """What an agent would be given if its turn in a conversation began now."""
         return await inspect.now(self._core, agent, conversation)
+
+    async def replay(self, agent: str) -> Replayed:
+        """An agent's views rebuilt from the first record of the log, and held against the store's."""
+        return await replay(self._core, agent)
 
     async def usage(self, *, agent: str | None = None, conversation: str | None = None) -> dict[str, Any]:
         """What the newest thousand turns cost, of one agent or all, in one conversation or all."""
