@@ -65,8 +65,8 @@ def check_places(settings: Settings, home: Home) -> None:
             )
 
 
-async def assemble(home: Home, clock: Clock | None, grown: Callable[[], None]) -> Parts:
-    """Open the home: settings, store, log. `grown` is called after every commit of this process."""
+async def assemble(home: Home, clock: Clock | None, told: Callable[[list[Event]], None]) -> Parts:
+    """Open the home: settings, store, log. `told` gets the events of every commit of this process."""
     quiet_logs()
     settings = load(home)
     check_places(settings, home)
@@ -78,7 +78,7 @@ async def assemble(home: Home, clock: Clock | None, grown: Callable[[], None]) -
     def committed(events: list[Event]) -> None:
         for log in logs:
             log.committed(events)
-        grown()
+            told(events)
 
     store = await SqliteStore.open(home.path, source, committed)
     log = EmbeddedLog(store)

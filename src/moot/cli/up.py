@@ -38,7 +38,7 @@ async def hosting(session: Session, home: Home, lock: HubLock, drain: float) -> 
     specs = [spec(row, home) for row in settings.agents if row.autostart and can_run(row)]
     stop = asyncio.Event()
     screen = session.screen
-    async with Hub.open(home.path, agents=specs, listens=True, drain=drain) as hub:
+    async with Hub.open(home.path, agents=specs, socket=home.hub_sock, drain=drain) as hub:
         _listen_for_signals(stop, hub)
         told = lock.announce(f"i{uuid4().hex[:12]}")
         if session.json:
