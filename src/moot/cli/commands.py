@@ -18,7 +18,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "search": Entry("moot.cli.reading:search", "Talk", "Find messages by their words."),
     "why": Entry("moot.cli.why:why", "Talk", "Why each agent answered a message or was silent."),
     "conv": Entry("moot.cli.conv:conv", "Conversations", "Make, find and change conversations."),
-    "agents": Entry("moot.cli.agents:agents", "Agents", "Who is here."),
+    "agents": Entry("moot.cli.daemons:agents", "Agents", "Who is here."),
     "turns": Entry("moot.cli.reading:turns", "Agents", "Which turns agents took, take or wait for."),
     "turn": Entry("moot.cli.inspect:turn", "Agents", "One turn, with what its agent was given."),
     "context": Entry(
@@ -31,6 +31,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     ),
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
+    "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
 }
 ALIASES: Final = {"agent": "agents", "conversation": "conv", "conversations": "conv", "key": "keys"}

@@ -34,6 +34,13 @@ EVERY_LEAF = {
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
     "explain": ("explain", "E201"),
+    "stop": ("stop",),
+    "agents start": (),  # a process of its own: test_daemons.py reads their JSON
+    "agents stop": ("agents", "stop", "--all"),
+    "agents restart": (),
+    "agents status": ("agents", "status"),
+    "agents logs": (),
+    "agents ping": (),
     "agents list": ("agents", "list"),
     "agents show": ("agents", "show", "arya"),
     "keys set": ("keys", "set", "anthropic"),
