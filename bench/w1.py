@@ -69,26 +69,39 @@ async def produce(one: One, producers: int, total: int) -> float:
     return total / (time.perf_counter() - start)
 
 
-async def measured(one: One, producers: int, total: int, stalls: list[float] | None) -> float:
-    """The rate once warm, and how late the loop was meanwhile. Everybody is watched alike."""
+class Watched:
+    """What was seen beside the rate, a figure per round."""
+
+    def __init__(self) -> None:
+        self.stalls: list[float] = []
+        """How late the event loop was, p99 in ms."""
+        self.costs: list[float] = []
+        """Processor time of the whole process, µs a post."""
+
+
+async def measured(one: One, producers: int, total: int, watched: Watched | None) -> float:
+    """The rate once warm, with the loop watched. The same for everybody."""
     await produce(one, producers, total // 10)
     stall = Stall()
     watching = asyncio.create_task(stall.watch())
+    begun = time.process_time()
     rate = await produce(one, producers, total)
+    cost = time.process_time() - begun
     watching.cancel()
-    if stalls is not None:
-        stalls.append(stall.p99())
+    if watched is not None:
+        watched.stalls.append(stall.p99())
+        watched.costs.append(cost / total * 1e6)
     return rate
 
 
-async def ours(producers: int, total: int, stalls: list[float] | None = None) -> float:
+async def ours(producers: int, total: int, watched: Watched | None = None) -> float:
     with TemporaryDirectory() as folder:
         store, rooms = await open_store(Path(folder), CONVERSATIONS)
 
         async def one(number: int) -> None:
             await store.transact(*posting(rooms[number % CONVERSATIONS], f"k{next(numbers)}"))
 
-        rate = await measured(one, producers, total, stalls)
+        rate = await measured(one, producers, total, watched)
         await store.close()
         return rate
 
@@ -96,7 +109,7 @@ async def ours(producers: int, total: int, stalls: list[float] | None = None) ->
 async def raw(
     producers: int,
     total: int,
-    stalls: list[float] | None = None,
+    watched: Watched | None = None,
     *,
     by_table: bool = False,
     made: type[RawWriter] = RawWriter,
@@ -107,7 +120,7 @@ async def raw(
         async def one(number: int) -> None:
             await writer.post(ROOMS[number % CONVERSATIONS], TEXT, f"k{next(numbers)}")
 
-        rate = await measured(one, producers, total, stalls)
+        rate = await measured(one, producers, total, watched)
         await writer.close()
         return rate
 
@@ -140,20 +153,22 @@ async def connection_per_call(producers: int, total: int) -> float:
 
 async def beside_each_other(producers: int, total: int, rounds: int) -> Table:
     table = Table(f"W1 durable-write {producers}", "posts/s")
-    stalls: list[float] = []
-    null_stalls: list[float] = []
+    moot, limit, null = Watched(), Watched(), Watched()
     contenders: dict[str, Any] = {
-        "moot": lambda: ours(producers, total, stalls),
-        "raw APSW group commit": lambda: raw(producers, total),
+        "moot": lambda: ours(producers, total, moot),
+        "raw APSW group commit": lambda: raw(producers, total, limit),
         "raw, written table by table": lambda: raw(producers, total, by_table=True),
-        "null: acknowledged, not written": lambda: raw(producers, 5 * total, null_stalls, made=NullWriter),
+        "null: acknowledged, not written": lambda: raw(producers, 100_000, null, made=NullWriter),
     }
     if producers == 8:
         contenders["connection per call"] = lambda: connection_per_call(8, 300)
     await table.run(contenders, rounds)
     table.notes["share of raw"] = table.ratio("moot", "raw APSW group commit")
     table.notes["share of raw by table"] = table.ratio("moot", "raw, written table by table")
-    ms, null_ms = statistics.median(stalls), statistics.median(null_stalls)
+    cost, raw_cost = statistics.median(moot.costs), statistics.median(limit.costs)
+    share = statistics.median([b / a for a, b in zip(moot.costs, limit.costs, strict=True)])
+    table.notes["processor time a post"] = f"{cost:.0f} µs, raw {raw_cost:.0f}: a share of {share:.2f}"
+    ms, null_ms = statistics.median(moot.stalls), statistics.median(null.stalls)
     table.notes["loop stall p99"] = f"{ms:.1f} ms, {ms - null_ms:+.1f} against the null store's {null_ms:.1f}"
     if producers == 8:
         table.notes["over connection per call"] = table.ratio("moot", "connection per call")

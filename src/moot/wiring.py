@@ -18,7 +18,7 @@ from moot.brains.llm.brain import ModelBrain
 from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.making import is_model_brain, make_model
 from moot.brains.llm.patience import Patience
-from moot.errors import BadValue
+from moot.errors import BadValue, MootError
 from moot.host.clock import SystemClock
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Event
@@ -28,7 +28,7 @@ from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
-from moot.tools.offer import offered
+from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
 
 
@@ -65,8 +65,8 @@ def check_places(settings: Settings, home: Home) -> None:
             )
 
 
-async def assemble(home: Home, clock: Clock | None, grown: Callable[[], None]) -> Parts:
-    """Open the home: settings, store, log. `grown` is called after every commit of this process."""
+async def assemble(home: Home, clock: Clock | None, told: Callable[[list[Event]], None]) -> Parts:
+    """Open the home: settings, store, log. `told` gets the events of every commit of this process."""
     quiet_logs()
     settings = load(home)
     check_places(settings, home)
@@ -78,7 +78,7 @@ async def assemble(home: Home, clock: Clock | None, grown: Callable[[], None]) -
     def committed(events: list[Event]) -> None:
         for log in logs:
             log.committed(events)
-        grown()
+            told(events)
 
     store = await SqliteStore.open(home.path, source, committed)
     log = EmbeddedLog(store)
@@ -122,13 +122,26 @@ def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
     )
 
 
+def concerns(settings: Settings, home: Home) -> list[str]:
+    """What keeps an agent of moot.toml from doing all it is set up for, a sentence each: for `doctor` and `up`."""
+    found: list[str] = []
+    for row in settings.agents:
+        if is_model_brain(row.brain):
+            try:
+                model(row.brain, home, who=row.name)
+            except MootError as trouble:
+                found.append(trouble.title)
+            found += [f"{row.name}: {reason}" for reason in _offer(row, home).off]
+    return found
+
+
 async def _unbuilt(turn: Any) -> str | None:
     raise NotImplementedError("an agent without a brain")
 
 
 def _prompted(agent: AgentSpec, row: AgentSettings, home: Home) -> AgentSpec:
     """Thinks with a model. The model is made when it is first asked: a missing key is one turn's failure."""
-    offer = offered(row.tools, (home.path / row.project).resolve(), home.path)
+    offer = _offer(row, home)
     thinking = ModelBrain(
         lambda: model(row.brain, home, who=row.name),
         _patience(),
@@ -144,6 +157,10 @@ def _prompted(agent: AgentSpec, row: AgentSettings, home: Home) -> AgentSpec:
         offered=told,
         close=thinking.close,
     )
+
+
+def _offer(row: AgentSettings, home: Home) -> Offer:
+    return offered(row.tools, (home.path / row.project).resolve(), home.path)
 
 
 @cache

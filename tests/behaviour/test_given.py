@@ -54,8 +54,10 @@ async def test_a_prompt_says_who_is_here_what_is_new_and_whether_to_answer(home:
         await hub.settled("build")
     first, second = prompts
     assert first.system.startswith("You are arya, backend engineer.")
-    assert "- bob (agent): tester" in first.system
-    assert "- user (human)" in first.system
+    assert (
+        '\n## Where you are\nYou are in the group "build" with:\n- user (human)\n- bob (agent): tester\n\n'
+        in first.system
+    )
     assert "arya (agent)" not in first.system
     assert first.lines[0].content.startswith('[From human "user"]: #1 <')
     assert first.lines[-1].content == (
@@ -261,3 +263,24 @@ async def test_unread_messages_that_do_not_fit_are_told_as_a_count(home: Path) -
         await hub.post("build", "@arya read that")
         await hub.settled("build")
     assert "Of these, #1 to #8 did not fit." in prompts[0].lines[-1].content
+
+
+@pytest.mark.req("K-07")
+async def test_a_replay_from_the_first_record_gives_the_same_views(home: Path) -> None:
+    @agent("cat")
+    async def cat(turn: Any) -> str:
+        return f"cat heard {len(turn.messages)}"
+
+    async with Hub.open(home, agents=[prompted("arya", []), cat]) as hub:
+        for room in ("one", "two"):
+            await hub.conversations.create(room, participants=["arya", "cat"])
+            for n in range(3):
+                await hub.post(room, f"@arya @cat question {n}")
+                await hub.settled(room)
+            receipt = await hub.post(room, "@arya @cat and then?")
+            await hub.settled(room)
+            await hub.edit(receipt.id, "another question", version=1)
+            await hub.delete(f"{receipt.conversation}:1", version=1)
+        for name in ("arya", "cat"):
+            found = await hub.replay(name)
+            assert (found.equal, found.turns, found.conversations, found.gaps) == (True, 8, 2, 0)

@@ -237,7 +237,12 @@ async def test_huge_bodies_bombs_and_floods_take_no_memory(provider: str) -> Non
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-c", CHILD, provider, url, stdout=asyncio.subprocess.PIPE
         )
-        out, _ = await asyncio.wait_for(child.communicate(), 60)
+        try:
+            out, _ = await asyncio.wait_for(child.communicate(), 40)
+        finally:
+            if child.returncode is None:
+                child.kill()
+                await child.wait()
     told = json.loads(out)
     grown = told.pop("grown")
     assert told == {name: "well" if name == "ok" else "bad_answer" for name in script}

@@ -24,6 +24,11 @@ COMMANDS: Final[dict[str, Entry]] = {
     "context": Entry(
         "moot.cli.inspect:context", "Agents", "What an agent would be given if its turn began now."
     ),
+    "replay": Entry(
+        "moot.cli.inspect:replay",
+        "Agents",
+        "Rebuild an agent's views from the log, and prove them equal to the store's.",
+    ),
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),

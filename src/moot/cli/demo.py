@@ -10,6 +10,7 @@ import click
 
 from moot import shapes
 from moot.cli.dialogue import Dialogue
+from moot.cli.fake_model import fake_model
 from moot.cli.grammar import leaf
 from moot.cli.opening import home_of, set_up_logs
 from moot.cli.screen import Screen, clock_time, hollow
@@ -24,6 +25,8 @@ from moot.settings import Home, load
 from moot.wiring import configured_agents
 
 WIDTH = 72
+DEMO_BRAIN = "demo/1"
+FAKE_MODEL = "fake model"
 SIGN = "# The demo team of `moot demo`. Scripted: no model is called."
 TOML = f"""{SIGN}
 [[agents]]
@@ -52,6 +55,14 @@ name = "thanks-bob"
 role = "polite agent"
 brain = "demo"
 """
+
+
+MODEL_SIGN = f"{SIGN}\n# Here the agents think with a model: a fake one, that the demo starts."
+
+
+def toml_for(url: str) -> str:
+    """The same team, thinking with the model at an address."""
+    return TOML.replace(SIGN, MODEL_SIGN).replace('brain = "demo"', f'brain = "openai:fake@{url}/v1"')
 
 
 class Story:
@@ -89,11 +100,12 @@ TOURS = {
 @leaf("demo", examples=("moot demo", "moot demo --tour loop --fast"))
 @click.option("--tour", type=click.Choice(list(TOURS)), default="group", help="Which story to tell (group).")
 @click.option("--fast", is_flag=True, help="No typing speed: everything at once.")
+@click.option("--with-fake-model", is_flag=True, help="Let the agents think with a fake model server.")
 @click.option("--reset", is_flag=True, help="Remove the demo's home and leave.")
 @click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
-def demo(session: Session, tour: str, fast: bool, reset: bool, plain: bool) -> None:
+def demo(session: Session, tour: str, with_fake_model: bool, reset: bool, **options: bool) -> None:
     """Watch offline demo agents talk, and join in."""
-    home = Home(home_of(session).path / "demo")
+    home = Home(home_of(session).path / ("demo-model" if with_fake_model else "demo"))
     if reset:
         _remove(home.path)
         if session.json:
@@ -101,7 +113,15 @@ def demo(session: Session, tour: str, fast: bool, reset: bool, plain: bool) -> N
         session.screen.say(f"removed {shown(home.path)}")
         return
     set_up_logs(session)
-    asyncio.run(Demo(session, home, TOURS[tour], plain=plain).run(fast=fast))
+    show = Demo(session, home, TOURS[tour], plain=options["plain"], toml=TOML)
+    asyncio.run(_with_model(show) if with_fake_model else show.run(fast=options["fast"]))
+
+
+async def _with_model(show: "Demo") -> None:
+    """The whole way a real model would go: prompts, sockets, streaming, usage."""
+    async with fake_model() as url:
+        show.toml, show.brain = toml_for(url), FAKE_MODEL
+        await show.run(fast=False)
 
 
 def _remove(path: Path) -> None:
@@ -118,7 +138,9 @@ def _remove(path: Path) -> None:
 
 
 class Demo:
-    def __init__(self, session: Session, home: Home, story: Story, *, plain: bool) -> None:
+    def __init__(self, session: Session, home: Home, story: Story, *, plain: bool, toml: str) -> None:
+        self.toml = toml
+        self.brain = DEMO_BRAIN
         self._session = session
         self._screen: Screen = session.screen
         self._home = home
@@ -128,15 +150,17 @@ class Demo:
     async def run(self, *, fast: bool) -> None:
         self._home.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._home.make()
-        if not self._home.toml.exists():
-            self._home.toml.write_text(TOML, encoding="utf-8")
+        if self.brain == FAKE_MODEL or not self._home.toml.exists():
+            self._home.toml.write_text(self.toml, encoding="utf-8")
         agents = configured_agents(load(self._home), self._home, fast=fast)
         async with Hub.open(self._home.path, agents=agents) as hub:
             where = await self._fresh(hub)
             self._introduce(where)
             talk = Talk(hub, where, self._view(hub, where))
             async with talk.following():
-                dialogue = Dialogue(self._session, talk, "0 model calls")
+                dialogue = Dialogue(
+                    self._session, talk, "0 model calls" if self.brain == DEMO_BRAIN else "a fake model"
+                )
                 done = await self._open(hub, dialogue)
                 if self._session.json:
                     await self._answer(hub, where, done)
@@ -155,9 +179,8 @@ class Demo:
 
     def _introduce(self, where: shapes.Conversation) -> None:
         say = self._screen.say
-        say(
-            f"{self._screen.strong('DEMO')}  Scripted replies by a demo brain. No model is called and nothing"
-        )
+        made_by = "a fake model server" if self.brain == FAKE_MODEL else "a demo brain. No model is called"
+        say(f"{self._screen.strong('DEMO')}  Scripted replies by {made_by} and nothing")
         say("      leaves this machine.")
         say(f"      Separate home: {shown(self._home.path)}   (remove it with: moot demo --reset)\n")
         who = "   ".join(self._screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
@@ -206,7 +229,7 @@ class Demo:
         messages = await hub.newest(where.id)
         self._screen.data(
             {
-                "brain": "demo/1",
+                "brain": self.brain,
                 "conversation": where.to_dict(),
                 "messages": [message.to_dict() for message in messages],
                 "why": done.why.to_dict(),

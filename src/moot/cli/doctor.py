@@ -18,6 +18,7 @@ from moot.errors import MootError
 from moot.hub import health
 from moot.hub.running import running_hub
 from moot.settings import Home, load, not_yet
+from moot.wiring import concerns
 
 SIGNS = {"bad": "✗", "warn": "!", "ok": "✓"}
 PRIVATE = 0o700
@@ -83,6 +84,8 @@ def _settings(home: Home) -> Iterator[Check]:
     yield Check("moot.toml", "ok", f"{there}, {len(settings.agents)} agents")
     for key in not_yet(settings):
         yield Check("moot.toml", "warn", f"{key} is accepted, but this version does nothing with it yet")
+    for concern in concerns(settings, home):
+        yield Check("agents", "warn", concern)
 
 
 def _hub(home: Home) -> Iterator[Check]:

@@ -3,8 +3,10 @@
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from moot import shapes
+from moot.cli.exits import FAILED, OK
 from moot.cli.grammar import Branch, leaf
 from moot.cli.opening import with_hub
 from moot.cli.screen import Screen, clock_time, safe
@@ -55,6 +57,19 @@ def context(session: Session, agent: str, conversation: str) -> None:
         shown(session.screen, found["given"])
 
     with_hub(session, work)
+
+
+@leaf("replay", examples=("moot replay arya", "moot replay arya --json"))
+@click.argument("agent")
+def replay(session: Session, agent: str) -> int:
+    """Rebuild an agent's views from the log, and prove them equal to the store's."""
+    found = with_hub(session, lambda hub: hub.replay(agent.lstrip("@")))
+    if session.json:
+        session.screen.data(to_builtins(found))
+    else:
+        verdict = "equal" if found.equal else f"different in turns {', '.join(found.differ)}"
+        session.screen.say(f"{found.turns} turns in {found.conversations} conversations: {verdict}")
+    return OK if found.equal else FAILED
 
 
 async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:

@@ -17,7 +17,7 @@ from moot.hub.running import HubLock
 from moot.hub.tuned import tune_process
 from moot.rules.palette import MARKS
 from moot.settings import Home, Settings, load, not_yet
-from moot.wiring import spec
+from moot.wiring import concerns, spec
 
 DRAIN_SECONDS = 20.0
 
@@ -38,7 +38,7 @@ async def hosting(session: Session, home: Home, lock: HubLock, drain: float) -> 
     specs = [spec(row, home) for row in settings.agents if row.autostart and can_run(row)]
     stop = asyncio.Event()
     screen = session.screen
-    async with Hub.open(home.path, agents=specs, listens=True, drain=drain) as hub:
+    async with Hub.open(home.path, agents=specs, socket=home.hub_sock, drain=drain) as hub:
         _listen_for_signals(stop, hub)
         told = lock.announce(f"i{uuid4().hex[:12]}")
         if session.json:
@@ -70,4 +70,6 @@ def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -
     screen.say(f"  hosts  {names}" if hosted else "  hosts nobody: moot.toml has no agent to start")
     for key in not_yet(settings):
         screen.note(f"  note   {key} is accepted, but this version does nothing with it yet")
+    for concern in concerns(settings, home):
+        screen.note(f"  note   {concern}")
     screen.say("  talk   moot chat NAME, in another terminal        stop   Ctrl+C")

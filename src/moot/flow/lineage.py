@@ -7,7 +7,7 @@ from msgspec import structs
 
 from moot.errors import Braked, NotFound, NotPermitted, RateLimited
 from moot.flow import look
-from moot.model.ids import RootId, TurnId, address
+from moot.model.ids import NO_ROOT, RootId, TurnId, address
 from moot.model.participant import Kind, Participant
 from moot.model.turn import Rule, Turn
 from moot.rules import brakes, floor
@@ -34,7 +34,7 @@ def of(room: Room, author: Participant, turn: Turn | None) -> tuple[RootId, int]
     if turn is not None:
         return turn.root, turn.hop
     if not author.speaks_in_turns:
-        return RootId(""), 0
+        return NO_ROOT, 0
     quota = brakes.quota_now(room.draft.quota(author.id), author.id, room.now)
     if quota.last_ended and room.now - quota.last_ended <= STILL_ITS_CHAIN:
         return RootId(quota.last_root), quota.last_hop
@@ -46,7 +46,7 @@ def of(room: Room, author: Participant, turn: Turn | None) -> tuple[RootId, int]
             retry_after_ms=round((brakes.HOUR - room.now % brakes.HOUR) * 1000),
         )
     room.draft.put_quota(structs.replace(quota, roots=quota.roots + 1))
-    return RootId(""), 0
+    return NO_ROOT, 0
 
 
 def pair_due(room: Room, author: Participant) -> float:

@@ -17,6 +17,8 @@ class Attach(Struct, frozen=True, gc=False):
     host: HostId
     pid: int
     agents: tuple[ParticipantId, ...]
+    socket: str = ""
+    watches: bool = False
     dead: tuple[HostId, ...] = ()
     """Hosts whose process is known to be gone."""
 
@@ -39,6 +41,8 @@ class Attaching:
             agents=command.agents,
             lease_until=at.now + at.terms.lease_seconds,
             started_at=before.started_at if before else at.now,
+            socket=command.socket,
+            watches=command.watches,
         )
         for agent in command.agents:
             who = draft.participant(agent)

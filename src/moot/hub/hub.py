@@ -27,6 +27,7 @@ from moot.hub import inspect
 from moot.hub.agents import Agents
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
+from moot.hub.replay import Replayed, replay
 from moot.hub.usage import added_up
 from moot.hub.why import explained
 from moot.logs.embedded import Subscription
@@ -67,12 +68,12 @@ class Hub:
         *,
         agents: Sequence[AgentSpec] = (),
         clock: Clock | None = None,
-        listens: bool = False,
+        socket: Path | None = None,
         drain: float = 0.0,
     ) -> AsyncIterator["Hub"]:
         """Open a home in this process and host the given agents until the block is left."""
         option = None if home is None else str(home)
-        core = Core(Home(find_home(option, os.environ)), clock, listens=listens)
+        core = Core(Home(find_home(option, os.environ)), clock, socket=socket)
 
         async def handle(view: View, offered: Offered, stream: Any) -> Speaking:
             around = Surroundings(
@@ -240,6 +241,7 @@ class Hub:
     async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
         who = await self._core.participant(target)
+        await self._core.watch()
         with closing(self._core.parts.log.subscribe()) as subscription:
             receipt = await self.send(target, text)
             try:
@@ -318,6 +320,10 @@ class Hub:
         """What an agent would be given if its turn in a conversation began now."""
         return await inspect.now(self._core, agent, conversation)
 
+    async def replay(self, agent: str) -> Replayed:
+        """An agent's views rebuilt from the first record of the log, and held against the store's."""
+        return await replay(self._core, agent)
+
     async def usage(self, *, agent: str | None = None, conversation: str | None = None) -> dict[str, Any]:
         """What the newest thousand turns cost, of one agent or all, in one conversation or all."""
         who = (await self._core.participant(agent)).id if agent else None
@@ -343,6 +349,7 @@ class Hub:
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
         """Wait until no turn waits, is ready, held or running (owed ones do not count)."""
         where = (await self._core.conversation(conversation)).id if conversation else None
+        await self._core.watch()
         subscription = self._core.parts.log.subscribe(conversation=where)
         store = self._core.parts.store
         try:
@@ -374,6 +381,7 @@ class Hub:
         """What happens, as it happens; with `after`, from that event on without a gap."""
         where = (await self._core.conversation(conversation)).id if conversation else None
         who = (await self._core.participant(agent)).id if agent else None
+        await self._core.watch()
         subscription = self._core.parts.log.subscribe(None if after is None else int(after), where)
         try:
             async for event in subscription:

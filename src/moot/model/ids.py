@@ -9,6 +9,7 @@ HostId = NewType("HostId", str)
 RootId = NewType("RootId", str)
 """Address of the message at the start of a chain."""
 
+NO_ROOT = RootId("")
 SYSTEM = ParticipantId("system")
 """Author of notices. Nobody holds a credential for it."""
 

@@ -137,10 +137,11 @@ def deliveries(room: Room, message: Message) -> tuple[Delivery, ...]:
         parts.update({note.agent: (note.duty, note.rule) for note in round_.notes if note.seq == message.seq})
     others = message.plan.others
     duty, rule, reason, now = *others, REASONS[others[1]], room.now
+    special = parts.keys() | room.turns.keys()
     told: list[Delivery] = []
     for agent, who in room.people().items():
         reach = "live" if who.live_until > now else "away"
-        if agent not in parts and agent not in room.turns:
+        if agent not in special:
             told.append(Delivery(who.name, duty, "queued", rule, reason, reach))
         elif agent != message.author:
             part = _with_turn(room, message.seq, agent, parts.get(agent, others))
@@ -158,7 +159,7 @@ def _with_turn(
         return duty, "blocked", rule, 0
     if turn is None or not covers(turn, seq):
         return duty, "queued", rule, 0
-    if seq in [call.seq for call in turn.calls]:
+    if turn.calls[-1].seq == seq or seq in [call.seq for call in turn.calls]:
         duty = turn.duty
         if turn.reason is Rule.ROUND_ROBIN or turn.reason is Rule.POLL:
             rule = turn.reason

@@ -1,8 +1,9 @@
 """The runner: takes all waiting commands, loads their scopes, decides and folds each, writes once, commits once.
 
-Memory, SQLite and PostgreSQL share this; an adapter is its engine. What queued during the last commit is the
-next batch (natural group commit). Refusals and crashing deciders leave nothing behind, so there are no
-savepoints. An acknowledgement goes out only after the commit returned.
+Memory, SQLite and PostgreSQL share this; an adapter is its engine. The next batch is what queued during the last
+commit, and what those it answered write at once (natural group commit). All of a batch is decided at one moment.
+Refusals and crashing deciders leave nothing behind, so there are no savepoints. An acknowledgement goes out only
+after the commit returned.
 """
 
 import asyncio

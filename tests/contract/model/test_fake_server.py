@@ -13,6 +13,7 @@ import anthropic
 import httpx2
 import openai
 import pytest
+import uvloop
 
 from moot.rules.silence import is_silence
 from moot.testing.fake_llm import PASS_VARIANTS, Answer, Call, FakeLLM, Fault, Request, Script, Spent, storm
@@ -396,6 +397,17 @@ def test_by_hand_it_prints_its_address() -> None:
             assert answer.json()["content"][0]["text"] == "by hand"
         finally:
             process.terminate()
+
+
+def test_it_runs_on_uvloop_too() -> None:
+    async def main() -> str:
+        async with FakeLLM(Answer("well", fault=Fault.RESET)) as llm:
+            with pytest.raises(ConnectionResetError):
+                await raw(llm)
+        async with FakeLLM(Answer("well")) as llm:
+            return await said(llm)
+
+    assert uvloop.run(main()) == "well"
 
 
 def test_it_needs_no_provider_library() -> None:

@@ -81,3 +81,23 @@ def test_on_a_terminal_one_sees_who_is_thinking_until_they_speak_or_pass(shell: 
         assert not [line for line in left if "thinking" in line]
     finally:
         terminal.close()
+
+
+@pytest.mark.req("P-03", "P-01")
+def test_the_team_can_think_with_a_fake_model_and_the_inspector_shows_it(shell: Shell) -> None:
+    told = shell.moot("demo", "--with-fake-model", stdin=b"", timeout=60)
+    assert told.code == 0
+    assert "Scripted replies by a fake model server" in told.out
+    assert told.out.count("(fake model)") == 2
+    assert "critic passed" in told.out
+    home = str(shell.home / "demo-model")
+    turn = shell.moot("--home", home, "turn", "show", "1")
+    assert turn.code == 0
+    assert "── system\nYou are analyst, analyst." in turn.out
+    assert '[From human "user"]: #1 <' in turn.out
+    assert "output tokens: " in turn.out
+    now = shell.moot("--home", home, "context", "critic", "market-team", "--json").json
+    assert now["agent"] == "critic"
+    assert now["given"]["messages"][-1]["content"].startswith("[Moot]: ")
+    assert shell.moot("--home", home, "turn", "show", "99").code == 3
+    assert shell.moot("--home", home, "context", "nobody", "market-team").code == 3

@@ -31,6 +31,7 @@ EVERY_LEAF = {
     "turns": ("turns", "--conv", "build"),
     "turn show": ("turn", "show", "1"),
     "context": ("context", "arya", "build"),
+    "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
     "explain": ("explain", "E201"),
     "agents list": ("agents", "list"),

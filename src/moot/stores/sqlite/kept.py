@@ -97,8 +97,8 @@ class KeptDesk(Desk):
         self.keys.clear()
         self._first_turn = self.next_turn = max([self._first_turn, *(turn + 1 for turn in dirty.turns)])
         self._see_off(dirty)
-        moved = {where for where, _ in dirty.rounds} | {turn.conversation for turn in dirty.turns.values()}
-        for where in moved & self.rooms.keys():
+        ended = {turn.conversation for turn in dirty.turns.values() if turn.state not in OPEN}
+        for where in (ended | {where for where, _ in dirty.rounds}) & self.rooms.keys():
             self._tidy_rounds(where)
         for where in dirty.conversations.keys() - self.rooms.keys():
             self._clear_room(where)
@@ -118,7 +118,8 @@ class KeptDesk(Desk):
             self.has_everyone = False
 
     def _tidy_rounds(self, where: ConversationId) -> None:
-        """Closed rounds stay only where a turn of theirs is open, or `/continue` may take them up."""
+        """Closed rounds stay only where a turn of theirs is open, or `/continue` may take them up. They can only
+        lose that when a turn ends or a round moves."""
         kept = {turn.round for turn in self.turns_of[where].values()}
         kept.add(self.conversations[where].stalled)
         rounds = self.rounds_of[where]

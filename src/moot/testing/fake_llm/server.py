@@ -5,7 +5,7 @@ import contextlib
 import time
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 from moot.testing.fake_llm import persona
 from moot.testing.fake_llm.answers import shaped
@@ -146,10 +146,10 @@ class _Connection(asyncio.StreamReaderProtocol):
         super().__init__(self.reader, None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
         super().connection_made(transport)
         loop = asyncio.get_running_loop()
-        self.writer = asyncio.StreamWriter(transport, self, self.reader, loop)
+        # uvloop's transports are no asyncio.Transport by class, only by what they do
+        self.writer = asyncio.StreamWriter(cast(asyncio.Transport, transport), self, self.reader, loop)
         self._llm._connections.add(self)
         self.serving = loop.create_task(self._serve())
 
