@@ -12,10 +12,9 @@ from moot.cli.exits import OK
 from moot.cli.grammar import leaf
 from moot.cli.opening import host_the_absent, opened_hub
 from moot.cli.screen import hollow
-from moot.cli.send import WAIT_SECONDS, posted, standard_input, told
+from moot.cli.send import WAIT_SECONDS, posted, standard_input, told, view_for
 from moot.cli.session import Session
 from moot.cli.talk import Outcome, Talk
-from moot.cli.views import Plain
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.hub import Hub
 
@@ -28,7 +27,7 @@ SHOWN = 10
 @click.option(
     "-m", "--message", metavar="TEXT", help="Post this, print the replies, and leave. - reads stdin."
 )
-@click.option("--plain", is_flag=True, help="Append-only lines (the only mode yet).")
+@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
 @click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
 @click.option("--timeout", type=click.FloatRange(min=0), default=WAIT_SECONDS, help="Seconds to wait (120).")
 def chat(session: Session, **options: Any) -> int:
@@ -68,20 +67,20 @@ async def chatting(session: Session, order: Order, text: str) -> Outcome | None:
             hub.conversations.get(order.conv) if order.conv else voice.conversations.implicit(names)
         )
         if text:
-            return await posted(session, voice, where, text, wait=order.timeout)
+            return await posted(session, voice, where, text, wait=order.timeout, plain=order.plain)
         await host_the_absent(hub, session)
-        await _talk(session, voice, where)
+        await _talk(session, voice, where, plain=order.plain)
         return None
 
 
-async def _talk(session: Session, hub: Hub, where: shapes.Conversation) -> None:
+async def _talk(session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool) -> None:
     screen, marks = session.screen, marks_of(where)
     who = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
     screen.say(f"{title(where)}   {who}")
     for message in await hub.newest(where.id, SHOWN):
         reason = await reason_for(hub, message) if is_agent(message) else ""
         screen.say(line(screen, hub, message, marks, reason))
-    talk = Talk(hub, where, Plain(screen, hub, marks))
+    talk = Talk(hub, where, view_for(session, hub, where, plain=plain))
     async with talk.following():
         session.left = "left. What is still open goes on; moot chat shows it."
         await Dialogue(session, talk).run()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,6 +44,8 @@ class Screen:
         """What a person is typing behind; what is written meanwhile starts on a line of its own."""
         self.interrupted_at = 0.0
         """When the prompt was last written over; 0 while it stands."""
+        self._passing = 0
+        """Columns taken by a line that goes away before the next one is written."""
 
     # --- writing ---------------------------------------------------------------------------------------
 
@@ -54,8 +57,25 @@ class Screen:
     def note(self, text: str) -> None:
         """For people only: progress, hints, warnings."""
         if not self.quiet and not self.json:
+            self._wipe()
             self._leave_the_prompt()
             click.echo(self.fit(text), err=True, color=False)
+
+    def passing(self, text: str) -> None:
+        """A line for now only: whatever is written next takes its place. Not while a person is typing."""
+        self._wipe()
+        columns = shutil.get_terminal_size().columns
+        text = self.fit(text)
+        width = len(click.unstyle(text))
+        if 0 < width < columns and not (self.prompt or self.json or self.quiet):
+            self._passing = width
+            click.echo(text, nl=False, color=self.colour)
+            sys.stdout.flush()
+
+    def _wipe(self) -> None:
+        if self._passing:
+            click.echo(f"\r{' ' * self._passing}\r", nl=False)
+            self._passing = 0
 
     def data(self, value: Any) -> None:
         """One JSON document."""
@@ -75,6 +95,7 @@ class Screen:
             sys.stdout.flush()
 
     def _write(self, text: str) -> None:
+        self._wipe()
         self._leave_the_prompt()
         click.echo(self.fit(text), nl=False, color=self.colour)
         sys.stdout.flush()

@@ -79,7 +79,7 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
             hub.conversations.get(order.conv) if order.conv else voice.conversations.implicit([agent])
         )
         wait = None if order.no_wait else order.timeout
-        said = {"key": order.idempotency_key, "interrupt": order.interrupt}
+        said: dict[str, Any] = {"key": order.idempotency_key, "interrupt": order.interrupt}
         return await posted(session, voice, where, text, wait=wait, **said)
 
 
@@ -90,10 +90,11 @@ async def posted(
     text: str,
     *,
     wait: float | None,
+    plain: bool = False,
     **options: Any,
 ) -> Outcome:
     """Post, host whoever is concerned and has no host, and wait for what comes of it."""
-    talk = Talk(hub, where, view_for(session, hub, where))
+    talk = Talk(hub, where, view_for(session, hub, where, plain=plain))
     if wait is not None:
         await host_the_absent(hub, session, {*(seat.name for seat in agents_in(where)), *parse(text)})
     async with talk.following():
@@ -109,11 +110,11 @@ async def posted(
         return await talk.outcome(receipt, await talk.wait(wait))
 
 
-def view_for(session: Session, hub: Hub, where: shapes.Conversation) -> View:
+def view_for(session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool = False) -> View:
     screen = session.screen
     if session.json:
         return Silent()
-    if session.is_terminal and not screen.plain:
+    if session.is_terminal and not screen.plain and not plain:
         return Streaming(screen, hub, marks_of(where), chips(hub))
     return Plain(screen, hub, marks_of(where))
 

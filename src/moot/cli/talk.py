@@ -28,6 +28,7 @@ class View(Protocol):
     def delta(self, agent: str, text: str) -> None: ...
     async def said(self, message: shapes.Message) -> None: ...
     def ended(self, agent: str, state: str) -> None: ...
+    def over(self) -> None: ...
 
 
 class Outcome(Struct, frozen=True):
@@ -68,6 +69,7 @@ class Talk:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+            self._view.over()
 
     async def _follow(self, after: int) -> None:
         async for event in self.hub.events(conversation=self.conversation.id, after=after):

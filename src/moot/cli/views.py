@@ -24,6 +24,7 @@ class Silent:
     def delta(self, agent: str, text: str) -> None: ...
     async def said(self, message: shapes.Message) -> None: ...
     def ended(self, agent: str, state: str) -> None: ...
+    def over(self) -> None: ...
 
 
 class Plain:
@@ -47,9 +48,12 @@ class Plain:
         if state in ENDED:
             self._screen.note(f"status: {agent} {ENDED[state]}")
 
+    def over(self) -> None: ...
+
 
 class Streaming:
-    """For terminals: a reply grows as it comes. One at a time; who streams beside it is shown when done."""
+    """For terminals: a reply grows as it comes. One at a time; who streams beside it is shown when done.
+    Between replies a passing line tells who is thinking."""
 
     def __init__(self, screen: Screen, hub: Hub, marks: dict[str, str], chips: dict[str, str]) -> None:
         self._screen = screen
@@ -58,14 +62,19 @@ class Streaming:
         self._chips = chips
         self._width = min(shutil.get_terminal_size().columns, WIDEST) - len("| ")
         self._reasons: dict[str, str] = {}
+        self._thinking: list[str] = []
         self._speaker = ""
         self._shown = ""
         self._column = 0
 
     def started(self, agent: str, reason: str) -> None:
         self._reasons[agent] = reason
+        self._thinking = [*(name for name in self._thinking if name != agent), agent]
+        self._show_thinking()
 
     def delta(self, agent: str, text: str) -> None:
+        if not self._speaker and self._screen.prompt:
+            return  # somebody is typing: they get it once, complete
         if not self._speaker:
             self._speaker, self._shown, self._column = agent, "", 0
             now = clock_time(shapes.when(time.time()))
@@ -93,12 +102,28 @@ class Streaming:
                 f"{self._screen.bar(message.sender)} {self._barred(message.sender, message.text)}"
             )
         self._speaker = ""
+        self._no_longer_thinking(message.sender)
 
     def ended(self, agent: str, state: str) -> None:
         if agent == self._speaker:
             self._cut()
         if state in ENDED and state != "passed":
             self._screen.say(self._screen.dim(f"  {agent} {ENDED[state]}"))
+        self._no_longer_thinking(agent)
+
+    def over(self) -> None:
+        self._thinking.clear()
+        self._screen.passing("")
+
+    def _no_longer_thinking(self, agent: str) -> None:
+        if agent in self._thinking:
+            self._thinking.remove(agent)
+            self._show_thinking()
+
+    def _show_thinking(self) -> None:
+        if not self._speaker:
+            who = "  ".join(self._screen.name(name, self._marks.get(name, "●")) for name in self._thinking)
+            self._screen.passing(f"{who}  {self._screen.dim('thinking…')}" if who else "")
 
     def _cut(self) -> None:
         """A stream that did not become a message."""

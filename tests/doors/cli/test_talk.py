@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.cli.shell import Shell, Told, make_home
+from tests.doors.cli.shell import Shell, Terminal, Told, make_home
 
 Moot = Callable[..., Told]
 TIME = r"\d\d:\d\d"
@@ -94,6 +94,26 @@ def test_lines_typed_into_a_chat(shell: Shell) -> None:
     assert "nothing was stopped here" in told.out
     texts = [message["text"] for message in shell.moot("tail", "--conv", "work", "--json").json]
     assert [text for text in texts if not text.startswith("arya heard")] == ["@arya one", "/literal @arya"]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_chat_on_a_terminal_is_drawn_as_the_demo_is_unless_it_is_to_be_plain(
+    shell: Shell, plain: bool
+) -> None:
+    shell.moot("conv", "new", "work", "--with", "arya,quiet")
+    terminal = Terminal(shell, "chat", "--conv", "work", *(["--plain"] if plain else []))
+    try:
+        terminal.read_until("you ▸ ")
+        terminal.type("@arya one")
+        terminal.read_until("arya heard: arya one")
+        terminal.read_until("turns 1 of 3")
+        terminal.read_until("you ▸ ")
+        terminal.type("/quit")
+        assert terminal.process.wait(timeout=10) == 0
+        assert ("│ arya heard: arya one" in terminal.seen) != plain
+        assert ("status: arya thinking" in terminal.seen) == plain
+    finally:
+        terminal.close()
 
 
 @pytest.mark.req("M-02")
