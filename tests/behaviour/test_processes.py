@@ -11,7 +11,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.flow.presence import Attach, attaching
-from moot.host.pings import Line, Peer, Socket, ask
+from moot.host.pings import Line, Peer, Socket, ask, short
 from moot.model.ids import HostId, ParticipantId
 from tests.support.waiting import until
 
@@ -152,7 +152,8 @@ async def test_a_ping_is_answered_with_who_is_there(home: Path) -> None:
 async def test_nonsense_on_the_socket_harms_nobody(home: Path, sent: bytes) -> None:
     async with hosting(home, "arya"), Hub.open(home) as hub:
         for path in (home / "run" / "peers").glob("*.sock"):
-            _, writer = await asyncio.open_unix_connection(str(path))
+            with short(path) as address:
+                _, writer = await asyncio.open_unix_connection(address)
             writer.write(sent)
             writer.close()
         assert (await hub.ask("arya", "still there?", timeout=10)).text == "arya heard still there?"

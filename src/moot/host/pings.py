@@ -97,6 +97,7 @@ class Socket:
 
     def __init__(self, path: Path, heard: Heard) -> None:
         self.path = path
+        self.gone: Callable[[Peer], None] = _nobody_cares
         self._heard = heard
         self._peers: set[Peer] = set()
         self._server: asyncio.Server | None = None
@@ -113,9 +114,13 @@ class Socket:
         os.chmod(self.path, 0o600)
 
     def _peer(self) -> Peer:
-        peer = Peer(self._heard, self._peers.discard)
+        peer = Peer(self._heard, self._forget)
         self._peers.add(peer)
         return peer
+
+    def _forget(self, peer: Peer) -> None:
+        self._peers.discard(peer)
+        self.gone(peer)
 
     async def close(self) -> None:
         if self._server is None:
@@ -203,6 +208,10 @@ async def ask(path: Path, line: Line, seconds: float) -> Line | None:
     finally:
         if peer is not None:
             peer.close()
+
+
+def _nobody_cares(peer: Peer) -> None:
+    """A peer that only pinged has gone."""
 
 
 def _deaf(line: Line, peer: Peer) -> None:

@@ -25,6 +25,7 @@ from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
 from moot.hub import inspect
 from moot.hub.agents import Agents
+from moot.hub.calls import Calls
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
 from moot.hub.replay import Replayed, replay
@@ -90,7 +91,9 @@ class Hub:
 
         await core.open(agents, handle)
         try:
-            yield cls(core, core.user)
+            hub = cls(core, core.user)
+            core.neighbours.answer_with(Calls(hub))
+            yield hub
         finally:
             await core.close(drain)
 

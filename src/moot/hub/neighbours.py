@@ -14,6 +14,7 @@ from msgspec import ValidationError, convert, to_builtins
 
 from moot.host.host import Host
 from moot.host.pings import Line, Peer, Pinger, Socket
+from moot.hub.calls import Calls
 from moot.model import participant
 from moot.model.event import Event
 from moot.model.ids import ConversationId
@@ -44,6 +45,7 @@ class Neighbours:
         self._telling: asyncio.Task[None] | None = None
         self._watching: list[str] = []
         """Sockets of those who watch, as last seen."""
+        self._calls: Calls | None = None
 
     @property
     def address(self) -> str:
@@ -52,6 +54,11 @@ class Neighbours:
     def belong_to(self, host: Host) -> None:
         self._host = host
 
+    def answer_with(self, calls: Calls) -> None:
+        """From now on whoever connects may call, not only ping."""
+        self._calls = calls
+        self._socket.gone = calls.gone
+
     async def listen(self) -> None:
         if not self._socket.is_open:
             await self._socket.open()
@@ -59,6 +66,8 @@ class Neighbours:
     async def close(self) -> None:
         if self._telling is not None:
             await asyncio.gather(self._telling, return_exceptions=True)
+        if self._calls is not None:
+            await self._calls.close()
         await self._pinger.close()
         await self._socket.close()
 
@@ -103,6 +112,8 @@ class Neighbours:
         elif "ping" in line:
             agents = self._host.agents if self._host is not None else ()
             peer.tell({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents)})
+        elif self._calls is not None:
+            self._calls.heard(line, peer)
 
     def _hear_live(self, said: Any) -> None:
         try:

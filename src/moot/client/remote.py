@@ -1,0 +1,212 @@
+"""A running hub, reached over its socket, with the methods of `Hub`.
+
+async with RemoteHub.open(home.hub_sock) as hub:
+    await hub.post("build", "hello")
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from moot import shapes
+from moot.client.line import Connection
+from moot.model.answer import Preview, Receipt
+
+Messages = list[shapes.Message]
+Turns = list[shapes.Turn]
+
+
+class RemoteHub:
+    def __init__(self, line: Connection, name: str, position: int, speaker: str | None = None) -> None:
+        self._line = line
+        self._speaker = speaker
+        self.name = name
+        self.position = position
+        self.conversations = RemoteConversations(line, speaker)
+        self.agents = RemoteAgents(line, speaker)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, socket: Path) -> AsyncIterator["RemoteHub"]:
+        line = Connection()
+        told = await line.open(socket)
+        try:
+            yield cls(line, told["name"], told["position"])
+        finally:
+            await line.close()
+
+    def acting_as(self, name: str) -> "RemoteHub":
+        return RemoteHub(self._line, name, self.position, name)
+
+    async def _call(self, method: str, answer: Any, *args: Any, **named: Any) -> Any:
+        return await self._line.call(method, answer, *args, speaker=self._speaker, **named)
+
+    # --- speaking ----------------------------------------------------------------------------------------
+
+    async def post(
+        self, conversation: str, text: str, *, idempotency_key: str | None = None, **options: Any
+    ) -> Receipt:
+        """The key is made here: a call that is repeated stores nothing twice."""
+        key = idempotency_key or uuid4().hex
+        found: Receipt = await self._call("post", Receipt, conversation, text, idempotency_key=key, **options)
+        return found
+
+    async def send(self, target: str, text: str, **options: Any) -> Receipt:
+        options["idempotency_key"] = options.get("idempotency_key") or uuid4().hex
+        found: Receipt = await self._call("send", Receipt, target, text, **options)
+        return found
+
+    async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
+        found: Preview = await self._call("preview", Preview, conversation, text, force=tuple(force))
+        return found
+
+    async def broadcast(self, text: str) -> dict[str, Any]:
+        found: dict[str, Any] = await self._call("broadcast", dict[str, Any], text)
+        return found
+
+    async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
+        found: shapes.Message = await self._call("ask", shapes.Message, target, text, timeout=timeout)
+        return found
+
+    async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
+        found: shapes.Message = await self._call("edit", shapes.Message, id, text, version=version)
+        return found
+
+    async def delete(self, id: str, *, version: int) -> shapes.Message:
+        found: shapes.Message = await self._call("delete", shapes.Message, id, version=version)
+        return found
+
+    # --- reading -----------------------------------------------------------------------------------------
+
+    async def messages(self, conversation: str, **page: Any) -> Messages:
+        found: Messages = await self._call("messages", Messages, conversation, **page)
+        return found
+
+    async def newest(self, conversation: str, limit: int = 50) -> Messages:
+        found: Messages = await self._call("newest", Messages, conversation, limit)
+        return found
+
+    async def turns(self, **filters: Any) -> Turns:
+        found: Turns = await self._call("turns", Turns, **filters)
+        return found
+
+    async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
+        found: shapes.Turn = await self._call("turn", shapes.Turn, id, given=given)
+        return found
+
+    async def context(self, agent: str, conversation: str) -> dict[str, Any]:
+        found: dict[str, Any] = await self._call("context", dict[str, Any], agent, conversation)
+        return found
+
+    async def usage(self, **filters: Any) -> dict[str, Any]:
+        found: dict[str, Any] = await self._call("usage", dict[str, Any], **filters)
+        return found
+
+    async def why(self, message_id: str) -> shapes.Why:
+        found: shapes.Why = await self._call("why", shapes.Why, message_id)
+        return found
+
+    async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
+        found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
+        return found
+
+    async def unsettled(self, conversation: str | None = None) -> Turns:
+        found: Turns = await self._call("unsettled", Turns, conversation)
+        return found
+
+    async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
+        await self._call("settled", None, conversation, timeout=timeout)
+
+    async def events(self, **filters: Any) -> AsyncIterator[shapes.Event]:
+        async for told in self._line.follow(self._speaker, **filters):
+            yield shapes.Event(**told)
+
+
+class RemoteConversations:
+    """`hub.conversations` over the line."""
+
+    def __init__(self, line: Connection, speaker: str | None) -> None:
+        self._line = line
+        self._speaker = speaker
+
+    async def _one(self, method: str, *args: Any, **named: Any) -> shapes.Conversation:
+        name = f"conversations.{method}"
+        return await self._line.call(name, shapes.Conversation, *args, speaker=self._speaker, **named)
+
+    async def _done(self, method: str, *args: Any) -> None:
+        await self._line.call(f"conversations.{method}", object, *args, speaker=self._speaker)
+
+    async def create(self, name: str, **options: Any) -> shapes.Conversation:
+        options["participants"] = list(options.get("participants", ()))
+        return await self._one("create", name, **options)
+
+    async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
+        return await self._one("implicit", list(participants))
+
+    async def get(self, ref: str) -> shapes.Conversation:
+        return await self._one("get", ref)
+
+    async def list(self, **filters: Any) -> "list[shapes.Conversation]":
+        kind = list[shapes.Conversation]
+        return await self._line.call("conversations.list", kind, speaker=self._speaker, **filters)
+
+    async def join(self, ref: str, name: str) -> shapes.Conversation:
+        return await self._one("join", ref, name)
+
+    async def leave(self, ref: str, name: str) -> None:
+        await self._done("leave", ref, name)
+
+    async def rename(self, ref: str, name: str) -> shapes.Conversation:
+        return await self._one("rename", ref, name)
+
+    async def configure(self, ref: str, **settings: Any) -> shapes.Conversation:
+        return await self._one("configure", ref, **settings)
+
+    async def archive(self, ref: str) -> None:
+        await self._done("archive", ref)
+
+    async def unarchive(self, ref: str) -> None:
+        await self._done("unarchive", ref)
+
+    async def delete(self, ref: str) -> None:
+        await self._done("delete", ref)
+
+    async def resume(self, ref: str) -> bool:
+        return await self._line.call("conversations.resume", bool, ref, speaker=self._speaker)
+
+
+class RemoteAgents:
+    """`hub.agents` over the line."""
+
+    def __init__(self, line: Connection, speaker: str | None) -> None:
+        self._line = line
+        self._speaker = speaker
+
+    async def _one(self, method: str, *args: Any, **named: Any) -> shapes.Agent:
+        return await self._line.call(f"agents.{method}", shapes.Agent, *args, speaker=self._speaker, **named)
+
+    async def list(self) -> "list[shapes.Agent]":
+        return await self._line.call("agents.list", list[shapes.Agent], speaker=self._speaker)
+
+    async def get(self, name: str) -> shapes.Agent:
+        return await self._one("get", name)
+
+    async def where(self, name: str) -> dict[str, Any]:
+        return await self._line.call("agents.where", dict[str, Any], name, speaker=self._speaker)
+
+    async def create(self, name: str, **options: Any) -> shapes.Agent:
+        return await self._one("create", name, **options)
+
+    async def rename(self, name: str, new_name: str) -> shapes.Agent:
+        return await self._one("rename", name, new_name)
+
+    async def interrupt(self, name: str) -> None:
+        await self._line.call("agents.interrupt", object, name, speaker=self._speaker)
+
+    async def pause(self, name: str) -> shapes.Agent:
+        return await self._one("pause", name)
+
+    async def resume(self, name: str) -> shapes.Agent:
+        return await self._one("resume", name)
