@@ -27,9 +27,13 @@ from moot.ports import Clock, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
+from moot.stores.sqlite import copying
 from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
+
+copies = copying
+"""How backups of the store are made, read and put back."""
 
 
 class Parts(Struct):

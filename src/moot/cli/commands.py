@@ -32,6 +32,13 @@ COMMANDS: Final[dict[str, Entry]] = {
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
+    "backup": Entry("moot.cli.backup:backup", "Data", "Make, check and restore backups."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
 }
-ALIASES: Final = {"agent": "agents", "conversation": "conv", "conversations": "conv", "key": "keys"}
+ALIASES: Final = {
+    "agent": "agents",
+    "conversation": "conv",
+    "conversations": "conv",
+    "key": "keys",
+    "backups": "backup",
+}

@@ -41,6 +41,10 @@ EVERY_LEAF = {
     "agents status": ("agents", "status"),
     "agents logs": (),
     "agents ping": (),
+    "backup create": ("backup", "create"),
+    "backup list": ("backup", "list"),
+    "backup verify": ("backup", "verify"),
+    "backup restore": ("backup", "restore", "--yes"),
     "agents list": ("agents", "list"),
     "agents show": ("agents", "show", "arya"),
     "keys set": ("keys", "set", "anthropic"),
@@ -82,6 +86,7 @@ def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert shell.moot("conv", "new", "build", "--with", "arya,gendry,quiet").code == 0
     assert shell.moot("conv", "new", "old").code == shell.moot("conv", "archive", "old").code == 0
     assert shell.moot("send", "--conv", "build", "hello @arya").code == 0
+    assert shell.moot("backup", "create").code == 0
     assert shell.moot("keys", "set", "openrouter.ai", stdin=b"sk-or-0123456789").code == 0
     return shell.home
 
