@@ -108,6 +108,18 @@ class RemoteHub:
         found: shapes.Why = await self._call("why", shapes.Why, message_id)
         return found
 
+    async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
+        found: list[shapes.Delivered] = await self._call("deliveries", list[shapes.Delivered], message_id)
+        return found
+
+    async def dead_letters(self, *, agent: str | None = None) -> Turns:
+        found: Turns = await self._call("dead_letters", Turns, agent=agent)
+        return found
+
+    async def redeliver(self, turn_id: str) -> Receipt:
+        found: Receipt = await self._call("redeliver", Receipt, turn_id)
+        return found
+
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
         found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
         return found

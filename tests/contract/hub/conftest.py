@@ -13,7 +13,7 @@ from moot.client import RemoteHub
 @agent("arya", role="engineer")
 async def arya(turn: Any) -> str:
     await turn.say("well, ")
-    return f"arya heard {turn.text}"
+    return f"arya heard {turn.text}".replace("@", "")
 
 
 @agent("quiet")

@@ -23,7 +23,7 @@ async def test_a_message_is_posted_answered_and_read_again(hub: Any) -> None:
     assert all(isinstance(message, shapes.Message) for message in messages)
     assert [(m.sender, m.text) for m in messages] == [
         ("user", "hello @arya"),
-        ("arya", "arya heard hello @arya"),
+        ("arya", "arya heard hello arya"),
     ]
     assert [m.id for m in await hub.newest("room", 1)] == [messages[-1].id]
     why = await hub.why(receipt.id)
@@ -140,3 +140,35 @@ async def test_pieces_of_a_reply_are_told_live(hub: Any) -> None:
     await asyncio.sleep(0.05)
     await hub.post("room", "@arya hello")
     assert await asyncio.wait_for(listening, 10) == "well, "
+
+
+@pytest.mark.req("M-01")
+async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya", "quiet", "broken"])
+    await hub.agents.create("away")
+    await hub.conversations.join("room", "away")
+    receipt = await hub.post("room", "@arya @broken @away hello", max_turns=4)
+    await hub.settled("room", timeout=10)
+    found = {d.agent: d for d in await hub.deliveries(receipt.id)}
+    states = {name: (d.state, d.reachability) for name, d in found.items()}
+    assert states == {
+        "arya": ("answered", "live"),
+        "quiet": ("passed", "live"),
+        "broken": ("failed", "live"),
+        "away": ("owed", "away"),
+    }
+    arya = found["arya"]
+    assert arya.stored_at <= arya.started_at <= arya.ended_at
+    assert found["away"].started_at is None
+    assert "on purpose" in found["broken"].error
+    [dead] = await hub.dead_letters()
+    assert (dead.agent, dead.state) == ("broken", "failed")
+    again = await hub.redeliver(dead.id)
+    await hub.settled("room", timeout=10)
+    asked = [m for m in await hub.messages("room") if m.id == again.id]
+    assert [(m.text, m.reply_to) for m in asked] == [(f"@broken please answer #{receipt.seq}", receipt.id)]
+    assert len(await hub.dead_letters(agent="broken")) == 2
+    with pytest.raises(Conflict):
+        await hub.redeliver(arya.turn)
+    with pytest.raises(NotFound):
+        await hub.redeliver("999")

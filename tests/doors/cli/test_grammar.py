@@ -30,6 +30,8 @@ EVERY_LEAF = {
     "why": ("why", "build:1"),
     "turns": ("turns", "--conv", "build"),
     "turn show": ("turn", "show", "1"),
+    "turn dead": ("turn", "dead"),
+    "turn retry": (),  # needs a turn that failed: test_talk.py has one
     "context": ("context", "arya", "build"),
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
