@@ -14,6 +14,7 @@ from moot.context.templates import Templates
 from moot.context.window import Size
 from moot.errors import NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
@@ -106,7 +107,7 @@ class Core:
         )
         self.neighbours.belong_to(self.host)
         self.sweeper = Sweeper(
-            parts.store, parts.store, parts.clock, settings.host.sweep_seconds, parts.log.catch_up
+            parts.store, parts.store, parts.clock, settings.host.sweep_seconds, self._look_around
         )
         for watcher in (self._registry_told, self.host.told, self.sweeper.told):
             parts.log.watch(watcher)
@@ -153,6 +154,14 @@ class Core:
         await self.neighbours.listen()
         await self.host.watch()
         await self.parts.log.catch_up()
+
+    async def _look_around(self) -> None:
+        """Read what was told while a ping was lost; and whoever has not beaten in time is away, for all to see."""
+        await self.parts.log.catch_up()
+        now = self.parts.clock.now()
+        for host in await self.parts.store.hosts():
+            if host.id != self._identity and host.lease_until <= now:
+                await self.parts.store.transact(detaching, Detach(host.id, lapsed=True))
 
     def _committed(self, events: list[Event]) -> None:
         self.neighbours.committed(events)
