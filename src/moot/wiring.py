@@ -28,6 +28,7 @@ from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
 from moot.stores.sqlite import copying
+from moot.stores.sqlite.reads import SqliteReads, reads_of
 from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
@@ -89,6 +90,11 @@ async def assemble(home: Home, clock: Clock | None, told: Callable[[list[Event]]
     await log.start()
     logs.append(log)
     return Parts(home=home, settings=settings, clock=clock, store=store, log=log)
+
+
+def reading(home: Home) -> SqliteReads:
+    """The read ports of a home alone, beside whatever hub may run on it."""
+    return reads_of(home.path)
 
 
 def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> list[AgentSpec]:

@@ -8,7 +8,9 @@ import msgspec
 from moot import shapes
 from moot.errors import BadValue
 from moot.flow import archive, configure, create, go_on, join, leave
+from moot.hub.checking import Checked
 from moot.hub.core import Core
+from moot.hub.importing import Import
 from moot.model.conversation import ConversationKind, GroupOverrides
 from moot.model.ids import ParticipantId
 
@@ -100,6 +102,10 @@ class Conversations:
     async def delete(self, ref: str) -> None:
         """Erase it with everything said in it."""
         await self._core.do(archive, archive.Archive(self._me, ref, archive.Fate.ERASE))
+
+    def importing(self, checked: Checked) -> Import:
+        """A checked export, to be taken in or only looked at."""
+        return Import(self._core, self._me, checked)
 
     async def resume(self, ref: str) -> bool:
         """`/continue`: let a stopped round or chain go on."""

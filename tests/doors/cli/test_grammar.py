@@ -43,6 +43,8 @@ EVERY_LEAF = {
     "agents status": ("agents", "status"),
     "agents logs": (),
     "agents ping": (),
+    "export": ("export", "build", "-o", "build.md"),
+    "import": ("import", "build.jsonl"),
     "backup create": ("backup", "create"),
     "backup list": ("backup", "list"),
     "backup verify": ("backup", "verify"),
@@ -89,6 +91,7 @@ def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert shell.moot("conv", "new", "old").code == shell.moot("conv", "archive", "old").code == 0
     assert shell.moot("send", "--conv", "build", "hello @arya").code == 0
     assert shell.moot("backup", "create").code == 0
+    assert shell.moot("export", "build", "-o", str(shell.home / "build.jsonl")).code == 0
     assert shell.moot("keys", "set", "openrouter.ai", stdin=b"sk-or-0123456789").code == 0
     return shell.home
 
@@ -100,6 +103,7 @@ def test_every_command_answers_with_one_json_document(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("sk-typed-0123456789"))
     shutil.copytree(used_home, shell.home, dirs_exist_ok=True)
+    monkeypatch.chdir(shell.home)
     told = moot(*EVERY_LEAF[name], "--json")
     assert (told.code, told.err) == (0, "")
     assert told.json is not None
