@@ -22,10 +22,12 @@ log = structlog.get_logger("moot.calls")
 METHODS = frozenset(
     {
         "ask",
+        "ask_again",
         "broadcast",
         "context",
         "delete",
         "edit",
+        "inbox",
         "messages",
         "newest",
         "post",
@@ -51,13 +53,17 @@ METHODS = frozenset(
         "conversations.configure",
         "conversations.create",
         "conversations.delete",
+        "conversations.dissolve",
+        "conversations.ephemeral",
         "conversations.get",
         "conversations.implicit",
         "conversations.join",
         "conversations.leave",
         "conversations.list",
+        "conversations.read",
         "conversations.rename",
         "conversations.resume",
+        "conversations.stop",
         "conversations.unarchive",
     }
 )
