@@ -288,3 +288,13 @@ class Delivered(Shape, frozen=True):
 class Hit(Shape, frozen=True):
     message: Message
     snippet: str
+
+
+class Received(Shape, frozen=True):
+    """A message as it lies in somebody's inbox."""
+
+    message: Message
+    unread: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.message.to_dict(), "unread": self.unread}

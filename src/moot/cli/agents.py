@@ -6,7 +6,7 @@ import click
 
 from moot import shapes
 from moot.cli.grammar import Branch
-from moot.cli.opening import with_hub
+from moot.cli.opening import with_reading
 from moot.cli.screen import hollow
 from moot.cli.session import Session
 from moot.hub import Hub
@@ -27,7 +27,7 @@ def agents() -> None:
 @click.pass_obj
 def list_(session: Session) -> None:
     """All agents, with what they are doing."""
-    found = with_hub(session, lambda hub: hub.agents.list())
+    found = with_reading(session, lambda hub: hub.agents.list())
     if session.json:
         session.screen.data([agent.to_dict() for agent in found])
     elif not found:
@@ -57,7 +57,7 @@ def show(session: Session, name: str) -> None:
     async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
         return await hub.agents.get(name), await hub.usage(agent=name)
 
-    found, usage = with_hub(session, work)
+    found, usage = with_reading(session, work)
     if session.json:
         session.screen.data({**found.to_dict(), "usage": usage})
         return

@@ -14,11 +14,14 @@ COMMANDS: Final[dict[str, Entry]] = {
     "doctor": Entry("moot.cli.doctor:doctor", "Start", "Check the home, the settings and the database."),
     "chat": Entry("moot.cli.chat:chat", "Talk", "Talk with agents, or in a conversation."),
     "send": Entry("moot.cli.send:send", "Talk", "Send one message and wait for the reply."),
+    "ask": Entry("moot.cli.ask:ask", "Talk", "Make agents answer, wait for them, and print what they say."),
+    "inbox": Entry("moot.cli.inbox:inbox", "Talk", "What waits for you, or for an agent."),
     "tail": Entry("moot.cli.reading:tail", "Talk", "Show the newest messages, and follow them."),
     "search": Entry("moot.cli.reading:search", "Talk", "Find messages by their words."),
     "why": Entry("moot.cli.why:why", "Talk", "Why each agent answered a message or was silent."),
     "conv": Entry("moot.cli.conv:conv", "Conversations", "Make, find and change conversations."),
     "agents": Entry("moot.cli.daemons:agents", "Agents", "Who is here."),
+    "group": Entry("moot.cli.group:group", "Conversations", "The verbs of /group, from a shell."),
     "turns": Entry("moot.cli.reading:turns", "Agents", "Which turns agents took, take or wait for."),
     "turn": Entry("moot.cli.inspect:turn", "Agents", "One turn, with what its agent was given."),
     "context": Entry(
@@ -41,6 +44,7 @@ ALIASES: Final = {
     "agent": "agents",
     "conversation": "conv",
     "conversations": "conv",
+    "groups": "group",
     "key": "keys",
     "backups": "backup",
 }

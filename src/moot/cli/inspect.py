@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from moot import shapes
 from moot.cli.exits import FAILED, OK
 from moot.cli.grammar import Branch, leaf
-from moot.cli.opening import with_hub
+from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import message_at
@@ -36,9 +36,10 @@ def show(session: Session, id: str) -> None:
         if session.json:
             session.screen.data(found.to_dict())
         else:
-            await tell(session.screen, hub, found)
+            with session.screen.paged():
+                await tell(session.screen, hub, found)
 
-    with_hub(session, work)
+    with_reading(session, work)
 
 
 @turn.command("dead", examples=("moot turn dead", "moot turn dead --agent arya --json"))

@@ -33,6 +33,23 @@ def with_hub(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
     return asyncio.run(opened())
 
 
+def with_reading(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
+    """Run a piece of work that only looks: nothing is written, and no home is made."""
+
+    async def opened() -> T:
+        async with reading_hub(session) as hub:
+            return await work(hub)
+
+    return asyncio.run(opened())
+
+
+@asynccontextmanager
+async def reading_hub(session: Session) -> AsyncIterator[Hub]:
+    set_up_logs(session)
+    async with Hub.reading(home_of(session).path) as hub:
+        yield hub
+
+
 @asynccontextmanager
 async def opened_hub(session: Session) -> AsyncIterator[Hub]:
     set_up_logs(session)

@@ -70,6 +70,10 @@ class RemoteHub:
         found: shapes.Message = await self._call("ask", shapes.Message, target, text, timeout=timeout)
         return found
 
+    async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
+        found: Receipt = await self._call("ask_again", Receipt, message_id, list(agents))
+        return found
+
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
         found: shapes.Message = await self._call("edit", shapes.Message, id, text, version=version)
         return found
@@ -124,6 +128,10 @@ class RemoteHub:
         found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
         return found
 
+    async def inbox(self, **filters: Any) -> list[shapes.Received]:
+        found: list[shapes.Received] = await self._call("inbox", list[shapes.Received], **filters)
+        return found
+
     async def unsettled(self, conversation: str | None = None) -> Turns:
         found: Turns = await self._call("unsettled", Turns, conversation)
         return found
@@ -157,6 +165,9 @@ class RemoteConversations:
     async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
         return await self._one("implicit", list(participants))
 
+    async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
+        return await self._one("ephemeral", target, key)
+
     async def get(self, ref: str) -> shapes.Conversation:
         return await self._one("get", ref)
 
@@ -179,6 +190,9 @@ class RemoteConversations:
     async def archive(self, ref: str) -> None:
         await self._done("archive", ref)
 
+    async def dissolve(self, ref: str) -> None:
+        await self._done("dissolve", ref)
+
     async def unarchive(self, ref: str) -> None:
         await self._done("unarchive", ref)
 
@@ -187,6 +201,13 @@ class RemoteConversations:
 
     async def resume(self, ref: str) -> bool:
         return await self._line.call("conversations.resume", bool, ref, speaker=self._speaker)
+
+    async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
+        kind = tuple[str, ...]
+        return await self._line.call("conversations.stop", kind, ref, agent, speaker=self._speaker)
+
+    async def read(self, ref: str, seq: int) -> None:
+        await self._done("read", ref, seq)
 
 
 class RemoteAgents:

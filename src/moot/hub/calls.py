@@ -22,12 +22,14 @@ log = structlog.get_logger("moot.calls")
 METHODS = frozenset(
     {
         "ask",
+        "ask_again",
         "broadcast",
         "context",
         "dead_letters",
         "delete",
         "deliveries",
         "edit",
+        "inbox",
         "messages",
         "newest",
         "post",
@@ -54,13 +56,17 @@ METHODS = frozenset(
         "conversations.configure",
         "conversations.create",
         "conversations.delete",
+        "conversations.dissolve",
+        "conversations.ephemeral",
         "conversations.get",
         "conversations.implicit",
         "conversations.join",
         "conversations.leave",
         "conversations.list",
+        "conversations.read",
         "conversations.rename",
         "conversations.resume",
+        "conversations.stop",
         "conversations.unarchive",
     }
 )
