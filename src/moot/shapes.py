@@ -285,6 +285,18 @@ class Delivered(Shape, frozen=True):
     error: str | None
 
 
+class Replayed(Shape, frozen=True):
+    """What a replay came to."""
+
+    equal: bool
+    turns: int
+    conversations: int
+    gaps: int
+    repeats: int
+    differ: tuple[str, ...] = ()
+    """Turns whose view came out differently."""
+
+
 class Hit(Shape, frozen=True):
     message: Message
     snippet: str

@@ -107,7 +107,10 @@ async def assemble_to_read(home: Home) -> Parts | None:
     clock = SystemClock()
     source = Source(clock.now, terms(settings), ConversationIds(clock.now))
     store: Any = MemoryStore(source)
-    if (home.path / "moot.db").exists():
+    there = home.db.exists()
+    if not there and home.db.with_name("moot.db-wal").exists():
+        return None  # a log without its database: the writer refuses it, and says why
+    if there:
         if not is_current(home.path):
             return None
         reads = reads_of(home.path)

@@ -32,7 +32,7 @@ from moot.hub.conversations import Conversations
 from moot.hub.core import Core
 from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
-from moot.hub.replay import Replayed, replay
+from moot.hub.replay import replay
 from moot.hub.texts import storable
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
@@ -308,7 +308,7 @@ class Hub:
         """What an agent would be given if its turn in a conversation began now."""
         return await inspect.now(self._core, agent, conversation)
 
-    async def replay(self, agent: str) -> Replayed:
+    async def replay(self, agent: str) -> shapes.Replayed:
         """An agent's views rebuilt from the first record of the log, and held against the store's."""
         return await replay(self._core, agent)
 

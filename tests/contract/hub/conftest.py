@@ -8,6 +8,7 @@ import pytest
 
 from moot import PASS, Hub, agent
 from moot.client import RemoteHub
+from moot.settings import Home
 
 
 @agent("arya", role="engineer")
@@ -34,5 +35,5 @@ async def hub(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[A
         if request.param == "in process":
             yield here
             return
-        async with RemoteHub.open(socket) as there:
+        async with RemoteHub.open(Home(tmp_path)) as there:
             yield there

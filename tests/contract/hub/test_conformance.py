@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
-from moot import shapes
+from moot import Hub, shapes
+from moot.client.remote import RemoteAgents, RemoteConversations, RemoteHub
 from moot.errors import BadText, BadValue, Conflict, NotFound, Passed, TimedOut, TurnFailed
+from moot.hub.agents import Agents
+from moot.hub.calls import METHODS, ONLY_HERE
+from moot.hub.conversations import Conversations
 from moot.model.answer import Preview, Receipt
 
 
@@ -172,3 +176,20 @@ async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
         await hub.redeliver(arya.turn)
     with pytest.raises(NotFound):
         await hub.redeliver("999")
+
+
+def public(kind: type) -> set[str]:
+    return {name for name, value in vars(kind).items() if not name.startswith("_") and callable(value)}
+
+
+def test_every_method_can_be_called_from_afar_or_says_that_it_cannot() -> None:
+    for prefix, here, there in (
+        ("", Hub, RemoteHub),
+        ("conversations.", Conversations, RemoteConversations),
+        ("agents.", Agents, RemoteAgents),
+    ):
+        for name in {f"{prefix}{method}" for method in public(here) | {"open", "reading"} & set(vars(here))}:
+            known = name in METHODS or name in ONLY_HERE
+            assert known, f"{name} is neither callable over the socket nor named as local"
+        missing = {m for m in METHODS if m.startswith(prefix) and "." not in m.removeprefix(prefix)}
+        assert {m.removeprefix(prefix) for m in missing} <= public(there)
