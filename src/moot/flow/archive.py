@@ -14,7 +14,7 @@ from moot.model.round import RoundState
 from moot.model.turn import Rule
 from moot.ports import Scope
 from moot.rules import seats
-from moot.rules.draft import Draft, Seen
+from moot.rules.draft import Draft, Room, Seen
 
 
 class Fate(StrEnum):
@@ -30,6 +30,8 @@ class Archive(Struct, frozen=True, gc=False):
     fate: Fate = Fate.ARCHIVE
     name: str = ""
     """The name the conversation has, to see whether it is still free."""
+    quiet_since: float | None = None
+    """Archive only what is settled and was not touched since; housekeeping asks so."""
 
 
 def scope(command: Archive) -> Scope:
@@ -45,7 +47,7 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
         draft.emit("conversation.deleted", room, by=command.author, body={"name": found.name})
         return Decision(draft.others, found)
     archived = command.fate is Fate.ARCHIVE
-    if archived == found.archived:
+    if archived == found.archived or _is_busy(command, room):
         return Decision([], found)
     if not archived and (holder := seen.find(found.name)) is not None and holder.id != found.id:
         raise Conflict(
@@ -61,3 +63,11 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
     room.put_conversation(structs.replace(found, archived=archived, updated_at=at.now, stalled=0, blocked=()))
     draft.emit("conversation.archived" if archived else "conversation.unarchived", room, by=command.author)
     return Decision(draft.changes(), room.conversation)
+
+
+def _is_busy(command: Archive, room: Room) -> bool:
+    """Somebody is at it: a turn is open or owed, a round waits, or something was said meanwhile."""
+    if command.quiet_since is None:
+        return False
+    waiting = any(round_.state is not RoundState.CLOSED for round_ in room.rounds.values())
+    return bool(room.turns) or waiting or room.conversation.updated_at > command.quiet_since

@@ -17,6 +17,7 @@ from moot.host.hints import HintClient, HintServer
 from moot.host.host import Host, Hosted
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
+from moot.hub import housekeeping
 from moot.model.conversation import Member
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId
@@ -106,6 +107,8 @@ class Core:
         await self._look_at_everything_open()
         self.spawn(self.sweeper.run())
         self.spawn(self._look_out())
+        if isinstance(self._hints, HintServer):
+            self.spawn(housekeeping.keep(parts))
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self.sweeper.run_due)
 

@@ -30,7 +30,7 @@ from moot.hub.core import Core
 from moot.hub.replay import Replayed, replay
 from moot.hub.usage import added_up
 from moot.hub.why import explained
-from moot.logs.embedded import Subscription
+from moot.logs.embedded import RESET, Subscription
 from moot.model.answer import Blocked, Preview, Receipt, Warned
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
@@ -382,9 +382,8 @@ class Hub:
         subscription = self._core.parts.log.subscribe(None if after is None else int(after), where)
         try:
             async for event in subscription:
-                if who is not None and event.by != who:
-                    continue
-                if types and event.type not in types:
+                concerns = (who is None or event.by == who) and (not types or event.type in types)
+                if not concerns and event.type != RESET:
                     continue
                 yield shapes.Event.of(event, self._core.names, await self._body(event))
         finally:
