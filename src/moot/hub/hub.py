@@ -36,6 +36,7 @@ from moot.hub.replay import replay
 from moot.hub.texts import storable
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
+from moot.logs.embedded import RESET
 from moot.model.answer import Preview, Receipt, Warned
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
@@ -395,9 +396,8 @@ class Hub:
         subscription = self._core.parts.log.subscribe(None if after is None else int(after), where)
         try:
             async for event in subscription:
-                if who is not None and event.by != who:
-                    continue
-                if types and event.type not in types:
+                concerns = (who is None or event.by == who) and (not types or event.type in types)
+                if not concerns and event.type != RESET:
                     continue
                 yield shapes.Event.of(event, self._core.names, await self._body(event))
         finally:
