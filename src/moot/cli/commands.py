@@ -35,6 +35,12 @@ COMMANDS: Final[dict[str, Entry]] = {
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
+    "status": Entry(
+        "moot.cli.status:status", "Run", "Where things stand: what needs you, who works, what is done."
+    ),
+    "help": Entry("moot.cli.helping:help_", "Self", "Help on a command or a topic."),
+    "completion": Entry("moot.cli.completion:completion", "Self", "Print the completion script for a shell."),
+    "version": Entry("moot.cli.helping:version", "Self", "Which version this is."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
 }
 ALIASES: Final = {
