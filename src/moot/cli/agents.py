@@ -8,7 +8,7 @@ import click
 
 from moot import shapes
 from moot.cli.grammar import Branch
-from moot.cli.opening import with_reading
+from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import hollow
 from moot.cli.session import Session
 from moot.rules.palette import AWAY, MARKS
@@ -74,3 +74,18 @@ def show(session: Session, name: str) -> None:
         cost = f", ${usage['cost_usd']:.4f}" if usage["cost_usd"] is not None else ""
         tokens = f"{usage['input_tokens']} tokens in{hits}, {usage['output_tokens']} out{cost}"
         session.screen.say(f"  {'used':<14}{tokens}")
+
+
+@agents.command(
+    "rename", examples=("moot agents rename arya brienne", "moot agents rename arya brienne --json")
+)
+@click.argument("name")
+@click.argument("new")
+@click.pass_obj
+def rename(session: Session, name: str, new: str) -> None:
+    """Give an agent another name; the old one stays as an alias."""
+    found = with_hub(session, lambda hub: hub.agents.rename(name.lstrip("@"), new))
+    if session.json:
+        session.screen.data(found.to_dict())
+    else:
+        session.screen.say(f"{name} is called {found.name} now")

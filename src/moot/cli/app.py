@@ -3,7 +3,7 @@
 import os
 import sys
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -64,10 +64,6 @@ class Root(click.Group):
 def root(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         start.tell(ctx.ensure_object(Session))
-
-
-def main() -> NoReturn:
-    sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:

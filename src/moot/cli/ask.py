@@ -7,7 +7,7 @@ from uuid import uuid4
 import click
 from msgspec import Struct
 
-from moot.cli.grammar import Leaf
+from moot.cli.grammar import SECONDS, Leaf
 from moot.cli.opening import opened_hub
 from moot.cli.posting import posted, standard_input, told
 from moot.cli.session import Session
@@ -35,7 +35,7 @@ class AskLeaf(Leaf):
 )
 @click.argument("names", nargs=-1, metavar="AGENT... -- TEXT")
 @click.option("-m", "--message", metavar="TEXT", help="The question; - reads standard input.")
-@click.option("--timeout", type=click.FloatRange(min=0), default=ASK_SECONDS, help="Seconds to wait (60).")
+@click.option("--timeout", type=SECONDS, metavar="SECS", default=ASK_SECONDS, help="Seconds to wait (60).")
 @click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
 @click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
 @click.pass_context

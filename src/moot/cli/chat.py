@@ -11,7 +11,7 @@ from msgspec import Struct
 from moot import shapes
 from moot.cli.dialogue import Dialogue
 from moot.cli.exits import OK
-from moot.cli.grammar import leaf
+from moot.cli.grammar import AT_LEAST_0, AT_LEAST_1, SECONDS, leaf
 from moot.cli.opening import host_the_absent, opened_hub
 from moot.cli.posting import WAIT_SECONDS, posted, standard_input, told, view_for
 from moot.cli.screen import hollow
@@ -34,16 +34,12 @@ SHOWN = 10
 @click.option(
     "-m", "--message", metavar="TEXT", help="Post this, print the replies, and leave. - reads stdin."
 )
-@click.option(
-    "--last", type=click.IntRange(min=0), default=SHOWN, metavar="N", help="Show the last N messages (10)."
-)
+@click.option("--last", type=AT_LEAST_0, default=SHOWN, metavar="N", help="Show the last N messages (10).")
 @click.option("--once", is_flag=True, help="One message and its replies, then leave.")
-@click.option(
-    "--max-turns", type=click.IntRange(min=1), metavar="N", help="At most N agent turns per message."
-)
+@click.option("--max-turns", type=AT_LEAST_1, metavar="N", help="At most N agent turns per message.")
 @click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
 @click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
-@click.option("--timeout", type=click.FloatRange(min=0), default=WAIT_SECONDS, help="Seconds to wait (120).")
+@click.option("--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (120).")
 def chat(session: Session, **options: Any) -> int:
     """Talk with agents, or in a conversation."""
     order = Order(**options)

@@ -38,6 +38,12 @@ COMMANDS: Final[dict[str, Entry]] = {
     "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),
     "import": Entry("moot.cli.import_:import_", "Data", "Take in conversations that were exported."),
     "backup": Entry("moot.cli.backup:backup", "Data", "Make, check and restore backups."),
+    "status": Entry(
+        "moot.cli.status:status", "Run", "Where things stand: what needs you, who works, what is done."
+    ),
+    "help": Entry("moot.cli.helping:help_", "Self", "Help on a command or a topic."),
+    "completion": Entry("moot.cli.completion:completion", "Self", "Print the completion script for a shell."),
+    "version": Entry("moot.cli.helping:version", "Self", "Which version this is."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
 }
 ALIASES: Final = {

@@ -12,7 +12,7 @@ import click
 
 from moot import shapes
 from moot.cli.exits import OK
-from moot.cli.grammar import Branch
+from moot.cli.grammar import SECONDS, Branch
 from moot.cli.opening import host_the_absent, opened_hub, with_hub, with_reading
 from moot.cli.posting import WAIT_SECONDS, told, view_for
 from moot.cli.screen import Screen
@@ -279,7 +279,7 @@ def stop(session: Session, ref: str, agent: str | None) -> None:
 
 @conv.command("retry", examples=("moot conv retry build", "moot conv retry build --json"))
 @click.argument("ref", metavar="ID")
-@click.option("--timeout", type=click.FloatRange(min=0), default=WAIT_SECONDS, help="Seconds to wait (120).")
+@click.option("--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (120).")
 @click.pass_obj
 def retry(session: Session, ref: str, timeout: float) -> int:
     """Ask those again whose turn failed, and wait for them."""

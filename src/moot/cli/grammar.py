@@ -9,6 +9,22 @@ import click
 from moot.cli.session import Session
 
 
+class Least(click.ParamType[Any]):
+    """A number that is not below a bound; the bound is told in the refusal, not in every help."""
+
+    def __init__(self, bound: float, kind: type[int] | type[float]) -> None:
+        self.name = "number"
+        self._range = click.IntRange(min=int(bound)) if kind is int else click.FloatRange(min=bound)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self._range.convert(value, param, ctx)
+
+
+SECONDS = Least(0, float)
+AT_LEAST_0 = Least(0, int)
+AT_LEAST_1 = Least(1, int)
+
+
 class UnknownCommand(click.UsageError):
     """No command goes by that word; says which come near."""
 

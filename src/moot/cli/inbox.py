@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from moot.cli.grammar import leaf
+from moot.cli.grammar import AT_LEAST_1, leaf
 from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import clock_time, safe
 from moot.cli.session import Session
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option("--agent", metavar="NAME", help="What waits for this agent.")
 @click.option("--unread", is_flag=True, help="Only what was not read yet.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="At most so many (20).")
+@click.option("--limit", type=AT_LEAST_1, default=20, metavar="N", help="At most so many (20).")
 @click.option("--ack", metavar="MSG", multiple=True, help="You have read so far, such as build:12.")
 def inbox(session: Session, agent: str | None, unread: bool, limit: int, ack: tuple[str, ...]) -> None:
     """What waits for you, or for an agent."""

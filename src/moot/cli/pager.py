@@ -1,9 +1,7 @@
 """Long answers on a terminal go through a pager: MOOT_PAGER, else PAGER, else less; `cat` turns it off."""
 
 import os
-import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping
 
 OFF = ("", "cat")
@@ -14,7 +12,7 @@ def pager_of(environ: Mapping[str, str]) -> list[str]:
     named = environ.get("MOOT_PAGER", environ.get("PAGER", "less"))
     if named.strip() in OFF or environ.get("TERM") == "dumb" or environ.get("MOOT_SCREEN_READER"):
         return []
-    words = shlex.split(named)
+    words = named.split()
     return words if shutil.which(words[0]) else []
 
 
@@ -27,6 +25,8 @@ def is_long(text: str) -> bool:
 
 def show(text: str, pager: list[str]) -> bool:
     """Whether the pager took it. A reader who leaves early has seen enough."""
+    import subprocess  # noqa: PLC0415  most answers are short, and every command would wait for it
+
     environ = {"LESS": "FRX", **os.environ}
     try:
         subprocess.run(pager, input=text.encode(errors="backslashreplace"), env=environ, check=False)

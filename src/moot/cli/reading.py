@@ -12,7 +12,7 @@ import click
 from msgspec import Struct
 
 from moot import shapes
-from moot.cli.grammar import leaf
+from moot.cli.grammar import AT_LEAST_1, leaf
 from moot.cli.opening import opened_hub, reading_hub, with_reading
 from moot.cli.screen import clock_time, safe
 from moot.cli.session import Session
@@ -119,7 +119,7 @@ class Tail:
 
 @leaf("search", examples=("moot search earnings", 'moot search "exact phrase" --limit 5 --json'))
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="At most so many (20).")
+@click.option("--limit", type=AT_LEAST_1, default=20, metavar="N", help="At most so many (20).")
 def search(session: Session, query: str, limit: int) -> None:
     """Find messages by their words."""
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from moot import shapes
 from moot.cli.exits import OUTCOMES
-from moot.cli.grammar import Leaf
+from moot.cli.grammar import SECONDS, Leaf
 from moot.cli.opening import host_the_absent, opened_hub
 from moot.cli.posting import WAIT_SECONDS, posted, standard_input, text_of, told, view_for
 from moot.cli.session import Session
@@ -54,10 +54,8 @@ class SendLeaf(Leaf):
 @click.option("--file", metavar="PATH", help="Take the text from a file; behind TEXT, if both are given.")
 @click.option("--reply-to", metavar="MSG", help="The message it answers, such as build:12.")
 @click.option("--no-wait", is_flag=True, help="Return as soon as it is stored.")
-@click.option(
-    "--wait", type=click.FloatRange(min=0), metavar="[SECS]", help="Wait for the reply (120); the default."
-)
-@click.option("--timeout", type=click.FloatRange(min=0), help="Seconds to wait (120).")
+@click.option("--wait", type=SECONDS, metavar="[SECS]", help="Wait for the reply (120); the default.")
+@click.option("--timeout", type=SECONDS, metavar="SECS", help="Seconds to wait (120).")
 @click.option(
     "--require", type=click.Choice(REQUIRED), default="queued", help="Exit 8 when it got no further."
 )

@@ -93,6 +93,8 @@ class Talk:
         newest = await self.hub.newest(self.conversation.id, 1)
         self.last = newest[-1].seq if newest else 0
         self._following = asyncio.create_task(self._follow(self.hub.position))
+        for turn in await self.hub.turns(conversation=self.conversation.id, state="running"):
+            self._view.started(turn.agent, await reason_of(self.hub, turn.reason, turn.cause))
 
     async def _end(self) -> None:
         if self._following is not None:

@@ -5,6 +5,7 @@ import os
 import pty
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -37,6 +38,10 @@ EVERY_LEAF = {
     "context": ("context", "arya", "build"),
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
+    "status": ("status",),
+    "help": ("help", "slash"),
+    "version": ("version",),
+    "completion": ("completion", "bash"),
     "explain": ("explain", "E201"),
     "stop": ("stop",),
     "agents start": (),  # a process of its own: test_daemons.py reads their JSON
@@ -53,6 +58,7 @@ EVERY_LEAF = {
     "backup restore": ("backup", "restore", "--yes"),
     "agents list": ("agents", "list"),
     "agents show": ("agents", "show", "arya"),
+    "agents rename": ("agents", "rename", "arya", "brienne"),
     "keys set": ("keys", "set", "anthropic"),
     "keys list": ("keys", "list"),
     "keys remove": ("keys", "remove", "openrouter.ai"),
@@ -200,6 +206,33 @@ def test_no_escape_bytes_where_no_colour_is_wanted(shell: Shell, env: dict[str, 
     out = shell.moot(*words).out.encode() if not env else on_a_terminal(shell, words, env)
     assert b"arya heard: hello" in out
     assert b"\x1b" not in out
+
+
+@pytest.mark.req("P-08")
+@pytest.mark.parametrize("name", [name for name, words in EVERY_LEAF.items() if words])
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}], ids=["no-color", "dumb", "pipe"])
+def test_no_command_writes_an_escape_byte_where_none_is_wanted(
+    used_home: Path,
+    shell: Shell,
+    moot: Moot,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    name: str,
+    env: dict[str, str],
+) -> None:
+    """The empty environment writes to a pipe; the others believe they write to a terminal."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("sk-typed-0123456789"))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for key, value in env.items():
+        monkeypatch.setenv(key, value)
+    if env:
+        for stream in (sys.stdout, sys.stderr):
+            monkeypatch.setattr(stream, "isatty", lambda: True)
+        monkeypatch.setenv("MOOT_PAGER", "cat")
+    shutil.copytree(used_home, shell.home, dirs_exist_ok=True)
+    told = moot(*EVERY_LEAF[name])
+    assert told.code == 0, told.err
+    assert "\x1b" not in told.out + told.err
 
 
 def test_a_terminal_gets_colours(shell: Shell) -> None:
