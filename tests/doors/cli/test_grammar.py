@@ -22,6 +22,7 @@ Moot = Callable[..., Told]
 
 EVERY_LEAF = {
     "demo": ("demo", "--fast"),
+    "init": ("init", "--yes", "--agent", "arya: backend engineer"),
     "doctor": ("doctor",),
     "chat": ("chat", "--conv", "build", "hello @arya"),
     "send": ("send", "arya", "hello"),
@@ -34,6 +35,11 @@ EVERY_LEAF = {
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
     "explain": ("explain", "E201"),
+    "config path": ("config", "path"),
+    "config list": ("config", "list"),
+    "config get": ("config", "get", "hub.port"),
+    "config set": ("config", "set", "hub.port", "0"),
+    "config edit": (),  # wants a terminal
     "export": ("export", "build", "-o", "build.md"),
     "import": ("import", "build.jsonl"),
     "backup create": ("backup", "create"),
