@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check fix bench faults teeth requirements pins clean
+.PHONY: help venv run test check fix bench faults teeth requirements picture pins clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ teeth: $(READY)  ## plant known defects in a copy, one by one: a named test must
 
 requirements: $(READY)  ## requirement id, its tests, pass or fail
 	@$(PY) -m tools.requirements
+
+picture: $(READY)  ## record the demo anew for the README: docs/pictures/demo.svg
+	@$(PY) -m tools.record
 
 pins: $(READY)  ## renew requirements/dev.txt (needs uv)
 	@tools/pins.sh

@@ -35,7 +35,7 @@ async def names(hub: Hub, *, archived: bool) -> list[str]:
 async def test_a_conversation_without_a_word_for_days_is_archived_and_others_are_not(tmp_path: Path) -> None:
     clock = ManualClock()
     home = wishing(tmp_path, archive_after_days=7)
-    async with Hub.open(home, clock=clock, listens=True) as hub:
+    async with Hub.open(home, clock=clock, socket=Home(home).hub_sock) as hub:
         for name in ("still", "lively"):
             await hub.conversations.create(name)
             await hub.post(name, "hello")
@@ -52,7 +52,7 @@ async def test_a_conversation_without_a_word_for_days_is_archived_and_others_are
 @pytest.mark.req("A-13")
 async def test_nothing_is_archived_unless_asked_for(tmp_path: Path) -> None:
     clock = ManualClock()
-    async with Hub.open(tmp_path, clock=clock, listens=True) as hub:
+    async with Hub.open(tmp_path, clock=clock, socket=Home(tmp_path).hub_sock) as hub:
         await hub.conversations.create("still")
         await clock.advance(3650 * DAY)
         assert await names(hub, archived=False) == ["still"]
@@ -65,7 +65,7 @@ async def test_it_is_done_at_start_too(tmp_path: Path) -> None:
         await hub.conversations.create("still")
         await clock.advance(2 * DAY)
         assert await names(hub, archived=False) == ["still"], "a command is not the hub"
-    async with Hub.open(home, clock=clock, listens=True) as hub:
+    async with Hub.open(home, clock=clock, socket=Home(home).hub_sock) as hub:
         await until(lambda: names(hub, archived=True), lambda found: found == ["still"])
 
 
@@ -73,7 +73,7 @@ async def test_it_is_done_at_start_too(tmp_path: Path) -> None:
 async def test_what_somebody_still_owes_an_answer_is_not_archived(tmp_path: Path) -> None:
     clock = ManualClock()
     home = wishing(tmp_path, archive_after_days=1)
-    async with Hub.open(home, clock=clock, listens=True) as hub:
+    async with Hub.open(home, clock=clock, socket=Home(home).hub_sock) as hub:
         await hub.agents.create("away")
         await hub.conversations.create("owed", participants=["away"])
         await hub.post("owed", "@away are you there?")
@@ -88,7 +88,7 @@ async def test_what_somebody_still_owes_an_answer_is_not_archived(tmp_path: Path
 async def test_an_ephemeral_conversation_is_archived_soon_after_it_has_settled(tmp_path: Path) -> None:
     clock = ManualClock()
     home = wishing(tmp_path, ephemeral_archive_minutes=5)
-    async with Hub.open(home, clock=clock, listens=True, agents=[AgentSpec("a", yes)]) as hub:
+    async with Hub.open(home, clock=clock, socket=Home(home).hub_sock, agents=[AgentSpec("a", yes)]) as hub:
         await clock.advance(1)
         await hub.conversations.create("quick", participants=["a"], kind="ephemeral")
         await hub.conversations.create("lasting", participants=["a"])
@@ -105,7 +105,7 @@ async def test_an_ephemeral_conversation_is_archived_soon_after_it_has_settled(t
 async def test_old_events_are_forgotten_and_who_reads_from_before_is_told(tmp_path: Path) -> None:
     clock = ManualClock()
     home = wishing(tmp_path, events_keep_days=3)
-    async with Hub.open(home, clock=clock, listens=True) as hub:
+    async with Hub.open(home, clock=clock, socket=Home(home).hub_sock) as hub:
         await hub.conversations.create("room")
         first = await hub.post("room", "long ago")
         await clock.advance(4 * DAY)
@@ -125,7 +125,7 @@ async def test_old_events_are_forgotten_and_who_reads_from_before_is_told(tmp_pa
 async def test_who_has_read_up_to_the_horizon_misses_nothing_and_is_not_reset(tmp_path: Path) -> None:
     clock = ManualClock()
     home = wishing(tmp_path, events_keep_days=3)
-    async with Hub.open(home, clock=clock, listens=True) as hub:
+    async with Hub.open(home, clock=clock, socket=Home(home).hub_sock) as hub:
         await hub.conversations.create("room")
         read = hub.position
         await clock.advance(4 * DAY)
@@ -138,7 +138,7 @@ async def test_who_has_read_up_to_the_horizon_misses_nothing_and_is_not_reset(tm
 async def test_backups_are_made_as_often_as_asked_and_the_oldest_go(tmp_path: Path) -> None:
     clock = ManualClock()
     home = wishing(tmp_path, backup_every_hours=6, backups_keep=2)
-    async with Hub.open(home, clock=clock, listens=True) as hub:
+    async with Hub.open(home, clock=clock, socket=Home(home).hub_sock) as hub:
         await hub.conversations.create("room")
         mine = backups.create(Home(home))
         for _ in range(24):
@@ -162,7 +162,7 @@ async def test_a_chore_that_fails_keeps_neither_the_others_nor_the_hub(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(backups, "create", full)
-    async with Hub.open(home, clock=clock, listens=True) as hub:
+    async with Hub.open(home, clock=clock, socket=Home(home).hub_sock) as hub:
         await hub.conversations.create("still")
         await clock.advance(2 * DAY)
         assert await names(hub, archived=True) == ["still"]

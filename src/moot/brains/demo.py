@@ -1,32 +1,39 @@
 """The demo brain: scripted, deterministic, and marked as such on every message. No model is called.
 
-It quotes the words it was given, speaks in its role, mentions a peer whose role fits, and otherwise passes.
+It quotes the words it was given, speaks in its role, mentions the peer whose role fits them, and otherwise passes.
 Asked to by its name it misbehaves: `flaky` fails, `slow` outstays its welcome, `thanks-…` thanks without end.
 """
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
+from moot.brains.trades import ANY, best, next_after, trade_of
 from moot.model.prompt import Answered, Prompt
 from moot.rules.silence import PASS
 
 WORDS_PER_SECOND = 25
+READING_SECONDS = 0.3
+"""Before the first word, or the pass, so that one sees who is thinking."""
+BREATH = 4
+"""Words' worth of time behind a sentence."""
 QUOTED = 60
 QUOTES = 12
 
 OPENINGS = (
-    "You asked about {quote}. As {role} I would start with the three facts that decide it.",
-    "On {quote}: from where I sit, as {role}, one thing matters most.",
-    "{quote}, then. Seen as {role}: short, and in order.",
+    "You asked about {quote}. {seen} I would {would}",
+    "On {quote}: {seen} I would {would}",
+    "So, {quote}. {seen} I would {would}",
 )
-FOLLOW_UPS = (
-    'Draft: "{topic}: three points that matter."',
-    "Two lines on {topic}: what changed, and what it costs.",
-    "{topic}, in one sentence: less is enough.",
+_LEAD = re.compile(
+    r"(?:(?:and|hey|hi|now|okay|ok|please|so|then|well)\b[,\s]*"
+    r"|(?:how|what)\s+about\s+"
+    r"|(?:analy[sz]e|check|compare|discuss|draft|explain|review|summari[sz]e|write)\s+(?:(?:me|us)\s+)?)+",
+    re.IGNORECASE,
 )
+"""What comes before the subject of a request."""
 
 
 class DemoBrain:
@@ -41,27 +48,41 @@ class DemoBrain:
             raise RuntimeError("the demo agent flaky fails on purpose")
         if turn.agent == "slow":
             await asyncio.sleep(3600)
-        reply = self._reply(turn)
+        reply = await self._reply(turn)
+        await self._wait(READING_SECONDS)
         if reply == PASS:
             return PASS
         for word in reply.split(" "):
-            if not self._fast:
-                await asyncio.sleep(1 / WORDS_PER_SECOND)
             await turn.say(word if not turn.said else f" {word}")
+            await self._wait((BREATH if word.endswith((".", ":", "?")) else 1) / WORDS_PER_SECOND)
         return None
 
-    def _reply(self, turn: Any) -> str:
+    async def _wait(self, seconds: float) -> None:
+        if not self._fast:
+            await asyncio.sleep(seconds)
+
+    async def _reply(self, turn: Any) -> str:
         if turn.agent.startswith("thanks-"):
             return _thanks(turn)
-        if not turn.must_answer and turn.conversation.kind != "direct" and not _is_left_alone(turn):
+        roles = await _roles(turn)
+        if not turn.must_answer and turn.conversation.kind != "direct" and not _is_its_own(turn, roles):
             return PASS
-        role = turn.role or "a demo agent"
         if turn.trigger.kind == "human":
-            opening = self._pick(OPENINGS, turn).format(quote=f'"{_topic(turn.text)}"', role=role)
-            peer = _peer(turn)
-            return f"{opening} @{peer}, two lines please." if peer else opening
+            opening = self._opening(turn)
+            peer = _peer(turn, roles)
+            return f"{opening} @{peer}, {trade_of(roles[peer], peer).request}" if peer else opening
         about = next((m.text for m in reversed(turn.messages) if m.kind == "human"), turn.text)
-        return self._pick(FOLLOW_UPS, turn).format(topic=_topic(about))
+        quote, trade = _topic(about), trade_of(turn.role, turn.agent)
+        return self._pick(trade.adds, turn).format(quote=f'"{quote}"', topic=_capital(quote))
+
+    def _opening(self, turn: Any) -> str:
+        trade, role = trade_of(turn.role, turn.agent), turn.role.split(",")[0].strip()
+        # A role may be any sentence; only one that names a trade can follow "As".
+        seen = f"As {role}" if role and trade is not ANY else f'As "{role}"' if role else "As a demo agent"
+        said = self._pick(OPENINGS, turn).format(
+            quote=f'"{_topic(turn.text)}"', seen=seen, would=self._pick(trade.would, turn)
+        )
+        return re.sub(r"(?<=: )As ", "as ", said)
 
     def _pick(self, choices: tuple[str, ...], turn: Any) -> str:
         """Same words and same seed, same choice."""
@@ -78,7 +99,7 @@ class DemoModel:
     async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
         given = prompt.lines[-1].content if prompt.lines else ""
         quotes = [
-            f"{name or kind}: {_topic(text)}" for kind, name, _, text in self._said.findall(given)[-QUOTES:]
+            f"{name or kind}: {_short(text)}" for kind, name, _, text in self._said.findall(given)[-QUOTES:]
         ]
         text = f"A demo summary, made by quoting: {'; '.join(quotes)}." if quotes else "Nothing was said."
         await said(text)
@@ -88,11 +109,34 @@ class DemoModel:
         """There is nothing to let go."""
 
 
-def _is_left_alone(turn: Any) -> bool:
-    """A person asked nobody in particular, and nobody has answered yet: whoever is asked first does."""
+async def _roles(turn: Any) -> dict[str, str]:
+    """The agents here who can be reached now, this one among them: name → role, in the order they joined."""
+    here = [seat.name for seat in turn.conversation.participants if seat.kind == "agent"]
+    rows = [await turn.hub.agents.get(name) for name in here]
+    return {
+        row.name: row.role
+        for row in rows
+        if row.name == turn.agent or (row.reachability == "live" and row.status != "rate_limited")
+    }
+
+
+def _is_its_own(turn: Any, roles: Mapping[str, str]) -> bool:
+    """A person asked nobody in particular and nobody has answered yet: it is for the one whom the words suit
+    best; where they suit none, for whoever is asked first."""
     if turn.reason != "poll" or turn.trigger.kind != "human" or turn.trigger.mentions:
         return False
-    return not any(heard.seq > turn.trigger.seq and heard.kind == "agent" for heard in turn.messages)
+    if any(heard.seq > turn.trigger.seq and heard.kind == "agent" for heard in turn.messages):
+        return False
+    return best(turn.text, roles) in (None, turn.agent)
+
+
+def _peer(turn: Any, roles: Mapping[str, str]) -> str | None:
+    """Whom to call: the peer whom the words suit best, or the one whose trade takes over from this one's.
+    Nobody where the message called others too."""
+    if turn.conversation.kind == "direct" or len(turn.trigger.mentions) > 1:
+        return None
+    peers = {name: role for name, role in roles.items() if name != turn.agent}
+    return best(turn.text, peers) or next_after(trade_of(turn.role, turn.agent), peers)
 
 
 def _thanks(turn: Any) -> str:
@@ -106,16 +150,22 @@ def _thanks(turn: Any) -> str:
     return f"Thank you, @{to}!" if to else "Thank you!"
 
 
-def _topic(text: str) -> str:
-    """The user's own words, without the names, shortened."""
-    words = " ".join(word for word in text.split() if not word.startswith("@")).strip(" ,.!?:;")
+def _short(text: str) -> str:
+    """The person's own words, without the names, shortened."""
+    words = _bare(text)
     return words if len(words) <= QUOTED else words[:QUOTED].rsplit(" ", 1)[0] + " …"
 
 
-def _peer(turn: Any) -> str | None:
-    """The agent behind this one in the group; nobody where the message named somebody else too."""
-    if turn.conversation.kind == "direct" or len(turn.trigger.mentions) > 1:
-        return None
-    agents = [seat.name for seat in turn.conversation.participants if seat.kind == "agent"]
-    after = agents[agents.index(turn.agent) + 1 :] if turn.agent in agents else []
-    return after[0] if after else None
+def _topic(text: str) -> str:
+    """What they are about: as the person wrote it, without the "please" and the "analyze" before it."""
+    words = _bare(text)
+    lead = _LEAD.match(words)
+    return _short(words[lead.end() :] if lead else words) or _short(words)
+
+
+def _bare(text: str) -> str:
+    return " ".join(word for word in text.split() if not word.startswith("@")).strip(" ,.!?:;")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -6,7 +6,7 @@ import click
 
 from moot import shapes
 from moot.cli.grammar import Branch
-from moot.cli.opening import with_hub
+from moot.cli.opening import with_reading
 from moot.cli.screen import hollow
 from moot.cli.session import Session
 from moot.hub import Hub
@@ -27,7 +27,7 @@ def agents() -> None:
 @click.pass_obj
 def list_(session: Session) -> None:
     """All agents, with what they are doing."""
-    found = with_hub(session, lambda hub: hub.agents.list())
+    found = with_reading(session, lambda hub: hub.agents.list())
     if session.json:
         session.screen.data([agent.to_dict() for agent in found])
     elif not found:
@@ -39,10 +39,10 @@ def list_(session: Session) -> None:
 def _row(agent: shapes.Agent) -> tuple[str, ...]:
     state = str(agent.activity["label"])
     words = "away" if state == "offline" else state
-    return f"  {_mark(agent)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
+    return f"  {mark(agent)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
 
 
-def _mark(agent: shapes.Agent) -> str:
+def mark(agent: shapes.Agent) -> str:
     if agent.status == "offline":
         return AWAY
     return MARKS[0] if agent.status == "streaming" else hollow(MARKS[0])
@@ -57,11 +57,11 @@ def show(session: Session, name: str) -> None:
     async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
         return await hub.agents.get(name), await hub.usage(agent=name)
 
-    found, usage = with_hub(session, work)
+    found, usage = with_reading(session, work)
     if session.json:
         session.screen.data({**found.to_dict(), "usage": usage})
         return
-    session.screen.say(session.screen.name(found.name, _mark(found)))
+    session.screen.say(session.screen.name(found.name, mark(found)))
     for key, value in found.to_dict().items():
         if value not in ("", [], None) and key not in ("name", "activity"):
             session.screen.say(f"  {key:<14}{value if not isinstance(value, list) else ', '.join(value)}")

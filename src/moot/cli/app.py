@@ -80,6 +80,7 @@ def run(arguments: list[str]) -> int:
         answer: Any = root.main(arguments, prog_name="moot", standalone_mode=False, obj=session)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
+        session.screen.before_writing()
         if session.left:
             click.echo(session.left, err=True)
         return INTERRUPTED

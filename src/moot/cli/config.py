@@ -97,7 +97,7 @@ def set_(session: Session, key: str, value: str) -> None:
         session.screen.note("the environment sets it too, and wins")
 
 
-@config.command("edit", examples=("moot config edit", "EDITOR=nano moot config edit"))
+@config.command("edit", examples=("moot config edit", "moot --home ./team config edit"))
 @click.pass_obj
 def edit(session: Session) -> None:
     """Open moot.toml in your editor, and check it afterwards."""

@@ -197,10 +197,14 @@ class Demo:
         marks = marks_of(where)
         if self._plain:
             return Plain(self._screen, hub, marks)
-        return Streaming(self._screen, hub, marks, dict.fromkeys(self._story.members, "demo"))
+        chips = dict.fromkeys(self._story.members, "demo")
+        return Streaming(self._screen, hub, marks, chips, after=0.0)
 
     async def _open(self, hub: Hub, dialogue: Dialogue) -> Outcome:
-        self._screen.say(f"you, {clock_time(shapes.when(time.time()))}:\n{self._story.opening}")
+        at = clock_time(shapes.when(time.time()))
+        self._screen.say(
+            f"you, {at}:\n{self._story.opening}" if self._plain else f"you ▸ {self._story.opening}"
+        )
         done = await dialogue.say(self._story.opening)
         self._rule()
         self._screen.say(self._story.lesson)
@@ -208,9 +212,7 @@ class Demo:
 
     async def _join_in(self, dialogue: Dialogue) -> None:
         self._session.left = "left the demo."
-        self._screen.say(
-            "Next:  type something · /why · /continue · /help · moot demo --tour loop        Ctrl+D leaves"
-        )
+        self._screen.say("Next:  type something · /why · /help · moot demo --tour loop      Ctrl+D leaves")
         await dialogue.run()
 
     async def _explain(self, dialogue: Dialogue, done: Outcome) -> None:

@@ -42,7 +42,7 @@ def import_(session: Session, file: str, dry_run: bool) -> None:
             importing = hub.conversations.importing(checked)
             return await (importing.preview() if dry_run else importing.run(opened))
 
-        report = with_hub(session, work)
+        report = with_hub(session, work, here=True)
     if session.json:
         session.screen.data(to_builtins(report))
     else:

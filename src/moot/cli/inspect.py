@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from moot import shapes
 from moot.cli.exits import FAILED, OK
 from moot.cli.grammar import Branch, leaf
-from moot.cli.opening import with_hub
+from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import message_at
@@ -36,9 +36,36 @@ def show(session: Session, id: str) -> None:
         if session.json:
             session.screen.data(found.to_dict())
         else:
-            await tell(session.screen, hub, found)
+            with session.screen.paged():
+                await tell(session.screen, hub, found)
 
-    with_hub(session, work)
+    with_reading(session, work)
+
+
+@turn.command("dead", examples=("moot turn dead", "moot turn dead --agent arya --json"))
+@click.option("--agent", metavar="NAME", help="Only this agent.")
+@click.pass_obj
+def dead(session: Session, agent: str | None) -> None:
+    """Turns that failed or expired and were not made up for since."""
+    found = with_hub(session, lambda hub: hub.dead_letters(agent=agent))
+    if session.json:
+        session.screen.data([turn.to_dict() for turn in found])
+    elif not found:
+        session.screen.say("nothing: every turn was answered, passed or made up for")
+    else:
+        rows = [(t.id, t.agent, t.state, t.cause or "", t.error or "") for t in found]
+        session.screen.table(("turn", "agent", "state", "message", "error"), rows)
+
+
+@turn.command("retry", examples=("moot turn retry 12", "moot turn retry 12 --json"))
+@click.argument("id", metavar="TURN")
+@click.pass_obj
+def retry(session: Session, id: str) -> None:
+    """Ask an agent once more for what it failed to answer."""
+    receipt = with_hub(session, lambda hub: hub.redeliver(id))
+    if session.json:
+        session.screen.data(receipt.to_dict())
+    session.screen.say(f"asked again as {receipt.id}")
 
 
 @leaf("context", examples=("moot context arya build", "moot context arya build --json"))

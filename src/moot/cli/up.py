@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-import signal
+import time
 from uuid import uuid4
 
 import click
@@ -10,10 +10,11 @@ import click
 from moot.cli.grammar import leaf
 from moot.cli.opening import can_run, home_of, set_up_logs
 from moot.cli.screen import hollow
+from moot.cli.serving import end_of
 from moot.cli.session import Session
 from moot.cli.start import shown
-from moot.hub import Hub
-from moot.hub.running import HubLock
+from moot.hub import Hub, daemons
+from moot.hub.running import HubLock, running_hub
 from moot.hub.tuned import tune_process
 from moot.rules.palette import MARKS
 from moot.settings import Home, Settings, load, not_yet
@@ -23,44 +24,75 @@ DRAIN_SECONDS = 20.0
 
 
 @leaf("up", examples=("moot up", "moot --home ./team up --json"))
+@click.option("--detach", is_flag=True, help="Return as soon as it is up; `moot stop` ends it.")
 @click.option("--drain", type=click.FloatRange(min=0), default=DRAIN_SECONDS, hidden=True)
-def up(session: Session, drain: float) -> None:
+def up(session: Session, detach: bool, drain: float) -> None:
     """Run the agents of moot.toml until stopped (Ctrl+C or SIGTERM; a second one stops at once)."""
     set_up_logs(session, logging.WARNING)
     home = home_of(session)
+    if detach:
+        _detached(session, home)
+        return
     tune_process()
     with HubLock(home) as lock:
         asyncio.run(hosting(session, home, lock, drain))
 
 
+def _detached(session: Session, home: Home) -> None:
+    """The same hub as a process of its own."""
+    with HubLock(home):
+        pass  # refuses at once where one runs
+    log = home.logs / "hub.log"
+    process = daemons.spawn(home, ["up"], log)
+    asyncio.run(daemons.answering(process, home.hub_sock, log, "the hub"))
+    while not ((told := running_hub(home)) and told["pid"]) and process.poll() is None:
+        time.sleep(daemons.LOOK_SECONDS)
+    if session.json:
+        session.screen.data(told)
+    session.screen.say(
+        f"hub up on {shown(home.path)} (pid {process.pid}), log {shown(log)}; moot stop ends it"
+    )
+
+
+@leaf("stop", examples=("moot stop", "moot stop --all"))
+@click.option("--all", "everyone", is_flag=True, help="The daemons of single agents too.")
+def stop(session: Session, everyone: bool) -> None:
+    """Stop the hub; running turns may end first."""
+    home = home_of(session)
+    hub = running_hub(home)
+    pids: list[int] = []
+    if hub is not None and hub.get("pid"):
+        pids.append(int(hub["pid"]))
+        asyncio.run(daemons.ended(pids[0], lambda: running_hub(home) is None, "the hub"))
+    if everyone:
+        pids += [asyncio.run(daemons.stop(home, name)) for name in daemons.all_running(home)]
+    if session.json:
+        session.screen.data({"stopped": pids})
+    elif pids:
+        session.screen.say(f"stopped {', '.join(f'pid {pid}' for pid in pids)}")
+    else:
+        session.screen.say("nothing runs")
+
+
 async def hosting(session: Session, home: Home, lock: HubLock, drain: float) -> None:
     settings = load(home)
-    specs = [spec(row, home) for row in settings.agents if row.autostart and can_run(row)]
-    stop = asyncio.Event()
+    alive = daemons.all_running(home)
+    specs = [
+        spec(row, home) for row in settings.agents if row.autostart and can_run(row) and row.name not in alive
+    ]
     screen = session.screen
-    async with Hub.open(home.path, agents=specs, listens=True, drain=drain) as hub:
-        _listen_for_signals(stop, hub)
+    async with Hub.open(home.path, agents=specs, socket=home.hub_sock, drain=drain) as hub:
+        end = end_of(hub)
         told = lock.announce(f"i{uuid4().hex[:12]}")
         if session.json:
             screen.data(told)
         else:
             _tell(session, home, settings, [spec.name for spec in specs])
-        await stop.wait()
+            for name, pid in alive.items():
+                screen.note(f"  note   {name} runs as a daemon (pid {pid}) and stays there")
+        await end.wait()
         screen.note("stopping: running turns may end; a second signal stops at once")
     screen.note("stopped")
-
-
-def _listen_for_signals(stop: asyncio.Event, hub: Hub) -> None:
-    """A terminal that is closed (SIGHUP) ends it in good order too."""
-
-    def told() -> None:
-        if stop.is_set():
-            hub.hurry()
-        stop.set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, told)
 
 
 def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -> None:

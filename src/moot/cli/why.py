@@ -4,7 +4,7 @@ import click
 
 from moot import shapes
 from moot.cli.grammar import leaf
-from moot.cli.opening import with_hub
+from moot.cli.opening import with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import DUTIES, is_agent, marks_of, message_at, reason_for, you
@@ -27,7 +27,7 @@ def why(session: Session, message: str, conv: str | None) -> None:
         else:
             await show(session.screen, hub, found)
 
-    with_hub(session, work)
+    with_reading(session, work)
 
 
 async def address(hub: Hub, given: str, conv: str | None) -> str:

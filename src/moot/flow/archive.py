@@ -1,4 +1,4 @@
-"""Archive, bring back, or erase a conversation. Archiving cancels open turns and drops queued rounds."""
+"""Archive, dissolve, bring back, or erase a conversation. Archiving cancels open turns and drops queued rounds."""
 
 from enum import StrEnum
 
@@ -19,6 +19,8 @@ from moot.rules.draft import Draft, Room, Seen
 
 class Fate(StrEnum):
     ARCHIVE = "archive"
+    DISSOLVE = "dissolve"
+    """Archive, and let go of the chat elsewhere that it was bound to."""
     UNARCHIVE = "unarchive"
     ERASE = "erase"
 
@@ -46,8 +48,9 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
         draft.add(DropConversation(found.id))
         draft.emit("conversation.deleted", room, by=command.author, body={"name": found.name})
         return Decision(draft.others, found)
-    archived = command.fate is Fate.ARCHIVE
-    if archived == found.archived or _is_busy(command, room):
+    archived = command.fate is not Fate.UNARCHIVE
+    bound = {"channel_type": "", "channel_group_id": ""} if command.fate is Fate.DISSOLVE else {}
+    if (archived == found.archived and not (bound and found.channel_type)) or _is_busy(command, room):
         return Decision([], found)
     if not archived and (holder := seen.find(found.name)) is not None and holder.id != found.id:
         raise Conflict(
@@ -60,7 +63,9 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
             seats.cancel(room, turn, Rule.DELETED)
         for round_ in list(room.rounds.values()):
             room.put_round(structs.replace(round_, state=RoundState.CLOSED, line=(), blocked=()))
-    room.put_conversation(structs.replace(found, archived=archived, updated_at=at.now, stalled=0, blocked=()))
+    room.put_conversation(
+        structs.replace(found, archived=archived, updated_at=at.now, stalled=0, blocked=(), **bound)
+    )
     draft.emit("conversation.archived" if archived else "conversation.unarchived", room, by=command.author)
     return Decision(draft.changes(), room.conversation)
 

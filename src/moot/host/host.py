@@ -67,6 +67,7 @@ class Host:
         handle: Callable[[View, Offered, Callable[[str], Any]], Any],
         told_live: Callable[[Event], None],
         lease_seconds: float,
+        socket: str = "",
     ) -> None:
         self.id = identity
         self._pid = pid
@@ -77,6 +78,9 @@ class Host:
         self._handle = handle
         self._told_live = told_live
         self._lease = lease_seconds
+        self._socket = socket
+        self._watches = False
+        self._beating = False
         self._hosted: dict[ParticipantId, Hosted] = {}
         self._running: dict[TurnId, Running] = {}
         self._running_of: Counter[ParticipantId] = Counter()
@@ -92,19 +96,36 @@ class Host:
 
     async def start(self, agents: Sequence[Hosted], dead: tuple[HostId, ...] = ()) -> None:
         """Say that the agents are here, and take up what waits for them."""
-        first = not self._hosted
         self._hosted |= {agent.who.id: agent for agent in agents}
         await self._attach(dead)
         failpoint("host.attached")
-        if first:
-            self._spawn(self._keep_lease())
+        self._beat()
         for agent in [agent.who.id for agent in agents]:
             for turn in await self._turns.turns(agent=agent, states=(TurnState.READY, TurnState.OWED)):
                 self._offer(turn)
         await asyncio.gather(*self._claims, return_exceptions=True)
 
+    async def watch(self) -> None:
+        """From now on this process is told what happens, also where none of its agents is concerned."""
+        if not self._watches:
+            self._watches = True
+            await self._attach()
+            self._beat()
+
+    def _beat(self) -> None:
+        if not self._beating:
+            self._beating = True
+            self._spawn(self._keep_lease())
+
     async def _attach(self, dead: tuple[HostId, ...] = ()) -> None:
-        here = Attach(host=self.id, pid=self._pid, agents=tuple(self._hosted), dead=dead)
+        here = Attach(
+            host=self.id,
+            pid=self._pid,
+            agents=tuple(self._hosted),
+            socket=self._socket,
+            watches=self._watches,
+            dead=dead,
+        )
         await self._store.transact(attaching, here)
 
     async def _keep_lease(self) -> None:
@@ -211,6 +232,11 @@ class Host:
             with suppress(Stale):
                 await self._store.transact(leave_partial, command)
 
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Names of those it runs."""
+        return tuple(hosted.who.name for hosted in self._hosted.values())
+
     def partials(self) -> dict[TurnId, str]:
         """What running agents have said so far."""
         return {
@@ -311,6 +337,7 @@ class Host:
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}
+        mark |= {key: value for key, value in view.trigger.metadata.items() if key == "correlation_id"}
         return finish.Said(text=reply, metadata=mark, usage=self._usage(turn))
 
     def _usage(self, turn: Turn) -> dict[str, Any] | None:

@@ -1,9 +1,11 @@
 """The sweeper: does what time makes due, and finds what a lost wake-up would have left lying.
 
-It sleeps until the next moment anything is due, at most `sweep_seconds`; idle, it does nothing else.
+It sleeps until the next moment anything is due, at most `sweep_seconds`; idle, it does nothing else. With each look
+it also looks around (`look_around`): what other processes told while their pings were lost, and which of them are gone.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import structlog
@@ -22,8 +24,16 @@ AGAIN_SECONDS = 1.0
 
 
 class Sweeper:
-    def __init__(self, store: Store, turns: Turns, clock: Clock, every: float) -> None:
+    def __init__(
+        self,
+        store: Store,
+        turns: Turns,
+        clock: Clock,
+        every: float,
+        look_around: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._store = store
+        self._look_around = look_around
         self._turns = turns
         self._clock = clock
         self._every = every
@@ -34,6 +44,8 @@ class Sweeper:
         """For as long as the hub lives."""
         while True:
             try:
+                if self._look_around is not None:
+                    await self._look_around()
                 await self.run_due()
                 due = await self._turns.next_due()
             except MootError as trouble:

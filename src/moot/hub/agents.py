@@ -1,5 +1,7 @@
 """`hub.agents`: the registry."""
 
+from typing import Any
+
 from moot import shapes
 from moot.flow import interrupt
 from moot.flow.enrol import Enrol, Newcomer, Pause, Rename, enrolling, pausing, renaming
@@ -20,6 +22,15 @@ class Agents:
 
     async def get(self, name: str) -> shapes.Agent:
         return await self._shape(await self._core.participant(name))
+
+    async def where(self, name: str) -> dict[str, Any]:
+        """The process that hosts an agent now: its pid and socket; empty where none does."""
+        who = await self._core.participant(name)
+        now = self._core.parts.clock.now()
+        for host in await self._core.parts.store.hosts():
+            if host.id == who.host and host.lease_until > now:
+                return {"host": host.id, "pid": host.pid, "socket": host.socket}
+        return {}
 
     async def create(
         self, name: str, *, role: str = "", display: str = "", external: bool = False

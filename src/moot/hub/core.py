@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -13,11 +14,12 @@ from moot.context.templates import Templates
 from moot.context.window import Size
 from moot.errors import NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
-from moot.host.hints import HintClient, HintServer
+from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
 from moot.hub import housekeeping
+from moot.hub.neighbours import Neighbours
 from moot.model.conversation import Member
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId
@@ -28,24 +30,26 @@ from moot.rules.mentions import nearest
 from moot.settings import AgentSettings, Home
 from moot.wiring import Parts, assemble, summing_model
 
-UNHINTED_LOOK = 0.5
-"""Seconds between two looks at the log while nobody sends hints; one look reads one row."""
-HINTED_LOOK = 10.0
 REGISTRY_EVENTS = frozenset({"agent.joined", "agent.renamed"})
 
 
 class Core:
-    def __init__(self, home: Home, clock: Clock | None, *, listens: bool) -> None:
+    def __init__(self, home: Home, clock: Clock | None, *, socket: Path | None = None) -> None:
         self._home = home
         self._clock = clock
-        self._hints: HintServer | HintClient = (
-            HintServer(home.hub_sock, self.hinted) if listens else HintClient(home.hub_sock, self.hinted)
-        )
+        self._identity = HostId(f"h{uuid4().hex[:12]}")
+        self._listens = socket is not None
+        self._is_hub = socket == home.hub_sock
+        self._socket = socket or home.run_peers / f"{self._identity}.sock"
+        self._catching_up: asyncio.Task[None] | None = None
+        self._look_again = False
+        self._watches = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closing = False
         self._known: dict[ParticipantId, Participant] = {}
         self._summariser: Summariser | None = None
         self.parts: Parts
+        self.neighbours: Neighbours
         self.host: Host
         self.sweeper: Sweeper
         self.context: Context
@@ -54,7 +58,10 @@ class Core:
     # --- opening and closing -----------------------------------------------------------------------------
 
     async def open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
-        self.parts = await assemble(self._home, self._clock, self._hints.tell)
+        self.parts = parts = await assemble(self._home, self._clock, self._committed)
+        self.neighbours = Neighbours(
+            self._socket, parts.store, parts.clock, hinted=self.hinted, live=parts.log.live
+        )
         try:
             await self._open(agents, handle)
         except BaseException:  # half open is not open: nothing may stay behind, whatever went wrong
@@ -65,13 +72,14 @@ class Core:
         self._closing = True
         if self._summariser is not None:
             await self._summariser.close()
-        for task in self._tasks:
+        tasks = [*self._tasks, *([self._catching_up] if self._catching_up else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _let_go(self) -> None:
         await self._stop_tasks()
-        await self._hints.close()
+        await self.neighbours.close()
         await self.parts.log.close()
         await self.parts.store.close()
 
@@ -88,26 +96,30 @@ class Core:
             secret=await parts.store.secret(),
         )
         self.host = Host(
-            HostId(f"h{uuid4().hex[:12]}"),
+            self._identity,
             os.getpid(),
             store=parts.store,
             reads=parts.store,
             clock=parts.clock,
             context=self.context,
             handle=handle,
-            told_live=parts.log.live,
+            told_live=self._speaking,
             lease_seconds=settings.host.lease_seconds,
+            socket=self.neighbours.address,
         )
-        self.sweeper = Sweeper(parts.store, parts.store, parts.clock, settings.host.sweep_seconds)
+        self.neighbours.belong_to(self.host)
+        self.sweeper = Sweeper(
+            parts.store, parts.store, parts.clock, settings.host.sweep_seconds, self._look_around
+        )
         for watcher in (self._registry_told, self.host.told, self.sweeper.told):
             parts.log.watch(watcher)
         self._sum_up(templates)
-        await self._hints.start()
         await self._start(agents, enrolled)
+        if self._listens:
+            await self.watch()
         await self._look_at_everything_open()
         self.spawn(self.sweeper.run())
-        self.spawn(self._look_out())
-        if isinstance(self._hints, HintServer):
+        if self._is_hub:
             self.spawn(housekeeping.keep(parts))
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self.sweeper.run_due)
@@ -135,15 +147,32 @@ class Core:
     async def _start(self, agents: Sequence[AgentSpec], enrolled: tuple[Participant, ...]) -> None:
         hosted = self._hosted(agents, enrolled)
         if hosted:
+            await self.neighbours.listen()
             await self.host.start(hosted, dead=await self._dead_hosts())
 
-    async def _look_out(self) -> None:
-        """Hints can be lost, and without a hub there are none: look now and then what others have told."""
-        while True:
-            await asyncio.sleep(HINTED_LOOK if self._hints.connected else UNHINTED_LOOK)
-            if not self._hints.connected:
-                await self._hints.start()
-            await self.parts.log.catch_up()
+    async def watch(self) -> None:
+        """From now on other processes tell what happens; what was told before is read once."""
+        if self._watches:
+            return
+        self._watches = True
+        await self.neighbours.listen()
+        await self.host.watch()
+        await self.parts.log.catch_up()
+
+    async def _look_around(self) -> None:
+        """Read what was told while a ping was lost; and whoever has not beaten in time is away, for all to see."""
+        await self.parts.log.catch_up()
+        now = self.parts.clock.now()
+        for host in await self.parts.store.hosts():
+            if host.id != self._identity and host.lease_until <= now:
+                await self.parts.store.transact(detaching, Detach(host.id, lapsed=True))
+
+    def _committed(self, events: list[Event]) -> None:
+        self.neighbours.committed(events)
+
+    def _speaking(self, event: Event) -> None:
+        self.parts.log.live(event)
+        self.neighbours.speaking(event)
 
     async def _enrol(self, agents: Sequence[AgentSpec]) -> tuple[Participant, ...]:
         settings = self.parts.settings
@@ -215,9 +244,19 @@ class Core:
         task.add_done_callback(self._tasks.discard)
 
     def hinted(self) -> None:
-        """Another process says that the log has grown."""
-        if not self._closing:
-            self.spawn(self.parts.log.catch_up())
+        """Another process says that something concerns us. Hints that come together are one look."""
+        if self._closing:
+            return
+        if self._catching_up is None or self._catching_up.done():
+            self._catching_up = asyncio.get_running_loop().create_task(self._look())
+        else:
+            self._look_again = True
+
+    async def _look(self) -> None:
+        self._look_again = True
+        while self._look_again:
+            self._look_again = False
+            await self.parts.log.catch_up()
 
     # --- doing and naming --------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ def sqlite_version() -> str:
 
 async def check(home: Home) -> Any:
     """Read the whole database and every audit chain; raises what opening it raises."""
-    parts = await assemble(home, None, lambda: None)
+    parts = await assemble(home, None, lambda events: None)
     try:
         return await parts.store.check()
     finally:

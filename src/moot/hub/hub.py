@@ -9,7 +9,7 @@ Above: programs, the command line, later the doors. Below: verbs over the store,
 import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,36 +19,34 @@ import msgspec
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import View
-from moot.errors import BadText, BadValue, NotFound, NotPermitted, Passed, TimedOut, TurnFailed
+from moot.errors import BadValue, NotFound, NotPermitted, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
-from moot.hub import inspect
+from moot.hub import deliveries, inspect
 from moot.hub.agents import Agents
+from moot.hub.asking import answer_to, correlated
+from moot.hub.broadcast import Broadcast
+from moot.hub.calls import Calls
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
-from moot.hub.replay import Replayed, replay
+from moot.hub.inbox import inbox
+from moot.hub.reading import ReadingCore
+from moot.hub.replay import replay
+from moot.hub.texts import storable
 from moot.hub.usage import added_up
-from moot.hub.why import explained
-from moot.logs.embedded import RESET, Subscription
-from moot.model.answer import Blocked, Preview, Receipt, Warned
+from moot.hub.why import explained, foreseen
+from moot.logs.embedded import RESET
+from moot.model.answer import Preview, Receipt, Warned
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
 from moot.model.message import Message
 from moot.model.prompt import Offered
-from moot.model.turn import OPEN, Turn, TurnState
+from moot.model.turn import Turn, TurnState
 from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
-from moot.rules.text import TextProblem, check_text
 from moot.settings import Home, Settings, find_home
 
-PROBLEMS = {
-    "type": "it is not a text",
-    "empty": "it is empty",
-    "nul": "it holds U+0000",
-    "surrogate": "it is not valid Unicode",
-    "too_long": "it is too long",
-}
 UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
 
 
@@ -68,12 +66,12 @@ class Hub:
         *,
         agents: Sequence[AgentSpec] = (),
         clock: Clock | None = None,
-        listens: bool = False,
+        socket: Path | None = None,
         drain: float = 0.0,
     ) -> AsyncIterator["Hub"]:
         """Open a home in this process and host the given agents until the block is left."""
         option = None if home is None else str(home)
-        core = Core(Home(find_home(option, os.environ)), clock, listens=listens)
+        core = Core(Home(find_home(option, os.environ)), clock, socket=socket)
 
         async def handle(view: View, offered: Offered, stream: Any) -> Speaking:
             around = Surroundings(
@@ -90,9 +88,25 @@ class Hub:
 
         await core.open(agents, handle)
         try:
-            yield cls(core, core.user)
+            hub = cls(core, core.user)
+            core.neighbours.answer_with(Calls(hub))
+            yield hub
         finally:
             await core.close(drain)
+
+    @classmethod
+    @asynccontextmanager
+    async def reading(cls, home: str | Path | None = None) -> AsyncIterator["Hub"]:
+        """Open a home for looking only: the reading methods, no host, and no home made where there is none."""
+        core = ReadingCore(Home(find_home(None if home is None else str(home), os.environ)))
+        if not await core.open_to_read():
+            async with cls.open(home) as hub:  # an older database is brought up to date first
+                yield hub
+            return
+        try:
+            yield cls(core, core.user)
+        finally:
+            await core.close()
 
     @property
     def name(self) -> str:
@@ -139,8 +153,9 @@ class Hub:
         interrupt: bool = False,
         idempotency_key: str | None = None,
         max_turns: int | None = None,
+        correlation_id: str | None = None,
     ) -> Receipt:
-        """Say something. Returns once it is on disk, with each agent's part in it."""
+        """Say something. Returns once it is on disk, with each agent's part in it. Answers carry the correlation id."""
         command = self._posting(
             conversation,
             text,
@@ -151,6 +166,7 @@ class Hub:
             partials=self._core.host.partials() if interrupt else {},
             key=idempotency_key or uuid4().hex,
             max_turns=max_turns,
+            metadata=correlated(correlation_id),
         )
         receipt: Receipt = await self._core.do(post, command)
         return self._with_near_names(receipt)
@@ -170,14 +186,7 @@ class Hub:
             raise BadValue(f"this cannot be posted: {problem}") from problem
 
     def _checked(self, text: str) -> str:
-        try:
-            return check_text(text, limit_bytes=self.settings.limits.message_bytes)
-        except TextProblem as problem:
-            raise BadText(
-                f"the text cannot be stored: {PROBLEMS[problem.problem]}",
-                detail=f"expected {problem.expected}",
-                problem=problem.problem,
-            ) from problem
+        return storable(text, self.settings.limits.message_bytes)
 
     def _with_near_names(self, receipt: Receipt) -> Receipt:
         """Unknown names in the text come back with those they may have meant."""
@@ -192,21 +201,8 @@ class Hub:
         command = self._posting(conversation, text, force=force)
         receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
         found = await self._core.conversation(conversation)
-        by_duty: dict[str, list[str]] = {"must": [], "may": [], "observes": []}
-        blocked: list[Blocked] = []
-        for delivery in receipt.deliveries:
-            if delivery.duty == "blocked":
-                blocked.append(Blocked(delivery.agent, delivery.rule, delivery.reason))
-            else:
-                by_duty[delivery.duty].append(delivery.agent)
-        return Preview(
-            must=tuple(by_duty["must"]),
-            may=tuple(by_duty["may"]),
-            observes=tuple(by_duty["observes"]),
-            blocked=tuple(blocked),
-            cap=found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message,
-            warnings=receipt.warnings,
-        )
+        cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
+        return foreseen(receipt, cap)
 
     async def send(
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
@@ -216,53 +212,43 @@ class Hub:
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
     async def broadcast(self, text: str) -> dict[str, Any]:
-        """One message to everybody else, each in its pair's own conversation and under its own limit."""
-        shared = f"b{uuid4().hex[:12]}"
-        delivered: list[str] = []
-        failed: list[dict[str, Any]] = []
+        """One message to everybody else, each in its pair's own conversation, under its own limit."""
+        told = Broadcast(shared := f"b{uuid4().hex[:12]}")
         for who in self._core.people():
             if who.id == self._me or not who.speaks_in_turns:
                 continue
             pair = await self.conversations.implicit([who.id])
-            command = self._posting(
-                pair.id, text, metadata={"broadcast_id": shared}, key=f"{shared}:{who.id}"
+            key, metadata = f"{shared}:{who.id}", {"broadcast_id": shared}
+            await told.try_one(
+                who.name, self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
             )
-            try:
-                await self._core.do(post, command)
-            except (NotPermitted, NotFound) as refusal:
-                failed.append({"agent": who.name, "error": refusal.title})
-            except Exception as refusal:  # each pair is on its own: one refusal must not stop the others
-                after = getattr(refusal, "retry_after_ms", None)
-                failed.append({"agent": who.name, "error": str(refusal), "retry_after_ms": after})
-            else:
-                delivered.append(who.name)
-        return {"delivered_to": delivered, "failed": failed, "broadcast_id": shared}
+        return told.to_dict()
 
     async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
         who = await self._core.participant(target)
-        with closing(self._core.parts.log.subscribe()) as subscription:
-            receipt = await self.send(target, text)
-            try:
-                async with asyncio.timeout(timeout):
-                    turn = await _turn_over(subscription, receipt, who.id)
-                return await self._answer(turn, who.name)
-            except TimeoutError:
-                pass
-        raise TimedOut(
-            f"{who.name} did not answer within {timeout:g} s",
-            detail=f"the message is kept as {receipt.id}; an answer will stand in the conversation",
-            message=receipt.id,
-        )
+        await self._core.watch()
+        pair = await self.conversations.implicit([target])
+        question = self._posting(pair.id, text, metadata=correlated(f"q{uuid4().hex}"), key=uuid4().hex)
+        return self._shape(await answer_to(self._core, question, who, timeout))
 
-    async def _answer(self, turn: Turn, name: str) -> shapes.Message:
-        if turn.message:
-            message = await self._core.parts.store.message(turn.conversation, turn.message)
-            if message is not None:
-                return self._shape(message)
-        if turn.state is TurnState.PASSED or turn.state is TurnState.SAID:
-            raise Passed(f"{name} read it and chose to say nothing")
-        raise TurnFailed(f"{name} could not answer: {turn.error or turn.state.value}", turn=str(turn.id))
+    async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
+        """Say a message once more, for these agents only: whoever else it named is not called again."""
+        conversation, seq = _address(message_id)
+        before = await self._core.parts.store.message(conversation, seq)
+        if before is None:
+            raise NotFound(f"there is no message {message_id}", ref=message_id)
+        command = self._posting(
+            conversation,
+            before.text,
+            reply_to=seq,
+            force=agents,
+            key=uuid4().hex,
+            max_turns=len(agents),
+            metadata={"again": message_id},
+        )
+        receipt: Receipt = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
+        return receipt
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
         return await self._revise(id, version, self._checked(text))
@@ -310,16 +296,20 @@ class Hub:
 
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
         """One turn, with exactly what its agent was given; without that where it is not asked for."""
-        found = await self._core.parts.store.turn(TurnId(int(id))) if str(id).isdigit() else None
+        found = await self._found(id)
+        return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
+
+    async def _found(self, id: str) -> Turn:
+        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if str(id).isdigit() else None
         if found is None:
             raise NotFound(f"there is no turn {id}", ref=str(id))
-        return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
+        return found
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
         """What an agent would be given if its turn in a conversation began now."""
         return await inspect.now(self._core, agent, conversation)
 
-    async def replay(self, agent: str) -> Replayed:
+    async def replay(self, agent: str) -> shapes.Replayed:
         """An agent's views rebuilt from the first record of the log, and held against the store's."""
         return await replay(self._core, agent)
 
@@ -333,9 +323,31 @@ class Hub:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
         return await explained(self._core, *_address(message_id))
 
+    async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
+        """How far a message got with each agent, with the moments."""
+        return await deliveries.of_message(self._core, *_address(message_id))
+
+    async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
+        """Turns that failed or expired and were not made up for since."""
+        filters = {"agent": (await self._core.participant(agent)).id} if agent else {}
+        found = await deliveries.dead(self._core, **filters)
+        return [shapes.Turn.of(turn, self._core.names) for turn in found]
+
+    async def redeliver(self, turn_id: str) -> Receipt:
+        """Ask an agent once more for what it failed to answer."""
+        turn = await self._found(turn_id)
+        return await self.post(**deliveries.again(turn, self._core.names(turn.agent)))
+
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
         hits = await self._core.parts.store.search(query, limit)
         return [shapes.Hit(message=self._shape(message), snippet=snippet) for message, snippet in hits]
+
+    async def inbox(
+        self, *, agent: str | None = None, unread: bool = False, limit: int = 20
+    ) -> list[shapes.Received]:
+        """What others said where one takes part, oldest first; with `unread`, only what was not read yet."""
+        who = (await self._core.participant(agent)).id if agent else self._me
+        return await inbox(self._core, who, unread=unread, limit=limit)
 
     # --- waiting ---------------------------------------------------------------------------------------
 
@@ -348,6 +360,7 @@ class Hub:
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
         """Wait until no turn waits, is ready, held or running (owed ones do not count)."""
         where = (await self._core.conversation(conversation)).id if conversation else None
+        await self._core.watch()
         subscription = self._core.parts.log.subscribe(conversation=where)
         store = self._core.parts.store
         try:
@@ -379,6 +392,7 @@ class Hub:
         """What happens, as it happens; with `after`, from that event on without a gap."""
         where = (await self._core.conversation(conversation)).id if conversation else None
         who = (await self._core.participant(agent)).id if agent else None
+        await self._core.watch()
         subscription = self._core.parts.log.subscribe(None if after is None else int(after), where)
         try:
             async for event in subscription:
@@ -401,17 +415,6 @@ class Hub:
             return (await self._core.shape(found)).to_dict() if found is not None else {}
         body = event.body or {}
         return {**body, "agent": self._core.names(body["agent"])} if event.type == "turn.delta" else body
-
-
-async def _turn_over(subscription: Subscription, receipt: Receipt, agent: ParticipantId) -> Turn:
-    """The turn of an agent that covered a message, once it is over."""
-    async for event in subscription:
-        turn = event.turn
-        if turn is None or turn.conversation != receipt.conversation or turn.agent != agent:
-            continue
-        if turn.state not in OPEN and turn.hi >= receipt.seq:
-            return turn
-    raise AssertionError("a subscription never ends by itself")
 
 
 def _near(warning: Warned, known: list[str]) -> Warned:

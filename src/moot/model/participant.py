@@ -69,3 +69,7 @@ class Host(Struct, frozen=True, gc=False):
     agents: tuple[ParticipantId, ...]
     lease_until: float
     started_at: float
+    socket: str = ""
+    """Where it can be pinged."""
+    watches: bool = False
+    """It follows what happens, also where none of its agents is concerned."""

@@ -81,10 +81,24 @@ class Home(Struct, frozen=True):
         """Pid file and socket of each daemon, named by its agent."""
         return self.run / "agents"
 
+    @property
+    def run_peers(self) -> Path:
+        """Sockets of processes that are neither the hub nor a daemon."""
+        return self.run / "peers"
+
+    def socket_of(self, agent: str) -> Path:
+        return self.run_agents / f"{agent}.sock"
+
+    def pid_of(self, agent: str) -> Path:
+        return self.run_agents / f"{agent}.pid"
+
+    def log_of(self, agent: str) -> Path:
+        return self.logs / f"{agent}.log"
+
     def make(self) -> None:
         """Create what is missing, for the owner alone. Safe to repeat, and from several processes at once."""
         _folder(self.path, is_ours=self._looks_like_a_home())
-        for inside in (self.run, self.run_agents, self.logs, self.backups, self.agents):
+        for inside in (self.run, self.run_agents, self.run_peers, self.logs, self.backups, self.agents):
             _folder(inside, is_ours=True)
 
     def _looks_like_a_home(self) -> bool:

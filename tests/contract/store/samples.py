@@ -234,5 +234,13 @@ PARTICIPANT = Participant(
     last_active=LATER,
 )
 QUOTA = Quota(agent=BOB, hour=503_429, turns=3, roots=2, last_root="c-x:1", last_hop=5, last_ended=AT)
-HOST = Host(id=HostId("höst"), pid=4321, agents=(ARYA, BOB), lease_until=LATER, started_at=AT)
+HOST = Host(
+    id=HostId("höst"),
+    pid=4321,
+    agents=(ARYA, BOB),
+    lease_until=LATER,
+    started_at=AT,
+    socket=f"/run/{TEXT}.sock",
+    watches=True,
+)
 EVENT = Event(type="turn.started", at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)

@@ -2,8 +2,11 @@
 
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -119,3 +122,34 @@ def make_home(path: Path, agents: Mapping[str, str] = AGENTS, more: str = "") ->
     (path / "cli_team.py").write_text(TEAM, encoding="utf-8")
     (path / "moot.toml").write_text("\n".join([COOL, more, *rows]), encoding="utf-8")
     return Shell(path)
+
+
+class Terminal:
+    """A pseudo-terminal with `moot` in it."""
+
+    def __init__(self, shell: Shell, *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        env = shell.environ({"NO_COLOR": "1", "TERM": "xterm"})
+        self.process = subprocess.Popen([MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
+        os.close(theirs)
+        self.seen = ""
+        self._read_to = 0
+
+    def type(self, line: str) -> None:
+        os.write(self._ours, f"{line}\n".encode())
+
+    def read_until(self, text: str, seconds: float = 15) -> None:
+        until = time.monotonic() + seconds
+        data = self.seen.encode()
+        while (found := self.seen.find(text, self._read_to)) < 0:
+            ready, _, _ = select.select([self._ours], [], [], max(0, until - time.monotonic()))
+            assert ready, f"{text!r} did not come; seen: {self.seen}"
+            data += os.read(self._ours, 65536)
+            self.seen = data.decode(errors="ignore")
+        self._read_to = found + len(text)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._ours)

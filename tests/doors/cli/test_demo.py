@@ -1,14 +1,10 @@
 """`moot demo` without a terminal: the tour, honest about what speaks."""
 
-import os
-import pty
-import select
-import subprocess
 import time
 
 import pytest
 
-from tests.doors.cli.shell import MOOT, Shell
+from tests.doors.cli.shell import Shell, Terminal
 
 
 @pytest.mark.req("P-01")
@@ -71,35 +67,20 @@ def test_on_a_terminal_a_person_types_and_agents_answer(shell: Shell) -> None:
         terminal.close()
 
 
-class Terminal:
-    """A pseudo-terminal with `moot` in it."""
-
-    def __init__(self, shell: Shell, *words: str) -> None:
-        self._ours, theirs = pty.openpty()
-        env = shell.environ({"NO_COLOR": "1", "TERM": "xterm"})
-        self.process = subprocess.Popen([MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
-        os.close(theirs)
-        self.seen = ""
-        self._read_to = 0
-
-    def type(self, line: str) -> None:
-        os.write(self._ours, f"{line}\n".encode())
-
-    def read_until(self, text: str, seconds: float = 15) -> None:
-        until = time.monotonic() + seconds
-        data = self.seen.encode()
-        while (found := self.seen.find(text, self._read_to)) < 0:
-            ready, _, _ = select.select([self._ours], [], [], max(0, until - time.monotonic()))
-            assert ready, f"{text!r} did not come; seen: {self.seen}"
-            data += os.read(self._ours, 65536)
-            self.seen = data.decode(errors="ignore")
-        self._read_to = found + len(text)
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self._ours)
+def test_on_a_terminal_one_sees_who_is_thinking_until_they_speak_or_pass(shell: Shell) -> None:
+    terminal = Terminal(shell, "demo")
+    try:
+        terminal.read_until("you ▸ Analyze AAPL earnings, @analyst")
+        for agent in ("analyst", "writer", "critic"):
+            terminal.read_until(f"● {agent}  thinking")
+        terminal.read_until("  critic passed · turns 2 of 3")
+        terminal.read_until("you ▸ ")
+        terminal.type("/quit")
+        assert terminal.process.wait(timeout=10) == 0
+        left = [line.rpartition("\r")[2] for line in terminal.seen.replace("\r\n", "\n").split("\n")]
+        assert not [line for line in left if "thinking" in line]
+    finally:
+        terminal.close()
 
 
 @pytest.mark.req("P-03", "P-01")

@@ -26,11 +26,15 @@ EVERY_LEAF = {
     "doctor": ("doctor",),
     "chat": ("chat", "--conv", "build", "hello @arya"),
     "send": ("send", "arya", "hello"),
+    "ask": ("ask", "arya", "gendry", "-m", "ready?"),
+    "inbox": ("inbox",),
     "tail": ("tail",),
     "search": ("search", "hello"),
     "why": ("why", "build:1"),
     "turns": ("turns", "--conv", "build"),
     "turn show": ("turn", "show", "1"),
+    "turn dead": ("turn", "dead"),
+    "turn retry": (),  # needs a turn that failed: test_talk.py has one
     "context": ("context", "arya", "build"),
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
@@ -40,6 +44,13 @@ EVERY_LEAF = {
     "config get": ("config", "get", "hub.port"),
     "config set": ("config", "set", "hub.port", "0"),
     "config edit": (),  # wants a terminal
+    "stop": ("stop",),
+    "agents start": (),  # a process of its own: test_daemons.py reads their JSON
+    "agents stop": ("agents", "stop", "--all"),
+    "agents restart": (),
+    "agents status": ("agents", "status"),
+    "agents logs": (),
+    "agents ping": (),
     "export": ("export", "build", "-o", "build.md"),
     "import": ("import", "build.jsonl"),
     "backup create": ("backup", "create"),
@@ -51,6 +62,17 @@ EVERY_LEAF = {
     "keys set": ("keys", "set", "anthropic"),
     "keys list": ("keys", "list"),
     "keys remove": ("keys", "remove", "openrouter.ai"),
+    "group create": ("group", "create", "arya", "gendry"),
+    "group add": ("group", "add", "caller", "--conv", "build"),
+    "group remove": ("group", "remove", "gendry", "--conv", "build"),
+    "group list": ("group", "list", "--conv", "build"),
+    "group dissolve": ("group", "dissolve", "--conv", "build", "--yes"),
+    "group config": ("group", "config", "max_depth", "3", "--conv", "build"),
+    "conv add": ("conv", "add", "build", "caller"),
+    "conv remove": ("conv", "remove", "build", "gendry"),
+    "conv dissolve": ("conv", "dissolve", "build", "--yes"),
+    "conv stop": ("conv", "stop", "build"),
+    "conv retry": ("conv", "retry", "build"),
     "conv new": ("conv", "new", "other", "--with", "arya"),
     "conv list": ("conv", "list"),
     "conv show": ("conv", "show", "build"),
@@ -179,7 +201,7 @@ def test_help_and_version_import_neither_hub_nor_rich(shell: Shell) -> None:
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}])
 def test_no_escape_bytes_where_no_colour_is_wanted(shell: Shell, env: dict[str, str]) -> None:
     """The empty environment writes to a pipe; the others to a terminal."""
-    shell.moot("send", "arya", "hello")
+    shell.moot("chat", "arya", "-m", "hello")
     words = ["conv", "show", "direct-arya+user"]
     out = shell.moot(*words).out.encode() if not env else on_a_terminal(shell, words, env)
     assert b"arya heard: hello" in out
@@ -187,7 +209,7 @@ def test_no_escape_bytes_where_no_colour_is_wanted(shell: Shell, env: dict[str, 
 
 
 def test_a_terminal_gets_colours(shell: Shell) -> None:
-    shell.moot("send", "arya", "hello")
+    shell.moot("chat", "arya", "-m", "hello")
     out = on_a_terminal(shell, ["conv", "show", "direct-arya+user"], {"TERM": "xterm-256color"})
     assert b"\x1b[38;5;169m" in out
 
@@ -224,7 +246,7 @@ def test_ascii_marks_on_request(shell: Shell) -> None:
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(shell: Shell) -> None:
-    shell.moot("send", "arya", "-", stdin=b"x" * 200_000)
+    shell.moot("chat", "arya", "-m", "-", stdin=b"x" * 200_000)
     line = f"'{MOOT}' conv show direct-arya+user | head -c 1"
     done = subprocess.run(["bash", "-c", line], env=shell.environ(), capture_output=True, check=False)
     assert (len(done.stdout), done.stderr) == (1, b"")

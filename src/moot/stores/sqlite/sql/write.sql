@@ -142,10 +142,10 @@ ON CONFLICT (agent) DO UPDATE SET
 
 -- name: put_host
 -- A host and its lease.
-INSERT INTO hosts (id, pid, agents, lease_until, started_at) VALUES (?, ?, ?, ?, ?)
+INSERT INTO hosts (id, pid, agents, lease_until, started_at, socket, watches) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     pid = excluded.pid, agents = excluded.agents, lease_until = excluded.lease_until,
-    started_at = excluded.started_at;
+    started_at = excluded.started_at, socket = excluded.socket, watches = excluded.watches;
 
 -- name: drop_host
 -- A host that went.

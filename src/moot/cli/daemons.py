@@ -1,0 +1,263 @@
+"""`moot agent start|stop|restart|status|logs|ping`: agents as processes of their own."""
+
+import asyncio
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from moot import shapes
+from moot.cli.agents import agents, mark
+from moot.cli.exits import FAILED, OK
+from moot.cli.opening import can_run, home_of, set_up_logs, with_hub
+from moot.cli.serving import end_of
+from moot.cli.session import Session
+from moot.errors import BadValue, MootError, NotFound
+from moot.host.pings import ask
+from moot.hub import Hub, daemons
+from moot.hub.tuned import tune_process
+from moot.rules.mentions import nearest
+from moot.settings import AgentSettings, Home, load
+from moot.wiring import spec
+
+PING_SECONDS = 5.0
+SHOWN_LINES = 40
+FOLLOW_SECONDS = 0.2
+
+
+def _row(home: Home, name: str) -> AgentSettings:
+    settings = load(home)
+    known = [row.name for row in settings.agents]
+    found = next((row for row in settings.agents if row.name == name), None)
+    if found is None:
+        raise NotFound(
+            f'moot.toml describes no agent "{name}"',
+            detail=f"it describes: {', '.join(known)}" if known else f"{home.toml} describes no agent yet",
+            suggestions=nearest(name, known),
+            fix=(f"edit {home.toml}", "moot agents list"),
+            ref=name,
+        )
+    if not can_run(found):
+        raise BadValue(f'{name} has the brain "{found.brain}", which this version cannot run')
+    return found
+
+
+def _wanted(home: Home, names: tuple[str, ...], everyone: bool) -> list[str]:
+    if everyone:
+        return [row.name for row in load(home).agents if row.autostart and can_run(row)]
+    if not names:
+        raise click.UsageError("say which agent: moot agent start NAME, or --all")
+    return [_row(home, name.lstrip("@")).name for name in names]
+
+
+@agents.command("start", examples=("moot agent start arya", "moot agent start --all"))
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everyone", is_flag=True, help="Every agent of moot.toml that starts by itself.")
+@click.option("--foreground", is_flag=True, help="Stay, and log to the terminal.")
+@click.pass_obj
+def start(session: Session, names: tuple[str, ...], everyone: bool, foreground: bool) -> None:
+    """Run an agent as a process of its own."""
+    home = home_of(session)
+    wanted = _wanted(home, names, everyone)
+    if foreground:
+        if len(wanted) != 1:
+            raise click.UsageError("--foreground takes one agent")
+        _serve(session, home, wanted[0])
+        return
+    started = [asyncio.run(daemons.start(home, name)) for name in wanted]
+    if session.json:
+        told = [{"name": one.name, "pid": one.pid, "socket": one.socket} for one in started]
+        session.screen.data(told[0] if len(told) == 1 and not everyone else told)
+        return
+    for one in started:
+        session.screen.say(
+            f"{session.screen.name(one.name)} runs (pid {one.pid}), log {home.log_of(one.name)}"
+        )
+
+
+def _serve(session: Session, home: Home, name: str) -> None:
+    """The daemon itself: the same hub as everywhere, with one agent."""
+    set_up_logs(session, logging.WARNING)
+    home.make()
+    tune_process()
+    with daemons.PidFile(home.pid_of(name), name):
+        asyncio.run(_hosting(home, name))
+
+
+async def _hosting(home: Home, name: str) -> None:
+    hosted = [spec(_row(home, name), home)]
+    async with Hub.open(home.path, agents=hosted, socket=home.socket_of(name), drain=20.0) as hub:
+        await end_of(hub).wait()
+
+
+@agents.command("stop", examples=("moot agent stop arya", "moot agent stop --all"))
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everyone", is_flag=True, help="Every daemon of this home.")
+@click.pass_obj
+def stop(session: Session, names: tuple[str, ...], everyone: bool) -> None:
+    """Stop daemons; running turns may end first."""
+    home = home_of(session)
+    wanted = list(daemons.all_running(home)) if everyone else [name.lstrip("@") for name in names]
+    if not wanted and not everyone:
+        raise click.UsageError("say which agent: moot agent stop NAME, or --all")
+    stopped = [{"name": name, "pid": asyncio.run(daemons.stop(home, name))} for name in wanted]
+    if session.json:
+        session.screen.data(stopped)
+    for one in stopped:
+        session.screen.say(f"{one['name']} stopped (pid {one['pid']})")
+    if not stopped:
+        session.screen.note("no daemon runs")
+
+
+@agents.command("restart", examples=("moot agent restart arya", "moot agent restart arya --json"))
+@click.argument("name")
+@click.pass_obj
+def restart(session: Session, name: str) -> None:
+    """Stop a daemon, if it runs, and start it anew."""
+    home = home_of(session)
+    name = _row(home, name.lstrip("@")).name
+
+    async def work() -> daemons.Daemon:
+        if daemons.running(home, name) is not None:
+            await daemons.stop(home, name)
+        return await daemons.start(home, name)
+
+    one = asyncio.run(work())
+    if session.json:
+        session.screen.data({"name": one.name, "pid": one.pid, "socket": one.socket})
+    session.screen.say(f"{session.screen.name(one.name)} runs (pid {one.pid})")
+
+
+@agents.command("status", examples=("moot agent status", "moot agent status arya --json"))
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.pass_obj
+def status(session: Session, names: tuple[str, ...]) -> None:
+    """What agents are doing, and where they run."""
+    home = home_of(session)
+
+    async def work(hub: Hub) -> list[tuple[shapes.Agent, dict[str, Any]]]:
+        chosen = [await hub.agents.get(n.lstrip("@")) for n in names] if names else await hub.agents.list()
+        return [(agent, await hub.agents.where(agent.name)) for agent in chosen]
+
+    found = with_hub(session, work)
+    alive = daemons.all_running(home)
+    if session.json:
+        session.screen.data(
+            [{**agent.to_dict(), "host": {**where, "daemon": agent.name in alive}} for agent, where in found]
+        )
+        return
+    heads = ("  agent", "state", "reachable", "queue", "runs in", "last active")
+    rows = [
+        (
+            f"  {mark(agent)} {agent.name}",
+            str(agent.activity["label"]),
+            agent.reachability,
+            str(agent.queue),
+            _place(agent.name, where, alive),
+            agent.last_active or "-",
+        )
+        for agent, where in found
+    ]
+    session.screen.table(heads, rows)
+
+
+def _place(name: str, where: dict[str, Any], alive: dict[str, int]) -> str:
+    if name in alive:
+        return f"daemon {alive[name]}"
+    return f"process {where['pid']}" if where.get("pid") else "-"
+
+
+@agents.command("logs", examples=("moot agent logs arya", "moot agent logs arya -f"))
+@click.argument("name")
+@click.option("-f", "--follow", is_flag=True, help="Go on until interrupted.")
+@click.pass_obj
+def logs(session: Session, name: str, follow: bool) -> None:
+    """What an agent's daemon has logged."""
+    path = home_of(session).log_of(name.lstrip("@"))
+    if not path.exists():
+        raise NotFound(
+            f"{name} has no log: it never ran as a daemon", fix=(f"moot agent start {name}",), ref=name
+        )
+    with path.open(encoding="utf-8", errors="replace") as file:
+        lines = file.read().splitlines()[-SHOWN_LINES:]
+        if session.json:
+            session.screen.data({"path": str(path), "lines": lines})
+            return
+        for line in lines:
+            session.screen.say(line)
+        while follow:
+            rest = file.read()
+            if rest:
+                session.screen.say(rest, end="")
+            time.sleep(FOLLOW_SECONDS)
+
+
+@agents.command("ping", examples=("moot agent ping arya", "moot agent ping arya --think"))
+@click.argument("name")
+@click.option("--think", is_flag=True, help="Also send a real message and wait for the reply.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=30.0, help="Seconds to wait for it (30).")
+@click.pass_obj
+def ping(session: Session, name: str, think: bool, timeout: float) -> int:
+    """Test in three steps whether an agent can be reached: known, woken, answering."""
+
+    async def work(hub: Hub) -> dict[str, Any]:
+        agent = await hub.agents.get(name.lstrip("@"))
+        where = await hub.agents.where(agent.name)
+        begun = time.perf_counter()
+        pong = (
+            await ask(Path(where["socket"]), {"ping": os.getpid()}, PING_SECONDS)
+            if where.get("socket")
+            else None
+        )
+        told: dict[str, Any] = {
+            "agent": agent.name,
+            "known": True,
+            "reachability": agent.reachability,
+            "woken": pong is not None and agent.name in pong.get("agents", ()),
+            "pid": pong.get("pid") if pong else None,
+            "milliseconds": round((time.perf_counter() - begun) * 1000, 2) if pong else None,
+            "answered": "not asked",
+        }
+        if think and told["woken"]:
+            told["answered"] = await _answer(hub, agent.name, timeout)
+        return told
+
+    told = with_hub(session, work)
+    if session.json:
+        session.screen.data(told)
+    else:
+        _tell_ping(session, told)
+    return OK if told["woken"] and not str(told["answered"]).startswith("failed") else FAILED
+
+
+async def _answer(hub: Hub, name: str, timeout: float) -> str:  # noqa: ASYNC109  the option's own name
+    try:
+        await hub.ask(
+            name, "This is a test of whether you can be reached. One word is enough.", timeout=timeout
+        )
+    except TimeoutError:
+        return "pending"
+    except MootError as outcome:
+        return "yes" if outcome.name == "passed" else f"failed: {outcome.title}"
+    return "yes"
+
+
+def _tell_ping(session: Session, told: dict[str, Any]) -> None:
+    say = session.screen.say
+    say(f"{session.screen.name(told['agent'])}")
+    say(f"  ✓ known       {told['reachability']}")
+    if told["woken"]:
+        say(f"  ✓ woken       its process ({told['pid']}) answered in {told['milliseconds']} ms")
+    else:
+        say(f"  ✗ woken       no process answered; messages wait.  moot agent start {told['agent']}")
+    signs = {"yes": "✓", "pending": "·", "not asked": "·"}
+    words = {
+        "pending": "delivered yes, answer pending",
+        "not asked": "not asked (--think asks)",
+        "yes": "yes",
+    }
+    answered = str(told["answered"])
+    say(f"  {signs.get(answered, '✗')} answered    {words.get(answered, answered)}")

@@ -1,0 +1,8 @@
+"""A hub somewhere else, with the same methods as one that is open here.
+
+Light on purpose: a command that goes through a running hub imports this and no store, no brain and no template.
+"""
+
+from moot.client.remote import RemoteHub
+
+__all__ = ["RemoteHub"]

@@ -1,0 +1,117 @@
+"""The connection to a hub's socket: calls and their answers, streams and their events, in lines of JSON."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import convert
+
+from moot.errors import HubAbsent, MootError, tree
+from moot.host.pings import Line, Peer, connect
+
+T = TypeVar("T")
+
+FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
+MOST_UNREAD = 10_000
+
+
+class Connection:
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._awaited: dict[int, asyncio.Future[Any]] = {}
+        self._followed: dict[int, asyncio.Queue[Any]] = {}
+        self._greeting: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
+        self._peer: Peer | None = None
+
+    async def open(self, path: Path) -> Line:
+        """Connect; answers with what the hub says of itself."""
+        try:
+            self._peer = await connect(path, self._heard, self._gone)
+        except OSError as error:
+            raise HubAbsent(f"no hub answers on {path}: {error.strerror}", fix=("moot up",)) from None
+        self._peer.tell({"hello": 1})
+        return await self._greeting
+
+    async def close(self) -> None:
+        if self._peer is not None:
+            self._peer.close()
+        await asyncio.sleep(0)
+
+    async def call(
+        self, method: str, answer: type[T], *args: Any, speaker: str | None = None, **named: Any
+    ) -> T:
+        number = next(self._numbers)
+        self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
+        self._tell({"call": number, "do": method, "as": speaker, "args": args, "with": named})
+        try:
+            return convert(await waiting, answer, strict=False)
+        finally:
+            self._awaited.pop(number, None)
+
+    async def follow(self, speaker: str | None, **named: Any) -> AsyncIterator[Any]:
+        number = next(self._numbers)
+        events: asyncio.Queue[Any] = asyncio.Queue(MOST_UNREAD)
+        self._followed[number] = events
+        self._tell({"follow": number, "as": speaker, "with": named})
+        try:
+            while True:
+                event = await events.get()
+                if isinstance(event, MootError):
+                    raise event
+                yield event
+        finally:
+            self._followed.pop(number, None)
+            self._tell({"unfollow": number})
+
+    def _tell(self, line: Line) -> None:
+        if self._peer is None or self._peer.transport is None:
+            raise HubAbsent("the hub has gone", fix=("moot up",))
+        self._peer.tell(line)
+
+    # --- what comes back ---------------------------------------------------------------------------------
+
+    def _heard(self, line: Line, peer: Peer) -> None:
+        if "answer" in line:
+            self._answered(line)
+        elif "event" in line and line["event"] in self._followed:
+            self._followed[line["event"]].put_nowait(line["value"])
+        elif "hello" in line and not self._greeting.done():
+            self._greeting.set_result(line["hello"])
+
+    def _answered(self, line: Line) -> None:
+        number = line["answer"]
+        waiting = self._awaited.get(number)
+        if waiting is not None and not waiting.done():
+            if "error" in line:
+                waiting.set_exception(error_from(line["error"]))
+            else:
+                waiting.set_result(line.get("value"))
+        elif number in self._followed and "error" in line:
+            self._followed[number].put_nowait(error_from(line["error"]))
+
+    def _gone(self, peer: Peer) -> None:
+        gone = HubAbsent("the hub has gone while it was asked", fix=("moot up", "moot doctor"))
+        for waiting in [*self._awaited.values(), self._greeting]:
+            if not waiting.done():
+                waiting.set_exception(gone)
+                waiting.exception()
+        for events in self._followed.values():
+            if not events.full():
+                events.put_nowait(gone)
+
+
+def error_from(told: dict[str, Any]) -> MootError:
+    """The error that the hub raised, as the same class."""
+    kinds = {kind.name: kind for kind in tree()}
+    kind = kinds.get(told.get("name", ""), MootError)
+    facts = {key: value for key, value in told.items() if key not in FACTS}
+    return kind(
+        told.get("title", "the hub refused"),
+        detail=told.get("detail", ""),
+        fix=tuple(told.get("fix", ())),
+        suggestions=tuple(told.get("suggestions", ())),
+        retry_after_ms=told.get("retry_after_ms"),
+        **facts,
+    )

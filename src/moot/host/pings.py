@@ -1,0 +1,242 @@
+"""Wake-ups between the processes on one home, over Unix sockets: what happened where, and never more than that.
+
+Every process that hosts agents or watches has a socket. Whoever commits pings exactly the hosts of the agents it
+concerns, and those who watch; it never waits for them. A line is JSON:
+
+    {"notify": {"conv_id": "c1…", "from": "arya", "seq": 12}}      something was stored; pull it
+    {"live": {…}}                                                a piece of a reply that is being spoken
+    {"ping": 7}   →   {"pong": 7, "pid": 4711, "agents": ["arya"]}
+
+A ping that is lost costs time, not messages: everyone sweeps. Above: hub/core.py. Below: the kernel, which says who is
+at the other end. Not here: what to do about a ping.
+"""
+
+import asyncio
+import os
+import socket
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import structlog
+from msgspec import DecodeError, json
+
+log = structlog.get_logger("moot.pings")
+
+LONGEST_ADDRESS = 100
+LONGEST_LINE = 1 << 20
+MOST_BUFFERED = 1 << 20
+"""Bytes waiting for a peer that does not read; then it is let go, and finds what it missed by itself."""
+MOST_WAITING = 64
+
+Line = dict[str, Any]
+Heard = Callable[[Line, "Peer"], None]
+
+
+class Peer(asyncio.Protocol):
+    """One end of a connection: lines in, lines out."""
+
+    def __init__(self, heard: Heard, gone: Callable[["Peer"], None]) -> None:
+        self._heard = heard
+        self._gone = gone
+        self._buffer = bytearray()
+        self.transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        if not _same_user(transport):
+            transport.abort()
+            return
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        if len(self._buffer) > LONGEST_LINE:
+            self._let_go("sent a line that is too long")
+            return
+        *lines, rest = self._buffer.split(b"\n")
+        self._buffer = bytearray(rest)
+        for line in lines:
+            self._take(bytes(line))
+
+    def _take(self, line: bytes) -> None:
+        try:
+            said = json.decode(line, type=Line)
+        except DecodeError:
+            self._let_go("does not speak our language")
+            return
+        self._heard(said, self)
+
+    def tell(self, line: Line) -> None:
+        transport = self.transport
+        if transport is None or transport.is_closing():
+            return
+        if transport.get_write_buffer_size() > MOST_BUFFERED:
+            self._let_go("does not read")
+            return
+        transport.write(json.encode(line) + b"\n")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.transport = None
+        self._gone(self)
+
+    def close(self) -> None:
+        if self.transport is not None:
+            self.transport.close()
+
+    def _let_go(self, why: str) -> None:
+        log.info("peer let go", action="peer_let_go", reason=why)
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class Socket:
+    """This process's own socket."""
+
+    def __init__(self, path: Path, heard: Heard) -> None:
+        self.path = path
+        self.gone: Callable[[Peer], None] = _nobody_cares
+        self._heard = heard
+        self._peers: set[Peer] = set()
+        self._server: asyncio.Server | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._server is not None
+
+    async def open(self) -> None:
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+        with short(self.path) as path:
+            self._server = await asyncio.get_running_loop().create_unix_server(self._peer, path=path)
+        os.chmod(self.path, 0o600)
+
+    def _peer(self) -> Peer:
+        peer = Peer(self._heard, self._forget)
+        self._peers.add(peer)
+        return peer
+
+    def _forget(self, peer: Peer) -> None:
+        self._peers.discard(peer)
+        self.gone(peer)
+
+    async def close(self) -> None:
+        if self._server is None:
+            return
+        self._server.close()
+        for peer in list(self._peers):
+            peer.close()
+        self._server = None
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+
+class Pinger:
+    """Tells other processes. Connections are made when needed and kept; nobody waits for one."""
+
+    def __init__(self) -> None:
+        self._peers: dict[str, Peer] = {}
+        self._waiting: dict[str, list[Line]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def tell(self, address: str, line: Line) -> None:
+        peer = self._peers.get(address)
+        if peer is not None:
+            peer.tell(line)
+        elif address in self._waiting:
+            if len(self._waiting[address]) < MOST_WAITING:
+                self._waiting[address].append(line)
+        else:
+            self._waiting[address] = [line]
+            task = asyncio.get_running_loop().create_task(self._connect(address))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _connect(self, address: str) -> None:
+        try:
+            peer = await connect(Path(address), _deaf, self._gone)
+            self._peers[address] = peer
+        except OSError:
+            self._waiting.pop(address, None)
+            return
+        for line in self._waiting.pop(address, []):
+            peer.tell(line)
+
+    def _gone(self, peer: Peer) -> None:
+        for address, known in list(self._peers.items()):
+            if known is peer:
+                del self._peers[address]
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for peer in list(self._peers.values()):
+            peer.close()
+
+
+async def connect(path: Path, heard: Heard, gone: Callable[[Peer], None]) -> Peer:
+    loop = asyncio.get_running_loop()
+    with short(path) as address:
+        _, peer = await loop.create_unix_connection(lambda: Peer(heard, gone), path=address)
+    return peer
+
+
+async def ask(path: Path, line: Line, seconds: float) -> Line | None:
+    """One question, one answer; None where nobody answers in time."""
+    answered: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
+
+    def heard(said: Line, peer: Peer) -> None:
+        if not answered.done():
+            answered.set_result(said)
+
+    def gone(peer: Peer) -> None:
+        answered.cancel()
+
+    peer: Peer | None = None
+    try:
+        async with asyncio.timeout(seconds):
+            peer = await connect(path, heard, gone)
+            peer.tell(line)
+            return await asyncio.shield(answered)
+    except (OSError, TimeoutError, asyncio.CancelledError):
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise
+        return None
+    finally:
+        if peer is not None:
+            peer.close()
+
+
+def _nobody_cares(peer: Peer) -> None:
+    """A peer that only pinged has gone."""
+
+
+def _deaf(line: Line, peer: Peer) -> None:
+    """What a peer says on a connection we only speak on."""
+
+
+@contextmanager
+def short(path: Path) -> Iterator[str]:
+    """A name for the socket that fits: the kernel takes 107 bytes, homes may lie deeper than that."""
+    if len(os.fsencode(path)) <= LONGEST_ADDRESS:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+def _same_user(transport: asyncio.Transport) -> bool:
+    """Only processes of the same user are heard."""
+    end = transport.get_extra_info("socket")
+    try:
+        credentials = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    except (AttributeError, OSError):
+        return False
+    _, uid, _ = struct.unpack("3i", credentials)
+    return bool(uid in (os.getuid(), 0))

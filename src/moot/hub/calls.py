@@ -1,0 +1,158 @@
+"""What may be called over the hub's socket: the SDK, method by method, answered in lines of JSON.
+
+    {"call": 1, "do": "post", "as": null, "args": ["build", "hello"], "with": {}}   →   {"answer": 1, "value": {…}}
+    {"call": 2, "do": "why", …}                                                    →   {"answer": 2, "error": {…}}
+    {"follow": 3, "with": {"conversation": "build", "after": 41}}                  →   {"event": 3, "value": {…}} …
+    {"unfollow": 3}
+
+Whoever reaches the socket is the owner: the kernel has said so (host/pings.py). Above: hub/core.py hears the lines.
+Below: Hub. Not here: hosting agents, which needs a process of one's own.
+"""
+
+import asyncio
+from typing import Any
+
+import structlog
+
+from moot.errors import BadValue, MootError
+from moot.host.pings import Line, Peer
+
+log = structlog.get_logger("moot.calls")
+
+METHODS = frozenset(
+    {
+        "ask",
+        "ask_again",
+        "broadcast",
+        "context",
+        "dead_letters",
+        "delete",
+        "deliveries",
+        "edit",
+        "inbox",
+        "messages",
+        "newest",
+        "post",
+        "preview",
+        "redeliver",
+        "replay",
+        "search",
+        "send",
+        "settled",
+        "turn",
+        "turns",
+        "unsettled",
+        "usage",
+        "why",
+        "agents.create",
+        "agents.get",
+        "agents.interrupt",
+        "agents.list",
+        "agents.pause",
+        "agents.rename",
+        "agents.resume",
+        "agents.where",
+        "conversations.archive",
+        "conversations.configure",
+        "conversations.create",
+        "conversations.delete",
+        "conversations.dissolve",
+        "conversations.ephemeral",
+        "conversations.get",
+        "conversations.implicit",
+        "conversations.join",
+        "conversations.leave",
+        "conversations.list",
+        "conversations.read",
+        "conversations.rename",
+        "conversations.resume",
+        "conversations.stop",
+        "conversations.unarchive",
+    }
+)
+ONLY_HERE = frozenset({"open", "reading", "host", "hurry", "acting_as", "events", "conversations.importing"})
+"""What needs a process of one's own, or is not a call."""
+MOST_AT_ONCE = 1000
+"""Calls and streams of one peer that are under way."""
+
+
+class Calls:
+    """Answers the calls of all peers, as the owner or as whom the owner speaks for."""
+
+    def __init__(self, hub: Any) -> None:
+        self._hub = hub
+        self._under_way: dict[Peer, dict[Any, asyncio.Task[None]]] = {}
+
+    def heard(self, line: Line, peer: Peer) -> None:
+        if "call" in line:
+            self._begin(peer, line["call"], self._answer(line, peer))
+        elif "follow" in line:
+            self._begin(peer, line["follow"], self._follow(line, peer))
+        elif "unfollow" in line:
+            self._stop(peer, line["unfollow"])
+        elif "hello" in line:
+            peer.tell({"hello": {"name": self._hub.name, "position": self._hub.position}})
+
+    def gone(self, peer: Peer) -> None:
+        for task in self._under_way.pop(peer, {}).values():
+            task.cancel()
+
+    async def close(self) -> None:
+        tasks = [task for by_number in self._under_way.values() for task in by_number.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, peer: Peer, number: Any, work: Any) -> None:
+        mine = self._under_way.setdefault(peer, {})
+        if len(mine) >= MOST_AT_ONCE or not isinstance(number, int):
+            work.close()
+            peer.tell({"answer": number, "error": _told(BadValue("too many calls at once"))})
+            return
+        task = asyncio.get_running_loop().create_task(work)
+        mine[number] = task
+        task.add_done_callback(lambda _: mine.pop(number, None))
+
+    def _stop(self, peer: Peer, number: Any) -> None:
+        task = self._under_way.get(peer, {}).get(number)
+        if task is not None:
+            task.cancel()
+
+    async def _answer(self, line: Line, peer: Peer) -> None:
+        number = line["call"]
+        try:
+            value = await self._method(line)(*line.get("args", ()), **line.get("with", {}))
+        except MootError as refusal:
+            peer.tell({"answer": number, "error": _told(refusal)})
+        except (TypeError, ValueError) as wrong:
+            peer.tell({"answer": number, "error": _told(BadValue(f"{line.get('do')}: {wrong}"))})
+        except Exception as error:  # the border of the process: a caller gets an answer whatever happened
+            log.error("a call failed", action="call_failed", method=line.get("do"), error=repr(error))
+            peer.tell({"answer": number, "error": _told(MootError(f"{line.get('do')} failed: {error}"))})
+        else:
+            peer.tell({"answer": number, "value": value})
+
+    def _method(self, line: Line) -> Any:
+        name = line.get("do")
+        if name not in METHODS:
+            raise BadValue(f'there is no method "{name}"', detail=f"there are {', '.join(sorted(METHODS))}")
+        found: Any = self._voice(line)
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found
+
+    def _voice(self, line: Line) -> Any:
+        speaker = line.get("as")
+        return self._hub.acting_as(speaker) if speaker else self._hub
+
+    async def _follow(self, line: Line, peer: Peer) -> None:
+        number = line["follow"]
+        try:
+            async for event in self._voice(line).events(**line.get("with", {})):
+                peer.tell({"event": number, "value": event})
+        except MootError as refusal:
+            peer.tell({"answer": number, "error": _told(refusal)})
+
+
+def _told(error: MootError) -> dict[str, Any]:
+    return {**error.to_dict(), "name": error.name}

@@ -1,0 +1,195 @@
+"""The methods of a hub, the same whichever way it is reached."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from moot import Hub, shapes
+from moot.client.remote import RemoteAgents, RemoteConversations, RemoteHub
+from moot.errors import BadText, BadValue, Conflict, NotFound, Passed, TimedOut, TurnFailed
+from moot.hub.agents import Agents
+from moot.hub.calls import METHODS, ONLY_HERE
+from moot.hub.conversations import Conversations
+from moot.model.answer import Preview, Receipt
+
+
+async def test_a_message_is_posted_answered_and_read_again(hub: Any) -> None:
+    made = await hub.conversations.create("room", participants=["arya", "quiet"])
+    assert isinstance(made, shapes.Conversation)
+    receipt = await hub.post("room", "hello @arya", idempotency_key="k1")
+    assert isinstance(receipt, Receipt)
+    assert [(d.agent, d.duty) for d in receipt.deliveries] == [("arya", "must"), ("quiet", "may")]
+    again = await hub.post("room", "hello @arya", idempotency_key="k1")
+    assert (again.id, again.replayed) == (receipt.id, True)
+    await hub.settled("room", timeout=10)
+    messages = await hub.messages("room")
+    assert all(isinstance(message, shapes.Message) for message in messages)
+    assert [(m.sender, m.text) for m in messages] == [
+        ("user", "hello @arya"),
+        ("arya", "arya heard hello arya"),
+    ]
+    assert [m.id for m in await hub.newest("room", 1)] == [messages[-1].id]
+    why = await hub.why(receipt.id)
+    assert {row.agent: row.state for row in why.agents} == {"arya": "answered", "quiet": "passed"}
+    assert [t.state for t in await hub.turns(conversation="room", agent="arya")] == ["said"]
+    assert (await hub.turn("1")).given["messages"]
+    assert await hub.unsettled("room") == []
+    assert [hit.message.id for hit in await hub.search("heard")] == [messages[-1].id]
+
+
+async def test_conversations_live_their_life(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya"])
+    assert (await hub.conversations.join("room", "quiet")).participants[-1].name == "quiet"
+    await hub.conversations.leave("room", "quiet")
+    renamed = await hub.conversations.rename("room", "hall")
+    assert renamed.name == "hall"
+    changed = await hub.conversations.configure("hall", max_agent_turns_per_message=5)
+    assert changed.settings["max_agent_turns_per_message"] == 5
+    pair = await hub.conversations.implicit(["arya"])
+    assert (await hub.conversations.implicit(["arya"])).id == pair.id
+    await hub.conversations.archive("hall")
+    assert [c.name for c in await hub.conversations.list(archived=True)] == ["hall"]
+    await hub.conversations.unarchive(renamed.id)
+    assert await hub.conversations.resume("hall") is False
+    await hub.conversations.delete("hall")
+    with pytest.raises(NotFound):
+        await hub.conversations.get("hall")
+
+
+async def test_asking_has_four_outcomes(hub: Any) -> None:
+    assert (await hub.ask("arya", "you there?", timeout=10)).text == "arya heard you there?"
+    with pytest.raises(Passed):
+        await hub.ask("quiet", "you there?", timeout=10)
+    with pytest.raises(TurnFailed):
+        await hub.ask("broken", "you there?", timeout=10)
+    await hub.agents.create("away")
+    with pytest.raises(TimedOut):
+        await hub.ask("away", "you there?", timeout=0.2)
+
+
+async def test_agents_are_found_renamed_paused(hub: Any) -> None:
+    assert {a.name for a in await hub.agents.list()} == {"arya", "quiet", "broken"}
+    assert (await hub.agents.get("arya")).role == "engineer"
+    assert (await hub.agents.where("arya"))["pid"] > 0
+    assert (await hub.agents.rename("quiet", "silent")).aliases == ("quiet",)
+    assert (await hub.agents.pause("arya")).activity["state"] == "paused"
+    assert (await hub.agents.resume("arya")).activity["state"] != "paused"
+    await hub.agents.interrupt("arya")
+
+
+async def test_edits_are_optimistic_and_deletes_leave_a_place(hub: Any) -> None:
+    await hub.conversations.create("room")
+    receipt = await hub.post("room", "helo")
+    assert (await hub.edit(receipt.id, "hello", version=1)).version == 2
+    with pytest.raises(Conflict) as raised:
+        await hub.edit(receipt.id, "hullo", version=1)
+    assert raised.value.facts["current_version"] == 2
+    assert (await hub.delete(receipt.id, version=2)).metadata["deleted"] is True
+
+
+async def test_refusals_keep_their_class_and_facts(hub: Any) -> None:
+    with pytest.raises(NotFound) as raised:
+        await hub.post("nowhere", "hello")
+    assert raised.value.code == "E201"
+    with pytest.raises(NotFound) as nobody:
+        await hub.agents.get("arja")
+    assert "arya" in nobody.value.suggestions
+    await hub.conversations.create("room")
+    with pytest.raises(BadText):
+        await hub.post("room", "")
+    with pytest.raises((BadValue, TypeError)):
+        await hub.post("room", "hello", no_such_option=1)
+
+
+async def test_a_preview_stores_nothing(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya", "quiet"])
+    preview = await hub.preview("room", "@arya?")
+    assert isinstance(preview, Preview)
+    assert (preview.must, preview.may) == (("arya",), ("quiet",))
+    assert await hub.messages("room") == []
+
+
+async def test_speaking_for_somebody(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya"])
+    await hub.acting_as("arya").post("room", "as myself")
+    assert [m.sender for m in await hub.messages("room")] == ["arya"]
+
+
+async def test_events_come_from_any_point_without_a_gap(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya"])
+    after = hub.position
+    for n in range(3):
+        await hub.post("room", f"@arya {n}")
+        await hub.settled("room", timeout=10)
+    heard: list[str] = []
+    async with asyncio.timeout(10):
+        async for event in hub.events(conversation="room", types=("message.posted",), after=after):
+            assert isinstance(event, shapes.Event)
+            heard.append(event.body["text"])
+            if len(heard) == 6:
+                break
+    assert [text for text in heard if text.startswith("@")] == ["@arya 0", "@arya 1", "@arya 2"]
+
+
+async def test_pieces_of_a_reply_are_told_live(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya"])
+
+    async def first() -> str:
+        async for event in hub.events(conversation="room", types=("turn.delta",)):
+            return str(event.body["text"])
+        return ""
+
+    listening = asyncio.create_task(first())
+    await asyncio.sleep(0.05)
+    await hub.post("room", "@arya hello")
+    assert await asyncio.wait_for(listening, 10) == "well, "
+
+
+@pytest.mark.req("M-01")
+async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya", "quiet", "broken"])
+    await hub.agents.create("away")
+    await hub.conversations.join("room", "away")
+    receipt = await hub.post("room", "@arya @broken @away hello", max_turns=4)
+    await hub.settled("room", timeout=10)
+    found = {d.agent: d for d in await hub.deliveries(receipt.id)}
+    states = {name: (d.state, d.reachability) for name, d in found.items()}
+    assert states == {
+        "arya": ("answered", "live"),
+        "quiet": ("passed", "live"),
+        "broken": ("failed", "live"),
+        "away": ("owed", "away"),
+    }
+    arya = found["arya"]
+    assert arya.stored_at <= arya.started_at <= arya.ended_at
+    assert found["away"].started_at is None
+    assert "on purpose" in found["broken"].error
+    [dead] = await hub.dead_letters()
+    assert (dead.agent, dead.state) == ("broken", "failed")
+    again = await hub.redeliver(dead.id)
+    await hub.settled("room", timeout=10)
+    asked = [m for m in await hub.messages("room") if m.id == again.id]
+    assert [(m.text, m.reply_to) for m in asked] == [(f"@broken please answer #{receipt.seq}", receipt.id)]
+    assert len(await hub.dead_letters(agent="broken")) == 2
+    with pytest.raises(Conflict):
+        await hub.redeliver(arya.turn)
+    with pytest.raises(NotFound):
+        await hub.redeliver("999")
+
+
+def public(kind: type) -> set[str]:
+    return {name for name, value in vars(kind).items() if not name.startswith("_") and callable(value)}
+
+
+def test_every_method_can_be_called_from_afar_or_says_that_it_cannot() -> None:
+    for prefix, here, there in (
+        ("", Hub, RemoteHub),
+        ("conversations.", Conversations, RemoteConversations),
+        ("agents.", Agents, RemoteAgents),
+    ):
+        for name in {f"{prefix}{method}" for method in public(here) | {"open", "reading"} & set(vars(here))}:
+            known = name in METHODS or name in ONLY_HERE
+            assert known, f"{name} is neither callable over the socket nor named as local"
+        missing = {m for m in METHODS if m.startswith(prefix) and "." not in m.removeprefix(prefix)}
+        assert {m.removeprefix(prefix) for m in missing} <= public(there)

@@ -1,0 +1,154 @@
+"""Agents as processes of their own: start, find, kill, restart; what was owed is done once (A-06, A-07, A-10)."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot import Hub
+from moot.hub import daemons
+from moot.settings import Home
+from tests.doors.cli.shell import Shell, make_home
+
+HOST_POINTS = ("host.attached", "host.claimed", "host.prethink", "host.thought", "host.finished")
+ROOM = ("conv", "new", "room", "--with", "arya,gendry")
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Shell]:
+    shell = make_home(tmp_path / "home", more="reactive_round = false\n")
+    yield shell
+    shell.moot("agents", "stop", "--all")
+    shell.moot("stop")
+
+
+def until(look: Callable[[], Any], seconds: float = 20.0) -> Any:
+    end = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.05)
+    return found
+
+
+def said(shell: Shell, where: str = "room") -> list[tuple[str, str]]:
+    shown = shell.moot("conv", "show", where, "--json").json
+    return [(m["from"], m["text"]) for m in shown["messages"] if m["kind"] in ("human", "agent")]
+
+
+@pytest.mark.req("A-06")
+def test_a_daemon_has_a_pid_file_a_socket_and_a_log_and_leaves_nothing_behind(team: Shell) -> None:
+    told = team.moot("agent", "start", "arya", "--json")
+    assert told.code == 0
+    started = told.json
+    home = Home(team.home)
+    assert home.pid_of("arya").read_text().strip() == str(started["pid"])
+    assert started["socket"] == str(home.socket_of("arya"))
+    assert (home.log_of("arya").stat().st_mode & 0o777) == 0o600
+    again = team.moot("agent", "start", "arya")
+    assert again.code != 0
+    assert f"already runs as a daemon (pid {started['pid']})" in again.err
+    [row] = team.moot("agent", "status", "arya", "--json").json
+    assert row["reachability"] == "live"
+    assert row["host"]["pid"] == started["pid"]
+    assert row["host"]["daemon"] is True
+    assert team.moot("agent", "stop", "arya").code == 0
+    assert not home.pid_of("arya").exists()
+    assert not home.socket_of("arya").exists()
+    assert team.moot("agent", "stop", "arya").code == 3
+    assert team.moot("agent", "logs", "arya", "--json").json["path"] == str(home.log_of("arya"))
+    assert team.moot("agent", "logs", "gendry").code == 3
+    assert team.moot("agent", "start", "nobody").code == 3
+
+
+@pytest.mark.req("A-06", "A-07")
+def test_two_daemons_and_no_hub_are_both_heard(team: Shell) -> None:
+    for name in ("arya", "gendry"):
+        assert team.moot("agent", "start", name).code == 0
+    team.moot(*ROOM)
+    told = team.moot("send", "--conv", "room", "@arya @gendry ready?", "--json").json
+    assert told["outcome"] == "replied"
+    assert [reply["from"] for reply in told["replies"]] == ["arya", "gendry"]
+    assert team.moot("agents", "restart", "arya", "--json").json["pid"] > 0
+
+
+@pytest.mark.req("M-01")
+def test_a_ping_tells_its_three_steps(team: Shell) -> None:
+    team.moot("agent", "start", "arya")
+    told = team.moot("agent", "ping", "arya", "--think", "--json").json
+    assert (told["known"], told["woken"], told["answered"]) == (True, True, "yes")
+    away = team.moot("agent", "ping", "gendry", "--json")
+    assert away.code == 1
+    assert (away.json["woken"], away.json["answered"]) == (False, "not asked")
+    assert team.moot("agent", "ping", "nobody").code == 3
+
+
+@pytest.mark.req("A-10")
+@pytest.mark.parametrize("point", HOST_POINTS)
+def test_a_daemon_killed_at_any_point_is_heard_once_after_its_restart(team: Shell, point: str) -> None:
+    team.moot(*ROOM)
+    assert team.moot("agent", "start", "gendry").code == 0
+    killed = team.moot("agent", "start", "arya", env={"MOOT_FAILPOINT": f"{point}:kill:1"})
+    if point != "host.attached":
+        assert killed.code == 0, killed.err
+    sent = team.moot("send", "--conv", "room", "@arya @gendry ready?", "--no-wait", "--json")
+    assert sent.json["outcome"] == "queued"
+    until(lambda: daemons.running(Home(team.home), "arya") is None)
+    assert team.moot("agent", "start", "arya").code == 0
+    until(lambda: len(said(team)) == 3)
+    team.moot("agent", "stop", "--all")
+    heard = said(team)
+    assert sorted(name for name, _ in heard) == ["arya", "gendry", "user"]
+
+
+@pytest.mark.req("A-10", "M-01")
+def test_who_was_down_for_fifty_messages_catches_up_in_one_turn(team: Shell) -> None:
+    team.moot(*ROOM)
+    begun = time.monotonic()
+    first = team.moot("send", "--conv", "room", "@arya message 1", "--no-wait", "--json")
+    assert time.monotonic() - begun < 10
+    [arya] = [d for d in first.json["receipt"]["deliveries"] if d["agent"] == "arya"]
+    assert (arya["state"], arya["reachability"]) == ("owed", "away")
+    asyncio.run(_post(team, 49))
+    assert team.moot("agent", "start", "arya").code == 0
+    until(lambda: any(name == "arya" for name, _ in said(team)))
+    turns = [t for t in team.moot("turns", "--agent", "arya", "--json").json if t["state"] == "said"]
+    assert [(t["lo"], t["hi"]) for t in turns] == [(0, 50)]
+
+
+async def _post(team: Shell, many: int) -> None:
+    async with Hub.open(team.home) as hub:
+        for n in range(many):
+            await hub.post("room", f"@arya message {n + 2}")
+
+
+def test_a_daemon_killed_hard_does_not_fool_anybody(team: Shell) -> None:
+    pid = team.moot("agent", "start", "arya", "--json").json["pid"]
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: daemons.running(Home(team.home), "arya") is None)
+    assert Home(team.home).pid_of("arya").exists()
+    assert team.moot("agent", "start", "arya").code == 0
+
+
+@pytest.mark.req("A-06")
+def test_the_hub_leaves_agents_alone_that_have_a_daemon(team: Shell) -> None:
+    daemon = team.moot("agent", "start", "arya", "--json").json["pid"]
+    hub = team.moot("up", "--detach", "--json").json["pid"]
+    rows = {row["name"]: row for row in team.moot("agent", "status", "--json").json}
+    assert rows["arya"]["host"]["pid"] == daemon
+    assert rows["gendry"]["host"]["pid"] == hub
+    assert team.moot("up", "--detach").code == 9
+    assert team.moot("stop", "--json").json == {"stopped": [hub]}
+    assert team.moot("stop", "--json").json == {"stopped": []}
+
+
+def test_an_agent_that_cannot_start_says_why(team: Shell) -> None:
+    (team.home / "moot.toml").write_text('[[agents]]\nname = "arya"\nbrain = "code:nowhere:at_all"\n')
+    told = team.moot("agent", "start", "arya")
+    assert told.code != 0
+    assert "arya did not start" in told.err
+    assert "nowhere" in told.err
