@@ -6,6 +6,7 @@ nothing flows back from here into the store.
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, structs
@@ -21,6 +22,7 @@ from moot.rules.palette import colour_index
 Names = Callable[[ParticipantId], str]
 
 
+@lru_cache(8192)
 def when(moment: float) -> str | None:
     """RFC 3339 in UTC, or None for a moment that has not come."""
     if not moment:

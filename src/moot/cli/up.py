@@ -15,7 +15,7 @@ from moot.cli.session import Session
 from moot.cli.start import shown
 from moot.hub import Hub, daemons
 from moot.hub.running import HubLock, running_hub
-from moot.hub.tuned import tune_process
+from moot.hub.tuned import run, tune_process
 from moot.rules.palette import MARKS
 from moot.settings import Home, Settings, load, not_yet
 from moot.wiring import concerns, spec
@@ -35,7 +35,7 @@ def up(session: Session, detach: bool, drain: float) -> None:
         return
     tune_process()
     with HubLock(home) as lock:
-        asyncio.run(hosting(session, home, lock, drain))
+        run(hosting(session, home, lock, drain))
 
 
 def _detached(session: Session, home: Home) -> None:
