@@ -51,6 +51,7 @@ TEXTS = {
     "agents": "One `[[agents]]` per agent.",
     "links": "One `[[links]]` per pair of agents.",
     "templates": "What `spawn_agent` may start, one `[templates.NAME]` each.",
+    "housekeeping": "Done by the hub (`moot up`), when it starts and once an hour.",
     "groups": "Defaults; each can be set for one conversation.",
 }
 

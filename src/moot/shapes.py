@@ -267,6 +267,36 @@ class Why(Shape, frozen=True):
     agents: tuple[Because, ...]
 
 
+class Delivered(Shape, frozen=True):
+    """How far a message got with one agent, and when."""
+
+    agent: str
+    duty: str
+    state: str
+    rule: str
+    reason: str
+    reachability: str
+    turn: str | None
+    stored_at: str | None
+    woken_at: str | None
+    started_at: str | None
+    ended_at: str | None
+    attempt: int
+    error: str | None
+
+
+class Replayed(Shape, frozen=True):
+    """What a replay came to."""
+
+    equal: bool
+    turns: int
+    conversations: int
+    gaps: int
+    repeats: int
+    differ: tuple[str, ...] = ()
+    """Turns whose view came out differently."""
+
+
 class Hit(Shape, frozen=True):
     message: Message
     snippet: str

@@ -29,10 +29,14 @@ from moot.stores.beside import StoreBeside
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
 from moot.stores.runner import Source
-from moot.stores.sqlite.reads import is_current, reads_of
+from moot.stores.sqlite import copying
+from moot.stores.sqlite.reads import SqliteReads, is_current, reads_of
 from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
+
+copies = copying
+"""How backups of the store are made, read and put back."""
 
 
 class Parts(Struct):
@@ -90,6 +94,11 @@ async def assemble(home: Home, clock: Clock | None, told: Callable[[list[Event]]
     return Parts(home=home, settings=settings, clock=clock, store=store, log=log)
 
 
+def reading(home: Home) -> SqliteReads:
+    """The read ports of a home alone, beside whatever hub may run on it."""
+    return reads_of(home.path)
+
+
 async def assemble_to_read(home: Home) -> Parts | None:
     """A home for looking only: no folder is made, no writer opened. None where a writer must come first."""
     quiet_logs()
@@ -98,7 +107,10 @@ async def assemble_to_read(home: Home) -> Parts | None:
     clock = SystemClock()
     source = Source(clock.now, terms(settings), ConversationIds(clock.now))
     store: Any = MemoryStore(source)
-    if (home.path / "moot.db").exists():
+    there = home.db.exists()
+    if not there and home.db.with_name("moot.db-wal").exists():
+        return None  # a log without its database: the writer refuses it, and says why
+    if there:
         if not is_current(home.path):
             return None
         reads = reads_of(home.path)

@@ -157,3 +157,18 @@ async def test_nonsense_on_the_socket_harms_nobody(home: Path, sent: bytes) -> N
             writer.write(sent)
             writer.close()
         assert (await hub.ask("arya", "still there?", timeout=10)).text == "arya heard still there?"
+
+
+@pytest.mark.req("M-01")
+async def test_who_stops_beating_is_away_and_everybody_is_told(tmp_path: Path) -> None:
+    (tmp_path / "moot.toml").write_text("[host]\nlease_seconds = 0.6\nsweep_seconds = 0.3\n")
+    async with hosting(tmp_path, "arya") as process, Hub.open(tmp_path) as hub:
+        assert (await hub.agents.get("arya")).reachability == "live"
+        after = hub.position
+        process.kill()
+        await process.wait()
+        async with asyncio.timeout(10):
+            async for event in hub.events(types=("agent.status",), after=after):
+                assert (event.by, event.body["reachability"]) == ("arya", "away")
+                break
+        assert (await hub.agents.get("arya")).reachability == "away"

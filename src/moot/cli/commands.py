@@ -38,6 +38,9 @@ COMMANDS: Final[dict[str, Entry]] = {
     "status": Entry(
         "moot.cli.status:status", "Run", "Where things stand: what needs you, who works, what is done."
     ),
+    "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),
+    "import": Entry("moot.cli.import_:import_", "Data", "Take in conversations that were exported."),
+    "backup": Entry("moot.cli.backup:backup", "Data", "Make, check and restore backups."),
     "help": Entry("moot.cli.helping:help_", "Self", "Help on a command or a topic."),
     "completion": Entry("moot.cli.completion:completion", "Self", "Print the completion script for a shell."),
     "version": Entry("moot.cli.helping:version", "Self", "Which version this is."),
@@ -49,4 +52,5 @@ ALIASES: Final = {
     "conversations": "conv",
     "groups": "group",
     "key": "keys",
+    "backups": "backup",
 }

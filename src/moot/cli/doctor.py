@@ -106,7 +106,8 @@ async def _database(home: Home) -> list[Check]:
     try:
         found = await health.check(home)
     except MootError as error:
-        return [Check("database", "bad", f"{error.title} [{error.code}]", error.fix[0] if error.fix else "")]
+        others = [way for way in error.fix if way != "moot doctor"]
+        return [Check("database", "bad", f"{error.title} [{error.code}]", others[0] if others else "")]
     broken = [Check("database", "bad", problem, "moot backup restore") for problem in found.problems]
     sound = "integrity ok, all chains verified"
     modes = f"journal {found.journal_mode}, synchronous {found.synchronous}"

@@ -42,6 +42,32 @@ def show(session: Session, id: str) -> None:
     with_reading(session, work)
 
 
+@turn.command("dead", examples=("moot turn dead", "moot turn dead --agent arya --json"))
+@click.option("--agent", metavar="NAME", help="Only this agent.")
+@click.pass_obj
+def dead(session: Session, agent: str | None) -> None:
+    """Turns that failed or expired and were not made up for since."""
+    found = with_hub(session, lambda hub: hub.dead_letters(agent=agent))
+    if session.json:
+        session.screen.data([turn.to_dict() for turn in found])
+    elif not found:
+        session.screen.say("nothing: every turn was answered, passed or made up for")
+    else:
+        rows = [(t.id, t.agent, t.state, t.cause or "", t.error or "") for t in found]
+        session.screen.table(("turn", "agent", "state", "message", "error"), rows)
+
+
+@turn.command("retry", examples=("moot turn retry 12", "moot turn retry 12 --json"))
+@click.argument("id", metavar="TURN")
+@click.pass_obj
+def retry(session: Session, id: str) -> None:
+    """Ask an agent once more for what it failed to answer."""
+    receipt = with_hub(session, lambda hub: hub.redeliver(id))
+    if session.json:
+        session.screen.data(receipt.to_dict())
+    session.screen.say(f"asked again as {receipt.id}")
+
+
 @leaf("context", examples=("moot context arya build", "moot context arya build --json"))
 @click.argument("agent")
 @click.argument("conversation")

@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import structlog
 
 from moot.cli.session import Session
+from moot.client import RemoteHub
 from moot.hub import Hub
 from moot.settings import AgentSettings, Home, find_home
 from moot.wiring import spec
@@ -23,11 +24,11 @@ def home_of(session: Session) -> Home:
     return Home(find_home(session.home_option, os.environ))
 
 
-def with_hub(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
-    """Run a piece of work with a hub that hosts nobody."""
+def with_hub(session: Session, work: Callable[[Hub], Awaitable[T]], *, here: bool = False) -> T:
+    """Run a piece of work with a hub that hosts nobody; `here` where it needs a store of its own."""
 
     async def opened() -> T:
-        async with opened_hub(session) as hub:
+        async with opened_hub(session, here=here) as hub:
             return await work(hub)
 
     return asyncio.run(opened())
@@ -51,10 +52,19 @@ async def reading_hub(session: Session) -> AsyncIterator[Hub]:
 
 
 @asynccontextmanager
-async def opened_hub(session: Session) -> AsyncIterator[Hub]:
+async def opened_hub(session: Session, *, here: bool = False) -> AsyncIterator[Hub]:
+    """The hub that runs on the home, over its socket; where none does, or with `here`, one of our own."""
     set_up_logs(session)
-    async with Hub.open(home_of(session).path) as hub:
-        yield hub
+    home = home_of(session)
+    running = None if here else await RemoteHub.find(home)
+    if running is None:
+        async with Hub.open(home.path) as hub:
+            yield hub
+        return
+    try:
+        yield cast(Hub, running)
+    finally:
+        await running.close()
 
 
 def set_up_logs(session: Session, level: int = logging.CRITICAL) -> None:
@@ -78,6 +88,8 @@ def can_run(row: AgentSettings) -> bool:
 
 async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | None = None) -> list[str]:
     """Host here those agents of moot.toml that nobody hosts; with `names`, of these only. Tells which."""
+    if not hasattr(hub, "host"):
+        return []  # a hub runs: it hosts those that start by themselves, and daemons the others
     wanted = None if names is None else set(names)
     rows = {row.name: row for row in hub.settings.agents if wanted is None or row.name in wanted}
     absent = [a.name for a in await hub.agents.list() if a.name in rows and a.reachability != "live"]

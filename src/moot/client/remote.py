@@ -4,23 +4,31 @@ async with RemoteHub.open(home.hub_sock) as hub:
     await hub.post("build", "hello")
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
 from moot import shapes
 from moot.client.line import Connection
+from moot.errors import HubAbsent
 from moot.model.answer import Preview, Receipt
+from moot.settings import Home, Settings, load
 
 Messages = list[shapes.Message]
 Turns = list[shapes.Turn]
+GREETING_SECONDS = 5.0
+"""A hub that does not greet in this time is not waited for."""
 
 
 class RemoteHub:
-    def __init__(self, line: Connection, name: str, position: int, speaker: str | None = None) -> None:
+    def __init__(
+        self, line: Connection, name: str, position: int, home: Home, speaker: str | None = None
+    ) -> None:
         self._line = line
+        self._home = home
         self._speaker = speaker
         self.name = name
         self.position = position
@@ -28,17 +36,38 @@ class RemoteHub:
         self.agents = RemoteAgents(line, speaker)
 
     @classmethod
-    @asynccontextmanager
-    async def open(cls, socket: Path) -> AsyncIterator["RemoteHub"]:
+    async def find(cls, home: Home) -> "RemoteHub | None":
+        """The hub that runs on a home; None where nobody answers."""
         line = Connection()
-        told = await line.open(socket)
         try:
-            yield cls(line, told["name"], told["position"])
-        finally:
+            async with asyncio.timeout(GREETING_SECONDS):
+                told = await line.open(home.hub_sock)
+        except (HubAbsent, TimeoutError):
             await line.close()
+            return None
+        return cls(line, told["name"], told["position"], home)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, home: Home) -> AsyncIterator["RemoteHub"]:
+        found = await cls.find(home)
+        if found is None:
+            raise HubAbsent(f"no hub answers on {home.hub_sock}", fix=("moot up",))
+        try:
+            yield found
+        finally:
+            await found.close()
+
+    async def close(self) -> None:
+        await self._line.close()
+
+    @cached_property
+    def settings(self) -> Settings:
+        """moot.toml and the environment, as they are read here."""
+        return load(self._home)
 
     def acting_as(self, name: str) -> "RemoteHub":
-        return RemoteHub(self._line, name, self.position, name)
+        return RemoteHub(self._line, name, self.position, self._home, name)
 
     async def _call(self, method: str, answer: Any, *args: Any, **named: Any) -> Any:
         return await self._line.call(method, answer, *args, speaker=self._speaker, **named)
@@ -112,6 +141,18 @@ class RemoteHub:
         found: shapes.Why = await self._call("why", shapes.Why, message_id)
         return found
 
+    async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
+        found: list[shapes.Delivered] = await self._call("deliveries", list[shapes.Delivered], message_id)
+        return found
+
+    async def dead_letters(self, *, agent: str | None = None) -> Turns:
+        found: Turns = await self._call("dead_letters", Turns, agent=agent)
+        return found
+
+    async def redeliver(self, turn_id: str) -> Receipt:
+        found: Receipt = await self._call("redeliver", Receipt, turn_id)
+        return found
+
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
         found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
         return found
@@ -122,6 +163,10 @@ class RemoteHub:
 
     async def unsettled(self, conversation: str | None = None) -> Turns:
         found: Turns = await self._call("unsettled", Turns, conversation)
+        return found
+
+    async def replay(self, agent: str) -> shapes.Replayed:
+        found: shapes.Replayed = await self._call("replay", shapes.Replayed, agent)
         return found
 
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109

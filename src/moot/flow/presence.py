@@ -50,6 +50,7 @@ class Attaching:
                 draft.put_participant(
                     structs.replace(who, host=command.host, live_until=host.lease_until, last_active=at.now)
                 )
+            if who.host != command.host or before is None:
                 draft.emit("agent.status", by=agent, body={"status": "idle", "reachability": "live"})
         draft.add(PutHost(host))
         return Decision(draft.changes(), host)
@@ -57,10 +58,12 @@ class Attaching:
 
 class Detach(Struct, frozen=True, gc=False):
     host: HostId
+    lapsed: bool = False
+    """Said by another process: only if no heartbeat has come in time."""
 
 
 class Detaching:
-    """The verb by which a host goes in good order."""
+    """The verb by which a host goes in good order, or is found to have gone."""
 
     def scope(self, command: Detach) -> Scope:
         return Scope(hosts=True)
@@ -68,7 +71,7 @@ class Detaching:
     def decide(self, command: Detach, seen: Seen, at: Moment) -> Decision[None]:
         draft = Draft(seen, at)
         for host in seen.hosts():
-            if host.id == command.host:
+            if host.id == command.host and not (command.lapsed and host.lease_until > at.now):
                 draft.add(DropHost(host.id))
                 for agent in host.agents:
                     draft.emit("agent.status", by=agent, body={"status": "offline", "reachability": "away"})

@@ -52,6 +52,14 @@ def decide(command: Revise, seen: Seen, at: Moment) -> Decision[Message]:
     return Decision(draft.changes(), revised)
 
 
+def mark_deleted(room: Room, by: ParticipantId, message: Message) -> None:
+    """A message that was deleted where it comes from."""
+    deleted = structs.replace(
+        message, text="", version=message.version + 1, metadata={**message.metadata, "deleted": True}
+    )
+    _chain(room, by, message, deleted)
+
+
 def _checked(command: Revise, room: Room) -> Message:
     """The message as it stands, if the caller may change it and has seen this version of it."""
     where = address(command.conversation, command.seq)

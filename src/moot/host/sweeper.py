@@ -1,7 +1,7 @@
 """The sweeper: does what time makes due, and finds what a lost wake-up would have left lying.
 
 It sleeps until the next moment anything is due, at most `sweep_seconds`; idle, it does nothing else. With each look
-it also reads what other processes have told meanwhile (`catch_up`), in case their pings were lost.
+it also looks around (`look_around`): what other processes told while their pings were lost, and which of them are gone.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ class Sweeper:
         turns: Turns,
         clock: Clock,
         every: float,
-        catch_up: Callable[[], Awaitable[None]] | None = None,
+        look_around: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._store = store
-        self._catch_up = catch_up
+        self._look_around = look_around
         self._turns = turns
         self._clock = clock
         self._every = every
@@ -44,8 +44,8 @@ class Sweeper:
         """For as long as the hub lives."""
         while True:
             try:
-                if self._catch_up is not None:
-                    await self._catch_up()
+                if self._look_around is not None:
+                    await self._look_around()
                 await self.run_due()
                 due = await self._turns.next_due()
             except MootError as trouble:

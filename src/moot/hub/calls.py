@@ -25,13 +25,16 @@ METHODS = frozenset(
         "ask_again",
         "broadcast",
         "context",
+        "dead_letters",
         "delete",
+        "deliveries",
         "edit",
         "inbox",
         "messages",
         "newest",
         "post",
         "preview",
+        "redeliver",
         "replay",
         "search",
         "send",
@@ -67,6 +70,8 @@ METHODS = frozenset(
         "conversations.unarchive",
     }
 )
+ONLY_HERE = frozenset({"open", "reading", "host", "hurry", "acting_as", "events", "conversations.importing"})
+"""What needs a process of one's own, or is not a call."""
 MOST_AT_ONCE = 1000
 """Calls and streams of one peer that are under way."""
 

@@ -9,7 +9,9 @@ import msgspec
 from moot import shapes
 from moot.errors import BadValue, Conflict
 from moot.flow import archive, configure, create, go_on, interrupt, join, leave, mark
+from moot.hub.checking import Checked
 from moot.hub.core import Core
+from moot.hub.importing import Import
 from moot.model.conversation import ConversationKind, GroupOverrides
 from moot.model.ids import ParticipantId
 from moot.model.turn import TurnState
@@ -144,6 +146,10 @@ class Conversations:
     async def delete(self, ref: str) -> None:
         """Erase it with everything said in it."""
         await self._core.do(archive, archive.Archive(self._me, ref, archive.Fate.ERASE))
+
+    def importing(self, checked: Checked) -> Import:
+        """A checked export, to be taken in or only looked at."""
+        return Import(self._core, self._me, checked)
 
     async def resume(self, ref: str) -> bool:
         """`/continue`: let a stopped round or chain go on."""

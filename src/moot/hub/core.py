@@ -14,9 +14,11 @@ from moot.context.templates import Templates
 from moot.context.window import Size
 from moot.errors import NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
+from moot.hub import housekeeping
 from moot.hub.neighbours import Neighbours
 from moot.model.conversation import Member
 from moot.model.event import Event
@@ -37,6 +39,7 @@ class Core:
         self._clock = clock
         self._identity = HostId(f"h{uuid4().hex[:12]}")
         self._listens = socket is not None
+        self._is_hub = socket == home.hub_sock
         self._socket = socket or home.run_peers / f"{self._identity}.sock"
         self._catching_up: asyncio.Task[None] | None = None
         self._look_again = False
@@ -106,7 +109,7 @@ class Core:
         )
         self.neighbours.belong_to(self.host)
         self.sweeper = Sweeper(
-            parts.store, parts.store, parts.clock, settings.host.sweep_seconds, parts.log.catch_up
+            parts.store, parts.store, parts.clock, settings.host.sweep_seconds, self._look_around
         )
         for watcher in (self._registry_told, self.host.told, self.sweeper.told):
             parts.log.watch(watcher)
@@ -116,6 +119,8 @@ class Core:
             await self.watch()
         await self._look_at_everything_open()
         self.spawn(self.sweeper.run())
+        if self._is_hub:
+            self.spawn(housekeeping.keep(parts))
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self.sweeper.run_due)
 
@@ -153,6 +158,14 @@ class Core:
         await self.neighbours.listen()
         await self.host.watch()
         await self.parts.log.catch_up()
+
+    async def _look_around(self) -> None:
+        """Read what was told while a ping was lost; and whoever has not beaten in time is away, for all to see."""
+        await self.parts.log.catch_up()
+        now = self.parts.clock.now()
+        for host in await self.parts.store.hosts():
+            if host.id != self._identity and host.lease_until <= now:
+                await self.parts.store.transact(detaching, Detach(host.id, lapsed=True))
 
     def _committed(self, events: list[Event]) -> None:
         self.neighbours.committed(events)

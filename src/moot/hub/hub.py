@@ -19,21 +19,24 @@ import msgspec
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import View
-from moot.errors import BadText, BadValue, NotFound, NotPermitted, TimedOut
+from moot.errors import BadValue, NotFound, NotPermitted, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
-from moot.hub import inspect
+from moot.hub import deliveries, inspect
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
+from moot.hub.broadcast import Broadcast
 from moot.hub.calls import Calls
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
 from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
-from moot.hub.replay import Replayed, replay
+from moot.hub.replay import replay
+from moot.hub.texts import storable
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
+from moot.logs.embedded import RESET
 from moot.model.answer import Preview, Receipt, Warned
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
@@ -42,16 +45,8 @@ from moot.model.prompt import Offered
 from moot.model.turn import Turn, TurnState
 from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
-from moot.rules.text import TextProblem, check_text
 from moot.settings import Home, Settings, find_home
 
-PROBLEMS = {
-    "type": "it is not a text",
-    "empty": "it is empty",
-    "nul": "it holds U+0000",
-    "surrogate": "it is not valid Unicode",
-    "too_long": "it is too long",
-}
 UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
 
 
@@ -191,14 +186,7 @@ class Hub:
             raise BadValue(f"this cannot be posted: {problem}") from problem
 
     def _checked(self, text: str) -> str:
-        try:
-            return check_text(text, limit_bytes=self.settings.limits.message_bytes)
-        except TextProblem as problem:
-            raise BadText(
-                f"the text cannot be stored: {PROBLEMS[problem.problem]}",
-                detail=f"expected {problem.expected}",
-                problem=problem.problem,
-            ) from problem
+        return storable(text, self.settings.limits.message_bytes)
 
     def _with_near_names(self, receipt: Receipt) -> Receipt:
         """Unknown names in the text come back with those they may have meant."""
@@ -224,27 +212,17 @@ class Hub:
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
     async def broadcast(self, text: str) -> dict[str, Any]:
-        """One message to everybody else, each in its pair's own conversation and under its own limit."""
-        shared = f"b{uuid4().hex[:12]}"
-        delivered: list[str] = []
-        failed: list[dict[str, Any]] = []
+        """One message to everybody else, each in its pair's own conversation, under its own limit."""
+        told = Broadcast(shared := f"b{uuid4().hex[:12]}")
         for who in self._core.people():
             if who.id == self._me or not who.speaks_in_turns:
                 continue
             pair = await self.conversations.implicit([who.id])
-            command = self._posting(
-                pair.id, text, metadata={"broadcast_id": shared}, key=f"{shared}:{who.id}"
+            key, metadata = f"{shared}:{who.id}", {"broadcast_id": shared}
+            await told.try_one(
+                who.name, self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
             )
-            try:
-                await self._core.do(post, command)
-            except (NotPermitted, NotFound) as refusal:
-                failed.append({"agent": who.name, "error": refusal.title})
-            except Exception as refusal:  # each pair is on its own: one refusal must not stop the others
-                after = getattr(refusal, "retry_after_ms", None)
-                failed.append({"agent": who.name, "error": str(refusal), "retry_after_ms": after})
-            else:
-                delivered.append(who.name)
-        return {"delivered_to": delivered, "failed": failed, "broadcast_id": shared}
+        return told.to_dict()
 
     async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
@@ -318,16 +296,20 @@ class Hub:
 
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
         """One turn, with exactly what its agent was given; without that where it is not asked for."""
-        found = await self._core.parts.store.turn(TurnId(int(id))) if str(id).isdigit() else None
+        found = await self._found(id)
+        return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
+
+    async def _found(self, id: str) -> Turn:
+        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if str(id).isdigit() else None
         if found is None:
             raise NotFound(f"there is no turn {id}", ref=str(id))
-        return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
+        return found
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
         """What an agent would be given if its turn in a conversation began now."""
         return await inspect.now(self._core, agent, conversation)
 
-    async def replay(self, agent: str) -> Replayed:
+    async def replay(self, agent: str) -> shapes.Replayed:
         """An agent's views rebuilt from the first record of the log, and held against the store's."""
         return await replay(self._core, agent)
 
@@ -340,6 +322,21 @@ class Hub:
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
         return await explained(self._core, *_address(message_id))
+
+    async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
+        """How far a message got with each agent, with the moments."""
+        return await deliveries.of_message(self._core, *_address(message_id))
+
+    async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
+        """Turns that failed or expired and were not made up for since."""
+        filters = {"agent": (await self._core.participant(agent)).id} if agent else {}
+        found = await deliveries.dead(self._core, **filters)
+        return [shapes.Turn.of(turn, self._core.names) for turn in found]
+
+    async def redeliver(self, turn_id: str) -> Receipt:
+        """Ask an agent once more for what it failed to answer."""
+        turn = await self._found(turn_id)
+        return await self.post(**deliveries.again(turn, self._core.names(turn.agent)))
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
         hits = await self._core.parts.store.search(query, limit)
@@ -399,9 +396,8 @@ class Hub:
         subscription = self._core.parts.log.subscribe(None if after is None else int(after), where)
         try:
             async for event in subscription:
-                if who is not None and event.by != who:
-                    continue
-                if types and event.type not in types:
+                concerns = (who is None or event.by == who) and (not types or event.type in types)
+                if not concerns and event.type != RESET:
                     continue
                 yield shapes.Event.of(event, self._core.names, await self._body(event))
         finally:

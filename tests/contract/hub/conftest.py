@@ -8,12 +8,13 @@ import pytest
 
 from moot import PASS, Hub, agent
 from moot.client import RemoteHub
+from moot.settings import Home
 
 
 @agent("arya", role="engineer")
 async def arya(turn: Any) -> str:
     await turn.say("well, ")
-    return f"arya heard {turn.text}"
+    return f"arya heard {turn.text}".replace("@", "")
 
 
 @agent("quiet")
@@ -34,5 +35,5 @@ async def hub(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[A
         if request.param == "in process":
             yield here
             return
-        async with RemoteHub.open(socket) as there:
+        async with RemoteHub.open(Home(tmp_path)) as there:
             yield there

@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
-from moot import shapes
+from moot import Hub, shapes
+from moot.client.remote import RemoteAgents, RemoteConversations, RemoteHub
 from moot.errors import BadText, BadValue, Conflict, NotFound, Passed, TimedOut, TurnFailed
+from moot.hub.agents import Agents
+from moot.hub.calls import METHODS, ONLY_HERE
+from moot.hub.conversations import Conversations
 from moot.model.answer import Preview, Receipt
 
 
@@ -23,7 +27,7 @@ async def test_a_message_is_posted_answered_and_read_again(hub: Any) -> None:
     assert all(isinstance(message, shapes.Message) for message in messages)
     assert [(m.sender, m.text) for m in messages] == [
         ("user", "hello @arya"),
-        ("arya", "arya heard hello @arya"),
+        ("arya", "arya heard hello arya"),
     ]
     assert [m.id for m in await hub.newest("room", 1)] == [messages[-1].id]
     why = await hub.why(receipt.id)
@@ -140,3 +144,52 @@ async def test_pieces_of_a_reply_are_told_live(hub: Any) -> None:
     await asyncio.sleep(0.05)
     await hub.post("room", "@arya hello")
     assert await asyncio.wait_for(listening, 10) == "well, "
+
+
+@pytest.mark.req("M-01")
+async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya", "quiet", "broken"])
+    await hub.agents.create("away")
+    await hub.conversations.join("room", "away")
+    receipt = await hub.post("room", "@arya @broken @away hello", max_turns=4)
+    await hub.settled("room", timeout=10)
+    found = {d.agent: d for d in await hub.deliveries(receipt.id)}
+    states = {name: (d.state, d.reachability) for name, d in found.items()}
+    assert states == {
+        "arya": ("answered", "live"),
+        "quiet": ("passed", "live"),
+        "broken": ("failed", "live"),
+        "away": ("owed", "away"),
+    }
+    arya = found["arya"]
+    assert arya.stored_at <= arya.started_at <= arya.ended_at
+    assert found["away"].started_at is None
+    assert "on purpose" in found["broken"].error
+    [dead] = await hub.dead_letters()
+    assert (dead.agent, dead.state) == ("broken", "failed")
+    again = await hub.redeliver(dead.id)
+    await hub.settled("room", timeout=10)
+    asked = [m for m in await hub.messages("room") if m.id == again.id]
+    assert [(m.text, m.reply_to) for m in asked] == [(f"@broken please answer #{receipt.seq}", receipt.id)]
+    assert len(await hub.dead_letters(agent="broken")) == 2
+    with pytest.raises(Conflict):
+        await hub.redeliver(arya.turn)
+    with pytest.raises(NotFound):
+        await hub.redeliver("999")
+
+
+def public(kind: type) -> set[str]:
+    return {name for name, value in vars(kind).items() if not name.startswith("_") and callable(value)}
+
+
+def test_every_method_can_be_called_from_afar_or_says_that_it_cannot() -> None:
+    for prefix, here, there in (
+        ("", Hub, RemoteHub),
+        ("conversations.", Conversations, RemoteConversations),
+        ("agents.", Agents, RemoteAgents),
+    ):
+        for name in {f"{prefix}{method}" for method in public(here) | {"open", "reading"} & set(vars(here))}:
+            known = name in METHODS or name in ONLY_HERE
+            assert known, f"{name} is neither callable over the socket nor named as local"
+        missing = {m for m in METHODS if m.startswith(prefix) and "." not in m.removeprefix(prefix)}
+        assert {m.removeprefix(prefix) for m in missing} <= public(there)

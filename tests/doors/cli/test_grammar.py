@@ -33,6 +33,8 @@ EVERY_LEAF = {
     "why": ("why", "build:1"),
     "turns": ("turns", "--conv", "build"),
     "turn show": ("turn", "show", "1"),
+    "turn dead": ("turn", "dead"),
+    "turn retry": (),  # needs a turn that failed: test_talk.py has one
     "context": ("context", "arya", "build"),
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
@@ -48,6 +50,12 @@ EVERY_LEAF = {
     "agents status": ("agents", "status"),
     "agents logs": (),
     "agents ping": (),
+    "export": ("export", "build", "-o", "build.md"),
+    "import": ("import", "build.jsonl"),
+    "backup create": ("backup", "create"),
+    "backup list": ("backup", "list"),
+    "backup verify": ("backup", "verify"),
+    "backup restore": ("backup", "restore", "--yes"),
     "agents list": ("agents", "list"),
     "agents show": ("agents", "show", "arya"),
     "agents rename": ("agents", "rename", "arya", "brienne"),
@@ -101,6 +109,8 @@ def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert shell.moot("conv", "new", "build", "--with", "arya,gendry,quiet").code == 0
     assert shell.moot("conv", "new", "old").code == shell.moot("conv", "archive", "old").code == 0
     assert shell.moot("send", "--conv", "build", "hello @arya").code == 0
+    assert shell.moot("backup", "create").code == 0
+    assert shell.moot("export", "build", "-o", str(shell.home / "build.jsonl")).code == 0
     assert shell.moot("keys", "set", "openrouter.ai", stdin=b"sk-or-0123456789").code == 0
     return shell.home
 
@@ -112,6 +122,7 @@ def test_every_command_answers_with_one_json_document(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("sk-typed-0123456789"))
     shutil.copytree(used_home, shell.home, dirs_exist_ok=True)
+    monkeypatch.chdir(shell.home)
     told = moot(*EVERY_LEAF[name], "--json")
     assert (told.code, told.err) == (0, "")
     assert told.json is not None
@@ -219,6 +230,7 @@ def test_no_command_writes_an_escape_byte_where_none_is_wanted(
             monkeypatch.setattr(stream, "isatty", lambda: True)
         monkeypatch.setenv("MOOT_PAGER", "cat")
     shutil.copytree(used_home, shell.home, dirs_exist_ok=True)
+    monkeypatch.chdir(shell.home)
     told = moot(*EVERY_LEAF[name])
     assert told.code == 0, told.err
     assert "\x1b" not in told.out + told.err

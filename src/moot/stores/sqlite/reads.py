@@ -252,3 +252,6 @@ class SqliteReads:
 
     async def last_event(self) -> int:
         return int(self._get(READ.last_event))
+
+    async def horizon(self) -> int:
+        return int(self._get(READ.horizon))

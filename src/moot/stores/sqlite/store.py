@@ -1,7 +1,7 @@
 """The store of a home on SQLite: write side, read ports and the check for `moot doctor`, in one object."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -9,17 +9,14 @@ import apsw
 from msgspec import Struct
 
 from moot.errors import StoreDamaged
-from moot.model.conversation import Conversation
 from moot.model.event import Event
-from moot.model.ids import ConversationId
 from moot.model.message import Message
 from moot.ports import Verb
-from moot.rules import audit
 from moot.stores.runner import Runner, Source
-from moot.stores.sqlite import rows
 from moot.stores.sqlite.engine import NO_END, SqliteEngine
 from moot.stores.sqlite.reads import SqliteReads
-from moot.stores.sqlite.statements import READ, SEARCH
+from moot.stores.sqlite.soundness import read_all
+from moot.stores.sqlite.statements import SEARCH
 
 Told: TypeAlias = Callable[[list[Event]], None]
 
@@ -27,7 +24,6 @@ QUIET_SECONDS = 0.25
 """So long after the last commit the full-text index is caught up in the background."""
 MOST_SECONDS_BEHIND = 60.0
 """A store that is never quiet is caught up as often as this."""
-PAGE = 1000
 
 
 class Health(Struct, frozen=True):
@@ -100,6 +96,15 @@ class SqliteStore(SqliteReads):
             else:
                 reached = await self._runner.call(self._engine.index_some)
 
+    # --- retention -----------------------------------------------------------------------------------------
+
+    async def forget_events(self, *, before: float) -> int:
+        """Little by little, between the batches of others."""
+        gone = 0
+        while some := await self._runner.call(lambda: self._engine.forget_some(before)):
+            gone += some
+        return gone
+
     # --- the check ---------------------------------------------------------------------------------------
 
     async def check(self) -> Health:
@@ -107,7 +112,7 @@ class SqliteStore(SqliteReads):
         journal_mode, synchronous = await self._runner.call(self._engine.modes)
         problems: list[str] = []
         try:
-            messages, found = await self._long(_read_all)
+            messages, found = await self._long(read_all)
             problems += found
         except StoreDamaged as damage:
             messages = 0
@@ -119,36 +124,3 @@ class SqliteStore(SqliteReads):
             messages=messages,
             problems=tuple(problems),
         )
-
-
-def _read_all(connection: apsw.Connection) -> tuple[int, list[str]]:
-    """How many messages there are, and what is wrong; all of it seen at one moment."""
-    connection.execute("BEGIN")
-    try:
-        verdicts = [str(text) for (text,) in connection.execute("PRAGMA integrity_check")]
-        problems = [text for text in verdicts if text != "ok"]
-        for archived in (False, True):
-            found = connection.execute(READ.conversations, (archived, None)).get
-            for conversation in rows.CONVERSATIONS.many(found):
-                problem = _chain_problem(connection, conversation)
-                problems += [f"{conversation.name} ({conversation.id}): {problem}"] if problem else []
-        return int(connection.execute(READ.count_messages).get), problems
-    finally:
-        connection.execute("ROLLBACK")
-
-
-def _chain_problem(connection: apsw.Connection, conversation: Conversation) -> str | None:
-    revisions = rows.REVISIONS.many(connection.execute(READ.revisions, (conversation.id,)).get)
-    messages = _all_messages(connection, conversation.id)
-    return audit.verify(messages, revisions, conversation.chain, conversation.links)
-
-
-def _all_messages(connection: apsw.Connection, conversation: ConversationId) -> Iterator[Message]:
-    after = 0
-    while True:
-        page = connection.execute(READ.messages_after, (PAGE, conversation, after, NO_END)).get
-        messages = rows.MESSAGES.many(page)
-        if not messages:
-            return
-        yield from messages
-        after = messages[-1].seq

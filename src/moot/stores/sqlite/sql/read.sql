@@ -157,6 +157,10 @@ SELECT group_concat(shape, ',') FROM (
 -- The newest event id ever given.
 SELECT max(coalesce((SELECT max(id) FROM events), 0), (SELECT value FROM counters WHERE name = 'event'));
 
+-- name: horizon
+-- The newest event that is no longer kept.
+SELECT coalesce((SELECT value FROM counters WHERE name = 'horizon'), 0);
+
 -- name: count_messages
 -- How many messages there are.
 SELECT count(*) FROM messages;

@@ -1,0 +1,114 @@
+"""The lines of an export: what `moot export --format jsonl` writes and `moot import` reads, one JSON object each.
+
+First a `moot-export` line, then for every conversation one `conversation` line, its `message` lines in order, its
+`summary` lines and an `end` line that counts them, so that a file that was cut short is noticed. A `person`
+line stands before the first line that needs it. Fields with their default value are left out. Equal content gives
+equal bytes: keys have a fixed order, times are UTC to the microsecond, nothing tells when it was exported.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, json
+
+VERSION: Final = 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Line(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
+    """One line; `type` says which."""
+
+
+class Header(Line, frozen=True, tag="moot-export"):
+    version: int
+    redacted: bool = False
+
+
+class Person(Line, frozen=True, tag="person"):
+    name: str
+    kind: str
+    display: str = ""
+    role: str = ""
+
+
+class Seat(Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    joined_at: str
+
+
+class Conversation(Line, frozen=True, tag="conversation"):
+    id: str
+    name: str
+    kind: str
+    created_at: str
+    updated_at: str
+    participants: tuple[Seat, ...] = ()
+    settings: dict[str, Any] = {}
+    """Only what was chosen for this conversation; the rest follows `[groups]` wherever it is read."""
+    home: str = ""
+    archived: bool = False
+    channel_type: str = ""
+    channel_group_id: str = ""
+
+
+class Message(Line, frozen=True, tag="message", rename={"sender": "from"}):
+    seq: int
+    sender: str
+    kind: str
+    at: str
+    text: str = ""
+    mentions: tuple[str, ...] = ()
+    reply_to: int = 0
+    """seq in the same conversation."""
+    root: int | str = 0
+    """Where its chain began: a seq of the same conversation, an address in another one, 0 with itself."""
+    hop: int = 0
+    intent: str = ""
+    version: int = 1
+    deleted: bool = False
+    metadata: dict[str, Any] = {}
+
+
+class Summary(Line, frozen=True, tag="summary"):
+    upto: int
+    text: str
+    by: str
+    at: str
+    version: int = 1
+    usage: dict[str, Any] | None = None
+
+
+class End(Line, frozen=True, tag="end"):
+    messages: int
+    summaries: int = 0
+
+
+AnyLine: TypeAlias = Header | Person | Conversation | Message | Summary | End
+
+_encoder = json.Encoder(order="deterministic")
+_decoder = json.Decoder(AnyLine)
+
+
+def written(line: AnyLine) -> bytes:
+    return _encoder.encode(line) + b"\n"
+
+
+def read(line: bytes) -> AnyLine:
+    """The line, or msgspec's DecodeError or ValidationError, which say what is wrong with it."""
+    found: AnyLine = _decoder.decode(line)
+    return found
+
+
+def moment(at: float) -> str:
+    """RFC 3339 in UTC, to the microsecond: what is stored, exactly."""
+    told = (_EPOCH + timedelta(microseconds=round(at * 1_000_000))).isoformat(timespec="microseconds")
+    return told.replace("+00:00", "Z")
+
+
+def seconds(text: str) -> float:
+    """The moment that `moment` wrote; ValueError when it is none, or has no zone."""
+    told = datetime.fromisoformat(text)
+    if told.tzinfo is None:
+        raise ValueError(f"{text} has no time zone")
+    return ((told - _EPOCH) // _MICROSECOND) / 1_000_000

@@ -1,0 +1,47 @@
+"""Blacken what looks like a secret or an address in a text that is about to leave the house.
+
+By shape only: keys of known makers, tokens, private keys, passwords in addresses, e-mail addresses. It cannot
+know a secret that looks like a word; whoever shares an export reads it first.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+BLACK: Final = "[redacted]"
+
+_SHAPES: Final = re.compile(
+    r"""
+      -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|\Z)
+    | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{12,}
+    | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,} | \bglpat-[A-Za-z0-9_-]{16,}
+    | \bxox[a-z]-[A-Za-z0-9-]{10,}
+    | \bAKIA[0-9A-Z]{16}\b | \bAIza[0-9A-Za-z_-]{30,}
+    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
+    | \b\d{8,10}:[A-Za-z0-9_-]{30,}
+    | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)
+    | (?i:(?<=bearer\ ))[A-Za-z0-9._~+/=-]{12,}
+    | \b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\b
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_NAMED: Final = re.compile(
+    r"""(?i)\b((?:[a-z0-9]+[_-])*(?:password|passwd|pwd|secret|token|api[_-]?key)["']?\s*[:=]\s*)"""
+    r"""("[^"]*"|'[^']*'|[^\s,;]+)"""
+)
+
+
+def redacted(text: str) -> str:
+    text = _SHAPES.sub(BLACK, text)
+    return _NAMED.sub(lambda met: met[1] + BLACK, text)
+
+
+def redacted_values(value: Any) -> Any:
+    """The same for every text inside a value of JSON; keys stay."""
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, Mapping):
+        return {key: redacted_values(inside) for key, inside in value.items()}
+    if isinstance(value, list | tuple):
+        return [redacted_values(inside) for inside in value]
+    return value
