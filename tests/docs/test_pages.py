@@ -45,8 +45,6 @@ def test_programs_shown_in_the_pages_run(page: Path, number: int, program: str, 
 
 def test_the_commands_of_the_tutorial_work_in_this_order(tmp_path: Path) -> None:
     page = (ROOT / "docs/tutorial/first-conversation.md").read_text()
-    [settings] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    (tmp_path / "moot.toml").write_text(settings)
     blocks = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
     assert len(lines) > 10

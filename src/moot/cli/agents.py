@@ -1,6 +1,8 @@
 """`moot agents`: who is here, and what each is doing."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,8 +11,10 @@ from moot.cli.grammar import Branch
 from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import hollow
 from moot.cli.session import Session
-from moot.hub import Hub
 from moot.rules.palette import AWAY, MARKS
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 
 @click.group(

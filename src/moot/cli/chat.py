@@ -1,7 +1,9 @@
 """`moot chat`: talk with agents, line by line; with a text, say it, print the replies and leave."""
 
+from __future__ import annotations
+
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
@@ -16,7 +18,9 @@ from moot.cli.screen import hollow
 from moot.cli.session import Session
 from moot.cli.talk import Outcome, Talk
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 SHOWN = 10
 

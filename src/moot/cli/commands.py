@@ -11,6 +11,9 @@ class Entry(NamedTuple):
 
 COMMANDS: Final[dict[str, Entry]] = {
     "demo": Entry("moot.cli.demo:demo", "Start", "Watch offline demo agents talk, and join in."),
+    "init": Entry(
+        "moot.cli.init:init", "Start", "Set up: your name, your first agents, what they think with."
+    ),
     "doctor": Entry("moot.cli.doctor:doctor", "Start", "Check the home, the settings and the database."),
     "chat": Entry("moot.cli.chat:chat", "Talk", "Talk with agents, or in a conversation."),
     "send": Entry("moot.cli.send:send", "Talk", "Send one message and wait for the reply."),
@@ -35,12 +38,13 @@ COMMANDS: Final[dict[str, Entry]] = {
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
-    "status": Entry(
-        "moot.cli.status:status", "Run", "Where things stand: what needs you, who works, what is done."
-    ),
+    "config": Entry("moot.cli.config:config", "Data", "Read and change moot.toml."),
     "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),
     "import": Entry("moot.cli.import_:import_", "Data", "Take in conversations that were exported."),
     "backup": Entry("moot.cli.backup:backup", "Data", "Make, check and restore backups."),
+    "status": Entry(
+        "moot.cli.status:status", "Run", "Where things stand: what needs you, who works, what is done."
+    ),
     "help": Entry("moot.cli.helping:help_", "Self", "Help on a command or a topic."),
     "completion": Entry("moot.cli.completion:completion", "Self", "Print the completion script for a shell."),
     "version": Entry("moot.cli.helping:version", "Self", "Which version this is."),

@@ -1,10 +1,12 @@
 """`moot conv`: make, find and change conversations."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,9 +19,11 @@ from moot.cli.screen import Screen
 from moot.cli.session import Session
 from moot.cli.talk import Talk
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
-from moot.hub import Hub
 from moot.hub.slash import At, Done, carry_out, check_setting, configure
 from moot.rules import slash
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 SHOWN = 50
 KINDS = ("direct", "group", "link", "task", "ephemeral")

@@ -1,7 +1,9 @@
 """`moot group`: the verbs of `/group`, from a shell. Where a chat knows its conversation, here `--conv` says it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,8 +13,10 @@ from moot.cli.grammar import Branch
 from moot.cli.opening import with_hub, with_reading
 from moot.cli.session import Session
 from moot.cli.words import title
-from moot.hub import Hub
 from moot.hub.slash import create_group
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 
 @click.group(

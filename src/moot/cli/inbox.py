@@ -1,5 +1,9 @@
 """`moot inbox`: what waits for you, or for an agent."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
 
 from moot.cli.grammar import AT_LEAST_1, leaf
@@ -8,7 +12,9 @@ from moot.cli.screen import clock_time, safe
 from moot.cli.session import Session
 from moot.cli.why import address
 from moot.cli.words import is_agent, marks_of, title
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 
 @leaf(

@@ -1,6 +1,8 @@
 """`moot turn show` and `moot context`: what an agent was given, or would be given now, to the last byte."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
@@ -12,7 +14,9 @@ from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import message_at
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 
 @click.group(

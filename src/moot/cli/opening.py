@@ -1,4 +1,9 @@
-"""How a command gets a hub: opened on the home, with quiet logs and the agents that nobody else hosts."""
+"""How a command gets a hub: opened on the home, with quiet logs and the agents that nobody else hosts.
+
+A command that goes through a running hub imports no store, no brain and no log library: those come in when needed.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import logging
@@ -6,15 +11,15 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import TypeVar, cast
-
-import structlog
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from moot.cli.session import Session
 from moot.client import RemoteHub
-from moot.hub import Hub
-from moot.settings import AgentSettings, Home, find_home
-from moot.wiring import spec
+from moot.settings.home import Home, find_home
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+    from moot.settings import AgentSettings
 
 T = TypeVar("T")
 RUNNABLE = ("demo", "code", "anthropic", "openai")
@@ -47,28 +52,36 @@ def with_reading(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
 @asynccontextmanager
 async def reading_hub(session: Session) -> AsyncIterator[Hub]:
     set_up_logs(session)
-    async with Hub.reading(home_of(session).path) as hub:
+    async with _hub().reading(home_of(session).path) as hub:
         yield hub
+
+
+def _hub() -> Any:
+    from moot.hub import Hub  # noqa: PLC0415
+
+    return Hub
 
 
 @asynccontextmanager
 async def opened_hub(session: Session, *, here: bool = False) -> AsyncIterator[Hub]:
     """The hub that runs on the home, over its socket; where none does, or with `here`, one of our own."""
-    set_up_logs(session)
     home = home_of(session)
     running = None if here else await RemoteHub.find(home)
     if running is None:
-        async with Hub.open(home.path) as hub:
+        set_up_logs(session)
+        async with _hub().open(home.path) as hub:
             yield hub
         return
     try:
-        yield cast(Hub, running)
+        yield cast("Hub", running)
     finally:
         await running.close()
 
 
 def set_up_logs(session: Session, level: int = logging.CRITICAL) -> None:
     """Logs go to stderr: everything with --debug, else only what the command asks for."""
+    import structlog  # noqa: PLC0415
+
     pretty = sys.stderr.isatty()
     structlog.configure(
         processors=[
@@ -94,6 +107,8 @@ async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | Non
     rows = {row.name: row for row in hub.settings.agents if wanted is None or row.name in wanted}
     absent = [a.name for a in await hub.agents.list() if a.name in rows and a.reachability != "live"]
     home = home_of(session)
+    from moot.wiring import spec  # noqa: PLC0415
+
     taken = [rows[name] for name in absent if can_run(rows[name])]
     await hub.host([spec(row, home) for row in taken])
     return [row.name for row in taken]

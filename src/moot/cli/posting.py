@@ -1,8 +1,10 @@
 """Saying one thing and showing what comes of it: what send, ask and chat with a text share."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moot import shapes
 from moot.cli.exits import OK, OUTCOMES, WAITED
@@ -13,9 +15,11 @@ from moot.cli.talk import Outcome, Talk, View
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import agents_in, marks_of
 from moot.errors import BadText, NotFound, Undelivered
-from moot.hub import Hub
 from moot.model.answer import Receipt
 from moot.rules.mentions import parse
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 WAIT_SECONDS: Final = 120.0
 REACHED: Final = {

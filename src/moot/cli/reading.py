@@ -1,10 +1,12 @@
 """Commands that only read: tail, search, turns."""
 
+from __future__ import annotations
+
 import asyncio
 import re
 import time
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
@@ -16,7 +18,9 @@ from moot.cli.screen import clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import is_agent, marks_of, title
 from moot.errors import BadValue
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 NEWEST = 20
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

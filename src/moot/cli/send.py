@@ -1,8 +1,10 @@
 """`moot send`: one message, its receipt, and the reply if one waits for it."""
 
+from __future__ import annotations
+
 import asyncio
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import click
@@ -18,7 +20,9 @@ from moot.cli.talk import Outcome, Talk
 from moot.cli.why import address
 from moot.cli.words import is_agent
 from moot.errors import NotFound
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 REQUIRED = ("queued", "delivered", "answered")
 

@@ -3,17 +3,21 @@
 Above: send, chat and demo. Below: the hub's events; a view (views.py) draws them.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from moot import shapes
 from moot.cli.words import is_agent, reason_of
-from moot.hub import Hub
 from moot.model.answer import Receipt
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 LOOK_AGAIN = 1.0
 """Seconds after which the store is asked again, whatever was told or not."""
@@ -67,7 +71,7 @@ class Talk:
         """Whether one's own words are shown, where they were not typed here."""
 
     @asynccontextmanager
-    async def following(self) -> AsyncIterator["Talk"]:
+    async def following(self) -> AsyncIterator[Talk]:
         """Show everything that happens in the conversation until the block is left."""
         await self._begin()
         ticking = asyncio.create_task(self._tick())

@@ -1,14 +1,19 @@
 """Two ways of drawing a talk: plain lines for pipes, screen readers and CI; a growing text for terminals."""
 
+from __future__ import annotations
+
 import re
 import shutil
 import time
+from typing import TYPE_CHECKING
 
 from moot import shapes
 from moot.cli.progress import AFTER_SECONDS, InPlace, Waiting
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.words import chip, is_agent, line, marks_of, reason_for
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 WIDEST = 88
 ENDED = {

@@ -1,5 +1,9 @@
 """`moot why`: for one message, each agent's part in it, by which rule, and what caused it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
 
 from moot import shapes
@@ -9,7 +13,9 @@ from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import DUTIES, is_agent, marks_of, message_at, reason_for, you
 from moot.errors import BadValue, NotFound
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 SHOWN = 70
 

@@ -1,21 +1,26 @@
 """A running hub, reached over its socket, with the methods of `Hub`.
 
-async with RemoteHub.open(home.hub_sock) as hub:
+async with RemoteHub.open(home) as hub:
     await hub.post("build", "hello")
 """
+
+from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from moot import shapes
 from moot.client.line import Connection
 from moot.errors import HubAbsent
 from moot.model.answer import Preview, Receipt
-from moot.settings import Home, Settings, load
+from moot.settings.home import Home
+
+if TYPE_CHECKING:
+    from moot.settings import Settings
 
 Messages = list[shapes.Message]
 Turns = list[shapes.Turn]
@@ -36,7 +41,7 @@ class RemoteHub:
         self.agents = RemoteAgents(line, speaker)
 
     @classmethod
-    async def find(cls, home: Home) -> "RemoteHub | None":
+    async def find(cls, home: Home) -> RemoteHub | None:
         """The hub that runs on a home; None where nobody answers."""
         line = Connection()
         try:
@@ -49,7 +54,7 @@ class RemoteHub:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, home: Home) -> AsyncIterator["RemoteHub"]:
+    async def open(cls, home: Home) -> AsyncIterator[RemoteHub]:
         found = await cls.find(home)
         if found is None:
             raise HubAbsent(f"no hub answers on {home.hub_sock}", fix=("moot up",))
@@ -64,9 +69,11 @@ class RemoteHub:
     @cached_property
     def settings(self) -> Settings:
         """moot.toml and the environment, as they are read here."""
+        from moot.settings import load  # noqa: PLC0415
+
         return load(self._home)
 
-    def acting_as(self, name: str) -> "RemoteHub":
+    def acting_as(self, name: str) -> RemoteHub:
         return RemoteHub(self._line, name, self.position, self._home, name)
 
     async def _call(self, method: str, answer: Any, *args: Any, **named: Any) -> Any:
@@ -204,7 +211,7 @@ class RemoteConversations:
     async def get(self, ref: str) -> shapes.Conversation:
         return await self._one("get", ref)
 
-    async def list(self, **filters: Any) -> "list[shapes.Conversation]":
+    async def list(self, **filters: Any) -> list[shapes.Conversation]:
         kind = list[shapes.Conversation]
         return await self._line.call("conversations.list", kind, speaker=self._speaker, **filters)
 
@@ -253,7 +260,7 @@ class RemoteAgents:
     async def _one(self, method: str, *args: Any, **named: Any) -> shapes.Agent:
         return await self._line.call(f"agents.{method}", shapes.Agent, *args, speaker=self._speaker, **named)
 
-    async def list(self) -> "list[shapes.Agent]":
+    async def list(self) -> list[shapes.Agent]:
         return await self._line.call("agents.list", list[shapes.Agent], speaker=self._speaker)
 
     async def get(self, name: str) -> shapes.Agent:

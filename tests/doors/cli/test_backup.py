@@ -236,15 +236,15 @@ def test_whoever_else_has_it_open_is_named(shell: Shell, talked: Moot) -> None:
 
 def test_a_daemon_that_lives_is_named(shell: Shell, talked: Moot) -> None:
     path = made(talked)
-    other = subprocess.Popen(["sleep", "60"])
+    pid = shell.moot("agent", "start", "arya", "--json").json["pid"]
     try:
-        (shell.home / "run" / "agents" / "arya.pid").write_text(f"{other.pid}\n", encoding="ascii")
         told = shell.moot("backup", "restore", str(path), "--yes")
         assert told.code == 9
-        assert f"agent arya runs on it (pid {other.pid})" in told.err
+        assert f"agent arya runs on it (pid {pid})" in told.err
+        assert "fix   moot agent stop arya" in told.err
+        assert shell.moot("backup", "create").code == 0
     finally:
-        other.kill()
-        other.wait(10)
+        shell.moot("agent", "stop", "arya")
     assert shell.moot("backup", "restore", str(path), "--yes").code == 0
 
 

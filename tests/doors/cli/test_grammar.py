@@ -23,6 +23,7 @@ Moot = Callable[..., Told]
 
 EVERY_LEAF = {
     "demo": ("demo", "--fast"),
+    "init": ("init", "--yes", "--agent", "arya: backend engineer"),
     "doctor": ("doctor",),
     "chat": ("chat", "--conv", "build", "hello @arya"),
     "send": ("send", "arya", "hello"),
@@ -43,6 +44,11 @@ EVERY_LEAF = {
     "version": ("version",),
     "completion": ("completion", "bash"),
     "explain": ("explain", "E201"),
+    "config path": ("config", "path"),
+    "config list": ("config", "list"),
+    "config get": ("config", "get", "hub.port"),
+    "config set": ("config", "set", "hub.port", "0"),
+    "config edit": (),  # wants a terminal
     "stop": ("stop",),
     "agents start": (),  # a process of its own: test_daemons.py reads their JSON
     "agents stop": ("agents", "stop", "--all"),
