@@ -86,7 +86,7 @@ class Dialogue:
                 return True
             return await self.command(command)
         except MootError as error:
-            self._screen.note(error_text(error, ()))
+            self._screen.note(error_text(error, (), more=False))
         return True
 
     async def command(self, command: slash.Command) -> bool:
@@ -146,10 +146,10 @@ class Dialogue:
         warn(self._session, receipt)
         settled = await self.wait()
         done = await self._talk.outcome(receipt, settled)
-        if self._talk.conversation.kind == "group":
+        if settled and self._talk.conversation.kind == "group":
             cap = self._max_turns or int(self._talk.conversation.settings["max_agent_turns_per_message"])
             self._screen.say(self._screen.dim(f"  {round_line(done.why, done.last, len(done.replies), cap)}"))
-        elif done.outcome in ("passed", "failed"):
+        elif settled and done.outcome in ("passed", "failed"):
             self._screen.say(self._screen.dim(f"  {_ended(done)}"))
         return done
 
@@ -163,6 +163,7 @@ class Dialogue:
             if task is not None:
                 task.uncancel()
         if not settled:
+            self._talk.hush()
             self._screen.note(
                 "stopped waiting; the message is kept, and answers will stand here when they come"
             )

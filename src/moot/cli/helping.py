@@ -58,7 +58,7 @@ def json_topic() -> str:
 
 
 def slash_topic() -> str:
-    return "\n".join(f"  {form:<26}{meaning}" for form, meaning in slash.help_lines())
+    return "\n".join(f"  {form:<{slash.FORM_WIDTH}}{meaning}" for form, meaning in slash.help_lines())
 
 
 def errors_topic() -> str:

@@ -93,13 +93,18 @@ def warn(session: Session, receipt: Receipt) -> None:
             session.screen.note(f"held {seconds:.1f} s: {receipt.sender} to {part.agent} in quick succession")
 
 
-def view_for(session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool = False) -> View:
-    """A growing text on a terminal; else lines. Who asked for lines is told of states in them, a pipe is not."""
+def view_for(
+    session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool = False, together: bool = False
+) -> View:
+    """A growing text on a terminal; else lines, as where several talks are shown `together`.
+
+    Who asked for lines is told of states in them, a pipe is not.
+    """
     screen = session.screen
     if session.json:
         return Silent()
     wanted = plain or screen.plain
-    if session.is_terminal and not wanted:
+    if session.is_terminal and not wanted and not together:
         return Streaming(screen, hub, marks_of(where), chips(hub))
     return Plain(screen, hub, marks_of(where), tells=wanted or sys.stderr.isatty())
 

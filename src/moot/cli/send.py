@@ -188,7 +188,8 @@ async def broadcasting(session: Session, order: Order, text: str) -> int:
             for agent in await hub.agents.list():
                 if agent.name != voice.name:
                     pair = await voice.conversations.implicit([agent.name])
-                    talk = Talk(voice, pair, view_for(session, voice, pair))
+                    talk = Talk(voice, pair, view_for(session, voice, pair, together=True))
+                    talk.shows_own = False
                     talks[agent.name] = await stack.enter_async_context(talk.following())
         before = {name: talk.last for name, talk in talks.items()}
         done = await voice.broadcast(text)

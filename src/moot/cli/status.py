@@ -36,6 +36,7 @@ def status(session: Session, limit: int) -> None:
 
 async def standing(hub: Hub, limit: int) -> dict[str, Any]:
     names = {place.id: place.name for place in await hub.conversations.list()}
+    put_away = {place.id: place.name for place in await hub.conversations.list(archived=True)}
     turns = await hub.turns()
     recent = datetime.fromtimestamp(time.time() - DONE_SECONDS, UTC).isoformat()
     ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
@@ -45,7 +46,7 @@ async def standing(hub: Hub, limit: int) -> dict[str, Any]:
         "working": [
             _turn(turn, names) for turn in turns if turn.state in ("running", "ready", "held", "waiting")
         ][:limit],
-        "done": [_turn(turn, names) for turn in reversed(ended) if turn.state == "said"][:limit],
+        "done": [_turn(turn, put_away | names) for turn in reversed(ended) if turn.state == "said"][:limit],
     }
 
 

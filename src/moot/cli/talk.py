@@ -35,6 +35,7 @@ class View(Protocol):
     async def said(self, message: shapes.Message) -> None: ...
     def ended(self, agent: str, state: str) -> None: ...
     def over(self) -> None: ...
+    def hush(self) -> None: ...
     def tick(self) -> None: ...
     def moved(self, conversation: shapes.Conversation) -> None: ...
 
@@ -66,6 +67,8 @@ class Talk:
         self._showing = asyncio.Lock()
         self._mine: set[str] = set()
         self._following: asyncio.Task[None] | None = None
+        self.shows_own = True
+        """Whether one's own words are shown, where they were not typed here."""
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[Talk]:
@@ -133,6 +136,10 @@ class Talk:
         async with self._showing:
             yield self._mine
 
+    def hush(self) -> None:
+        """The person turns to something else: whoever speaks is shown once it is done."""
+        self._view.hush()
+
     async def read(self) -> None:
         """What was shown does not wait for the person any longer."""
         if self.last:
@@ -143,7 +150,8 @@ class Talk:
         async with self._showing:
             for message in await self.hub.messages(self.conversation.id, after=self.last):
                 self.last = message.seq
-                if message.id not in self._mine:
+                is_own = message.sender == self.hub.name and not self.shows_own
+                if message.id not in self._mine and not is_own:
                     await self._view.said(message)
 
     async def wait(self, seconds: float) -> bool:

@@ -31,6 +31,7 @@ class Silent:
     async def said(self, message: shapes.Message) -> None: ...
     def ended(self, agent: str, state: str) -> None: ...
     def over(self) -> None: ...
+    def hush(self) -> None: ...
     def tick(self) -> None: ...
     def moved(self, conversation: shapes.Conversation) -> None: ...
 
@@ -70,6 +71,8 @@ class Plain:
 
     def over(self) -> None: ...
 
+    def hush(self) -> None: ...
+
 
 class Streaming:
     """For terminals: a reply grows as it comes. One at a time; who streams beside it is shown when done.
@@ -93,6 +96,8 @@ class Streaming:
         self._waiting = Waiting(after)
         self._foot = InPlace(screen)
         self._speaker = ""
+        self._hushed: set[str] = set()
+        """Who was cut off on the screen; they are shown once, complete."""
         self._shown = ""
         self._column = 0
 
@@ -113,7 +118,7 @@ class Streaming:
         self._marks = marks_of(conversation)
 
     def delta(self, agent: str, text: str) -> None:
-        if not self._speaker and (self._screen.prompt or not text):
+        if agent in self._hushed or (not self._speaker and (self._screen.prompt or not text)):
             return  # somebody is typing: they get it once, complete
         self._waiting.begins(agent, "writing")
         if not self._speaker:
@@ -129,6 +134,7 @@ class Streaming:
 
     async def said(self, message: shapes.Message) -> None:
         self._waiting.ends(message.sender)
+        self._hushed.discard(message.sender)
         if not is_agent(message):
             self._cut()
             self._screen.say(f"  {line(self._screen, self._hub, message, self._marks)}")
@@ -147,13 +153,21 @@ class Streaming:
 
     def ended(self, agent: str, state: str) -> None:
         self._waiting.ends(agent)
+        self._hushed.discard(agent)
         if agent == self._speaker:
             self._cut()
-        if state in ENDED and state != "passed":
+        if state == "held":
+            self._waiting.begins(agent, "held back for a moment")
+        elif state in ENDED and state != "passed":
             self._screen.say(self._screen.dim(f"  {agent} {ENDED[state]}"))
 
     def over(self) -> None:
         self._foot.clear()
+
+    def hush(self) -> None:
+        if self._speaker:
+            self._hushed.add(self._speaker)
+        self._cut()
 
     def _cut(self) -> None:
         """A stream that did not become a message."""

@@ -251,7 +251,9 @@ async def _archive(_: slash.Archive, at: At) -> Done:
 
 
 async def _help(command: slash.Help, _: At) -> Done:
-    return Done(tuple(f"{form:<26}{meaning}" for form, meaning in slash.help_lines(command.name)))
+    return Done(
+        tuple(f"{form:<{slash.FORM_WIDTH}}{meaning}" for form, meaning in slash.help_lines(command.name))
+    )
 
 
 async def _quit(_: slash.Quit, __: At) -> Done:

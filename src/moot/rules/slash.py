@@ -279,7 +279,7 @@ ROWS: Final[dict[str, Row]] = {
         Row(
             "ask",
             "NAME... TEXT",
-            "make these agents answer; without TEXT, about the newest message of a person",
+            "make these agents answer; without TEXT, what was said last",
             "ask",
             _ask,
             tool="ask",
@@ -289,7 +289,7 @@ ROWS: Final[dict[str, Row]] = {
         Row(
             "why",
             "[N]",
-            "why each agent answered or was silent: about the newest message, or number N",
+            "why each agent answered or was silent, of late or to message N",
             "why",
             _why,
             tool="why",
@@ -422,6 +422,7 @@ ALIASES: Final = {
     "group set": "group config",
 }
 LITERAL: Final = ("//TEXT", "a message that begins with /")
+FORM_WIDTH: Final = 29
 
 
 def help_lines(name: str = "") -> list[tuple[str, str]]:

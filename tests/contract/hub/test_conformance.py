@@ -57,6 +57,39 @@ async def test_conversations_live_their_life(hub: Any) -> None:
         await hub.conversations.get("hall")
 
 
+async def test_a_question_has_a_conversation_of_its_own_and_can_be_asked_again(hub: Any) -> None:
+    where = await hub.conversations.ephemeral("arya", "send:arya:k")
+    assert (where.kind, where.home) == ("ephemeral", "arya")
+    assert (await hub.conversations.ephemeral("arya", "send:arya:k")).id == where.id
+    receipt = await hub.post(where.id, "hello", correlation_id="q1")
+    await hub.settled(where.id, timeout=10)
+    asked, answered = await hub.messages(where.id)
+    assert asked.metadata["correlation_id"] == answered.metadata["correlation_id"] == "q1"
+    again = await hub.ask_again(receipt.id, ["arya"])
+    assert isinstance(again, Receipt)
+    await hub.settled(where.id, timeout=10)
+    assert [m.text for m in await hub.messages(where.id)][2:] == ["hello", "arya heard hello"]
+
+
+async def test_what_waits_is_read_and_who_speaks_is_stopped(hub: Any) -> None:
+    answer = await hub.ask("arya", "hello", timeout=10)
+    [waiting] = await hub.inbox(unread=True)
+    assert isinstance(waiting, shapes.Received)
+    assert (waiting.message.id, waiting.unread) == (answer.id, True)
+    await hub.conversations.read(answer.conversation, answer.seq)
+    assert await hub.inbox(unread=True) == []
+    assert await hub.conversations.stop(answer.conversation) == ()
+
+
+async def test_a_group_is_bound_to_a_chat_until_it_is_dissolved(hub: Any) -> None:
+    made = await hub.conversations.create("room", participants=["arya"], channel=("telegram", "7"))
+    found = await hub.conversations.list(channel_type="telegram", channel_group_id="7")
+    assert [each.id for each in found] == [made.id]
+    await hub.conversations.dissolve("room")
+    assert await hub.conversations.list(channel_type="telegram") == []
+    assert (await hub.conversations.get(made.id)).archived
+
+
 async def test_asking_has_four_outcomes(hub: Any) -> None:
     assert (await hub.ask("arya", "you there?", timeout=10)).text == "arya heard you there?"
     with pytest.raises(Passed):

@@ -236,6 +236,7 @@ def test_no_command_writes_an_escape_byte_where_none_is_wanted(
             monkeypatch.setattr(stream, "isatty", lambda: True)
         monkeypatch.setenv("MOOT_PAGER", "cat")
     shutil.copytree(used_home, shell.home, dirs_exist_ok=True)
+    monkeypatch.chdir(shell.home)
     told = moot(*EVERY_LEAF[name])
     assert told.code == 0, told.err
     assert "\x1b" not in told.out + told.err
