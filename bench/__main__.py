@@ -10,8 +10,6 @@ WORKLOADS = {
     "W2": "bench.w2",
     "W4": "bench.w4",
     "W5": "bench.w5",
-    
-    
     "W10": "bench.w10",
     "PREFIX": "bench.prefix",
 }
