@@ -20,11 +20,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
-import structlog
 from msgspec import DecodeError
 from msgspec.json import Decoder, Encoder
-
-log = structlog.get_logger("moot.pings")
 
 LONGEST_ADDRESS = 100
 LONGEST_LINE = 1 << 20
@@ -92,7 +89,9 @@ class Peer(asyncio.Protocol):
             self.transport.close()
 
     def _let_go(self, why: str) -> None:
-        log.info("peer let go", action="peer_let_go", reason=why)
+        import structlog  # noqa: PLC0415  every client imports this module, and next to none needs to log
+
+        structlog.get_logger("moot.pings").info("peer let go", action="peer_let_go", reason=why)
         if self.transport is not None:
             self.transport.abort()
 
