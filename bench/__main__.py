@@ -10,6 +10,8 @@ WORKLOADS = {
     "W2": "bench.w2",
     "W4": "bench.w4",
     "W5": "bench.w5",
+    "W8": "bench.w8",
+    "W9": "bench.w9",
     "W10": "bench.w10",
     "PREFIX": "bench.prefix",
 }

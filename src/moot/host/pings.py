@@ -89,7 +89,7 @@ class Peer(asyncio.Protocol):
             self.transport.close()
 
     def _let_go(self, why: str) -> None:
-        import structlog  # noqa: PLC0415  a quarter of a light command's start, for a line that is hardly ever written
+        import structlog  # noqa: PLC0415  every client imports this module, and next to none needs to log
 
         structlog.get_logger("moot.pings").info("peer let go", action="peer_let_go", reason=why)
         if self.transport is not None:
