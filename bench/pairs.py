@@ -13,7 +13,6 @@ from typing import Any, Protocol
 from bench.bare import End
 from bench.processes import connect_to_postgres
 from moot.client import RemoteHub
-from moot.settings import Home
 
 WINDOW = 20
 TEXT = "a sentence of the usual kind, neither long nor short; " * 10
@@ -57,8 +56,8 @@ class ByMoot:
         way = cls()
         async with AsyncExitStack() as stack:
             for pair in range(pairs):
-                sender = await stack.enter_async_context(RemoteHub.open(Home(socket.parent.parent)))
-                receiver = await stack.enter_async_context(RemoteHub.open(Home(socket.parent.parent)))
+                sender = await stack.enter_async_context(RemoteHub.open(socket))
+                receiver = await stack.enter_async_context(RemoteHub.open(socket))
                 name = f"r{pairs}x{pair}"
                 await sender.agents.create(name, external=True)
                 room = (await sender.conversations.implicit([name])).id

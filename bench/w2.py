@@ -20,7 +20,6 @@ from bench.pairs import SETTINGS, WINDOW, ByBareLimit, ByMoot, ByPostgres, Way, 
 from bench.posts import open_store
 from moot.client import RemoteHub
 from moot.errors import HubAbsent
-from moot.settings import Home
 
 CYCLES = {1: 300, 8: 800, 64: 1920}
 KILLED_AFTER = 2.0
@@ -100,7 +99,7 @@ async def killed(pairs: int = 8) -> str:
                 return
 
         async with AsyncExitStack() as stack:
-            senders = [await stack.enter_async_context(RemoteHub.open(Home(hub.home))) for _ in range(pairs)]
+            senders = [await stack.enter_async_context(RemoteHub.open(hub.socket)) for _ in range(pairs)]
             writing = [asyncio.create_task(write(sender, pair)) for pair, sender in enumerate(senders)]
             await asyncio.sleep(KILLED_AFTER)
             hub.process.kill()

@@ -19,7 +19,7 @@ from bench import bare, processes
 from bench.measure import Table, load, middle_and_late
 from bench.pairs import SETTINGS, ByBareLimit, ByMoot, ByPostgres, Way, text
 from moot.client import RemoteHub
-from moot.settings import Home, HostSettings
+from moot.settings import HostSettings
 
 WAKES = 150
 LONGEST_PAUSE = 0.02
@@ -62,7 +62,7 @@ async def idle_wakes(home: Path, settings: str) -> int:
     with processes.hub(home, settings + AGENTS) as hub:
         async with AsyncExitStack() as stack:
             for _ in range(CONNECTED):
-                client = await stack.enter_async_context(RemoteHub.open(Home(hub.home)))
+                client = await stack.enter_async_context(RemoteHub.open(hub.socket))
                 following = asyncio.ensure_future(anext(client.events(types=["message.posted"])))
                 stack.callback(following.cancel)
             await asyncio.sleep(1.0)

@@ -6,10 +6,10 @@ async with RemoteHub.open(home) as hub:
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Messages = list[shapes.Message]
 Turns = list[shapes.Turn]
-GREETING_SECONDS = 5.0
-"""A hub that does not greet in this time is not waited for."""
 
 
 class RemoteHub:
@@ -45,23 +43,22 @@ class RemoteHub:
         """The hub that runs on a home; None where nobody answers."""
         line = Connection()
         try:
-            async with asyncio.timeout(GREETING_SECONDS):
-                told = await line.open(home.hub_sock)
-        except (HubAbsent, TimeoutError):
+            told = await line.open(home.hub_sock)
+        except HubAbsent:
             await line.close()
             return None
         return cls(line, told["name"], told["position"], home)
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, home: Home) -> AsyncIterator[RemoteHub]:
-        found = await cls.find(home)
-        if found is None:
-            raise HubAbsent(f"no hub answers on {home.hub_sock}", fix=("moot up",))
+    async def open(cls, socket: Path) -> AsyncIterator[RemoteHub]:
+        """The hub behind a socket; `HubAbsent` where there is none."""
+        line = Connection()
+        told = await line.open(socket)
         try:
-            yield found
+            yield cls(line, told["name"], told["position"], Home(socket.parent.parent))
         finally:
-            await found.close()
+            await line.close()
 
     async def close(self) -> None:
         await self._line.close()

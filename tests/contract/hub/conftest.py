@@ -8,7 +8,6 @@ import pytest
 
 from moot import PASS, Hub, agent
 from moot.client import RemoteHub
-from moot.settings import Home
 
 
 @agent("arya", role="engineer")
@@ -35,5 +34,5 @@ async def hub(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[A
         if request.param == "in process":
             yield here
             return
-        async with RemoteHub.open(Home(tmp_path)) as there:
+        async with RemoteHub.open(socket) as there:
             yield there
