@@ -172,3 +172,26 @@ async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
         await hub.redeliver(arya.turn)
     with pytest.raises(NotFound):
         await hub.redeliver("999")
+
+
+@pytest.mark.req("P-06")
+async def test_tokens_are_shown_once_listed_and_revoked(hub: Any) -> None:
+    issued = await hub.agents.issue_token("arya", scopes=["read"])
+    assert issued.token.startswith("moot_ag_arya_")
+    assert (issued.agent, issued.scopes) == ("arya", ("read",))
+    [listed] = await hub.agents.tokens("arya")
+    assert (listed.id, listed.scopes, listed.revoked_at) == (issued.id, ("read",), None)
+    assert issued.token not in str(listed)
+    assert (await hub.agents.revoke_token("arya", issued.id)).revoked_at is not None
+    with pytest.raises(NotFound):
+        await hub.agents.revoke_token("quiet", issued.id)
+    with pytest.raises(BadValue):
+        await hub.agents.issue_token("arya", scopes=["everything"])
+    with pytest.raises(NotFound):
+        await hub.agents.issue_token("nobody")
+
+
+async def test_what_is_said_of_an_agent_can_be_changed(hub: Any) -> None:
+    changed = await hub.agents.change("arya", role="reviewer", project="/tmp")
+    assert (changed.role, changed.project, changed.name) == ("reviewer", "/tmp", "arya")
+    assert (await hub.agents.get("arya")).role == "reviewer"

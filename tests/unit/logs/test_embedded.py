@@ -42,6 +42,9 @@ class Kept:
             if e.id > after and (conversation is None or e.conversation == conversation)
         ][:limit]
 
+    async def horizon(self) -> int:
+        return 0
+
     async def last_event(self) -> int:
         return len(self.events_)
 

@@ -140,6 +140,14 @@ WHERE a.name = ?1 ORDER BY p.name = ?1 DESC, p.id = ?1 DESC LIMIT 1;
 -- All hosts, present or lost.
 SELECT group_concat(shape, ',' ORDER BY id) FROM host_shape;
 
+-- name: token
+-- By what it hashes to.
+SELECT shape FROM token_shape WHERE digest = ?1;
+
+-- name: tokens
+-- Of one participant, oldest first.
+SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM token_shape WHERE participant = ?1;
+
 -- name: events
 -- The first ?1 things that happened after ?2.
 SELECT group_concat(shape, ',') FROM (SELECT shape FROM event_shape WHERE id > ?2 ORDER BY id LIMIT ?1);
@@ -152,6 +160,11 @@ SELECT group_concat(shape, ',') FROM (
       AND (?4 IS NULL OR conversation = ?4)
     ORDER BY id LIMIT ?1
 );
+
+-- name: horizon
+-- The event before the oldest one from which on everything is here; a restored backup begins anew behind it.
+SELECT max(coalesce((SELECT min(id) - 1 FROM events), (SELECT value FROM counters WHERE name = 'event')),
+           coalesce((SELECT value FROM counters WHERE name = 'horizon'), 0));
 
 -- name: last_event
 -- The newest event id ever given.
