@@ -34,6 +34,8 @@ class Principal(Struct, frozen=True):
     scopes: frozenset[str] = frozenset()
     by_owner: bool = False
     """The owner speaks for this participant; all rules bind the participant."""
+    token: str = ""
+    """Id of the token it showed; a stream ends when that is revoked."""
 
 
 NOBODY: Final = Principal(Standing.NOBODY)

@@ -19,10 +19,14 @@ from moot.flow.enrol import (
 from moot.hub.core import Core
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
 from moot.model.ids import ParticipantId
+from moot.model.message import Message
 from moot.model.participant import Kind, Participant
 from moot.model.turn import OPEN, TurnState
+from moot.ports import Page
 
 Tokens: TypeAlias = list[shapes.Token]
+Messages: TypeAlias = list[shapes.Message]
+Models: TypeAlias = list[Message]
 
 
 class Agents:
@@ -85,6 +89,19 @@ class Agents:
 
     async def resume(self, name: str) -> shapes.Agent:
         return await self._pause(name, paused=False)
+
+    async def inbox(self, name: str, *, limit: int = 100) -> Messages:
+        """What others said that waits to be read by an agent's open turns, oldest first."""
+        who = await self._core.participant(name)
+        store = self._core.parts.store
+        found: Models = []
+        for turn in await store.turns(agent=who.id, states=tuple(OPEN)):
+            [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == who.id]
+            begun = turn.state is TurnState.RUNNING
+            page = Page(turn.lo if begun else cursor, turn.hi + 1 if begun else None, limit)
+            found += [m for m in await store.messages(turn.conversation, page) if m.author != who.id]
+        oldest_first = sorted(found, key=lambda message: message.at)[:limit]
+        return [shapes.Message.of(message, self._core.names) for message in oldest_first]
 
     # --- tokens ------------------------------------------------------------------------------------------
 

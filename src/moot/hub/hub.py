@@ -44,6 +44,8 @@ from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
 from moot.settings import Home, Settings, find_home
 
+LONGEST_NUMBER = 18
+"""Digits that surely fit the store."""
 UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
 
 
@@ -302,7 +304,7 @@ class Hub:
         return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
 
     async def _found(self, id: str) -> Turn:
-        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if str(id).isdigit() else None
+        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if _is_number(id) else None
         if found is None:
             raise NotFound(f"there is no turn {id}", ref=str(id))
         return found
@@ -427,9 +429,14 @@ def _near(warning: Warned, known: list[str]) -> Warned:
     return Warned(warning.code, f"{warning.message}; did you mean {', '.join(near)}?", warning.names)
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+
+
 def _address(id: str) -> tuple[ConversationId, int]:
     try:
-        return parse_address(id)
+        where, seq = parse_address(id)
+        return where, min(seq, 10**LONGEST_NUMBER)
     except ValueError as problem:
         raise BadValue(str(problem)) from problem
 
