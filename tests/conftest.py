@@ -15,9 +15,6 @@ settings.register_profile(
 settings.register_profile("nightly", settings.get_profile("fast"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("MOOT_TIER", "fast"))
 
-# Hubs of several tests run at once: each takes a free port.
-os.environ.setdefault("MOOT_HUB__PORT", "0")
-
 # Where tools/bwrap.sh puts a bubblewrap that it may not install. What the system has comes first.
 os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
 

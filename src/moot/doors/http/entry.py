@@ -21,6 +21,7 @@ from moot.doors.http.table import Call, House, Route
 from moot.errors import BadValue, MootError, NotFound, NotPermitted, RateLimited
 from moot.hub import Hub
 from moot.model.token import Scope
+from moot.rules.redact import redacted
 
 log = structlog.get_logger("moot.http")
 
@@ -76,7 +77,11 @@ class Entry:
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             number = uuid4().hex[:12]
             log.error(
-                "a request failed", action="request_failed", path=self._path, id=number, error=repr(error)
+                "a request failed",
+                action="request_failed",
+                path=self._path,
+                id=number,
+                error=redacted(repr(error)),
             )
             return problem(MootError("the hub failed at this", detail=f"its log says more under {number}"))
 
