@@ -9,6 +9,7 @@
     │   ├── Conflict           E205   stale version, taken conversation name, another body under one key
     │   └── BadSettings        E103   moot.toml is broken; says file:line:column
     ├── Refused            policy or a brake: somebody has to allow it, or wait
+    │   ├── Unauthenticated    E300   nobody we know: no token, a wrong one, or a revoked one
     │   ├── NotPermitted       E301   the link graph, or the caller's own standing
     │   ├── RateLimited        E302   too many messages between two agents, or too many in the queue
     │   ├── Braked             E303   slots of the round are used up, or the chain is paused
@@ -21,6 +22,7 @@
     │   └── TurnFailed         E503   the agent's turn failed
     └── Trouble            the operator: the machine, the hub, a key or the database
         ├── NoKey              E101   a model is wanted, and no key is set
+        ├── PortTaken          E401   another program listens where the hub should
         ├── HubRunning         E403   another hub has this home
         ├── HubAbsent          E402   nobody listens
         ├── StoreNewer         E601   written by a newer Moot
@@ -123,6 +125,13 @@ class Refused(MootError):
     """Policy or a brake says no."""
 
 
+class Unauthenticated(Refused):
+    """Whoever asks did not say who it is in a way that can be believed."""
+
+    code = "E300"
+    name = "unauthenticated"
+
+
 class NotPermitted(Refused):
     """The link graph, or who the caller is, does not allow it."""
 
@@ -202,6 +211,13 @@ class NoKey(Trouble):
 
     code = "E101"
     name = "no_key"
+
+
+class PortTaken(Trouble):
+    """The hub cannot listen where it should: another program does."""
+
+    code = "E401"
+    name = "port_taken"
 
 
 class HubRunning(Trouble):

@@ -18,6 +18,7 @@ from moot.model.moment import Moment
 from moot.model.participant import Host, Participant
 from moot.model.prompt import Answered, Prompt, ToolResult, ToolSpec
 from moot.model.round import Round
+from moot.model.token import Token, TokenId
 from moot.model.turn import Turn, TurnState
 from moot.rules.draft import Seen
 
@@ -46,6 +47,7 @@ class Scope(Struct, frozen=True, gc=False):
     roots: tuple[RootId, ...] = ()
     key: tuple[ParticipantId, str] | None = None
     hosts: bool = False
+    tokens: tuple[TokenId, ...] = ()
     everyone: bool = False
     """All participants: only for verbs that enrol or rename."""
 
@@ -125,6 +127,11 @@ class People(Protocol):
     async def participants(self) -> list[Participant]: ...
     async def participant(self, name: str) -> Participant | None: ...
     async def hosts(self) -> list[Host]: ...
+    async def token(self, digest: str) -> Token | None:
+        """By what it hashes to, revoked ones too."""
+        ...
+
+    async def tokens(self, participant: ParticipantId) -> list[Token]: ...
 
 
 class Events(Protocol):

@@ -15,6 +15,7 @@ from moot.model import conversation as model_conversation
 from moot.model import event as model_event
 from moot.model import message as model_message
 from moot.model import participant as model_participant
+from moot.model import token as model_token
 from moot.model import turn as model_turn
 from moot.model.ids import ParticipantId, address
 from moot.rules.palette import colour_index
@@ -50,7 +51,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-class Message(Shape, frozen=True):
+class Message(Shape, frozen=True, rename={"sender": "from"}):
     id: str
     conversation: str
     seq: int
@@ -297,6 +298,37 @@ class Replayed(Shape, frozen=True):
     repeats: int
     differ: tuple[str, ...] = ()
     """Turns whose view came out differently."""
+
+
+class Token(Shape, frozen=True):
+    """A token as it is listed: without the token."""
+
+    id: str
+    agent: str
+    scopes: tuple[str, ...]
+    created_at: str | None
+    used_at: str | None
+    revoked_at: str | None
+
+    @classmethod
+    def of(cls, token: model_token.Token, names: Names) -> "Token":
+        return cls(
+            id=token.id,
+            agent=names(token.participant),
+            scopes=tuple(scope.value for scope in token.scopes),
+            created_at=when(token.created_at),
+            used_at=when(token.used_at),
+            revoked_at=when(token.revoked_at),
+        )
+
+
+class IssuedToken(Shape, frozen=True):
+    """The only time the token itself is shown."""
+
+    id: str
+    agent: str
+    token: str
+    scopes: tuple[str, ...]
 
 
 class Hit(Shape, frozen=True):

@@ -38,7 +38,7 @@ ENTRANCES = [
     "moot.brains.llm.patience",
     "moot.testing.fake_llm",
 ]
-COMMANDS = [["--version"], ["send", "--help"], ["keys", "list"]]
+COMMANDS = [["--version"], ["send", "--help"], ["up", "--help"], ["keys", "list"]]
 
 
 def loaded_by(module: str) -> set[str]:

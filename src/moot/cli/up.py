@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shlex
 import time
 from uuid import uuid4
 
@@ -14,10 +15,12 @@ from moot.cli.serving import end_of
 from moot.cli.session import Session
 from moot.cli.start import shown
 from moot.hub import Hub, daemons
+from moot.hub.owner import owner_token
 from moot.hub.running import HubLock, running_hub
 from moot.hub.tuned import run, tune_process
 from moot.rules.palette import MARKS
 from moot.settings import Home, Settings, load, not_yet
+from moot.shapes import when
 from moot.wiring import concerns, spec
 
 DRAIN_SECONDS = 20.0
@@ -25,25 +28,28 @@ DRAIN_SECONDS = 20.0
 
 @leaf("up", examples=("moot up", "moot --home ./team up --json"))
 @click.option("--detach", is_flag=True, help="Return as soon as it is up; `moot stop` ends it.")
+@click.option(
+    "--without-tls", is_flag=True, help="Listen on a network in the clear; tokens can be overheard."
+)
 @click.option("--drain", type=click.FloatRange(min=0), default=DRAIN_SECONDS, hidden=True)
-def up(session: Session, detach: bool, drain: float) -> None:
+def up(session: Session, detach: bool, without_tls: bool, drain: float) -> None:
     """Run the agents of moot.toml until stopped (Ctrl+C or SIGTERM; a second one stops at once)."""
     set_up_logs(session, logging.WARNING)
     home = home_of(session)
     if detach:
-        _detached(session, home)
+        _detached(session, home, ["--without-tls"] if without_tls else [])
         return
     tune_process()
     with HubLock(home) as lock:
-        run(hosting(session, home, lock, drain))
+        run(hosting(session, home, lock, drain=drain, openly=without_tls))
 
 
-def _detached(session: Session, home: Home) -> None:
+def _detached(session: Session, home: Home, flags: list[str]) -> None:
     """The same hub as a process of its own."""
     with HubLock(home):
         pass  # refuses at once where one runs
     log = home.logs / "hub.log"
-    process = daemons.spawn(home, ["up"], log)
+    process = daemons.spawn(home, ["up", *flags], log)
     asyncio.run(daemons.answering(process, home.hub_sock, log, "the hub"))
     while not ((told := running_hub(home)) and told["pid"]) and process.poll() is None:
         time.sleep(daemons.LOOK_SECONDS)
@@ -74,25 +80,41 @@ def stop(session: Session, everyone: bool) -> None:
         session.screen.say("nothing runs")
 
 
-async def hosting(session: Session, home: Home, lock: HubLock, drain: float) -> None:
+async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, openly: bool) -> None:
+    from moot.doors.http.serving import serving  # noqa: PLC0415  heavy, and only a hub needs it
+
     settings = load(home)
     alive = daemons.all_running(home)
     specs = [
         spec(row, home) for row in settings.agents if row.autostart and can_run(row) and row.name not in alive
     ]
     screen = session.screen
+    instance = f"i{uuid4().hex[:12]}"
+    facts = {"instance": instance, "started_at": when(time.time())}
     async with Hub.open(home.path, agents=specs, socket=home.hub_sock, drain=drain) as hub:
         end = end_of(hub)
-        told = lock.announce(f"i{uuid4().hex[:12]}")
-        if session.json:
-            screen.data(told)
-        else:
-            _tell(session, home, settings, [spec.name for spec in specs])
-            for name, pid in alive.items():
-                screen.note(f"  note   {name} runs as a daemon (pid {pid}) and stays there")
-        await end.wait()
-        screen.note("stopping: running turns may end; a second signal stops at once")
+        async with serving(
+            hub, home=home.path, owner_token=owner_token(home), facts=facts, openly=openly
+        ) as at:
+            told = lock.announce(instance, (at.host, at.port, at.url))
+            if session.json:
+                screen.data(told)
+            else:
+                _tell(session, home, settings, [spec.name for spec in specs])
+                _tell_address(session, home, at.url)
+                for name, pid in alive.items():
+                    screen.note(f"  note   {name} runs as a daemon (pid {pid}) and stays there")
+            await end.wait()
+            screen.note("stopping: running turns may end; a second signal stops at once")
     screen.note("stopped")
+
+
+def _tell_address(session: Session, home: Home, url: str) -> None:
+    """With a line that works as it is printed; the token stays in its file."""
+    screen = session.screen
+    screen.say(f"  http   {url}")
+    token = f'"Authorization: Bearer $(cat {shlex.quote(str(home.token))})"'
+    screen.say(f"  try    curl -H {token} {url}/api/agents")
 
 
 def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Messages = list[shapes.Message]
 Turns = list[shapes.Turn]
+Tokens = list[shapes.Token]
 
 
 class RemoteHub:
@@ -280,3 +281,16 @@ class RemoteAgents:
 
     async def resume(self, name: str) -> shapes.Agent:
         return await self._one("resume", name)
+
+    async def change(self, name: str, **fields: Any) -> shapes.Agent:
+        return await self._one("change", name, **fields)
+
+    async def tokens(self, name: str) -> Tokens:
+        return await self._line.call("agents.tokens", Tokens, name, speaker=self._speaker)
+
+    async def issue_token(self, name: str, **options: Any) -> shapes.IssuedToken:
+        kind = shapes.IssuedToken
+        return await self._line.call("agents.issue_token", kind, name, speaker=self._speaker, **options)
+
+    async def revoke_token(self, name: str, id: str) -> shapes.Token:
+        return await self._line.call("agents.revoke_token", shapes.Token, name, id, speaker=self._speaker)

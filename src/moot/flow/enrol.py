@@ -109,6 +109,30 @@ class Renaming:
         return Decision(draft.changes(), renamed)
 
 
+class Amend(Struct, frozen=True, gc=False):
+    """What is given changes; None stays."""
+
+    agent: str
+    role: str | None = None
+    display: str | None = None
+    project: str | None = None
+
+
+class Amending:
+    def scope(self, command: Amend) -> Scope:
+        return Scope(names=(command.agent,))
+
+    def decide(self, command: Amend, seen: Seen, at: Moment) -> Decision[Participant]:
+        who = look.participant(seen, command.agent)
+        given = {"role": command.role, "display": command.display, "project": command.project}
+        amended = structs.replace(who, **{key: value for key, value in given.items() if value is not None})
+        draft = Draft(seen, at)
+        if amended != who:
+            draft.put_participant(amended)
+            draft.emit("agent.status", by=who.id, body={k: v for k, v in given.items() if v is not None})
+        return Decision(draft.changes(), amended)
+
+
 class Pause(Struct, frozen=True, gc=False):
     agent: str
     paused: bool
@@ -140,4 +164,5 @@ class Pausing:
 
 enrolling = Enrolling()
 renaming = Renaming()
+amending = Amending()
 pausing = Pausing()

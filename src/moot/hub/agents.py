@@ -1,14 +1,32 @@
 """`hub.agents`: the registry."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from moot import shapes
 from moot.flow import interrupt
-from moot.flow.enrol import Enrol, Newcomer, Pause, Rename, enrolling, pausing, renaming
+from moot.flow.enrol import (
+    Amend,
+    Enrol,
+    Newcomer,
+    Pause,
+    Rename,
+    amending,
+    enrolling,
+    pausing,
+    renaming,
+)
 from moot.hub.core import Core
+from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
 from moot.model.ids import ParticipantId
+from moot.model.message import Message
 from moot.model.participant import Kind, Participant
 from moot.model.turn import OPEN, TurnState
+from moot.ports import Page
+
+Tokens: TypeAlias = list[shapes.Token]
+Messages: TypeAlias = list[shapes.Message]
+Models: TypeAlias = list[Message]
 
 
 class Agents:
@@ -33,15 +51,12 @@ class Agents:
         return {}
 
     async def create(
-        self, name: str, *, role: str = "", display: str = "", external: bool = False
+        self, name: str, *, role: str = "", display: str = "", external: bool = False, human: bool = False
     ) -> shapes.Agent:
-        new = Newcomer(
-            name=name,
-            kind=Kind.EXTERNAL if external else Kind.AGENT,
-            role=role,
-            display=display,
-            brain="external" if external else "code",
-        )
+        """Somebody new: an agent that a program hosts, an outside one, or a person."""
+        kind = Kind.HUMAN if human else Kind.EXTERNAL if external else Kind.AGENT
+        brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
+        new = Newcomer(name=name, kind=kind, role=role, display=display, brain=brain)
         await self._core.do(enrolling, Enrol(newcomers=(new,), fresh=True))
         await self._core.refresh()
         return await self.get(name)
@@ -50,6 +65,15 @@ class Agents:
         await self._core.do(renaming, Rename(agent=name, name=new_name))
         await self._core.refresh()
         return await self.get(new_name)
+
+    async def change(
+        self, name: str, *, role: str | None = None, display: str | None = None, project: str | None = None
+    ) -> shapes.Agent:
+        """What is said of an agent; a row of moot.toml says it anew at the next start."""
+        who = await self._core.participant(name)
+        await self._core.do(amending, Amend(who.id, role=role, display=display, project=project))
+        await self._core.refresh()
+        return await self.get(who.id)
 
     async def interrupt(self, name: str) -> None:
         """Stop whatever the agent is saying, everywhere."""
@@ -65,6 +89,37 @@ class Agents:
 
     async def resume(self, name: str) -> shapes.Agent:
         return await self._pause(name, paused=False)
+
+    async def inbox(self, name: str, *, limit: int = 100) -> Messages:
+        """What others said that waits to be read by an agent's open turns, oldest first."""
+        who = await self._core.participant(name)
+        store = self._core.parts.store
+        found: Models = []
+        for turn in await store.turns(agent=who.id, states=tuple(OPEN)):
+            [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == who.id]
+            begun = turn.state is TurnState.RUNNING
+            page = Page(turn.lo if begun else cursor, turn.hi + 1 if begun else None, limit)
+            found += [m for m in await store.messages(turn.conversation, page) if m.author != who.id]
+        oldest_first = sorted(found, key=lambda message: message.at)[:limit]
+        return [shapes.Message.of(message, self._core.names) for message in oldest_first]
+
+    # --- tokens ------------------------------------------------------------------------------------------
+
+    async def tokens(self, name: str) -> Tokens:
+        """Those that were issued, revoked ones too; never the tokens themselves."""
+        return await listed(self._core, name)
+
+    async def issue_token(self, name: str, *, scopes: Sequence[str] = USUAL) -> shapes.IssuedToken:
+        """A new token for somebody. It is shown this once."""
+        return await issue(self._core, self._me, name, scopes)
+
+    async def revoke_token(self, name: str, id: str) -> shapes.Token:
+        """From now on it opens nothing."""
+        return await revoke(self._core, self._me, name, id)
+
+    async def bearer(self, token: str) -> Bearer | None:
+        """Whose a token is; None where it is nobody's, or revoked."""
+        return await bearer(self._core, token)
 
     async def _pause(self, name: str, *, paused: bool) -> shapes.Agent:
         who = await self._core.participant(name)

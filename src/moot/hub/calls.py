@@ -44,13 +44,17 @@ METHODS = frozenset(
         "unsettled",
         "usage",
         "why",
+        "agents.change",
         "agents.create",
         "agents.get",
         "agents.interrupt",
+        "agents.issue_token",
         "agents.list",
         "agents.pause",
         "agents.rename",
         "agents.resume",
+        "agents.revoke_token",
+        "agents.tokens",
         "agents.where",
         "conversations.archive",
         "conversations.configure",
@@ -70,7 +74,25 @@ METHODS = frozenset(
         "conversations.unarchive",
     }
 )
-ONLY_HERE = frozenset({"open", "reading", "host", "hurry", "acting_as", "events", "conversations.importing"})
+ONLY_HERE = frozenset(
+    {
+        "open",
+        "reading",
+        "host",
+        "hurry",
+        "acting_as",
+        "events",
+        "conversations.importing",
+        # What only a door of this process asks for.
+        "acted_as",
+        "agents.bearer",
+        "agents.inbox",
+        "audit",
+        "horizon",
+        "message",
+        "past",
+    }
+)
 """What needs a process of one's own, or is not a call."""
 MOST_AT_ONCE = 1000
 """Calls and streams of one peer that are under way."""

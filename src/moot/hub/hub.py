@@ -23,7 +23,7 @@ from moot.errors import BadValue, NotFound, NotPermitted, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
-from moot.hub import deliveries, inspect
+from moot.hub import deliveries, inspect, stream
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import Broadcast
@@ -34,11 +34,10 @@ from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
 from moot.hub.replay import replay
 from moot.hub.texts import storable
+from moot.hub.tokens import acted
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
-from moot.logs.embedded import RESET
 from moot.model.answer import Preview, Receipt, Warned
-from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
 from moot.model.message import Message
 from moot.model.prompt import Offered
@@ -47,6 +46,8 @@ from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
 from moot.settings import Home, Settings, find_home
 
+LONGEST_NUMBER = 18
+"""Digits that surely fit the store."""
 UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
 
 
@@ -274,6 +275,13 @@ class Hub:
         page = Page(after=after, before=before, limit=limit, newest=before is not None and not after)
         return [self._shape(m) for m in await self._core.parts.store.messages(found.id, page)]
 
+    async def message(self, id: str) -> shapes.Message:
+        """One message by its address."""
+        found = await self._core.parts.store.message(*_address(id))
+        if found is None:
+            raise NotFound(f"there is no message {id}", ref=id)
+        return self._shape(found)
+
     async def newest(self, conversation: str, limit: int = 50) -> list[shapes.Message]:
         """The last messages, ascending."""
         found = await self._core.conversation(conversation)
@@ -300,7 +308,7 @@ class Hub:
         return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
 
     async def _found(self, id: str) -> Turn:
-        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if str(id).isdigit() else None
+        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if _is_number(id) else None
         if found is None:
             raise NotFound(f"there is no turn {id}", ref=str(id))
         return found
@@ -390,31 +398,28 @@ class Hub:
         after: str | int | None = None,
     ) -> AsyncIterator[shapes.Event]:
         """What happens, as it happens; with `after`, from that event on without a gap."""
-        where = (await self._core.conversation(conversation)).id if conversation else None
-        who = (await self._core.participant(agent)).id if agent else None
-        await self._core.watch()
-        subscription = self._core.parts.log.subscribe(None if after is None else int(after), where)
-        try:
-            async for event in subscription:
-                concerns = (who is None or event.by == who) and (not types or event.type in types)
-                if not concerns and event.type != RESET:
-                    continue
-                yield shapes.Event.of(event, self._core.names, await self._body(event))
-        finally:
-            subscription.close()
+        start = None if after is None else int(after)
+        async for event in stream.follow(
+            self._core, conversation=conversation, agent=agent, types=types, after=start
+        ):
+            yield event
 
-    async def _body(self, event: Event) -> dict[str, Any]:
-        store = self._core.parts.store
-        if event.seq and event.conversation:
-            message = await store.message(event.conversation, event.seq)
-            return self._shape(message).to_dict() if message is not None else {}
-        if event.turn is not None:
-            return shapes.Turn.of(event.turn, self._core.names).to_dict()
-        if event.type.startswith("conversation.") and event.conversation and event.body is None:
-            found = await store.conversation(event.conversation)
-            return (await self._core.shape(found)).to_dict() if found is not None else {}
-        body = event.body or {}
-        return {**body, "agent": self._core.names(body["agent"])} if event.type == "turn.delta" else body
+    async def past(self, after: int, *, types: Sequence[str] = (), limit: int = stream.MOST) -> stream.Past:
+        """What has happened after an event, a page of it."""
+        return await stream.past(self._core, after, types, limit)
+
+    async def horizon(self) -> int:
+        """Whoever stood before this event cannot go on without a gap."""
+        found: int = await self._core.parts.store.horizon()
+        return found
+
+    async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
+        """Acts that change who may do what, or what stands written, in order."""
+        return (await stream.past(self._core, after, stream.AUDITED, limit)).events
+
+    async def acted_as(self, name: str, what: str) -> None:
+        """Keep in the audit that the owner did this in another's name."""
+        await acted(self._core, (await self._core.participant(name)).id, what)
 
 
 def _near(warning: Warned, known: list[str]) -> Warned:
@@ -424,9 +429,14 @@ def _near(warning: Warned, known: list[str]) -> Warned:
     return Warned(warning.code, f"{warning.message}; did you mean {', '.join(near)}?", warning.names)
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+
+
 def _address(id: str) -> tuple[ConversationId, int]:
     try:
-        return parse_address(id)
+        where, seq = parse_address(id)
+        return where, min(seq, 10**LONGEST_NUMBER)
     except ValueError as problem:
         raise BadValue(str(problem)) from problem
 

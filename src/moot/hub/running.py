@@ -59,13 +59,15 @@ class HubLock:
                 return ""
         return "unknown"
 
-    def announce(self, instance: str) -> dict[str, Any]:
-        """The hub is ready: write hub.json whole or not at all, and give what it says."""
+    def announce(self, instance: str, at: tuple[str, int, str] | None = None) -> dict[str, Any]:
+        """The hub is ready: write hub.json whole or not at all, and give what it says. `at` is where it answers
+        HTTP: host, port, URL."""
+        host, port, url = at or (None, None, f"unix:{self._home.hub_sock}")
         told = {
             "pid": os.getpid(),
-            "host": None,
-            "port": None,
-            "url": f"unix:{self._home.hub_sock}",
+            "host": host,
+            "port": port,
+            "url": url,
             "instance": instance,
             "version": __version__,
             "started_at": when(time.time()),

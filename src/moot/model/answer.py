@@ -24,7 +24,7 @@ class Warned(Struct, frozen=True, gc=False):
     names: tuple[str, ...] = ()
 
 
-class Receipt(Struct, frozen=True, gc=False):
+class Receipt(Struct, frozen=True, gc=False, rename={"sender": "from"}):
     """A message is durable, and this is what it set off."""
 
     id: str
@@ -39,7 +39,7 @@ class Receipt(Struct, frozen=True, gc=False):
 
     def to_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = to_builtins(self)
-        return {"from" if key == "sender" else key: value for key, value in found.items()}
+        return found
 
 
 class Blocked(Struct, frozen=True, gc=False):

@@ -12,6 +12,7 @@ from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
 from moot.model.permit import Permit
 from moot.model.round import Round
+from moot.model.token import Token
 from moot.model.turn import Turn
 
 A = TypeVar("A", covariant=True)
@@ -88,6 +89,10 @@ class ForgetSummaries(Struct, frozen=True, gc=False):
     conversation: ConversationId
 
 
+class PutToken(Struct, frozen=True, gc=False):
+    token: Token
+
+
 class KeepText(Struct, frozen=True, gc=False):
     """A text that many turns were given, kept once under its fingerprint."""
 
@@ -117,6 +122,7 @@ Change: TypeAlias = (
     | AddSummary
     | ForgetSummaries
     | KeepText
+    | PutToken
     | Emit
 )
 

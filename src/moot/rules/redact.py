@@ -16,6 +16,7 @@ _SHAPES: Final = re.compile(
     | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{12,}
     | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,} | \bglpat-[A-Za-z0-9_-]{16,}
     | \bxox[a-z]-[A-Za-z0-9-]{10,}
+    | \bmoot_[a-z]{2}_[A-Za-z0-9_-]{20,}
     | \bAKIA[0-9A-Z]{16}\b | \bAIza[0-9A-Za-z_-]{30,}
     | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
     | \b\d{8,10}:[A-Za-z0-9_-]{30,}

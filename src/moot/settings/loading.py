@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.errors import BadSettings
-from moot.model.limits import Limits, Terms
+from moot.model.limits import Terms
 from moot.settings import places
 from moot.settings.checks import check
 from moot.settings.home import Home
@@ -103,7 +103,6 @@ def not_yet(settings: Settings) -> list[str]:
         "spawn": settings.spawn != SpawnSettings(),
         "bridges": settings.bridges != BridgeSettings(),
         "groups.links_bind": settings.groups.links_bind,
-        "limits.requests_per_second": settings.limits.requests_per_second != Limits().requests_per_second,
     }
     for agent in settings.agents:
         given[f"agents.{agent.name}.brain"] = agent.brain.startswith(_UNBUILT_BRAINS)

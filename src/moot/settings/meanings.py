@@ -70,6 +70,11 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
             one_of(Policy),
         ),
         "user": Fact("The human's name", takes.NAME),
+        "names": Fact("Further names or addresses that clients may use in the Host header", takes.HOSTS),
+        "certificate": Fact(
+            "TLS certificate chain (PEM); with it the hub speaks HTTPS", takes.PATH_OR_NOTHING
+        ),
+        "key": Fact("Private key of that certificate (PEM)", takes.PATH_OR_NOTHING),
     },
     StoreSettings: {
         "url": Fact("Database; a SQLite file is looked up from the home", takes.STORE, secret=True),

@@ -46,6 +46,9 @@ class HubSettings(Struct, frozen=True, forbid_unknown_fields=True):
     port: int = 8420
     policy: Policy = Policy.AUTO
     user: str = "user"
+    names: tuple[str, ...] = ()
+    certificate: str = ""
+    key: str = ""
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -28,6 +28,7 @@ from moot.model.change import (
     PutQuota,
     PutRoot,
     PutRound,
+    PutToken,
     PutTurn,
     ReviseMessage,
 )
@@ -37,6 +38,7 @@ from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
+from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn, TurnState
 
 NOBODY: dict[ParticipantId, Member] = {}
@@ -65,6 +67,7 @@ class Dirty:
         "rounds",
         "summaries",
         "texts",
+        "tokens",
         "turns",
     )
 
@@ -86,6 +89,7 @@ class Dirty:
         self.summaries: list[Summary] = []
         self.forgotten_summaries: set[ConversationId] = set()
         self.texts: dict[str, str] = {}
+        self.tokens: dict[TokenId, Token] = {}
         self.events: list[Event] = []
 
     def __bool__(self) -> bool:
@@ -113,6 +117,7 @@ class Desk:
         self.messages: dict[tuple[ConversationId, int], Message] = {}
         self.keys: dict[tuple[ParticipantId, str], Message] = {}
         self.hosts_by_id: dict[HostId, Host] = {}
+        self.tokens: dict[TokenId, Token] = {}
 
     # --- filling -------------------------------------------------------------------------------------
 
@@ -193,6 +198,9 @@ class Desk:
     def hosts(self) -> tuple[Host, ...]:
         return tuple(self.hosts_by_id.values())
 
+    def token(self, token: TokenId) -> Token | None:
+        return self.tokens.get(token)
+
     def turn_id(self) -> TurnId:
         given = self.next_turn
         self.next_turn += 1
@@ -268,13 +276,13 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
                 dirty.participants[participant.id] = participant
             case PutHost() | DropHost():
                 _presence(desk, change, dirty)
+            case PutToken(token=token):
+                desk.tokens[token.id] = token
+                dirty.tokens[token.id] = token
             case KeepText(digest=digest, text=text):
                 dirty.texts[digest] = text
-            case AddSummary(summary=summary):
-                dirty.summaries.append(summary)
-            case ForgetSummaries(conversation=where):
-                dirty.summaries = [s for s in dirty.summaries if s.conversation != where]
-                dirty.forgotten_summaries.add(where)
+            case AddSummary() | ForgetSummaries():
+                _summaries(change, dirty)
             case DropConversation(conversation=gone):
                 _drop_conversation(desk, gone, dirty)
             case _:
@@ -291,6 +299,14 @@ def _put_conversation(desk: Desk, conversation: Conversation, dirty: Dirty) -> N
     else:
         desk.conversations[conversation.id] = conversation
     dirty.conversations[conversation.id] = conversation
+
+
+def _summaries(change: AddSummary | ForgetSummaries, dirty: Dirty) -> None:
+    if isinstance(change, AddSummary):
+        dirty.summaries.append(change.summary)
+        return
+    dirty.summaries = [s for s in dirty.summaries if s.conversation != change.conversation]
+    dirty.forgotten_summaries.add(change.conversation)
 
 
 def _presence(desk: Desk, change: PutHost | DropHost, dirty: Dirty) -> None:

@@ -18,6 +18,7 @@ from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Kind, Participant, Quota
 from moot.model.round import Round, RoundState
+from moot.model.token import Token, TokenId
 from moot.model.turn import MOVES_CURSOR, OPEN, Turn, TurnState
 from moot.ports import Page, Scope, Verb
 from moot.rules.similar import words_key
@@ -46,6 +47,7 @@ class Shelf:
         self.hosts: dict[HostId, Host] = {}
         self.summaries: dict[ConversationId, list[Summary]] = {}
         self.texts: dict[str, str] = {}
+        self.tokens: dict[TokenId, Token] = {}
         self.secret = token_hex(16)
         self.events: list[Event] = []
         self.next_turn = 1
@@ -85,6 +87,7 @@ class MemoryEngine:
                 if found is not None:
                     desk.keys[scope.key] = found
             self._load_roots(desk, scope.roots)
+            desk.tokens.update({t: shelf.tokens[t] for t in scope.tokens if t in shelf.tokens})
             if scope.hosts:
                 desk.hosts_by_id.update(shelf.hosts)
         self._load_roots(desk, chains_of(desk))
@@ -196,6 +199,7 @@ class MemoryEngine:
         shelf.participants.update(dirty.participants)
         shelf.quotas.update(dirty.quotas)
         shelf.hosts.update(dirty.hosts)
+        shelf.tokens.update(dirty.tokens)
         for host in dirty.dropped_hosts:
             shelf.hosts.pop(host, None)
         shelf.events += dirty.events
@@ -364,6 +368,13 @@ class MemoryStore:
 
     async def hosts(self) -> list[Host]:
         return list(self.shelf.hosts.values())
+
+    async def token(self, digest: str) -> Token | None:
+        return next((token for token in self.shelf.tokens.values() if token.digest == digest), None)
+
+    async def tokens(self, participant: ParticipantId) -> list[Token]:
+        found = [token for token in self.shelf.tokens.values() if token.participant == participant]
+        return sorted(found, key=lambda token: (token.created_at, token.id))
 
     async def events(
         self,

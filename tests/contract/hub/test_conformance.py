@@ -226,3 +226,26 @@ def test_every_method_can_be_called_from_afar_or_says_that_it_cannot() -> None:
             assert known, f"{name} is neither callable over the socket nor named as local"
         missing = {m for m in METHODS if m.startswith(prefix) and "." not in m.removeprefix(prefix)}
         assert {m.removeprefix(prefix) for m in missing} <= public(there)
+
+
+@pytest.mark.req("P-06")
+async def test_tokens_are_shown_once_listed_and_revoked(hub: Any) -> None:
+    issued = await hub.agents.issue_token("arya", scopes=["read"])
+    assert issued.token.startswith("moot_ag_arya_")
+    assert (issued.agent, issued.scopes) == ("arya", ("read",))
+    [listed] = await hub.agents.tokens("arya")
+    assert (listed.id, listed.scopes, listed.revoked_at) == (issued.id, ("read",), None)
+    assert issued.token not in str(listed)
+    assert (await hub.agents.revoke_token("arya", issued.id)).revoked_at is not None
+    with pytest.raises(NotFound):
+        await hub.agents.revoke_token("quiet", issued.id)
+    with pytest.raises(BadValue):
+        await hub.agents.issue_token("arya", scopes=["everything"])
+    with pytest.raises(NotFound):
+        await hub.agents.issue_token("nobody")
+
+
+async def test_what_is_said_of_an_agent_can_be_changed(hub: Any) -> None:
+    changed = await hub.agents.change("arya", role="reviewer", project="/tmp")
+    assert (changed.role, changed.project, changed.name) == ("reviewer", "/tmp", "arya")
+    assert (await hub.agents.get("arya")).role == "reviewer"

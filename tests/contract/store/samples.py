@@ -18,6 +18,7 @@ from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Part, Plan, Revision, Summary
 from moot.model.participant import Host, Kind, Participant, Quota
 from moot.model.round import Note, Round, RoundState, Utterance
+from moot.model.token import Scope, Token, TokenId
 from moot.model.turn import Call, Duty, Given, Rule, Step, Turn, TurnState
 
 TEXT = "ünï\u2028cödé \U0001f980\u200d\u202e 'quote\" \\ %s ?1 -- ; DROP TABLE messages\n\t\r\n\u0001 e\u0301"
@@ -242,5 +243,14 @@ HOST = Host(
     started_at=AT,
     socket=f"/run/{TEXT}.sock",
     watches=True,
+)
+TOKEN = Token(
+    id=TokenId("t-ñ"),
+    participant=BOB,
+    digest="ab" * 32,
+    scopes=(Scope.READ, Scope.ADMIN),
+    created_at=AT,
+    used_at=LATER,
+    revoked_at=LATER,
 )
 EVENT = Event(type="turn.started", at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)

@@ -80,6 +80,8 @@ WRITTEN: list[tuple[list[change.Change], Any, Read]] = [
         lambda store: store.summary_of(s.WHERE, 2),
     ),
     ([change.KeepText("ab" * 16, s.TEXT)], s.TEXT, lambda store: store.text("ab" * 16)),
+    ([change.PutToken(s.TOKEN)], s.TOKEN, lambda store: store.token(s.TOKEN.digest)),
+    ([change.PutToken(s.TOKEN)], [s.TOKEN], lambda store: store.tokens(s.BOB)),
     ([change.Emit(s.EVENT)], [structs.replace(s.EVENT, id=1)], lambda store: store.events(after=0)),
 ]
 

@@ -54,3 +54,8 @@ def test_ordinary_words_stay(text: str) -> None:
 def test_values_inside_values_are_blackened_and_keys_stay() -> None:
     value = {"token": [1, "karl@example.org", {"b": None}], "n": 1.5}
     assert redacted_values(value) == {"token": [1, BLACK, {"b": None}], "n": 1.5}
+
+
+def test_tokens_of_our_own_are_blackened() -> None:
+    token = "moot_ag_arya_" + "Ab3-_xyz" * 5
+    assert redacted(f"use {token} now") == "use [redacted] now"

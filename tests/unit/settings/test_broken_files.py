@@ -333,7 +333,7 @@ def test_an_unknown_key_says_where_it_belongs_and_what_there_is() -> None:
     error = refusal("[hub]\nmax_depth = 3")
     assert error.detail.splitlines()[2:] == [
         "max_depth is a setting of [groups] and of [spawn]",
-        "expected one of host, port, policy, user",
+        "expected one of host, port, policy, user, names, certificate, key",
     ]
     assert refusal("[hub]\nprot = 1").suggestions == ("port",)
 

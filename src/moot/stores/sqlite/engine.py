@@ -129,6 +129,7 @@ class SqliteEngine:
             self._many(WRITE.put_quota, rows.QUOTAS, dirty.quotas.values())
             self._people(dirty)
             self._many(WRITE.add_summary, rows.SUMMARIES, dirty.summaries)
+            self._many(WRITE.put_token, rows.TOKENS, dirty.tokens.values())
             if dirty.texts:
                 self._connection.executemany(WRITE.keep_text, dirty.texts.items())
             self._many(WRITE.append_event, rows.EVENTS, dirty.events)

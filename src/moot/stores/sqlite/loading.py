@@ -12,6 +12,7 @@ from msgspec import json
 from moot.model.chain import Root
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
+from moot.model.token import TokenId
 from moot.model.turn import OPEN, TurnState
 from moot.ports import Scope
 from moot.stores.desk import Desk
@@ -39,6 +40,7 @@ class Wanted:
         "refs",
         "roots",
         "running_of",
+        "tokens",
         "turns",
     )
 
@@ -51,6 +53,7 @@ class Wanted:
         self.running_of: set[ParticipantId] = set()
         self.roots: set[RootId] = set()
         self.keys: defaultdict[ParticipantId, list[str]] = defaultdict(list)
+        self.tokens: set[TokenId] = set()
         self.hosts = False
         self.everyone = False
         for scope in scopes:
@@ -62,6 +65,7 @@ class Wanted:
         self.names.update(scope.names)
         self.turns.update(scope.turns)
         self.roots.update(scope.roots)
+        self.tokens.update(scope.tokens)
         for where, seq in scope.messages:
             self.messages[where].append(seq)
         if scope.running_of is not None:
@@ -93,6 +97,9 @@ class Loading:
         self._chains(desk, wanted, here)
         self._pairs(desk, here)
         self._messages(desk, wanted)
+        if wanted.tokens:
+            for token in rows.TOKENS.many(self._get(LOAD.tokens, wanted.tokens)):
+                desk.tokens[token.id] = token
         if wanted.hosts and not desk.has_hosts:
             desk.has_hosts = True
             for host in rows.HOSTS.many(self._connection.execute(READ.hosts).get):

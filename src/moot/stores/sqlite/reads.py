@@ -20,6 +20,7 @@ from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant
 from moot.model.round import Round
+from moot.model.token import Token
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
 from moot.stores.sqlite import database, migrate, rows
@@ -233,6 +234,14 @@ class SqliteReads:
     async def hosts(self) -> list[Host]:
         with speaking_of(self._path):
             return rows.HOSTS.many(self._here.execute(READ.hosts).get)
+
+    async def token(self, digest: str) -> Token | None:
+        found: Token | None = self._one(rows.TOKENS, READ.token, digest)
+        return found
+
+    async def tokens(self, participant: ParticipantId) -> list[Token]:
+        with speaking_of(self._path):
+            return rows.TOKENS.many(self._here.execute(READ.tokens, (participant,)).get)
 
     async def events(
         self,

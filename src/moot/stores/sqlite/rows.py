@@ -17,6 +17,7 @@ from moot.model.event import Event
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
+from moot.model.token import Token
 from moot.model.turn import Turn
 
 S = TypeVar("S", bound=Struct)
@@ -117,4 +118,5 @@ PARTICIPANTS = Rows(Participant, in_micros=("created_at",))
 QUOTAS = Rows(Quota)
 HOSTS = Rows(Host)
 SUMMARIES = Rows(Summary, in_micros=("at",))
+TOKENS = Rows(Token, in_micros=("created_at",))
 EVENTS = Rows(Event, in_micros=("at",))

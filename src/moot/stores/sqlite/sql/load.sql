@@ -57,6 +57,10 @@ SELECT group_concat(shape, ',') FROM participant_shape WHERE id IN (
 -- What agents used of their hour.
 SELECT group_concat(shape, ',') FROM quota_shape WHERE agent IN (SELECT value FROM json_each(?1));
 
+-- name: tokens
+-- Tokens by id.
+SELECT group_concat(shape, ',') FROM token_shape WHERE id IN (SELECT value FROM json_each(?1));
+
 -- name: roots
 -- Chains by id.
 SELECT group_concat(shape, ',') FROM root_shape WHERE id IN (SELECT value FROM json_each(?1));

@@ -140,6 +140,14 @@ WHERE a.name = ?1 ORDER BY p.name = ?1 DESC, p.id = ?1 DESC LIMIT 1;
 -- All hosts, present or lost.
 SELECT group_concat(shape, ',' ORDER BY id) FROM host_shape;
 
+-- name: token
+-- By what it hashes to.
+SELECT shape FROM token_shape WHERE digest = ?1;
+
+-- name: tokens
+-- Of one participant, oldest first.
+SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM token_shape WHERE participant = ?1;
+
 -- name: events
 -- The first ?1 things that happened after ?2.
 SELECT group_concat(shape, ',') FROM (SELECT shape FROM event_shape WHERE id > ?2 ORDER BY id LIMIT ?1);

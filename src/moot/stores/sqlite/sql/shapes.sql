@@ -96,3 +96,10 @@ SELECT id, type, conversation, rtrim(json_array(type, at_us / 1e6, conversation,
 CREATE TEMP VIEW summary_shape AS
 SELECT conversation, epoch, upto, rtrim(json_array(conversation, epoch, upto, content, by, at_us / 1e6, version), ']')
     || ',' || coalesce(usage, 'null') || ']' AS shape FROM main.summaries;
+
+-- name: token_shape
+-- A Token.
+CREATE TEMP VIEW token_shape AS
+SELECT id, participant, digest, created_us,
+    rtrim(json_array(id, participant, digest, created_us / 1e6, used_at, revoked_at), ']') || ',' || scopes || ']' AS shape
+FROM main.tokens;

@@ -151,6 +151,13 @@ ON CONFLICT (id) DO UPDATE SET
 -- A host that went.
 DELETE FROM hosts WHERE id = ?;
 
+-- name: put_token
+-- A token, new, used or revoked.
+INSERT INTO tokens (id, participant, digest, scopes, created_us, used_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    participant = excluded.participant, digest = excluded.digest, scopes = excluded.scopes,
+    created_us = excluded.created_us, used_at = excluded.used_at, revoked_at = excluded.revoked_at;
+
 -- name: append_event
 -- Something that happened.
 INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?);

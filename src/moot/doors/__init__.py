@@ -1,0 +1,1 @@
+"""Ways in for programs of others. A door knows who is speaking, asks `access`, and calls the hub like everybody."""

@@ -1,0 +1,234 @@
+"""What requests may contain and answers hold. A field that is not here is refused: none of them names a sender."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from moot import shapes
+
+BIGGEST = 2**53
+MOST = 500
+Cursor = Annotated[int, Meta(ge=0, le=BIGGEST)]
+Limit = Annotated[int, Meta(ge=1, le=MOST)]
+Seconds = Annotated[float, Meta(ge=0, le=300)]
+
+
+class Given(Struct, frozen=True, forbid_unknown_fields=True):
+    """Comes from outside."""
+
+
+# --- bodies ----------------------------------------------------------------------------------------------
+
+
+class NewConversation(Given, frozen=True):
+    name: str
+    participants: tuple[str, ...] = ()
+    kind: str = "group"
+    settings: dict[str, Any] = {}
+
+
+class ChangedConversation(Given, frozen=True):
+    name: str | None = None
+    settings: dict[str, Any] | None = None
+
+
+class Joining(Given, frozen=True):
+    name: str
+
+
+class NewMessage(Given, frozen=True):
+    text: str
+    reply_to: str | None = None
+    force: tuple[str, ...] = ()
+    intent: str | None = None
+    interrupt: bool = False
+    max_turns: Annotated[int, Meta(ge=1, le=1000)] | None = None
+
+
+class Edit(Given, frozen=True):
+    text: str
+
+
+class Draft(Given, frozen=True):
+    text: str
+    force: tuple[str, ...] = ()
+
+
+class NewAgent(Given, frozen=True):
+    name: str
+    role: str = ""
+    display: str = ""
+    kind: str = "external"
+    """external, agent or human"""
+
+
+class ChangedAgent(Given, frozen=True):
+    name: str | None = None
+    role: str | None = None
+    display: str | None = None
+    project: str | None = None
+
+
+class Said(Given, frozen=True):
+    message: str
+
+
+class NewToken(Given, frozen=True):
+    scopes: tuple[str, ...] = ("read", "post")
+
+
+# --- queries ---------------------------------------------------------------------------------------------
+
+
+class NoQuery(Given, frozen=True):
+    pass
+
+
+class Conversations(Given, frozen=True):
+    kind: str | None = None
+    archived: bool = False
+    channel_type: str | None = None
+    channel_group_id: str | None = None
+    after: str = ""
+    limit: Limit = 100
+
+
+class Erasing(Given, frozen=True):
+    purge: bool = False
+
+
+class Messages(Given, frozen=True):
+    after: Cursor = 0
+    before: Cursor | None = None
+    limit: Limit = 100
+
+
+class Waiting(Given, frozen=True):
+    timeout: Seconds = 30.0
+
+
+class Turns(Given, frozen=True):
+    conversation: str | None = None
+    agent: str | None = None
+    state: str | None = None
+    after: Cursor = 0
+    limit: Limit = 100
+
+
+class Search(Given, frozen=True):
+    q: Annotated[str, Meta(max_length=1000)]
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+class Page(Given, frozen=True):
+    after: Cursor = 0
+    limit: Limit = 100
+
+
+class Inbox(Given, frozen=True):
+    limit: Limit = 100
+
+
+class Events(Given, frozen=True):
+    conversation: str | None = None
+    agent: str | None = None
+    types: str = ""
+    """Separated by commas."""
+    after: Cursor | None = None
+
+
+# --- answers ---------------------------------------------------------------------------------------------
+
+
+class ConversationList(Struct, frozen=True):
+    conversations: list[shapes.Conversation]
+    next: str | None = None
+
+
+class MessageList(Struct, frozen=True):
+    messages: list[shapes.Message]
+    next: int | None = None
+
+
+class TurnList(Struct, frozen=True):
+    turns: list[shapes.Turn]
+    next: int | None = None
+
+
+class Settled(Struct, frozen=True):
+    settled: bool
+    open: list[shapes.Turn]
+
+
+class Resumed(Struct, frozen=True):
+    resumed: bool
+
+
+class AgentList(Struct, frozen=True, rename={"me": "self"}):
+    agents: list[shapes.Agent]
+    me: str
+
+
+class Delivered(Struct, frozen=True, omit_defaults=True):
+    delivered: bool
+    target: str
+    id: str
+    seq: int
+    delayed_ms: int = 0
+
+
+class Undelivered(Struct, frozen=True, omit_defaults=True):
+    delivered: bool
+    error: str
+    available: list[str] | None = None
+    retry_after_ms: int | None = None
+
+
+class Broadcast(Struct, frozen=True):
+    delivered_to: list[str]
+    failed: list[dict[str, Any]]
+    broadcast_id: str
+
+
+class TokenList(Struct, frozen=True):
+    tokens: list[shapes.Token]
+
+
+class Hits(Struct, frozen=True):
+    hits: list[shapes.Hit]
+
+
+class EventList(Struct, frozen=True):
+    events: list[shapes.Event]
+    next: int | None = None
+
+
+class Status(Struct, frozen=True):
+    version: str
+    instance: str
+    started_at: str | None
+    user: str
+    position: int
+    agents: int
+    live: int
+    open_turns: int
+    streams: int
+
+
+class Healthy(Struct, frozen=True):
+    status: str
+
+
+class Problem(Struct, frozen=True):
+    """The error object of every door, as `application/problem+json`; facts of the case may stand beside these."""
+
+    type: str
+    status: int
+    code: str
+    name: str
+    title: str
+    detail: str
+    fix: list[str]
+    suggestions: list[str]
+    retryable: bool
+    retry_after_ms: int | None

@@ -1,0 +1,229 @@
+"""One reader of the log for all streams: every event is written down once and handed to whoever wants it and may.
+
+A follower that does not keep up is not waited for: beyond its bounds it is told how far it got, and let go. It comes
+back with that cursor and misses nothing, since what is stored is read from the store.
+"""
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct, json
+
+from moot import shapes
+from moot.doors.access import HOUSE, Action, Place, Principal, Standing, may
+from moot.doors.http.finding import place
+from moot.errors import NotFound
+from moot.hub import Hub
+
+MOST_EVENTS = 256
+MOST_BYTES = 1024 * 1024
+MOST_STREAMS = 20
+"""Of one participant; the owner is exempt."""
+MEMBERSHIP = frozenset(
+    {"conversation.joined", "conversation.left", "conversation.deleted", "conversation.created"}
+)
+PUBLIC = "agent."
+
+_encode = json.Encoder().encode
+
+
+class Frame(Struct, frozen=True):
+    """An event as it goes over the wire, and who may see it."""
+
+    id: int
+    """0 for what is told live only."""
+    type: str
+    by: str | None
+    place: Place | None
+    written: bytes
+
+
+def control(kind: str, after: int) -> bytes:
+    """What a stream says about itself."""
+    return b"event: %s\ndata: %s\n\n" % (kind.encode(), _encode({"after": str(after)}))
+
+
+class Wants(Struct, frozen=True):
+    """What a follower asked for, and who it is."""
+
+    who: Principal
+    where: str | None = None
+    agent: str | None = None
+    types: frozenset[str] = frozenset()
+
+    def __call__(self, frame: Frame) -> bool:
+        if self.where is not None and (frame.place is None or frame.place.ref != self.where):
+            return False
+        if self.agent is not None and frame.by != self.agent:
+            return False
+        if self.types and frame.type not in self.types:
+            return False
+        return self._may(frame)
+
+    def _may(self, frame: Frame) -> bool:
+        if frame.place is not None:
+            return may(self.who, Action.READ, frame.place)
+        if frame.type.startswith(PUBLIC):
+            return may(self.who, Action.LOOK, HOUSE)
+        return self.who.standing is Standing.OWNER
+
+
+class Follower:
+    """One stream's place in the fan: a bounded queue, and whether it is over."""
+
+    def __init__(self, wants: Wants) -> None:
+        self.wants = wants
+        self.ending: str | None = None
+        """Why the stream ends: lagged, server_restarting, or nothing to say."""
+        self._waiting: deque[Frame] = deque()
+        self._bytes = 0
+        self._woken = asyncio.Event()
+
+    def push(self, frame: Frame) -> bool:
+        """False when it did not fit: the follower lags."""
+        size = self._bytes + len(frame.written)
+        if len(self._waiting) >= MOST_EVENTS or size > MOST_BYTES:
+            if not frame.id:
+                return True  # pieces of a reply are dropped before the follower is
+            self.end("lagged")
+            return False
+        self._waiting.append(frame)
+        self._bytes = size
+        self._woken.set()
+        return True
+
+    def end(self, why: str) -> None:
+        if self.ending is None:
+            self.ending = why
+        if why == "lagged":
+            self._waiting.clear()
+        self._woken.set()
+
+    async def taken(self, seconds: float) -> list[Frame]:
+        """What waits, once something does; nothing after so many seconds, or when it is over."""
+        if not self._waiting and self.ending is None:
+            self._woken.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._woken.wait()
+        found = list(self._waiting)
+        self._waiting.clear()
+        self._bytes = 0
+        return found
+
+
+class Fan:
+    def __init__(self, hub: Hub, meters: Any) -> None:
+        self.hub = hub
+        self.position = 0
+        """The newest stored event that was handed out."""
+        self.closing = False
+        self._meters = meters
+        self._followers: set[Follower] = set()
+        self._streams: dict[str, int] = {}
+        self._members: dict[str, Place] = {}
+        self._pump: asyncio.Task[None] | None = None
+        meters.count_streams(lambda: self.count)
+
+    @property
+    def count(self) -> int:
+        return sum(self._streams.values())
+
+    def enter(self, who: Principal) -> bool:
+        """One more stream of somebody; False when that is too many."""
+        if who.standing is not Standing.OWNER and self._streams.get(who.id, 0) >= MOST_STREAMS:
+            return False
+        self._streams[who.id] = self._streams.get(who.id, 0) + 1
+        return True
+
+    def leave(self, who: Principal) -> None:
+        left = self._streams[who.id] - 1
+        if left:
+            self._streams[who.id] = left
+        else:
+            del self._streams[who.id]
+
+    def start(self) -> None:
+        if self._pump is None:
+            self.position = self.hub.position
+            self._pump = asyncio.get_running_loop().create_task(self._run())
+
+    def add(self, follower: Follower) -> None:
+        if self.closing:
+            follower.end("server_restarting")
+        self._followers.add(follower)
+
+    def drop(self, follower: Follower) -> None:
+        self._followers.discard(follower)
+
+    def drain(self) -> None:
+        """Tell all streams that the hub goes, and let them go."""
+        self.closing = True
+        for follower in self._followers:
+            follower.end("server_restarting")
+
+    async def close(self) -> None:
+        self.drain()
+        if (pump := self._pump) is not None:
+            pump.cancel()
+            await asyncio.wait([pump])
+
+    async def _run(self) -> None:
+        try:
+            await self._hand_out()
+        finally:  # whoever followed comes back with its cursor, and a new pump begins
+            self._pump = None
+            for follower in self._followers:
+                follower.end("lagged")
+            self._followers.clear()
+
+    async def _hand_out(self) -> None:
+        async for event in self.hub.events(after=self.position):
+            frame = await self.frame(event)
+            self._note(event)
+            self.position = max(self.position, frame.id)
+            for follower in list(self._followers):
+                if follower.wants(frame) and not follower.push(frame):
+                    self._followers.discard(follower)
+                    self._meters.lagged()
+                elif self._is_shut_out(follower, event):
+                    follower.end("")
+                    self._followers.discard(follower)
+
+    def _note(self, event: shapes.Event) -> None:
+        """Who belongs where is kept until somebody says that it changed."""
+        if event.type in MEMBERSHIP and event.conversation is not None:
+            self._members.pop(event.conversation, None)
+        elif event.type == "agent.renamed":
+            self._members.clear()
+
+    def _is_shut_out(self, follower: Follower, event: shapes.Event) -> bool:
+        """Its token was revoked; or it follows one conversation only, and was taken out of it."""
+        wants = follower.wants
+        if event.type == "token.revoked":
+            return bool(wants.who.token) and event.body.get("token") == wants.who.token
+        if event.type != "conversation.left" or wants.where is None or wants.where != event.conversation:
+            return False
+        return wants.who.standing is not Standing.OWNER and event.by == wants.who.name
+
+    async def frame(self, event: shapes.Event) -> Frame:
+        number = int(event.id or 0)
+        head = b"id: %d\n" % number if number else b""
+        written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(event))
+        where = await self._place(event) if event.conversation is not None else None
+        return Frame(number, event.type, event.by, where, written)
+
+    async def _place(self, event: shapes.Event) -> Place:
+        assert event.conversation is not None
+        if event.type in ("conversation.joined", "conversation.created"):
+            self._members.pop(event.conversation, None)
+        known = self._members.get(event.conversation)
+        if known is None:
+            try:
+                known = place(await self.hub.conversations.get(event.conversation))
+            except NotFound:
+                return Place(event.conversation, frozenset())
+            self._members[event.conversation] = known
+        return known

@@ -1,0 +1,47 @@
+"""What an operator watches: requests and how long they took, streams, refusals. No label grows with the users."""
+
+from collections.abc import Callable
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class Meters:
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        names = ["method", "path", "status"]
+        self._requests = Counter("moot_http_requests", "Requests answered", names, registry=registry)
+        self._seconds = Histogram(
+            "moot_http_request_seconds", "How long answers took", ["path"], registry=registry, buckets=QUICK
+        )
+        self._lagged = Counter("moot_streams_lagged", "Streams ended because nobody read", registry=registry)
+        self._streams = Gauge("moot_streams", "Open event streams", registry=registry)
+        self._position = Gauge("moot_position", "The newest event", registry=registry)
+        self._live = Gauge("moot_agents_live", "Agents that a process hosts", registry=registry)
+        self._open = Gauge(
+            "moot_turns_unsettled", "Turns that wait, are ready, held or running", registry=registry
+        )
+
+    def answered(self, method: str, path: str, status: int, seconds: float) -> None:
+        self._requests.labels(method, path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def lagged(self) -> None:
+        self._lagged.inc()
+
+    def count_streams(self, count: Callable[[], int]) -> None:
+        self._streams.set_function(count)
+
+    def written(self, *, position: int, live: int, open_turns: int) -> tuple[bytes, str]:
+        self._position.set(position)
+        self._live.set(live)
+        self._open.set(open_turns)
+        return generate_latest(self._registry), CONTENT_TYPE_LATEST

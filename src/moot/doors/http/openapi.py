@@ -1,0 +1,134 @@
+"""OpenAPI 3.1 from the table."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args
+
+import msgspec
+from msgspec import Struct, structs
+
+from moot.doors.http.bodies import NoQuery, Problem
+from moot.doors.http.problems import PROBLEM, STATUSES
+from moot.doors.http.table import Route
+from moot.errors import BadValue, MootError, NotPermitted, RateLimited, Unauthenticated
+
+REF = "#/components/schemas/{name}"
+ALWAYS = (Unauthenticated, NotPermitted, BadValue, RateLimited)
+HEADERS = {
+    "Idempotency-Key": "The same key again gives the same answer and stores nothing twice",
+    "If-Match": "The version you saw",
+    "Last-Event-ID": "Resume behind this event",
+}
+ACT_AS = {
+    "name": "Moot-Act-As",
+    "in": "header",
+    "required": False,
+    "description": "With the owner's token only: whom the owner speaks for",
+    "schema": {"type": "string"},
+}
+
+
+def document(routes: Sequence[Route], version: str) -> dict[str, Any]:
+    kinds = _kinds(routes)
+    schemas, components = msgspec.json.schema_components(kinds, ref_template=REF)
+    of = dict(zip([repr(kind) for kind in kinds], schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, of)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Moot", "version": version, "description": "AI agents and people talk, durably."},
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}],
+    }
+
+
+def _kinds(routes: Iterable[Route]) -> list[Any]:
+    found: dict[str, Any] = {repr(Problem): Problem}
+    for route in routes:
+        for kind in (route.body, route.answer):
+            if kind is not None and kind not in (str, bytes):
+                found[repr(kind)] = kind
+    return list(found.values())
+
+
+def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "summary": route.summary,
+        "operationId": _operation_id(route),
+        "tags": [route.path.split("/")[2] if route.path.startswith("/api/") else "operations"],
+        "parameters": _parameters(route),
+        "responses": _responses(route, of),
+    }
+    if route.body is not None:
+        content = {"application/json": {"schema": of[repr(route.body)]}}
+        told["requestBody"] = {"required": True, "content": content}
+    if route.action is None:
+        told["security"] = []
+    return told
+
+
+def _operation_id(route: Route) -> str:
+    words = re.findall(r"\w+", f"{route.method.lower()} {route.path.removeprefix('/api')}")
+    return "_".join(words)
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", route.path)
+    ]
+    if route.query is not NoQuery:
+        found += [_query(field, route.query) for field in structs.fields(route.query)]
+    found += [
+        {"name": name, "in": "header", "required": name == "If-Match", "schema": {"type": "string"}}
+        | {"description": HEADERS[name]}
+        for name in route.headers
+    ]
+    return [*found, ACT_AS] if route.action is not None else found
+
+
+def _query(field: structs.FieldInfo, query: type[Struct]) -> dict[str, Any]:
+    schema = msgspec.json.schema(_without_none(field.type))
+    required = field.required
+    if not required and field.default is not None:
+        schema["default"] = field.default
+    return {"name": field.encode_name, "in": "query", "required": required, "schema": schema}
+
+
+def _without_none(hint: Any) -> Any:
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return kinds[0] if type(None) in get_args(hint) and len(kinds) == 1 else hint
+
+
+def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
+    good: dict[str, Any] = {"description": "Done"}
+    if route.answer is not None:
+        schema = {"type": "string"} if route.answer in (str, bytes) else of[repr(route.answer)]
+        good["content"] = {route.media: {"schema": schema}}
+    found = {str(route.status): good}
+    if "Idempotency-Key" in route.headers and route.status != 200:  # noqa: PLR2004
+        found["200"] = good | {"description": "Done before, under the same key"}
+    for status, kinds in _refusals(route).items():
+        titles = "; ".join(dict.fromkeys((kind.__doc__ or kind.name).strip() for kind in kinds))
+        content = {PROBLEM: {"schema": of[repr(Problem)]}}
+        found.setdefault(str(status), {"description": titles, "content": content})
+    return dict(sorted(found.items()))
+
+
+def _refusals(route: Route) -> dict[int, list[type[MootError]]]:
+    found: dict[int, list[type[MootError]]] = {}
+    for kind in (*route.errors, *(ALWAYS if route.action is not None else (BadValue,))):
+        found.setdefault(STATUSES[kind], []).append(kind)
+    if route.body is not None:
+        found.setdefault(400, []).append(BadValue)
+        found.setdefault(413, []).append(BadValue)
+        found.setdefault(415, []).append(BadValue)
+    if "If-Match" in route.headers:
+        found.setdefault(412, []).append(BadValue)
+        found.setdefault(428, []).append(BadValue)
+    return found

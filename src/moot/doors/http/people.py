@@ -1,0 +1,121 @@
+"""Agents, their inbox and tokens over HTTP; writing to one or all of them in the seed's shapes."""
+
+from moot import shapes
+from moot.doors.access import Standing
+from moot.doors.http.bodies import (
+    AgentList,
+    Broadcast,
+    ConversationList,
+    Delivered,
+    MessageList,
+    TokenList,
+    Undelivered,
+)
+from moot.doors.http.problems import NO_CONTENT, Answer, status_of
+from moot.doors.http.table import Call
+from moot.doors.http.talking import CREATED, idempotency_key
+from moot.errors import BadValue, NotFound, NotPermitted, RateLimited
+from moot.model.token import Scope
+
+KINDS = ("external", "agent", "human")
+
+
+async def agents(call: Call) -> AgentList:
+    return AgentList(await call.hub.agents.list(), call.hub.name)
+
+
+async def create(call: Call) -> Answer:
+    body = call.body
+    if body.kind not in KINDS:
+        raise BadValue(f'"{body.kind}" is no kind of participant', detail=f"kinds are {', '.join(KINDS)}")
+    made = await call.hub.agents.create(
+        body.name,
+        role=body.role,
+        display=body.display,
+        external=body.kind == "external",
+        human=body.kind == "human",
+    )
+    return Answer(made, CREATED, {"Location": f"/api/agents/{made.name}"})
+
+
+async def agent(call: Call) -> shapes.Agent:
+    return await call.hub.agents.get(call.agent)
+
+
+async def change(call: Call) -> shapes.Agent:
+    body, name = call.body, call.agent
+    if body.name is not None:
+        name = (await call.hub.agents.rename(name, body.name)).name
+    return await call.hub.agents.change(name, role=body.role, display=body.display, project=body.project)
+
+
+async def interrupt(call: Call) -> shapes.Agent:
+    await call.hub.agents.interrupt(call.agent)
+    return await call.hub.agents.get(call.agent)
+
+
+async def pause(call: Call) -> shapes.Agent:
+    return await call.hub.agents.pause(call.agent)
+
+
+async def resume(call: Call) -> shapes.Agent:
+    return await call.hub.agents.resume(call.agent)
+
+
+async def conversations(call: Call) -> ConversationList:
+    found = await call.hub.conversations.list()
+    return ConversationList([one for one in found if call.agent in {seat.name for seat in one.participants}])
+
+
+async def inbox(call: Call) -> MessageList:
+    return MessageList(await call.hub.agents.inbox(call.agent, limit=call.query.limit))
+
+
+# --- writing to them -------------------------------------------------------------------------------------
+
+
+async def send(call: Call) -> Delivered | Answer:
+    """Refusals have the seed's shapes: an agent that writes to another reads them."""
+    target = call.path["name"]
+    try:
+        receipt = await call.hub.send(target, call.body.message, idempotency_key=idempotency_key(call))
+    except NotFound as missing:
+        names = sorted(one.name for one in await call.hub.agents.list() if one.name != call.who.name)
+        return Answer(Undelivered(False, "Agent not found", available=names), status_of(missing))
+    except RateLimited as limited:
+        after = limited.retry_after_ms or 0
+        told = Undelivered(False, "Rate limited", retry_after_ms=after)
+        return Answer(told, status_of(limited), {"Retry-After": str(max(1, -(-after // 1000)))})
+    except NotPermitted as refused:
+        return Answer(Undelivered(False, refused.title), status_of(refused))
+    delayed = max((delivery.delayed_ms for delivery in receipt.deliveries), default=0)
+    name = (await call.hub.agents.get(target)).name
+    return Delivered(True, name, receipt.id, receipt.seq, delayed)
+
+
+async def broadcast(call: Call) -> Broadcast:
+    told = await call.hub.broadcast(call.body.message)
+    failed = [{key: value for key, value in one.items() if value is not None} for one in told["failed"]]
+    return Broadcast(told["delivered_to"], failed, told["broadcast_id"])
+
+
+# --- tokens ----------------------------------------------------------------------------------------------
+
+
+async def tokens(call: Call) -> TokenList:
+    return TokenList(await call.hub.agents.tokens(call.agent))
+
+
+async def issue(call: Call) -> Answer:
+    """Nobody gives away more than it has."""
+    beyond = (
+        sorted(set(call.body.scopes) - call.who.scopes) if call.who.standing is not Standing.OWNER else []
+    )
+    if beyond and beyond[0] in {scope.value for scope in Scope}:
+        raise NotPermitted(f'a token without the scope "{beyond[0]}" cannot issue one with it')
+    return Answer(await call.hub.agents.issue_token(call.agent, scopes=call.body.scopes), CREATED)
+
+
+async def revoke(call: Call) -> Answer:
+    await call.hub.agents.revoke_token(call.agent, call.path["id"])
+    return Answer(status=NO_CONTENT)

@@ -1,0 +1,30 @@
+"""How often one principal may ask: a bucket each, filled at `limits.requests_per_second`, five seconds deep."""
+
+from collections.abc import Callable
+
+BURST = 5.0
+MOST_KNOWN = 10_000
+
+
+class Buckets:
+    def __init__(self, per_second: float, clock: Callable[[], float]) -> None:
+        self._rate = per_second
+        self._clock = clock
+        self._left: dict[str, tuple[float, float]] = {}
+        """What is left, and when that was so."""
+
+    def take(self, who: str) -> float:
+        """0 when there was one left; else in how many seconds there will be."""
+        now, full = self._clock(), self._rate * BURST
+        left, since = self._left.get(who, (full, now))
+        left = min(full, left + (now - since) * self._rate)
+        if len(self._left) >= MOST_KNOWN:
+            self._forget_the_full(now)
+        if left < 1:
+            self._left[who] = (left, now)
+            return (1 - left) / self._rate
+        self._left[who] = (left - 1, now)
+        return 0.0
+
+    def _forget_the_full(self, now: float) -> None:
+        self._left = {who: (left, since) for who, (left, since) in self._left.items() if now - since < BURST}

@@ -1,0 +1,162 @@
+"""Listening: where, under which conditions, and how it ends. uvicorn runs in the hub's own loop.
+
+On loopback nobody else hears what is said. Anywhere else tokens would travel in the open: without TLS that takes an
+explicit word. Ending drains: streams are told with their cursor, requests under way may end, and then it is over.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from msgspec import Struct
+
+from moot import __version__
+from moot.doors.http.app import Door
+from moot.doors.http.guard import hosts
+from moot.errors import BadValue, PortTaken
+from moot.hub import Hub
+from moot.settings import HubSettings
+
+DRAIN_SECONDS = 5
+BACKLOG = 1024
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+"""Bound to all addresses: what a client on this machine uses instead."""
+LONGEST_LINE = 64 * 1024
+
+
+class Listening(Struct, frozen=True):
+    host: str
+    port: int
+    url: str
+
+
+class _Server(uvicorn.Server):
+    """Signals are the process's business, not the server's."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.up = asyncio.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.up.set()
+
+
+@asynccontextmanager
+async def serving(
+    hub: Hub, *, home: Path, owner_token: str, facts: dict[str, Any], openly: bool = False
+) -> AsyncIterator[Listening]:
+    """Answer HTTP for a hub until the block is left."""
+    settings = hub.settings.hub
+    secured = bool(settings.certificate)
+    check_place(settings, openly=openly)
+    listener = bound(settings.host, settings.port)
+    port: int = listener.getsockname()[1]
+    scheme = "https" if secured else "http"
+    names = [*settings.names, *([settings.host] if settings.host not in EVERYWHERE else [])]
+    door = Door(
+        hub,
+        owner_token=owner_token,
+        facts={"version": __version__, **facts},
+        hosts=hosts(names, port, scheme),
+        scheme=scheme,
+    )
+    server = _Server(_config(door, *_certified(settings, home)))
+    running = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
+    try:
+        await _up(server, running)
+        yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
+    finally:
+        door.fan.drain()
+        server.should_exit = True
+        await asyncio.wait([running])
+        await door.fan.close()
+        listener.close()
+
+
+async def _up(server: _Server, running: asyncio.Task[None]) -> None:
+    """It listens, or whatever kept it from that is raised here."""
+    waiting = asyncio.ensure_future(server.up.wait())
+    await asyncio.wait([waiting, running], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if running.done():
+        running.result()
+
+
+def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.Config:
+    return uvicorn.Config(
+        door.asgi,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        h11_max_incomplete_event_size=LONGEST_LINE,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+
+
+def _certified(settings: HubSettings, home: Path) -> tuple[Path | None, Path | None]:
+    """Certificate and key; a relative path begins in the home."""
+    if not settings.certificate:
+        return None, None
+    found = [home / settings.certificate, home / (settings.key or settings.certificate)]
+    for path in found:
+        if not path.is_file():
+            raise BadValue(f"{path} is not there", detail="hub.certificate and hub.key name it")
+    return found[0], found[1]
+
+
+def is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check_place(settings: HubSettings, *, openly: bool) -> None:
+    if is_loopback(settings.host) or settings.certificate or openly:
+        return
+    raise BadValue(
+        f"the hub will not listen on {settings.host} without TLS: tokens would travel in the open",
+        detail="on 127.0.0.1 only programs of this machine can reach it",
+        fix=(
+            'set hub.host = "127.0.0.1"',
+            "set hub.certificate and hub.key",
+            "moot up --without-tls, where the network is yours alone",
+        ),
+    )
+
+
+def bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host.strip("[]"), port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise PortTaken(
+            f"the hub cannot listen on {host} port {port}: {error.strerror or error}",
+            fix=("MOOT_HUB__PORT=0 moot up takes any free port", "set hub.port in moot.toml"),
+            host=host,
+            port=port,
+        ) from error
+
+
+def _reachable(host: str) -> str:
+    """An address that a client on this machine can use."""
+    if host in EVERYWHERE:
+        return EVERYWHERE[host]
+    return f"[{host.strip('[]')}]" if ":" in host else host

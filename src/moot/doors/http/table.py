@@ -1,0 +1,88 @@
+"""What a route is: a row that says everything about one method of one path. The rows are in routes.py."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from moot import shapes
+from moot.doors.access import Action, Principal
+from moot.doors.http.bodies import NoQuery
+from moot.errors import MootError
+from moot.hub import Hub
+
+
+class About(StrEnum):
+    """What a path names; entry.py finds it, and asks whether the caller may."""
+
+    HOUSE = "house"
+    CONVERSATION = "conversation"
+    SEAT = "seat"
+    MESSAGE = "message"
+    TURN = "turn"
+    AGENT = "agent"
+
+
+class Call(Struct, frozen=True):
+    """A request that was let in and understood."""
+
+    who: Principal
+    hub: Hub
+    """Speaks as the caller."""
+    house: "House"
+    path: Mapping[str, str]
+    query: Any
+    body: Any
+    headers: Mapping[str, str]
+    conversation: shapes.Conversation | None = None
+    """Of the path, the message or the turn that it names."""
+    agent: str = ""
+    """Current name of the agent that the path names."""
+
+    @property
+    def where(self) -> shapes.Conversation:
+        assert self.conversation is not None
+        return self.conversation
+
+
+class House(Struct, frozen=True):
+    """What the whole door shares; the hub in it is the owner's."""
+
+    hub: Hub
+    owner_token: str
+    facts: Mapping[str, Any]
+    fan: Any
+    meters: Any
+    openapi: Callable[[], bytes]
+
+
+Handle: TypeAlias = Callable[[Call], Awaitable[Any]]
+
+
+class Route(Struct, frozen=True):
+    method: str
+    path: str
+    summary: str
+    handle: Handle
+    action: Action | None
+    """None: no token is needed."""
+    answer: Any
+    """Type of the answer; None for an empty one."""
+    about: About = About.HOUSE
+    body: type[Struct] | None = None
+    query: type[Struct] = NoQuery
+    status: int = 200
+    errors: tuple[type[MootError], ...] = ()
+    """Besides 401, 403, 422 and 429, which every route may answer with."""
+    media: str = "application/json"
+    headers: tuple[str, ...] = ()
+    """Request headers it heeds."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def streams(self) -> bool:
+        return self.media == "text/event-stream"

@@ -1,0 +1,32 @@
+"""What a participant shows to be let in. The token itself is never kept: only what it hashes to."""
+
+from enum import StrEnum
+from typing import NewType
+
+from msgspec import Struct
+
+from moot.model.ids import ParticipantId
+
+TokenId = NewType("TokenId", str)
+
+
+class Scope(StrEnum):
+    """What a token is good for; never more than its participant may do."""
+
+    READ = "read"
+    POST = "post"
+    SPAWN = "spawn"
+    ADMIN = "admin"
+
+
+class Token(Struct, frozen=True, gc=False):
+    id: TokenId
+    participant: ParticipantId
+    digest: str
+    """SHA-256 of the token, in hex."""
+    scopes: tuple[Scope, ...] = ()
+    created_at: float = 0.0
+    used_at: float = 0.0
+    """When it was last seen, to the minute; 0 never."""
+    revoked_at: float = 0.0
+    """0 while it is good."""

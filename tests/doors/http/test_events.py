@@ -1,0 +1,270 @@
+"""The event stream: nothing missed, nothing twice, nothing that is not the reader's."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from moot.doors.access import Principal, Standing
+from moot.doors.http import fan as fans
+from moot.doors.http import sse
+from tests.doors.http.world import World, opened
+from tests.support.waiting import until
+
+
+class Reader:
+    """Reads a stream event by event, as `(id, type, data)`."""
+
+    def __init__(self, response: Any) -> None:
+        self.response = response
+        self._lines = response.aiter_lines()
+        self.comments = 0
+
+    async def next(self, seconds: float = 10.0) -> tuple[int, str, Any]:
+        number, kind, data = 0, "", None
+        async with asyncio.timeout(seconds):
+            async for line in self._lines:
+                if line.startswith(":"):
+                    self.comments += 1
+                elif line.startswith("id: "):
+                    number = int(line[4:])
+                elif line.startswith("event: "):
+                    kind = line[7:]
+                elif line.startswith("data: "):
+                    data = json.loads(line[6:])
+                elif not line and kind:
+                    return number, kind, data
+        raise EOFError
+
+    async def live(self) -> None:
+        async with asyncio.timeout(10):
+            async for line in self._lines:
+                if line == ": following":
+                    return
+
+    async def ends(self, without: str = "\0") -> bool:
+        """The stream is over within a moment, and did not say this before."""
+        try:
+            while without not in str(await self.next(2)):
+                pass
+        except EOFError:
+            return True
+        return False
+
+    async def texts(self, count: int) -> list[str]:
+        found: list[str] = []
+        while len(found) < count:
+            _, kind, data = await self.next()
+            if kind == "message.posted":
+                found.append(data["body"]["text"])
+        return found
+
+    async def silence(self, seconds: float = 0.2) -> bool:
+        try:
+            await self.next(seconds)
+        except TimeoutError:
+            return True
+        return False
+
+
+@asynccontextmanager
+async def following(
+    world: World, who: str = "owner", query: str = "", **headers: str
+) -> AsyncIterator[Reader]:
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    sent["Authorization"] = f"Bearer {world.tokens[who]}"
+    async with world.client.stream("GET", f"/api/events{query}", headers=sent) as response:
+        assert response.status_code == 200, await response.aread()
+        assert response.headers["content-type"] == "text/event-stream"
+        reader = Reader(response)
+        if "after" not in query and not headers:
+            await reader.live()
+        yield reader
+
+
+async def _streams(world: World) -> int:
+    return int((await world.get("/api/status")).json()["streams"])
+
+
+async def say(world: World, *texts: str, where: str = "room") -> None:
+    for text in texts:
+        await world.hub.post(where, text)
+
+
+@pytest.mark.req("S-13")
+async def test_what_happens_is_told_as_it_happens(world: World) -> None:
+    async with following(world, query="?conversation=room&types=message.posted,turn.finished") as reader:
+        await say(world, "hello @arya")
+        seen = [await reader.next() for _ in range(3)]
+    assert [kind for _, kind, _ in seen] == ["message.posted", "message.posted", "turn.finished"]
+    number, _, told = seen[0]
+    assert (told["id"], told["body"]["text"], told["by"]) == (str(number), "hello @arya", "user")
+    assert set(told) == {"id", "type", "at", "conversation", "by", "body"}
+
+
+@pytest.mark.req("S-13")
+@pytest.mark.parametrize("header", [True, False])
+async def test_resuming_misses_nothing_and_repeats_nothing(world: World, header: bool) -> None:
+    expected = [f"text {n}" for n in range(60)]
+    heard: list[str] = []
+    cursor = world.hub.position
+    saying = asyncio.create_task(say(world, *expected))
+    while len(heard) < len(expected):
+        how: dict[str, Any] = {"Last_Event_ID": str(cursor)} if header else {"query": f"?after={cursor}"}
+        async with following(world, **how) as reader:
+            for _ in range(7):
+                if len(heard) == len(expected):
+                    break
+                number, kind, told = await reader.next()
+                assert number > cursor
+                cursor = number
+                if kind == "message.posted" and told["by"] == "user":
+                    heard.append(told["body"]["text"])
+    await saying
+    assert heard == expected
+
+
+@pytest.mark.req("P-06")
+async def test_each_reader_hears_what_it_may(world: World) -> None:
+    await world.hub.conversations.create("secret", participants=["arya"])
+    async with (
+        following(world, "karl") as karl,
+        following(world, "arya") as arya,
+        following(world, "bob") as bob,
+    ):
+        await say(world, "for the secret ones", where="secret")
+        await say(world, "for the room")
+        assert await arya.texts(2) == ["for the secret ones", "for the room"]
+        assert await karl.texts(1) == ["for the room"]
+        await world.hub.agents.change("quiet", role="listener")
+        while (told := await bob.next())[1] != "agent.status":
+            assert told[2]["conversation"] is None
+        assert await bob.silence()
+
+
+@pytest.mark.req("P-06")
+async def test_resuming_gives_nothing_that_reading_would_not(world: World) -> None:
+    await say(world, "before bob came")
+    async with following(world, "bob", "?after=0") as bob:
+        while True:
+            try:
+                _, kind, told = await bob.next(0.3)
+            except TimeoutError:
+                break
+            assert kind.startswith("agent."), told
+    async with following(world, "arya", "?after=0") as arya:
+        assert await arya.texts(1) == ["before bob came"]
+
+
+async def test_somebody_taken_out_hears_no_more(world: World) -> None:
+    async with following(world, "karl", "?conversation=room") as karl, following(world, "karl") as all_of_it:
+        await say(world, "while he is in")
+        assert await karl.texts(1) == ["while he is in"]
+        await world.hub.conversations.leave("room", "karl")
+        await say(world, "after he left")
+        assert await karl.ends(without="after he left")
+        assert await all_of_it.texts(1) == ["while he is in"]
+        heard: list[Any] = []
+        with suppress(TimeoutError):
+            while True:
+                heard.append(await all_of_it.next(0.3))
+        assert "after he left" not in str(heard)
+
+
+@pytest.mark.req("P-06")
+async def test_a_revoked_token_ends_its_streams(world: World) -> None:
+    issued = await world.hub.agents.issue_token("arya")
+    world.tokens["soon"] = issued.token
+    async with following(world, "soon") as reader:
+        await world.hub.agents.revoke_token("arya", issued.id)
+        assert await reader.ends()
+
+
+async def test_a_stream_of_another_conversation_is_refused(world: World) -> None:
+    answer = await world.ask("bob", "GET", "/api/events?conversation=room")
+    assert (answer.status_code, answer.json()["code"]) == (404, "E201")
+    assert (await world.get("/api/events?agent=nobody")).status_code == 404
+
+
+async def test_what_cannot_be_resumed_is_reset(world: World) -> None:
+    last = world.hub.position
+    async with following(world, query=f"?after={last + 1000}") as reader:
+        assert await reader.next() == (0, "reset", {"after": str(last)})
+        await say(world, "onwards")
+        assert await reader.texts(1) == ["onwards"]
+
+
+async def test_silence_is_filled_with_comments(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.05)
+    async with following(world) as reader:
+        assert await reader.silence(0.5)
+        assert reader.comments >= 3
+
+
+@pytest.mark.req("S-13")
+async def test_who_does_not_read_is_let_go_with_its_cursor(world: World) -> None:
+    big = "x" * 100_000
+    await world.hub.conversations.create("hall")
+    cursor = world.hub.position
+    async with following(world, query="?types=message.posted") as slow, following(world) as quick:
+        for n in range(60):
+            await say(world, f"{n} {big}", where="hall")
+            while (await quick.next())[1] != "message.posted":
+                pass
+        heard: list[int] = []
+        while True:
+            number, kind, told = await slow.next()
+            if kind == "lagged":
+                break
+            heard.append(int(told["body"]["text"].split()[0]))
+            cursor = number
+        assert told == {"after": str(cursor)}
+        with pytest.raises(EOFError):
+            await slow.next()
+    assert heard == list(range(len(heard)))
+    async with following(world, query=f"?types=message.posted&after={cursor}") as again:
+        while len(heard) < 60:
+            heard.append(int((await again.next())[2]["body"]["text"].split()[0]))
+    assert heard == list(range(60))
+    assert "moot_streams_lagged_total 1.0" in (await world.get("/metrics")).text
+
+
+async def test_a_follower_is_bounded_in_events_and_in_bytes() -> None:
+    frame = fans.Frame(1, "message.posted", None, None, b"x" * 100)
+    follower = fans.Follower(fans.Wants(Principal(Standing.OWNER)))
+    assert all(follower.push(frame) for _ in range(fans.MOST_EVENTS))
+    assert follower.push(fans.Frame(0, "turn.delta", None, None, b"x"))
+    assert not follower.push(frame)
+    assert (follower.ending, await follower.taken(1)) == ("lagged", [])
+    heavy = fans.Follower(fans.Wants(Principal(Standing.OWNER)))
+    assert not heavy.push(fans.Frame(1, "message.posted", None, None, b"x" * (fans.MOST_BYTES + 1)))
+
+
+@pytest.mark.req("P-06")
+async def test_one_participant_has_so_many_streams_and_no_more(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fans, "MOST_STREAMS", 1)
+    async with following(world, "arya"):
+        refused = await world.ask("arya", "GET", "/api/events")
+        assert (refused.status_code, refused.json()["code"]) == (429, "E302")
+        async with following(world), following(world):
+            pass
+    await until(lambda: _streams(world), lambda count: count == 0)
+    async with following(world, "arya"):
+        pass
+
+
+@pytest.mark.req("P-06")
+async def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Any) -> None:
+    toml = "[hub]\nport = 0\n[limits]\nrequests_per_second = 1.0\n"
+    async with opened(tmp_path, toml) as world:
+        statuses = [(await world.ask("arya", "GET", "/api/limits")).status_code for _ in range(6)]
+        assert statuses == [200] * 5 + [429]
+        limited = await world.ask("arya", "GET", "/api/limits")
+        assert (limited.json()["code"], limited.headers["retry-after"]) == ("E302", "1")
+        assert (await world.ask("bob", "GET", "/api/limits")).status_code == 200
+        assert {(await world.get("/api/limits")).status_code for _ in range(20)} == {200}

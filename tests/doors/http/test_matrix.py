@@ -1,0 +1,191 @@
+"""Everybody at every route: who gets in, cell by cell. A route that is not listed here fails."""
+
+from typing import Any
+
+import pytest
+
+from moot.doors.http.routes import ROUTES
+from moot.doors.http.table import Route
+from tests.doors.http.world import World
+
+PEOPLE = ("owner", "karl", "arya", "bob", "revoked", None)
+ALL, MEMBERS, PERSONS, HERSELF, OWNER = (
+    {"owner", "karl", "arya", "bob"},
+    {"owner", "karl", "arya"},
+    {"owner", "karl"},
+    {"owner", "arya"},
+    {"owner"},
+)
+EVERYBODY = {*ALL, "revoked", None}
+
+MAY: dict[str, Any] = {
+    "GET /healthz": EVERYBODY,
+    "GET /readyz": ALL,
+    "GET /metrics": ALL,
+    "GET /openapi.json": ALL,
+    "GET /api/status": ALL,
+    "GET /api/limits": ALL,
+    "GET /api/audit": OWNER,
+    "GET /api/search": ALL,
+    "GET /api/events": ALL,
+    "GET /api/conversations": ALL,
+    "POST /api/conversations": PERSONS,
+    "GET /api/conversations/{id}": MEMBERS,
+    "PATCH /api/conversations/{id}": PERSONS,
+    "DELETE /api/conversations/{id}": PERSONS,
+    "POST /api/conversations/{id}/participants": PERSONS,
+    "DELETE /api/conversations/{id}/participants/{name}": MEMBERS,
+    "POST /api/conversations/{id}/continue": PERSONS,
+    "POST /api/conversations/{id}/unarchive": PERSONS,
+    "GET /api/conversations/{id}/settled": MEMBERS,
+    "POST /api/conversations/{id}/preview": MEMBERS,
+    "GET /api/conversations/{id}/messages": MEMBERS,
+    "POST /api/conversations/{id}/messages": MEMBERS,
+    "GET /api/messages/{id}": MEMBERS,
+    "PATCH /api/messages/{id}": {"arya"},
+    "DELETE /api/messages/{id}": MEMBERS,
+    "GET /api/messages/{id}/why": MEMBERS,
+    "GET /api/turns": ALL,
+    "GET /api/turns/{id}": MEMBERS,
+    "GET /api/agents": ALL,
+    "POST /api/agents": OWNER,
+    "POST /api/agents/broadcast": ALL,
+    "GET /api/agents/{name}": ALL,
+    "PUT /api/agents/{name}": HERSELF,
+    "POST /api/agents/{name}/messages": ALL,
+    "GET /api/agents/{name}/conversations": HERSELF,
+    "GET /api/agents/{name}/inbox": HERSELF,
+    "POST /api/agents/{name}/interrupt": OWNER,
+    "POST /api/agents/{name}/pause": OWNER,
+    "POST /api/agents/{name}/resume": OWNER,
+    "GET /api/agents/{name}/tokens": HERSELF,
+    "POST /api/agents/{name}/tokens": HERSELF,
+    "DELETE /api/agents/{name}/tokens/{id}": HERSELF,
+}
+BODIES: dict[str, Any] = {
+    "POST /api/conversations": {"name": "new"},
+    "PATCH /api/conversations/{id}": {"settings": {"max_depth": 3}},
+    "POST /api/conversations/{id}/participants": {"name": "stubborn"},
+    "POST /api/conversations/{id}/preview": {"text": "hello"},
+    "POST /api/conversations/{id}/messages": {"text": "hello"},
+    "PATCH /api/messages/{id}": {"text": "other words"},
+    "POST /api/agents": {"name": "newcomer"},
+    "POST /api/agents/broadcast": {"message": "hello"},
+    "PUT /api/agents/{name}": {"role": "other"},
+    "POST /api/agents/{name}/messages": {"message": "hello"},
+    "POST /api/agents/{name}/tokens": {"scopes": ["read"]},
+}
+QUERIES = {"GET /api/search": "?q=hello", "GET /api/conversations/{id}/settled": "?timeout=0"}
+GOOD = range(200, 300)
+NO = {None: {401}, "revoked": {401}}
+
+
+def test_every_route_is_in_the_matrix() -> None:
+    assert {route.key for route in ROUTES} == set(MAY)
+    assert {route.key for route in ROUTES if route.body is not None} == set(BODIES)
+
+
+@pytest.mark.req("P-06")
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.key)
+async def test_who_gets_in(world: World, route: Route) -> None:
+    wrong = []
+    for who in PEOPLE:
+        status = await _knock(world, route, who)
+        expected = GOOD if who in MAY[route.key] else NO.get(who, {403, 404})
+        if status not in expected:
+            wrong.append((who, status))
+    assert wrong == []
+
+
+async def _knock(world: World, route: Route, who: str | None) -> int:
+    """A request that only the caller's standing can make fail; its own things are laid out anew each time."""
+    path = await _path(world, route)
+    headers = {"If-Match": "*"} if "If-Match" in route.headers else {}
+    if who is not None:
+        headers["Authorization"] = f"Bearer {world.tokens[who]}"
+    if route.streams:
+        async with world.client.stream(route.method, path, headers=headers) as stream:
+            return int(stream.status_code)
+    body = BODIES.get(route.key)
+    if route.key == "POST /api/conversations":
+        body = {"name": f"new-{who}"}
+    answer = await world.client.request(route.method, path, json=body, headers=headers)
+    assert answer.status_code < 500, answer.text
+    return int(answer.status_code)
+
+
+async def _path(world: World, route: Route) -> str:
+    hub, key = world.hub, route.key
+    room = await hub.conversations.get("room") if "room" in await _names(world) else None
+    if room is None:
+        [archived] = await hub.conversations.list(archived=True)
+        await hub.conversations.unarchive(archived.id)
+        room = await hub.conversations.get("room")
+    if "arya" not in {seat.name for seat in room.participants}:
+        room = await hub.conversations.join("room", "arya")
+    where, name = room.id, "quiet" if key == "POST /api/agents/{name}/messages" else "arya"
+    if "/messages/{id}" in route.path:
+        where = (await hub.acting_as("arya").post("room", "my words")).id
+    elif "/turns/{id}" in route.path:
+        await hub.post("room", "@arya?")
+        where = (await hub.turns(conversation="room", agent="arya"))[-1].id
+    elif "/tokens/{id}" in route.path:
+        where = (await hub.agents.issue_token("arya")).id
+    return route.path.format(id=where, name=name) + QUERIES.get(key, "")
+
+
+async def _names(world: World) -> set[str]:
+    return {one.name for one in await world.hub.conversations.list()}
+
+
+FORGED = ("sender", "from", "author", "user", "as", "kind", "root", "hop", "metadata", "seq", "agent")
+
+
+@pytest.mark.req("P-06")
+async def test_no_field_of_a_body_can_say_who_speaks(world: World) -> None:
+    accepted = []
+    for route in ROUTES:
+        if route.body is None:
+            continue
+        path = await _path(world, route)
+        for field in FORGED:
+            if field in route.body.__struct_encode_fields__:
+                continue  # the kind of a new conversation or participant is its own
+            body = {**BODIES[route.key], field: "karl"}
+            answer = await world.ask("owner", route.method, path, body, If_Match="*")
+            if answer.status_code != 422:
+                accepted.append((route.key, field, answer.status_code))
+    assert accepted == []
+
+
+@pytest.mark.req("P-06")
+async def test_lists_and_hits_hold_only_what_the_caller_may_see(world: World) -> None:
+    await world.post("/api/conversations/room/messages", {"text": "a secret about @arya"})
+    await world.get("/api/conversations/room/settled")
+    expected = {"owner": True, "karl": True, "arya": True, "bob": False}
+    for who, sees in expected.items():
+        hits = (await world.ask(who, "GET", "/api/search?q=secret")).json()["hits"]
+        listed = (await world.ask(who, "GET", "/api/conversations")).json()["conversations"]
+        turns = (await world.ask(who, "GET", "/api/turns")).json()["turns"]
+        assert [bool(found) for found in (hits, listed, turns)] == [sees] * 3, who
+
+
+@pytest.mark.req("P-06")
+async def test_a_refusal_does_not_tell_what_is_there(world: World) -> None:
+    for path in ("/api/conversations/{}", "/api/conversations/{}/messages", "/api/turns?conversation={}"):
+        there = await world.ask("bob", "GET", path.format("room"))
+        nowhere = await world.ask("bob", "GET", path.format("roon"))
+        assert there.json() == {**nowhere.json(), "title": there.json()["title"], "ref": "room"}
+        assert "suggestions" in there.json()
+        assert "room" not in str(nowhere.json())
+
+
+async def test_what_an_agent_was_given_is_its_own_and_the_owners(world: World) -> None:
+    await world.post("/api/conversations/room/messages", {"text": "@arya?"})
+    await world.get("/api/conversations/room/settled")
+    [turn] = (await world.get("/api/turns?agent=arya")).json()["turns"]
+    given = {
+        who: (await world.ask(who, "GET", f"/api/turns/{turn['id']}")).json()["given"] is not None
+        for who in ("owner", "karl", "arya")
+    }
+    assert given == {"owner": True, "karl": False, "arya": True}

@@ -1,0 +1,46 @@
+"""The description for machines says what the table says, and what the server does."""
+
+from typing import Any
+
+from moot.doors.http.openapi import document
+from moot.doors.http.routes import ROUTES
+from tests.doors.http.world import World
+
+DOCUMENT = document(ROUTES, "1")
+
+
+def refs(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        found = {value["$ref"]} if "$ref" in value else set()
+        return found.union(*(refs(inside) for inside in value.values()))
+    if isinstance(value, list):
+        return set().union(*(refs(inside) for inside in value))
+    return set()
+
+
+def test_every_route_is_described_once() -> None:
+    described = {
+        f"{method.upper()} {path}" for path, methods in DOCUMENT["paths"].items() for method in methods
+    }
+    assert described == {route.key for route in ROUTES}
+    ids = [one["operationId"] for methods in DOCUMENT["paths"].values() for one in methods.values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_reference_leads_somewhere() -> None:
+    known = {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
+    assert refs(DOCUMENT) <= known
+    assert DOCUMENT["components"]["schemas"]["Message"]["properties"]["from"] == {"type": "string"}
+
+
+def test_what_comes_in_is_closed() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    for route in ROUTES:
+        if route.body is not None:
+            assert schemas[route.body.__name__]["additionalProperties"] is False
+
+
+async def test_the_server_gives_it(world: World) -> None:
+    answer = await world.ask("arya", "GET", "/openapi.json")
+    assert answer.json()["paths"] == DOCUMENT["paths"]
+    assert answer.json()["openapi"] == "3.1.0"
