@@ -1,7 +1,8 @@
 """W9, cold-start: `moot --version`, `--help`, `send` to a running hub, and a hub until it has accepted its first message.
 
-Beside them `python -c pass`, the limit, and a program that sends by the light client alone. Bytecode is warm: the first
-start of each is not counted. Which imports cost most is asked of the interpreter itself. Peers come later.
+Beside them `python -c pass`, the limit, and two programs that send without the command line: by the light client, and
+by a socket alone. Bytecode is warm: the first start of each is not counted. Which imports cost most is asked of the
+interpreter itself. Peers come later.
 """
 
 import asyncio
@@ -32,6 +33,17 @@ async def main():
 
 asyncio.run(main())
 """
+
+WITHOUT_ASYNCIO = """
+import socket, sys
+from msgspec import json
+
+line = socket.socket(socket.AF_UNIX)
+line.connect(sys.argv[1])
+line.sendall(json.encode({"call": 1, "do": "send", "args": ["arya", "hello"], "with": {}}) + b"\\n")
+assert b"answer" in line.makefile("rb").readline()
+"""
+"""What a client that blocks would cost: the same call, and nothing imported for waiting."""
 
 
 async def start(*command: str) -> float:
@@ -99,8 +111,9 @@ async def run(rounds: int = ROUNDS) -> list[str]:
     table = Table("W9 cold-start", "ms")
     lines = ["W9 cold-start (from nothing to the end of the program; smaller is better)"]
     with TemporaryDirectory() as folder, processes.hub(Path(folder) / "home", SETTINGS) as hub:
-        home, program = str(hub.home), Path(folder) / "client.py"
+        home, program, blocking = str(hub.home), Path(folder) / "client.py", Path(folder) / "blocking.py"
         program.write_text(CLIENT)
+        blocking.write_text(WITHOUT_ASYNCIO)
         sending = (moot(), "--home", home, "send", "--no-wait", "arya", "hello")
         fresh = iter(range(10**6))
         contenders: dict[str, Any] = {
@@ -110,6 +123,7 @@ async def run(rounds: int = ROUNDS) -> list[str]:
             "moot --help": lambda: start(moot(), "--help"),
             "moot send": lambda: start(*sending),
             "light client": lambda: start(sys.executable, str(program), str(hub.socket)),
+            "a client that blocks": lambda: start(sys.executable, str(blocking), str(hub.socket)),
             "hub until the first send": lambda: first_send(new_home(Path(folder) / f"fresh{next(fresh)}")),
         }
         for contender in contenders.values():
