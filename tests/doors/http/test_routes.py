@@ -150,6 +150,7 @@ async def test_writing_to_an_agent_answers_in_the_seeds_shapes(world: World) -> 
     assert sent.status_code == 200
     assert set(sent.json()) == {"delivered", "target", "id", "seq"}
     assert (sent.json()["delivered"], sent.json()["target"], sent.json()["seq"]) == (True, "quiet", 1)
+    await world.hub.settled(timeout=10)
     soon = (await world.ask("arya", "POST", "/api/agents/quiet/messages", {"message": "more"})).json()
     assert soon["delayed_ms"] > 0
     missing = await world.ask("arya", "POST", "/api/agents/nobody/messages", {"message": "hello"})
