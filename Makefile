@@ -4,6 +4,7 @@ TIER ?= fast
 PY := .venv/bin/python
 READY := .venv/.installed
 SANDBOX := .venv/.sandbox
+PEERS := .venv/.peers
 
 # Without bytecode every command would start more than twice as slowly as it does for users.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,6 +24,10 @@ $(READY): pyproject.toml requirements/dev.txt tools/venv.sh
 $(SANDBOX): tools/bwrap.sh | $(READY)
 	@tools/bwrap.sh
 
+$(PEERS): pyproject.toml requirements/dev.txt | $(READY)
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c requirements/dev.txt -e '.[bench]' && touch $@ || \
+		echo "the peers could not be installed; the workloads run without them"
+
 run: $(READY)  ## a demo team that talks; needs no API key
 	@.venv/bin/moot demo
 
@@ -36,7 +41,7 @@ fix: $(READY)  ## format, and mend what ruff can mend
 	@.venv/bin/ruff check --fix . || true
 	@.venv/bin/ruff format .
 
-bench: $(READY)  ## workloads against their peers; W="W1 W5" picks some
+bench: $(READY) $(PEERS)  ## workloads against their peers; W="W1 W5" picks some
 	@$(PY) -m bench $(W)
 
 faults: $(READY)  ## kills and broken disks; TIER=fast (default) or nightly, ten times larger

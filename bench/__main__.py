@@ -1,13 +1,29 @@
 """`python -m bench [W1 W5 …]`: runs the workloads named, or all, and prints a table each."""
 
-import asyncio
 import importlib
 import sys
 
-from moot.hub.tuned import tune_process
+from moot.hub.tuned import run, tune_process
 
-WORKLOADS = {"W1": "bench.w1", "W5": "bench.w5", "W10": "bench.w10", "PREFIX": "bench.prefix"}
-ALIASES = {"durable-write": "W1", "window-flat": "W5", "turn-rate": "W10"}
+WORKLOADS = {
+    "W1": "bench.w1",
+    "W2": "bench.w2",
+    "W4": "bench.w4",
+    "W5": "bench.w5",
+    "W8": "bench.w8",
+    "W9": "bench.w9",
+    "W10": "bench.w10",
+    "PREFIX": "bench.prefix",
+}
+ALIASES = {
+    "durable-write": "W1",
+    "pair-path": "W2",
+    "wake": "W4",
+    "window-flat": "W5",
+    "idle-fleet": "W8",
+    "cold-start": "W9",
+    "turn-rate": "W10",
+}
 
 
 def main(wanted: list[str]) -> int:
@@ -18,7 +34,7 @@ def main(wanted: list[str]) -> int:
         return 2
     tune_process()
     for name in names:
-        lines = asyncio.run(importlib.import_module(WORKLOADS[name]).run())
+        lines = run(importlib.import_module(WORKLOADS[name]).run())
         sys.stdout.write("\n".join(lines) + "\n")
     return 0
 

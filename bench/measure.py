@@ -1,6 +1,7 @@
 """Rounds, medians and tables. Every figure is a ratio of things measured side by side in one run."""
 
 import json
+import os
 import platform
 import statistics
 import time
@@ -50,8 +51,20 @@ class Table:
             "unit": self.unit,
             "figures": self.figures,
             "notes": self.notes,
+            "load": os.getloadavg(),
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "python": platform.python_version(),
         }
         name = self.workload.lower().replace(" ", "-").replace("/", "-")
         (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+def middle_and_late(seconds: list[float]) -> tuple[float, float]:
+    """p50 and p99, in milliseconds."""
+    parts = statistics.quantiles(seconds, n=100)
+    return parts[49] * 1000, parts[98] * 1000
+
+
+def load() -> str:
+    """What else the machine does: the kernel's load over the last minute."""
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"

@@ -10,7 +10,7 @@ trap 'rm -f "$fresh"' EXIT
 {
     grep '^#' requirements/dev.txt
     uv pip compile --quiet --universal --python-version 3.11 --upgrade --no-header --no-annotate \
-        --no-emit-index-url --no-emit-find-links --extra dev pyproject.toml
+        --no-emit-index-url --no-emit-find-links --extra dev --extra bench pyproject.toml
 } >"$fresh"
 if grep -E '://|file:|^-' "$fresh"; then
     echo "error: the lines above name an address or a path; requirements/dev.txt was left as it was" >&2

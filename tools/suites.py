@@ -109,18 +109,18 @@ def tools() -> list[Tool]:
 
 CHECKED = (Suite("architecture", 30), Suite("unit", 60, workers=2))
 TESTED = (
-    Suite("contract", 60, workers=2),
+    Suite("contract", 90, workers=2),
     Suite("scenarios", 30, workers=2),
-    Suite("behaviour", 60, workers=2),
-    Suite("replay", 75, workers=2),
-    Suite("doors", 75, workers=2),
-    Suite("sandbox", 60, workers=2),
-    Suite("faults", 180),
+    Suite("behaviour", 150, workers=2),
+    Suite("replay", 120, workers=2),
+    Suite("doors", 300, workers=2),
+    Suite("sandbox", 90, workers=2),
+    Suite("faults", 300),
     Suite("migration", 30),
     Suite("docs", 45),
 )
 REQUIREMENTS = Tool("requirements", 10, (sys.executable, "-m", "tools.requirements", "--brief"))
-PLAN_BUDGETS = {"check": 90.0, "test": 480.0}
+PLAN_BUDGETS = {"check": 90.0, "test": 1200.0}
 
 
 def plan(name: str) -> list[Tool | Suite]:

@@ -23,7 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFECTS = ROOT / "tests" / "teeth" / "defects.toml"
-COPIED = ("src", "tests", "tools", "docs", "pyproject.toml", "README.md", "Makefile")
+COPIED = ("src", "tests", "tools", "bench", "docs", "pyproject.toml", "README.md", "Makefile")
 LONGEST = 180.0
 AT_ONCE = 2
 RED = 1

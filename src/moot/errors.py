@@ -16,6 +16,7 @@
     │   ├── Closed             E305   the conversation is archived
     │   └── Stale              E307   the turn is no longer the caller's (fence)
     ├── Unanswered         nobody to blame in the request: the outcome of waiting
+    │   ├── Undelivered        E502   the agent is away, or not reached as far as was required
     │   ├── TimedOut           E504   also a TimeoutError; carries the open turns
     │   ├── Passed             E505   the agent chose silence
     │   └── TurnFailed         E503   the agent's turn failed
@@ -169,6 +170,14 @@ class Stale(Refused):
 
 class Unanswered(MootError):
     """Waiting ended without an answer."""
+
+
+class Undelivered(Unanswered):
+    """The agent is away or has not been reached so far; the message waits for it."""
+
+    code = "E502"
+    name = "not_delivered"
+    retryable = True
 
 
 class TimedOut(Unanswered, TimeoutError):

@@ -145,11 +145,18 @@ class Events(Protocol):
         types: Sequence[str] = (),
         limit: int = 500,
     ) -> list[Event]: ...
+    async def last_event(self) -> int: ...
     async def horizon(self) -> int:
-        """Whoever stood before this event cannot go on without a gap: what followed is not kept, or was replaced."""
+        """The newest event that is no longer kept; who has read less far has to begin anew."""
         ...
 
-    async def last_event(self) -> int: ...
+
+class Retention(Protocol):
+    """Letting go of what happened long ago. What was said stays."""
+
+    async def forget_events(self, *, before: float) -> int:
+        """Events from the beginning of the log up to the first that is not older; how many went."""
+        ...
 
 
 class Clock(Protocol):

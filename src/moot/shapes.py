@@ -6,6 +6,7 @@ nothing flows back from here into the store.
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, structs
@@ -22,6 +23,7 @@ from moot.rules.palette import colour_index
 Names = Callable[[ParticipantId], str]
 
 
+@lru_cache(8192)
 def when(moment: float) -> str | None:
     """RFC 3339 in UTC, or None for a moment that has not come."""
     if not moment:
@@ -286,6 +288,18 @@ class Delivered(Shape, frozen=True):
     error: str | None
 
 
+class Replayed(Shape, frozen=True):
+    """What a replay came to."""
+
+    equal: bool
+    turns: int
+    conversations: int
+    gaps: int
+    repeats: int
+    differ: tuple[str, ...] = ()
+    """Turns whose view came out differently."""
+
+
 class Token(Shape, frozen=True):
     """A token as it is listed: without the token."""
 
@@ -320,3 +334,13 @@ class IssuedToken(Shape, frozen=True):
 class Hit(Shape, frozen=True):
     message: Message
     snippet: str
+
+
+class Received(Shape, frozen=True):
+    """A message as it lies in somebody's inbox."""
+
+    message: Message
+    unread: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.message.to_dict(), "unread": self.unread}

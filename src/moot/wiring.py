@@ -25,10 +25,12 @@ from moot.model.event import Event
 from moot.model.prompt import Offered
 from moot.ports import Clock, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
+from moot.stores.beside import StoreBeside
 from moot.stores.ids import ConversationIds
+from moot.stores.memory import MemoryStore
 from moot.stores.runner import Source
 from moot.stores.sqlite import copying
-from moot.stores.sqlite.reads import SqliteReads, reads_of
+from moot.stores.sqlite.reads import SqliteReads, is_current, reads_of
 from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
@@ -95,6 +97,34 @@ async def assemble(home: Home, clock: Clock | None, told: Callable[[list[Event]]
 def reading(home: Home) -> SqliteReads:
     """The read ports of a home alone, beside whatever hub may run on it."""
     return reads_of(home.path)
+
+
+async def assemble_to_read(home: Home) -> Parts | None:
+    """A home for looking only: no folder is made, no writer opened. None where a writer must come first."""
+    quiet_logs()
+    settings = load(home)
+    check_places(settings, home)
+    clock = SystemClock()
+    source = Source(clock.now, terms(settings), ConversationIds(clock.now))
+    store: Any = MemoryStore(source)
+    there = home.db.exists()
+    if not there and home.db.with_name("moot.db-wal").exists():
+        return None  # a log without its database: the writer refuses it, and says why
+    if there:
+        if not is_current(home.path):
+            return None
+        reads = reads_of(home.path)
+
+        async def catch_up() -> None:
+            if reads.index_is_behind():
+                writer = await SqliteStore.open(home.path, source)
+                await writer.search("a", 1)
+                await writer.close()
+
+        store = await StoreBeside.on(reads, store, catch_up)
+    log = EmbeddedLog(store)
+    await log.start()
+    return Parts(home=home, settings=settings, clock=clock, store=store, log=log)
 
 
 def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> list[AgentSpec]:

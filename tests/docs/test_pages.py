@@ -1,6 +1,7 @@
 """The pages tell the truth: files they name exist, and the programs they show run."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -40,3 +41,17 @@ def test_programs_shown_in_the_pages_run(page: Path, number: int, program: str, 
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip(), "a program shown to people should say something"
+
+
+def test_the_commands_of_the_tutorial_work_in_this_order(tmp_path: Path) -> None:
+    page = (ROOT / "docs/tutorial/first-conversation.md").read_text()
+    blocks = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    assert len(lines) > 10
+    for line in lines:
+        [moot, *words] = shlex.split(line)
+        assert moot == "moot"
+        command = [str(Path(sys.executable).with_name("moot")), "--home", str(tmp_path), *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        assert done.stdout.strip() or "--unread" in words, line

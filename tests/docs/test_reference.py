@@ -9,7 +9,7 @@ from tools import reference
 
 @pytest.mark.parametrize("name", list(reference.MAKERS))
 def test_a_generated_page_is_up_to_date(name: str) -> None:
-    page = reference.PAGES / f"{name}.md"
+    page = reference.place(name)
     assert page.read_text(encoding="utf-8") == reference.MAKERS[name](), f"python -m tools.reference {name}"
 
 

@@ -1,9 +1,25 @@
 """The command line: one module per command, all of them clients of the Python SDK.
 
 Above: people and scripts. Below: the hub, and nothing under it. Not here: rules; it only asks and shows.
-Only `app` and `commands` are imported before it is known which command is meant, so that help comes at once.
+Only `app` and `commands` are imported before it is known which command is meant, so that help comes at once;
+completion, which a person waits for at every key, imports not even these.
 """
 
-from moot.cli.app import main
+import os
+import sys
+from typing import NoReturn
+
+COMPLETING = "_MOOT_COMPLETE"
+
+
+def main() -> NoReturn:
+    if os.environ.get(COMPLETING, "").endswith("_complete"):
+        from moot.cli import completing  # noqa: PLC0415  nothing else is needed then
+
+        sys.exit(completing.main(os.environ))
+    from moot.cli.app import run  # noqa: PLC0415  click takes longer to come than a completion may
+
+    sys.exit(run(sys.argv[1:]))
+
 
 __all__ = ["main"]

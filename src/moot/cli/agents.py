@@ -1,16 +1,20 @@
 """`moot agents`: who is here, and what each is doing."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from moot import shapes
 from moot.cli.grammar import Branch
-from moot.cli.opening import with_hub
+from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import hollow
 from moot.cli.session import Session
-from moot.hub import Hub
 from moot.rules.palette import AWAY, MARKS
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 
 @click.group(
@@ -27,7 +31,7 @@ def agents() -> None:
 @click.pass_obj
 def list_(session: Session) -> None:
     """All agents, with what they are doing."""
-    found = with_hub(session, lambda hub: hub.agents.list())
+    found = with_reading(session, lambda hub: hub.agents.list())
     if session.json:
         session.screen.data([agent.to_dict() for agent in found])
     elif not found:
@@ -57,7 +61,7 @@ def show(session: Session, name: str) -> None:
     async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
         return await hub.agents.get(name), await hub.usage(agent=name)
 
-    found, usage = with_hub(session, work)
+    found, usage = with_reading(session, work)
     if session.json:
         session.screen.data({**found.to_dict(), "usage": usage})
         return
@@ -70,3 +74,18 @@ def show(session: Session, name: str) -> None:
         cost = f", ${usage['cost_usd']:.4f}" if usage["cost_usd"] is not None else ""
         tokens = f"{usage['input_tokens']} tokens in{hits}, {usage['output_tokens']} out{cost}"
         session.screen.say(f"  {'used':<14}{tokens}")
+
+
+@agents.command(
+    "rename", examples=("moot agents rename arya brienne", "moot agents rename arya brienne --json")
+)
+@click.argument("name")
+@click.argument("new")
+@click.pass_obj
+def rename(session: Session, name: str, new: str) -> None:
+    """Give an agent another name; the old one stays as an alias."""
+    found = with_hub(session, lambda hub: hub.agents.rename(name.lstrip("@"), new))
+    if session.json:
+        session.screen.data(found.to_dict())
+    else:
+        session.screen.say(f"{name} is called {found.name} now")

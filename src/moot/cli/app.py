@@ -3,7 +3,7 @@
 import os
 import sys
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -66,10 +66,6 @@ def root(ctx: click.Context) -> None:
         start.tell(ctx.ensure_object(Session))
 
 
-def main() -> NoReturn:
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str]) -> int:
     """One command from its words to its exit code. No error leaves here."""
     for stream in (sys.stdout, sys.stderr):
@@ -80,6 +76,7 @@ def run(arguments: list[str]) -> int:
         answer: Any = root.main(arguments, prog_name="moot", standalone_mode=False, obj=session)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
+        session.screen.before_writing()
         if session.left:
             click.echo(session.left, err=True)
         return INTERRUPTED

@@ -11,14 +11,20 @@ class Entry(NamedTuple):
 
 COMMANDS: Final[dict[str, Entry]] = {
     "demo": Entry("moot.cli.demo:demo", "Start", "Watch offline demo agents talk, and join in."),
+    "init": Entry(
+        "moot.cli.init:init", "Start", "Set up: your name, your first agents, what they think with."
+    ),
     "doctor": Entry("moot.cli.doctor:doctor", "Start", "Check the home, the settings and the database."),
     "chat": Entry("moot.cli.chat:chat", "Talk", "Talk with agents, or in a conversation."),
     "send": Entry("moot.cli.send:send", "Talk", "Send one message and wait for the reply."),
+    "ask": Entry("moot.cli.ask:ask", "Talk", "Make agents answer, wait for them, and print what they say."),
+    "inbox": Entry("moot.cli.inbox:inbox", "Talk", "What waits for you, or for an agent."),
     "tail": Entry("moot.cli.reading:tail", "Talk", "Show the newest messages, and follow them."),
     "search": Entry("moot.cli.reading:search", "Talk", "Find messages by their words."),
     "why": Entry("moot.cli.why:why", "Talk", "Why each agent answered a message or was silent."),
     "conv": Entry("moot.cli.conv:conv", "Conversations", "Make, find and change conversations."),
     "agents": Entry("moot.cli.daemons:agents", "Agents", "Who is here."),
+    "group": Entry("moot.cli.group:group", "Conversations", "The verbs of /group, from a shell."),
     "turns": Entry("moot.cli.reading:turns", "Agents", "Which turns agents took, take or wait for."),
     "turn": Entry("moot.cli.inspect:turn", "Agents", "One turn, with what its agent was given."),
     "context": Entry(
@@ -32,15 +38,23 @@ COMMANDS: Final[dict[str, Entry]] = {
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
+    "config": Entry("moot.cli.config:config", "Data", "Read and change moot.toml."),
     "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),
     "import": Entry("moot.cli.import_:import_", "Data", "Take in conversations that were exported."),
     "backup": Entry("moot.cli.backup:backup", "Data", "Make, check and restore backups."),
+    "status": Entry(
+        "moot.cli.status:status", "Run", "Where things stand: what needs you, who works, what is done."
+    ),
+    "help": Entry("moot.cli.helping:help_", "Self", "Help on a command or a topic."),
+    "completion": Entry("moot.cli.completion:completion", "Self", "Print the completion script for a shell."),
+    "version": Entry("moot.cli.helping:version", "Self", "Which version this is."),
     "explain": Entry("moot.cli.explain:explain", "Self", "What an error code means."),
 }
 ALIASES: Final = {
     "agent": "agents",
     "conversation": "conv",
     "conversations": "conv",
+    "groups": "group",
     "key": "keys",
     "backups": "backup",
 }

@@ -1,23 +1,39 @@
 """`moot conv`: make, find and change conversations."""
 
+from __future__ import annotations
+
+import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from moot import shapes
-from moot.cli.grammar import Branch
-from moot.cli.opening import with_hub
+from moot.cli.exits import OK
+from moot.cli.grammar import SECONDS, Branch
+from moot.cli.opening import host_the_absent, opened_hub, with_hub, with_reading
+from moot.cli.posting import WAIT_SECONDS, told, view_for
+from moot.cli.screen import Screen
 from moot.cli.session import Session
+from moot.cli.talk import Talk
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
-from moot.errors import BadValue
-from moot.hub import Hub
+from moot.hub.slash import At, Done, carry_out, check_setting, configure
+from moot.rules import slash
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 SHOWN = 50
 KINDS = ("direct", "group", "link", "task", "ephemeral")
 STRATEGIES = ("hybrid", "mention_only", "round_robin")
+WORDS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
+    "": ("", (), {}),
+    "NEW": ("new", ("built",), {}),
+    "[NAME]": ("name", ("arya",), {"required": False}),
+    "AGENT...": ("agents", ("arya",), {"nargs": -1, "required": True}),
+}
 
 
 @click.group(
@@ -25,6 +41,7 @@ STRATEGIES = ("hybrid", "mention_only", "round_robin")
     cls=Branch,
     examples=("moot conv new build --with arya,gendry", "moot conv show build"),
     short_help="Make, find and change conversations.",
+    aliases={"restore": "unarchive", "create": "new", "rm": "delete", "resume": "continue"},
 )
 def conv() -> None:
     """Make, find and change conversations."""
@@ -45,7 +62,7 @@ def new(session: Session, name: str, members: str, strategy: str | None) -> None
     async def work(hub: Hub) -> shapes.Conversation:
         return await hub.conversations.create(name, participants=names, settings=settings)
 
-    _tell(session, with_hub(session, work), "made")
+    tell_change(session, with_hub(session, work), "made")
 
 
 @conv.command("list", examples=("moot conv list", "moot conv list --archived --json"))
@@ -58,7 +75,7 @@ def list_(session: Session, archived: bool, kind: str | None) -> None:
     async def work(hub: Hub) -> list[shapes.Conversation]:
         return await hub.conversations.list(archived=archived, kind=kind)
 
-    found = with_hub(session, work)
+    found = with_reading(session, work)
     if session.json:
         session.screen.data([conversation.to_dict() for conversation in found])
     elif not found:
@@ -80,17 +97,23 @@ def show(session: Session, ref: str) -> None:
         if session.json:
             session.screen.data({**found.to_dict(), "messages": [message.to_dict() for message in messages]})
             return
-        screen, marks = session.screen, marks_of(found)
-        who = "   ".join(screen.name(seat.name, seat.mark) for seat in agents_in(found))
-        screen.say(f"{title(found)}   {who}{'   archived' if found.archived else ''}")
-        for message in messages:
-            reason = await reason_for(hub, message) if is_agent(message) else ""
-            screen.say(line(screen, hub, message, marks, reason))
+        screen = session.screen
+        with screen.paged():
+            await tell(screen, hub, found, messages)
 
-    with_hub(session, work)
+    with_reading(session, work)
 
 
-def _tell(session: Session, conversation: shapes.Conversation, done: str) -> None:
+async def tell(screen: Screen, hub: Hub, found: shapes.Conversation, messages: list[shapes.Message]) -> None:
+    marks = marks_of(found)
+    who = "   ".join(screen.name(seat.name, seat.mark) for seat in agents_in(found))
+    screen.say(f"{title(found)}   {who}{'   archived' if found.archived else ''}")
+    for message in messages:
+        reason = await reason_for(hub, message) if is_agent(message) else ""
+        screen.say(line(screen, hub, message, marks, reason))
+
+
+def tell_change(session: Session, conversation: shapes.Conversation, done: str) -> None:
     if session.json:
         session.screen.data(conversation.to_dict())
     else:
@@ -99,32 +122,55 @@ def _tell(session: Session, conversation: shapes.Conversation, done: str) -> Non
 
 
 def _verb(
-    name: str, help: str, done: str, *more: str
+    name: str, help: str, done: str, more: str = ""
 ) -> Callable[[Callable[..., Awaitable[shapes.Conversation]]], click.Command]:
-    """A verb that changes one conversation and shows it afterwards."""
+    """A verb that changes one conversation and shows it afterwards. `more` is the word behind its ID."""
+    field, sample, options = WORDS[more]
 
     def decorate(work: Callable[..., Awaitable[shapes.Conversation]]) -> click.Command:
-        def command(session: Session, /, ref: str, **words: str) -> None:
-            _tell(session, with_hub(session, lambda hub: work(hub, ref, **words)), done)
+        def command(session: Session, /, ref: str, **words: Any) -> None:
+            tell_change(session, with_hub(session, lambda hub: work(hub, ref.lstrip("#"), **words)), done)
 
-        example = " ".join(["moot conv", name, "build", *(word.lower() for word in more)])
+        example = " ".join(["moot conv", name, "build", *sample])
         made = click.pass_obj(command)
-        for word in reversed(more):
-            made = click.argument(word.lower(), metavar=word)(made)
+        if field:
+            made = click.argument(field, metavar=more, **options)(made)
         made = click.argument("ref", metavar="ID")(made)
         return conv.command(name, help=help, examples=(example, f"{example} --json"))(made)
 
     return decorate
 
 
-@_verb("join", "Bring somebody in.", "joined", "NAME")
-async def join(hub: Hub, ref: str, name: str) -> shapes.Conversation:
-    return await hub.conversations.join(ref, name)
+@_verb("join", "Join it, or bring somebody in.", "joined", "[NAME]")
+async def join(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversation:
+    return await hub.conversations.join(ref, (name or hub.name).lstrip("@"))
 
 
-@_verb("leave", "Take somebody out.", "left", "NAME")
-async def leave(hub: Hub, ref: str, name: str) -> shapes.Conversation:
-    await hub.conversations.leave(ref, name)
+@_verb("leave", "Leave it, or take somebody out.", "left", "[NAME]")
+async def leave(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversation:
+    await hub.conversations.leave(ref, (name or hub.name).lstrip("@"))
+    return await hub.conversations.get(ref)
+
+
+@_verb("add", "Bring agents in.", "now", "AGENT...")
+async def add(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+    return await added(hub, ref, agents)
+
+
+async def added(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+    for name in agents:
+        await hub.conversations.join(ref, name.lstrip("@"))
+    return await hub.conversations.get(ref)
+
+
+@_verb("remove", "Take agents out.", "now", "AGENT...")
+async def remove(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+    return await removed(hub, ref, agents)
+
+
+async def removed(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+    for name in agents:
+        await hub.conversations.leave(ref, name.lstrip("@"))
     return await hub.conversations.get(ref)
 
 
@@ -149,14 +195,40 @@ async def unarchive(hub: Hub, ref: str) -> shapes.Conversation:
     return await hub.conversations.get(found)
 
 
+@conv.command("dissolve", examples=("moot conv dissolve build", "moot conv dissolve build --yes"))
+@click.argument("ref", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def dissolve(session: Session, ref: str, yes: bool) -> None:
+    """End a group; what was said stays readable."""
+    dissolving(session, ref, yes=yes)
+
+
+def dissolving(session: Session, ref: str, *, yes: bool) -> None:
+    ask_first(yes=yes, what="dissolving")
+
+    async def work(hub: Hub) -> shapes.Conversation:
+        found = await hub.conversations.get(ref.lstrip("#"))
+        if not yes:
+            click.confirm(f"Dissolve {title(found)}? What was said stays readable.", abort=True, err=True)
+        await hub.conversations.dissolve(found.id)
+        return await hub.conversations.get(found.id)
+
+    tell_change(session, with_hub(session, work), "dissolved")
+
+
+def ask_first(*, yes: bool, what: str) -> None:
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError(f"{what} asks first, and nobody is there to answer: add --yes")
+
+
 @conv.command("delete", examples=("moot conv delete build", "moot conv delete build --yes"))
 @click.argument("ref", metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def delete(session: Session, ref: str, yes: bool) -> None:
     """Erase it with everything said in it."""
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError("deleting asks first, and nobody is there to answer: add --yes")
+    ask_first(yes=yes, what="deleting")
 
     async def work(hub: Hub) -> str:
         found = await hub.conversations.get(ref)
@@ -188,6 +260,52 @@ def go_on(session: Session, ref: str) -> None:
         session.screen.say("it goes on" if moved else "nothing was stopped here")
 
 
+@conv.command("stop", examples=("moot conv stop build", "moot conv stop build arya --json"))
+@click.argument("ref", metavar="ID")
+@click.argument("agent", required=False)
+@click.pass_obj
+def stop(session: Session, ref: str, agent: str | None) -> None:
+    """Stop who is speaking there; what was said so far is kept."""
+
+    async def work(hub: Hub) -> tuple[str, ...]:
+        return await hub.conversations.stop(ref.lstrip("#"), agent.lstrip("@") if agent else None)
+
+    stopped = with_hub(session, work)
+    if session.json:
+        session.screen.data({"stopped": list(stopped)})
+    else:
+        session.screen.say(f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking there")
+
+
+@conv.command("retry", examples=("moot conv retry build", "moot conv retry build --json"))
+@click.argument("ref", metavar="ID")
+@click.option("--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (120).")
+@click.pass_obj
+def retry(session: Session, ref: str, timeout: float) -> int:
+    """Ask those again whose turn failed, and wait for them."""
+    return asyncio.run(retrying(session, ref.lstrip("#"), timeout))
+
+
+async def retrying(session: Session, ref: str, seconds: float) -> int:
+    async with opened_hub(session) as hub:
+        where = await hub.conversations.get(ref)
+        await host_the_absent(hub, session, {seat.name for seat in agents_in(where)})
+        talk = Talk(hub, where, view_for(session, hub, where))
+        async with talk.following():
+            async with talk.by_other_means() as mine:
+                done: Done = await carry_out(slash.Retry(), At(hub, where))
+                mine.update({done.receipt.id} if done.receipt is not None else ())
+            for said in done.lines:
+                session.screen.note(said)
+            if done.receipt is None:
+                if session.json:
+                    session.screen.data({"receipt": None, "replies": [], "outcome": "queued"})
+                return OK
+            outcome = await talk.outcome(done.receipt, await talk.wait(seconds))
+            await talk.read()
+        return told(session, outcome)
+
+
 @conv.command("config", examples=("moot conv config build", "moot conv config build max_depth 4"))
 @click.argument("ref", metavar="ID")
 @click.argument("key", required=False)
@@ -197,17 +315,14 @@ def config(session: Session, ref: str, key: str | None, value: str | None) -> No
     """Show the settings of a conversation, or set one."""
 
     async def work(hub: Hub) -> shapes.Conversation:
-        found = await hub.conversations.get(ref)
-        if key is not None and key not in found.settings:
-            raise BadValue(f'"{key}" is no setting', detail=f"settings are {', '.join(found.settings)}")
-        return (
-            found
-            if key is None or value is None
-            else await hub.conversations.configure(ref, **{key: _value(value)})
-        )
+        return await configured(hub, ref, key, value)
 
-    settings = with_hub(session, work).settings
-    chosen = settings if key is None else {key: settings[key]}
+    run = with_reading if value is None else with_hub
+    show_settings(session, run(session, work), key)
+
+
+def show_settings(session: Session, found: shapes.Conversation, key: str | None) -> None:
+    chosen = found.settings if key is None else {key: found.settings[key]}
     if session.json:
         session.screen.data(chosen)
     else:
@@ -215,9 +330,8 @@ def config(session: Session, ref: str, key: str | None, value: str | None) -> No
             session.screen.say(f"{name} = {json.dumps(held)}")
 
 
-def _value(text: str) -> Any:
-    """Numbers and true/false as such, everything else as text."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+async def configured(hub: Hub, ref: str, key: str | None, value: str | None) -> shapes.Conversation:
+    found = await hub.conversations.get(ref.lstrip("#"))
+    if key is not None:
+        check_setting(found, key)
+    return found if key is None or value is None else await configure(hub, found, key, value)

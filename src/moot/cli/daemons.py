@@ -18,7 +18,7 @@ from moot.cli.session import Session
 from moot.errors import BadValue, MootError, NotFound
 from moot.host.pings import ask
 from moot.hub import Hub, daemons
-from moot.hub.tuned import tune_process
+from moot.hub.tuned import run, tune_process
 from moot.rules.mentions import nearest
 from moot.settings import AgentSettings, Home, load
 from moot.wiring import spec
@@ -84,7 +84,7 @@ def _serve(session: Session, home: Home, name: str) -> None:
     home.make()
     tune_process()
     with daemons.PidFile(home.pid_of(name), name):
-        asyncio.run(_hosting(home, name))
+        run(_hosting(home, name))
 
 
 async def _hosting(home: Home, name: str) -> None:

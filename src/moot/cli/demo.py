@@ -197,7 +197,8 @@ class Demo:
         marks = marks_of(where)
         if self._plain:
             return Plain(self._screen, hub, marks)
-        return Streaming(self._screen, hub, marks, dict.fromkeys(self._story.members, "demo"))
+        chips = dict.fromkeys(self._story.members, "demo")
+        return Streaming(self._screen, hub, marks, chips, after=0.0)
 
     async def _open(self, hub: Hub, dialogue: Dialogue) -> Outcome:
         at = clock_time(shapes.when(time.time()))

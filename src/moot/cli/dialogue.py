@@ -6,45 +6,48 @@ import time
 from moot.cli import why
 from moot.cli.failures import text as error_text
 from moot.cli.keyboard import left_as_found, line_so_far, typed
-from moot.cli.screen import Screen
+from moot.cli.posting import warn
+from moot.cli.screen import Screen, safe
 from moot.cli.session import Session
 from moot.cli.talk import Outcome, Talk
-from moot.cli.words import agents_in, round_line
-from moot.errors import MootError
+from moot.cli.words import round_line, title
+from moot.errors import BadValue, MootError
+from moot.hub.slash import At, Done, carry_out
+from moot.model.answer import Receipt
+from moot.rules import slash
 
-HELP = (
-    ("/why [N]", "why each agent answered, or was silent: about the newest message, or number N"),
-    ("/continue", "let a stopped round or chain go on"),
-    ("/help", "this list"),
-    ("/quit", "leave; Ctrl+D does too"),
-    ("//TEXT", "a message that begins with /"),
-)
 ROUND_SECONDS = 300.0
 QUIET_SECONDS = 0.6
 
 
 class Dialogue:
-    def __init__(self, session: Session, talk: Talk, note: str = "") -> None:
+    def __init__(self, session: Session, talk: Talk, note: str = "", *, max_turns: int | None = None) -> None:
+        self._session = session
         self._screen: Screen = session.screen
         self._talk = talk
         self._hub = talk.hub
         self._note = note
+        self._max_turns = max_turns
 
-    async def run(self) -> None:
+    async def run(self, *, once: bool = False) -> None:
         """Until the person leaves."""
         with left_as_found():
             while True:
                 self._screen.say(self._screen.dim(await self.preview()))
-                line = await self._typed()
+                line = await self._typed(f"{self._hub.name if self._speaks_for_another else 'you'} ▸ ")
                 if line is None:
                     self._screen.say()
                     return
-                if not await self.take(line):
+                if not await self.take(line) or (once and line.strip()):
                     return
 
-    async def _typed(self) -> str | None:
+    @property
+    def _speaks_for_another(self) -> bool:
+        return self._hub.name != self._hub.settings.hub.user
+
+    async def _typed(self, prompt: str) -> str | None:
         """The next line; where something came in between, the prompt is shown again behind it."""
-        self._screen.prompt, self._screen.interrupted_at = self._screen.fit("you ▸ "), 0.0
+        self._screen.prompt, self._screen.interrupted_at = self._screen.fit(prompt), 0.0
         restoring = asyncio.create_task(self._restore_the_prompt())
         try:
             return await typed(self._screen.prompt)
@@ -65,7 +68,8 @@ class Dialogue:
         found = await self._hub.preview(self._talk.conversation.id, "…")
         must = f"{', '.join(found.must)} must" if found.must else "nobody must"
         may = [f"{', '.join(found.may)} may"] if found.may else []
-        cap = [f"cap {found.cap}"] if self._talk.conversation.kind == "group" else []
+        in_group = self._talk.conversation.kind == "group"
+        cap = [f"cap {self._max_turns or found.cap}"] if in_group else []
         blocked = [f"{row.agent} cannot: {row.reason}" for row in found.blocked]
         return "will answer: " + " · ".join(
             [must, *may, *blocked, *cap, *([self._note] if self._note else [])]
@@ -73,55 +77,80 @@ class Dialogue:
 
     async def take(self, line: str) -> bool:
         """One line of the person; False when they leave."""
-        words = line.strip()
+        if not line.strip():
+            return True
         try:
-            if words.startswith("//"):
-                await self.say(words[1:])
-            elif words.startswith("/"):
-                return await self.command(words)
-            elif words:
-                await self.say(line)
+            command = slash.parse(line)
+            if isinstance(command, slash.Say):
+                await self.say(command.text)
+                return True
+            return await self.command(command)
         except MootError as error:
-            self._screen.note(error_text(error, ()))
+            self._screen.note(error_text(error, (), more=False))
         return True
 
-    async def command(self, line: str) -> bool:
-        name, *rest = line.split()
-        match name:
-            case "/quit":
-                return False
-            case "/help":
-                for form, meaning in HELP:
-                    self._screen.say(f"  {form:<12}{meaning}")
-            case "/why":
-                await self.why(rest[0] if rest else "")
-            case "/continue":
-                moved = await self._hub.conversations.resume(self._talk.conversation.id)
-                self._screen.say("it goes on" if moved else "nothing was stopped here")
-                await self.wait()
+    async def command(self, command: slash.Command) -> bool:
+        """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
+        match command:
+            case slash.Why():
+                await self.why(str(command.number or self._talk.last))
+                return True
+            case slash.GroupRemove() | slash.GroupDissolve() | slash.Archive():
+                if not await self._is_sure(command):
+                    return True
             case _:
-                agents = agents_in(self._talk.conversation)
-                to = f" @{agents[0].name}" if agents else ""
-                self._screen.say(
-                    f"unknown command {name}. To send it to an agent: /{name}{to}        /help lists all"
-                )
-        return True
+                pass
+        async with self._talk.by_other_means() as mine:
+            done = await carry_out(command, At(self._hub, self._talk.conversation))
+            mine.update({done.receipt.id} if done.receipt is not None else ())
+        return await self._show(done)
+
+    async def _is_sure(self, command: slash.Command) -> bool:
+        """What takes something away is asked about; where nobody can answer, it is not done."""
+        if not self._session.is_terminal:
+            raise BadValue(
+                "this asks first, and nobody is there to answer",
+                fix=(f"moot conv -h, with --yes, for {self._talk.conversation.name}",),
+            )
+        words = {
+            slash.GroupRemove: "take them out of",
+            slash.GroupDissolve: "dissolve",
+            slash.Archive: "archive",
+        }
+        answer = await self._typed(f"{words[type(command)]} {title(self._talk.conversation)}? [y/N] ")
+        return (answer or "").strip().lower() in ("y", "yes")
+
+    async def _show(self, done: Done) -> bool:
+        for line in done.lines:
+            self._screen.say(f"  {safe(line)}")
+        if done.moved is not None:
+            await self._talk.move(done.moved)
+        if done.receipt is not None:
+            await self._follow_up(done.receipt)
+        elif done.waits:
+            await self.wait()
+        return not done.left
 
     async def why(self, number: str) -> None:
-        where = self._talk.conversation
-        seq = number or str(self._talk.last)
-        address = await why.address(self._hub, seq, where.id)
+        if number == "0":
+            self._screen.say("  nothing has been said here yet")
+            return
+        address = await why.address(self._hub, number, self._talk.conversation.id)
         await why.show(self._screen, self._hub, await self._hub.why(address))
 
     async def say(self, text: str) -> Outcome:
-        receipt = await self._talk.post(text)
-        for warning in receipt.warnings:
-            self._screen.note(f"warning[{warning.code}] {warning.message}")
+        return await self._follow_up(await self._talk.post(text, max_turns=self._max_turns))
+
+    async def _follow_up(self, receipt: Receipt) -> Outcome:
+        """Wait for what a message sets off, and tell how it ended."""
+        warn(self._session, receipt)
         settled = await self.wait()
         done = await self._talk.outcome(receipt, settled)
-        if self._talk.conversation.kind == "group":
-            cap = int(self._talk.conversation.settings["max_agent_turns_per_message"])
+        if settled and self._talk.conversation.kind == "group":
+            cap = self._max_turns or int(self._talk.conversation.settings["max_agent_turns_per_message"])
             self._screen.say(self._screen.dim(f"  {round_line(done.why, done.last, len(done.replies), cap)}"))
+        elif settled and done.outcome in ("passed", "failed"):
+            self._screen.say(self._screen.dim(f"  {_ended(done)}"))
         return done
 
     async def wait(self) -> bool:
@@ -134,7 +163,16 @@ class Dialogue:
             if task is not None:
                 task.uncancel()
         if not settled:
+            self._talk.hush()
             self._screen.note(
                 "stopped waiting; the message is kept, and answers will stand here when they come"
             )
         return settled
+
+
+def _ended(done: Outcome) -> str:
+    who = ", ".join(row.agent for row in done.why.agents)
+    return {
+        "passed": f"{who} read it and chose to say nothing",
+        "failed": f"{who} could not answer: /why says what went wrong, /retry asks again",
+    }[done.outcome]

@@ -29,6 +29,7 @@ EXITS: Final[dict[type[errors.MootError], int]] = {
     errors.Braked: PAUSED,
     errors.Closed: REFUSED,
     errors.Stale: FAILED,
+    errors.Undelivered: WAITED,
     errors.TimedOut: WAITED,
     errors.Passed: OK,
     errors.TurnFailed: FAILED,

@@ -59,8 +59,8 @@ def _usage(error: click.UsageError) -> BadValue:
     )
 
 
-def text(error: MootError, arguments: Sequence[str]) -> str:
-    """The lines of UX 2.6."""
+def text(error: MootError, arguments: Sequence[str], *, more: bool = True) -> str:
+    """The lines of UX 2.6; in a chat without the command for more, which cannot be typed there."""
     lines = [f"error[{error.code}] {error.title}"]
     near = f"did you mean {' or '.join(error.suggestions[:3])}?" if error.suggestions else ""
     detail = error.detail.splitlines() or [""]
@@ -71,7 +71,7 @@ def text(error: MootError, arguments: Sequence[str]) -> str:
     ways = fixes(error, arguments)
     if ways:
         lines.append("  fix   " + "      or: ".join(ways[:2]))
-    if error.code != MootError.code:
+    if more and error.code != MootError.code:
         lines.append(f"  more  moot explain {error.code}")
     return "\n".join(safe(line) for line in lines)
 

@@ -1,12 +1,28 @@
 """How commands are written: global options before and behind the command, examples first in every help."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 import click
 
 from moot.cli.session import Session
+
+
+class Least(click.ParamType[Any]):
+    """A number that is not below a bound; the bound is told in the refusal, not in every help."""
+
+    def __init__(self, bound: float, kind: type[int] | type[float]) -> None:
+        self.name = "number"
+        self._range = click.IntRange(min=int(bound)) if kind is int else click.FloatRange(min=bound)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self._range.convert(value, param, ctx)
+
+
+SECONDS = Least(0, float)
+AT_LEAST_0 = Least(0, int)
+AT_LEAST_1 = Least(1, int)
 
 
 class UnknownCommand(click.UsageError):
@@ -69,10 +85,21 @@ class Branch(click.Group):
 
     command_class = Leaf
 
-    def __init__(self, *args: Any, examples: tuple[str, ...] = (), **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        examples: tuple[str, ...] = (),
+        aliases: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.examples = examples
+        self.aliases = dict(aliases or {})
+        """Other words for verbs; they work, and are not listed."""
         self.params += global_options(hidden=True)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, self.aliases.get(cmd_name, cmd_name))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(self.examples, formatter)

@@ -1,5 +1,7 @@
 """`moot import`: take in conversations that `moot export --format jsonl` has written."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import sys
@@ -7,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 from msgspec import to_builtins
@@ -16,9 +18,11 @@ from moot.cli.grammar import leaf
 from moot.cli.opening import with_hub
 from moot.cli.session import Session
 from moot.errors import NotFound, StoreUnwritable
-from moot.hub import Hub
 from moot.hub.checking import check
 from moot.hub.importing import Report
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 DONE = {"new": "imported", "resumed": "went on with", "there": "is here already:"}
 WOULD = {"new": "would import", "resumed": "would go on with", "there": "is here already:"}
@@ -42,7 +46,7 @@ def import_(session: Session, file: str, dry_run: bool) -> None:
             importing = hub.conversations.importing(checked)
             return await (importing.preview() if dry_run else importing.run(opened))
 
-        report = with_hub(session, work)
+        report = with_hub(session, work, here=True)
     if session.json:
         session.screen.data(to_builtins(report))
     else:

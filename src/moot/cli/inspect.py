@@ -1,6 +1,8 @@
 """`moot turn show` and `moot context`: what an agent was given, or would be given now, to the last byte."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
@@ -8,11 +10,13 @@ from msgspec import to_builtins
 from moot import shapes
 from moot.cli.exits import FAILED, OK
 from moot.cli.grammar import Branch, leaf
-from moot.cli.opening import with_hub
+from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import message_at
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 
 @click.group(
@@ -36,9 +40,10 @@ def show(session: Session, id: str) -> None:
         if session.json:
             session.screen.data(found.to_dict())
         else:
-            await tell(session.screen, hub, found)
+            with session.screen.paged():
+                await tell(session.screen, hub, found)
 
-    with_hub(session, work)
+    with_reading(session, work)
 
 
 @turn.command("dead", examples=("moot turn dead", "moot turn dead --agent arya --json"))

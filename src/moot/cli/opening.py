@@ -1,4 +1,9 @@
-"""How a command gets a hub: opened on the home, with quiet logs and the agents that nobody else hosts."""
+"""How a command gets a hub: opened on the home, with quiet logs and the agents that nobody else hosts.
+
+A command that goes through a running hub imports no store, no brain and no log library: those come in when needed.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import logging
@@ -6,14 +11,15 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import TypeVar
-
-import structlog
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from moot.cli.session import Session
-from moot.hub import Hub
-from moot.settings import AgentSettings, Home, find_home
-from moot.wiring import spec
+from moot.client import RemoteHub
+from moot.settings.home import Home, find_home
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+    from moot.settings import AgentSettings
 
 T = TypeVar("T")
 RUNNABLE = ("demo", "code", "anthropic", "openai")
@@ -23,25 +29,59 @@ def home_of(session: Session) -> Home:
     return Home(find_home(session.home_option, os.environ))
 
 
-def with_hub(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
-    """Run a piece of work with a hub that hosts nobody."""
+def with_hub(session: Session, work: Callable[[Hub], Awaitable[T]], *, here: bool = False) -> T:
+    """Run a piece of work with a hub that hosts nobody; `here` where it needs a store of its own."""
 
     async def opened() -> T:
-        async with opened_hub(session) as hub:
+        async with opened_hub(session, here=here) as hub:
+            return await work(hub)
+
+    return asyncio.run(opened())
+
+
+def with_reading(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
+    """Run a piece of work that only looks: nothing is written, and no home is made."""
+
+    async def opened() -> T:
+        async with reading_hub(session) as hub:
             return await work(hub)
 
     return asyncio.run(opened())
 
 
 @asynccontextmanager
-async def opened_hub(session: Session) -> AsyncIterator[Hub]:
+async def reading_hub(session: Session) -> AsyncIterator[Hub]:
     set_up_logs(session)
-    async with Hub.open(home_of(session).path) as hub:
+    async with _hub().reading(home_of(session).path) as hub:
         yield hub
+
+
+def _hub() -> Any:
+    from moot.hub import Hub  # noqa: PLC0415
+
+    return Hub
+
+
+@asynccontextmanager
+async def opened_hub(session: Session, *, here: bool = False) -> AsyncIterator[Hub]:
+    """The hub that runs on the home, over its socket; where none does, or with `here`, one of our own."""
+    home = home_of(session)
+    running = None if here else await RemoteHub.find(home)
+    if running is None:
+        set_up_logs(session)
+        async with _hub().open(home.path) as hub:
+            yield hub
+        return
+    try:
+        yield cast("Hub", running)
+    finally:
+        await running.close()
 
 
 def set_up_logs(session: Session, level: int = logging.CRITICAL) -> None:
     """Logs go to stderr: everything with --debug, else only what the command asks for."""
+    import structlog  # noqa: PLC0415
+
     pretty = sys.stderr.isatty()
     structlog.configure(
         processors=[
@@ -61,10 +101,14 @@ def can_run(row: AgentSettings) -> bool:
 
 async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | None = None) -> list[str]:
     """Host here those agents of moot.toml that nobody hosts; with `names`, of these only. Tells which."""
+    if not hasattr(hub, "host"):
+        return []  # a hub runs: it hosts those that start by themselves, and daemons the others
     wanted = None if names is None else set(names)
     rows = {row.name: row for row in hub.settings.agents if wanted is None or row.name in wanted}
     absent = [a.name for a in await hub.agents.list() if a.name in rows and a.reachability != "live"]
     home = home_of(session)
+    from moot.wiring import spec  # noqa: PLC0415
+
     taken = [rows[name] for name in absent if can_run(rows[name])]
     await hub.host([spec(row, home) for row in taken])
     return [row.name for row in taken]

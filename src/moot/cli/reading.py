@@ -1,22 +1,26 @@
 """Commands that only read: tail, search, turns."""
 
+from __future__ import annotations
+
 import asyncio
 import re
 import time
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
 
 from moot import shapes
-from moot.cli.grammar import leaf
-from moot.cli.opening import opened_hub, with_hub
+from moot.cli.grammar import AT_LEAST_1, leaf
+from moot.cli.opening import opened_hub, reading_hub, with_reading
 from moot.cli.screen import clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import is_agent, marks_of, title
 from moot.errors import BadValue
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 NEWEST = 20
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -60,7 +64,8 @@ class Tail:
         self._places: dict[str, shapes.Conversation] = {}
 
     async def run(self) -> None:
-        async with opened_hub(self._session) as hub:
+        opened = opened_hub if self._is_followed else reading_hub
+        async with opened(self._session) as hub:
             after = hub.position
             found = await self._newest(hub, self._span)
             if self._session.json and not self._lines:
@@ -72,7 +77,7 @@ class Tail:
                 await self._follow(hub, after)
 
     async def _newest(self, hub: Hub, span: float | None) -> list[shapes.Message]:
-        places = [await hub.conversations.get(self._conv)] if self._conv else await hub.conversations.list()
+        places = await self._spoken_in(hub, span)
         start = datetime.fromtimestamp(time.time() - span, UTC).isoformat() if span is not None else ""
         found: list[shapes.Message] = []
         for place in places:
@@ -81,6 +86,14 @@ class Tail:
         mine = [m for m in found if (m.at or "") >= start and self._agent in (None, m.sender)]
         mine.sort(key=lambda m: (m.at or "", m.conversation, m.seq))
         return mine if span is not None else mine[-NEWEST:]
+
+    async def _spoken_in(self, hub: Hub, span: float | None) -> list[shapes.Conversation]:
+        """Archived ones too. The newest messages lie in the conversations that changed last."""
+        if self._conv:
+            return [await hub.conversations.get(self._conv.lstrip("#"))]
+        found = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
+        found.sort(key=lambda place: place.updated_at or "", reverse=True)
+        return found if span is not None or self._agent else found[:NEWEST]
 
     async def _follow(self, hub: Hub, after: int) -> None:
         types = ("message.posted",)
@@ -106,7 +119,7 @@ class Tail:
 
 @leaf("search", examples=("moot search earnings", 'moot search "exact phrase" --limit 5 --json'))
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="At most so many (20).")
+@click.option("--limit", type=AT_LEAST_1, default=20, metavar="N", help="At most so many (20).")
 def search(session: Session, query: str, limit: int) -> None:
     """Find messages by their words."""
 
@@ -115,14 +128,15 @@ def search(session: Session, query: str, limit: int) -> None:
         if session.json:
             session.screen.data([hit.to_dict() for hit in hits])
             return
-        for hit in hits:
-            place = await hub.conversations.get(hit.message.conversation)
-            where = f"{title(place)}:{hit.message.seq}"
-            session.screen.say(f"{where}  {hit.message.sender}: {safe(hit.snippet)}")
+        with session.screen.paged():
+            for hit in hits:
+                place = await hub.conversations.get(hit.message.conversation)
+                where = f"{title(place)}:{hit.message.seq}"
+                session.screen.say(f"{where}  {hit.message.sender}: {safe(hit.snippet)}")
         if not hits:
             session.screen.note("nothing found")
 
-    with_hub(session, work)
+    with_reading(session, work)
 
 
 @leaf("turns", examples=("moot turns --conv build", "moot turns --agent arya --state owed --json"))
@@ -135,12 +149,13 @@ def turns(session: Session, conv: str | None, agent: str | None, state: str | No
     async def work(hub: Hub) -> list[shapes.Turn]:
         return await hub.turns(conversation=conv, agent=agent, state=state)
 
-    found = with_hub(session, work)
+    found = with_reading(session, work)
     if session.json:
         session.screen.data([turn.to_dict() for turn in found])
         return
     heads = ("turn", "agent", "state", "duty", "reason", "because of", "said", "error")
-    session.screen.table(heads, [_turn_row(turn) for turn in found])
+    with session.screen.paged():
+        session.screen.table(heads, [_turn_row(turn) for turn in found])
 
 
 def _turn_row(turn: shapes.Turn) -> tuple[str, ...]:

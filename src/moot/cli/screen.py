@@ -2,15 +2,16 @@
 
 import json
 import re
-import shutil
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 import click
 
+from moot.cli import pager
 from moot.rules.palette import AWAY, HOLLOW, colour_for
 
 ASCII_MARKS = {AWAY: "x", **dict.fromkeys(HOLLOW, "*"), **dict.fromkeys(HOLLOW.values(), "o")}
@@ -39,13 +40,17 @@ class Screen:
         self.plain = bool(environ.get("MOOT_SCREEN_READER")) or environ.get("TERM") == "dumb"
         refused = no_color or json or bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.colour = not refused and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
+        self.moves = not refused and sys.stderr.isatty()
+        """Whether what stands on the terminal may be written over with escape sequences."""
+        self._pager = pager.pager_of(environ) if not json and sys.stdout.isatty() else []
+        self._pages: list[str] | None = None
+        self.before_writing: Callable[[], None] = lambda: None
+        """Takes away what is drawn in place, before anything else is written."""
 
         self.prompt = ""
         """What a person is typing behind; what is written meanwhile starts on a line of its own."""
         self.interrupted_at = 0.0
         """When the prompt was last written over; 0 while it stands."""
-        self._passing = 0
-        """Columns taken by a line that goes away before the next one is written."""
 
     # --- writing ---------------------------------------------------------------------------------------
 
@@ -57,31 +62,26 @@ class Screen:
     def note(self, text: str) -> None:
         """For people only: progress, hints, warnings."""
         if not self.quiet and not self.json:
-            self._wipe()
             self._leave_the_prompt()
             click.echo(self.fit(text), err=True, color=False)
-
-    def passing(self, text: str) -> None:
-        """A line for now only: whatever is written next takes its place. Not while a person is typing."""
-        self._wipe()
-        columns = shutil.get_terminal_size().columns
-        text = self.fit(text)
-        width = len(click.unstyle(text))
-        if 0 < width < columns and not (self.prompt or self.json or self.quiet):
-            self._passing = width
-            click.echo(text, nl=False, color=self.colour)
-            sys.stdout.flush()
-
-    def _wipe(self) -> None:
-        if self._passing:
-            click.echo(f"\r{' ' * self._passing}\r", nl=False)
-            self._passing = 0
 
     def data(self, value: Any) -> None:
         """One JSON document."""
         click.echo(json.dumps(value, ensure_ascii=False), color=False)
 
+    @contextmanager
+    def paged(self) -> Iterator[None]:
+        """What is said inside goes through the pager, if it is more than one screen."""
+        self._pages = [] if self._pager else None
+        try:
+            yield
+        finally:
+            text, self._pages = "".join(self._pages or ()), None
+            if text and not (pager.is_long(text) and pager.show(text, self._pager)):
+                self._write(text)
+
     def _leave_the_prompt(self) -> None:
+        self.before_writing()
         if self.prompt:
             if not self.interrupted_at:
                 click.echo()
@@ -95,7 +95,9 @@ class Screen:
             sys.stdout.flush()
 
     def _write(self, text: str) -> None:
-        self._wipe()
+        if self._pages is not None:
+            self._pages.append(self.fit(text))
+            return
         self._leave_the_prompt()
         click.echo(self.fit(text), nl=False, color=self.colour)
         sys.stdout.flush()

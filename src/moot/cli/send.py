@@ -1,154 +1,234 @@
 """`moot send`: one message, its receipt, and the reply if one waits for it."""
 
+from __future__ import annotations
+
 import asyncio
-import sys
-from typing import Any
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import click
 from msgspec import Struct
 
 from moot import shapes
 from moot.cli.exits import OUTCOMES
-from moot.cli.grammar import leaf
+from moot.cli.grammar import SECONDS, Leaf
 from moot.cli.opening import host_the_absent, opened_hub
+from moot.cli.posting import WAIT_SECONDS, posted, standard_input, text_of, told, view_for
 from moot.cli.session import Session
-from moot.cli.talk import Outcome, Talk, View
-from moot.cli.views import Plain, Silent, Streaming
-from moot.cli.words import agents_in, marks_of
-from moot.errors import BadText
-from moot.hub import Hub
-from moot.rules.mentions import parse
+from moot.cli.talk import Outcome, Talk
+from moot.cli.why import address
+from moot.cli.words import is_agent
+from moot.errors import NotFound
 
-WAIT_SECONDS = 120.0
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+REQUIRED = ("queued", "delivered", "answered")
 
 
-@leaf(
-    "send", examples=('moot send arya "what changed?"', 'moot send --conv build "@arya and @gendry, ready?"')
+class SendLeaf(Leaf):
+    """Takes `--wait` alone as well as `--wait=SECS`; a word behind it is not its value."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        ours = [f"--wait={WAIT_SECONDS:g}" if word == "--wait" else word for word in args[:end]]
+        return super().parse_args(ctx, [*ours, *args[end:]])
+
+
+@click.command(
+    "send",
+    cls=SendLeaf,
+    examples=(
+        'moot send arya "what changed?"',
+        'moot send --conv build "@arya and @gendry, ready?"',
+        'moot send --all "we ship at noon"',
+    ),
 )
-@click.argument("words", nargs=-1, metavar="AGENT TEXT | --conv ID TEXT")
+@click.argument("words", nargs=-1, metavar="AGENT TEXT | --conv ID TEXT | --all TEXT")
 @click.option("--conv", metavar="ID", help="Say it in this conversation; all words are then the message.")
+@click.option(
+    "--all", "everyone", is_flag=True, help="To every agent, each in its own conversation with you."
+)
+@click.option("-m", "--message", metavar="TEXT", help="The text; - reads standard input.")
+@click.option("--file", metavar="PATH", help="Take the text from a file; behind TEXT, if both are given.")
+@click.option("--reply-to", metavar="MSG", help="The message it answers, such as build:12.")
 @click.option("--no-wait", is_flag=True, help="Return as soon as it is stored.")
-@click.option("--timeout", type=click.FloatRange(min=0), default=WAIT_SECONDS, help="Seconds to wait (120).")
+@click.option("--wait", type=SECONDS, metavar="[SECS]", help="Wait for the reply (120); the default.")
+@click.option("--timeout", type=SECONDS, metavar="SECS", help="Seconds to wait (120).")
+@click.option(
+    "--require", type=click.Choice(REQUIRED), default="queued", help="Exit 8 when it got no further."
+)
 @click.option("--interrupt", is_flag=True, help="Stop whoever speaks there now; this comes first.")
 @click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
 @click.option("--idempotency-key", metavar="K", help="The same key again stores nothing twice.")
-def send(session: Session, **options: Any) -> int:
+@click.pass_obj
+def send(session: Session, /, **options: Any) -> int:
     """Send one message and wait for the reply. The text `-` is read from standard input."""
     order = Order(**options)
-    agent, text = addressed(order.words, order.conv)
-    return told(session, asyncio.run(sending(session, order, agent, text)))
+    order.check()
+    agent, text = addressed(order)
+    if order.everyone:
+        return asyncio.run(broadcasting(session, order, text))
+    return told(session, asyncio.run(sending(session, order, agent, text)), order.require)
 
 
 class Order(Struct, frozen=True):
     words: tuple[str, ...]
     conv: str | None
+    everyone: bool
+    message: str | None
+    file: str | None
+    reply_to: str | None
     no_wait: bool
-    timeout: float
+    wait: float | None
+    timeout: float | None
+    require: str
     interrupt: bool
     speaker: str | None
     idempotency_key: str | None
 
+    @property
+    def patience(self) -> float | None:
+        """Seconds to wait; None not at all."""
+        if self.no_wait:
+            return None
+        given = self.timeout if self.timeout is not None else self.wait
+        return WAIT_SECONDS if given is None else given
 
-def addressed(words: tuple[str, ...], conv: str | None) -> tuple[str, str]:
-    """To whom and what: without --conv the first word is the agent."""
-    agent, rest = ("", words) if conv is not None else ((words or ("",))[0], words[1:])
-    if conv is None and not agent:
+    @property
+    def to_a_place(self) -> bool:
+        """All words are the message."""
+        return self.everyone or self.conv is not None or self.reply_to is not None
+
+    def check(self) -> None:
+        if self.no_wait and (self.wait is not None or self.timeout is not None):
+            raise click.UsageError("--no-wait and a time to wait exclude each other")
+        if self.no_wait and self.require != "queued":
+            raise click.UsageError(f"--require {self.require} has to wait: leave out --no-wait")
+        if self.everyone and (self.conv is not None or self.reply_to is not None):
+            raise click.UsageError("--all goes to every agent: leave out --conv and --reply-to")
+        if self.everyone and (self.idempotency_key is not None or self.interrupt):
+            raise click.UsageError("--all takes neither --idempotency-key nor --interrupt")
+
+
+def addressed(order: Order) -> tuple[str, str]:
+    """To whom and what: the first word is the agent, unless an option says where."""
+    agent, rest = ("", order.words) if order.to_a_place else ((order.words or ("",))[0], order.words[1:])
+    if not agent and not order.to_a_place:
         raise click.UsageError("say to whom: moot send AGENT TEXT, or moot send --conv ID TEXT")
-    if not rest:
+    if order.message is not None and rest:
+        raise click.UsageError("the text is there twice: as words and with -m")
+    text = order.message if order.message is not None else " ".join(rest)
+    if text == "-":
+        text = standard_input()
+    if order.file is not None:
+        text = "\n\n".join(part for part in (text, text_of(order.file)) if part)
+    elif not text and not rest and order.message is None:
         raise click.UsageError("say what: the text is missing (- reads it from standard input)")
-    return agent, standard_input() if rest == ("-",) else " ".join(rest)
-
-
-def standard_input() -> str:
-    data = sys.stdin.buffer.read()
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadText(
-            "the text cannot be stored: it is not valid UTF-8",
-            detail=f"byte 0x{data[error.start]:02x} at {error.start} of standard input does not belong there",
-            fix=("iconv -t utf-8 FILE | moot send …",),
-            problem="utf8",
-        ) from None
+    return agent.lstrip("@"), text
 
 
 async def sending(session: Session, order: Order, agent: str, text: str) -> Outcome:
     async with opened_hub(session) as hub:
         voice = hub.acting_as(order.speaker) if order.speaker else hub
-        where = await (
-            hub.conversations.get(order.conv) if order.conv else voice.conversations.implicit([agent])
-        )
-        wait = None if order.no_wait else order.timeout
-        said: dict[str, Any] = {"key": order.idempotency_key, "interrupt": order.interrupt}
-        return await posted(session, voice, where, text, wait=wait, **said)
+        key = order.idempotency_key
+        options: dict[str, Any] = {"interrupt": order.interrupt, "idempotency_key": key}
+        options["correlation_id"] = f"q{key or uuid4().hex}"
+        if order.reply_to is not None:
+            options["reply_to"] = await address(hub, order.reply_to, order.conv)
+        conv = order.conv or str(options.get("reply_to", "")).rpartition(":")[0]
+        if conv:
+            where = await hub.conversations.get(conv)
+        elif order.speaker and order.speaker != hub.name:
+            where = await voice.conversations.implicit([agent])  # between agents the pair's own rules hold
+        else:
+            where, options["ref"] = await one_shot(voice, agent, text, key)
+        done = await posted(session, voice, where, text, wait=order.patience, **options)
+        await put_away(voice, done)
+        return done
 
 
-async def posted(
-    session: Session,
-    hub: Hub,
-    where: shapes.Conversation,
-    text: str,
-    *,
-    wait: float | None,
-    plain: bool = False,
-    **options: Any,
-) -> Outcome:
-    """Post, host whoever is concerned and has no host, and wait for what comes of it."""
-    talk = Talk(hub, where, view_for(session, hub, where, plain=plain))
-    if wait is not None:
-        await host_the_absent(hub, session, {*(seat.name for seat in agents_in(where)), *parse(text)})
-    async with talk.following():
-        receipt = await talk.post(text, **options)
-        session.left = (
-            f"stopped waiting. The message stays queued as {receipt.id}; agents answer when they can."
-        )
-        for warning in receipt.warnings:
-            session.screen.note(f"warning[{warning.code}] {warning.message}")
-        if wait is None:
-            why = await hub.why(receipt.id)
-            return Outcome(receipt, (), "queued", why, why)
-        return await talk.outcome(receipt, await talk.wait(wait))
+async def one_shot(hub: Hub, agent: str, text: str, key: str | None) -> tuple[shapes.Conversation, str]:
+    """The conversation of this one message, and what to call it. A repeated key finds that of the first time."""
+    if key is None:
+        made = await hub.conversations.ephemeral(agent)
+        return made, made.id
+    ref = f"send:{(await hub.agents.get(agent)).id}:{key}"
+    try:
+        before = await hub.post(ref, text, idempotency_key=key)
+    except NotFound:
+        return await hub.conversations.ephemeral(agent, ref), ref
+    return await hub.conversations.get(before.conversation), ref
 
 
-def view_for(session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool = False) -> View:
+async def put_away(hub: Hub, done: Outcome) -> None:
+    """A conversation for one message is archived once nothing in it is open. What is not waited for stays."""
+    where = await hub.conversations.get(done.receipt.conversation)
+    is_over = done.outcome in ("replied", "passed", "failed")
+    if where.kind == "ephemeral" and not where.archived and is_over and not await still_open(hub, where.id):
+        await hub.conversations.archive(where.id)
+
+
+async def still_open(hub: Hub, conversation: str) -> bool:
+    owed = await hub.turns(conversation=conversation, state="owed")
+    return bool(owed or await hub.unsettled(conversation))
+
+
+# --- to everybody ------------------------------------------------------------------------------------------
+
+
+async def broadcasting(session: Session, order: Order, text: str) -> int:
+    """One message per agent in the pair's own conversation, under its own limit; then all replies."""
+    async with opened_hub(session) as hub, AsyncExitStack() as stack:
+        voice = hub.acting_as(order.speaker) if order.speaker else hub
+        talks: dict[str, Talk] = {}
+        if order.patience is not None:
+            await host_the_absent(hub, session)
+            for agent in await hub.agents.list():
+                if agent.name != voice.name:
+                    pair = await voice.conversations.implicit([agent.name])
+                    talk = Talk(voice, pair, view_for(session, voice, pair, together=True))
+                    talk.shows_own = False
+                    talks[agent.name] = await stack.enter_async_context(talk.following())
+        before = {name: talk.last for name, talk in talks.items()}
+        done = await voice.broadcast(text)
+        session.left = "stopped waiting. The messages stay queued; agents answer when they can."
+        reached = [talks[name] for name in done["delivered_to"] if name in talks]
+        settled = await asyncio.gather(*(talk.wait(order.patience or 0) for talk in reached))
+        replies = [
+            message
+            for talk in reached
+            for message in await voice.messages(talk.conversation.id, after=_before(before, talks, talk))
+            if is_agent(message) and message.sender != voice.name
+        ]
+        await asyncio.gather(*(talk.read() for talk in reached))
+        outcome = _word(done, replies, settled, waited=order.patience is not None)
+        return _tell(session, {**done, "replies": [r.to_dict() for r in replies], "outcome": outcome})
+
+
+def _before(before: dict[str, int], talks: dict[str, Talk], talk: Talk) -> int:
+    return next(before[name] for name, each in talks.items() if each is talk)
+
+
+def _word(done: dict[str, Any], replies: list[shapes.Message], settled: list[bool], *, waited: bool) -> str:
+    if not done["delivered_to"]:
+        return "failed"
+    if not waited:
+        return "queued"
+    if not all(settled):
+        return "timed_out"
+    return "replied" if replies else "passed"
+
+
+def _tell(session: Session, done: dict[str, Any]) -> int:
     screen = session.screen
     if session.json:
-        return Silent()
-    if session.is_terminal and not screen.plain and not plain:
-        return Streaming(screen, hub, marks_of(where), chips(hub))
-    return Plain(screen, hub, marks_of(where))
-
-
-def chips(hub: Hub) -> dict[str, str]:
-    """Which agents have a demo brain: said in the header while they still speak."""
-    return {row.name: "demo" for row in hub.settings.agents if row.brain == "demo"}
-
-
-def told(session: Session, done: Outcome) -> int:
-    """Say what came of it, and give the exit code."""
-    if session.json:
-        session.screen.data(done.to_dict())
+        screen.data(done)
     else:
-        tell(session, done)
-    return OUTCOMES[done.outcome]
-
-
-def tell(session: Session, done: Outcome) -> None:
-    screen = session.screen
-    away = [row.agent for row in done.why.agents if row.state == "owed"]
-    match done.outcome:
-        case "queued":
-            screen.say(f"queued as {done.receipt.id}")
-        case "owed":
-            screen.say(
-                f"queued as {done.receipt.id}: {', '.join(away)} is away and will answer when it is back"
-            )
-        case "passed":
-            silent = [row.agent for row in done.why.agents if row.state == "passed"]
-            screen.note(f"{', '.join(silent)} read it and chose to say nothing")
-        case "timed_out":
-            screen.note(f"no answer in time. The message stays queued as {done.receipt.id}.")
-        case "failed":
-            screen.note(f"no answer: moot why {done.receipt.id} says what went wrong")
-        case _:
-            pass
+        screen.note(
+            f"sent to {', '.join(done['delivered_to']) or 'nobody'}: {done['outcome'].replace('_', ' ')}"
+        )
+        for refused in done["failed"]:
+            screen.note(f"not to {refused['agent']}: {refused['error']}")
+    return OUTCOMES[done["outcome"]]

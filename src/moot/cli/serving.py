@@ -1,9 +1,13 @@
 """How a process that serves waits for its end: a first signal drains, a second one hurries."""
 
+from __future__ import annotations
+
 import asyncio
 import signal
+from typing import TYPE_CHECKING
 
-from moot.hub import Hub
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 
 def end_of(hub: Hub) -> asyncio.Event:

@@ -7,7 +7,6 @@ from moot import __version__
 from moot.cli.session import Session
 
 MOTTO = "A place where agents, and you, talk."
-AGENT = '[[agents]]\n      name = "arya"\n      brain = "demo"'
 
 
 def tell(session: Session) -> None:
@@ -28,8 +27,7 @@ def _nothing_yet(session: Session, home: Path) -> None:
     screen = session.screen
     screen.say("Nothing is set up yet. Pick one:")
     screen.say("  moot demo            watch three offline demo agents talk (no key, 40 s)")
-    screen.say("  moot up              run your own agents: describe each in moot.toml, such as")
-    screen.say(f"      {AGENT}\n")
+    screen.say("  moot init            make your own agents (three questions)\n")
     written = "" if (home / "moot.db").exists() else " (nothing written yet)"
     screen.say(f"Data would live in {shown(home)}{written}.    More: moot --help")
 

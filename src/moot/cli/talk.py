@@ -3,21 +3,27 @@
 Above: send, chat and demo. Below: the hub's events; a view (views.py) draws them.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from moot import shapes
 from moot.cli.words import is_agent, reason_of
-from moot.hub import Hub
 from moot.model.answer import Receipt
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 LOOK_AGAIN = 1.0
 """Seconds after which the store is asked again, whatever was told or not."""
 LOOKS = 50
+TICK = 0.2
+"""Seconds between two looks at who is still waited for."""
 ENDINGS = frozenset({"turn.finished", "turn.owed", "turn.held"})
 
 
@@ -29,6 +35,9 @@ class View(Protocol):
     async def said(self, message: shapes.Message) -> None: ...
     def ended(self, agent: str, state: str) -> None: ...
     def over(self) -> None: ...
+    def hush(self) -> None: ...
+    def tick(self) -> None: ...
+    def moved(self, conversation: shapes.Conversation) -> None: ...
 
 
 class Outcome(Struct, frozen=True):
@@ -57,19 +66,48 @@ class Talk:
         self._moved = asyncio.Event()
         self._showing = asyncio.Lock()
         self._mine: set[str] = set()
+        self._following: asyncio.Task[None] | None = None
+        self.shows_own = True
+        """Whether one's own words are shown, where they were not typed here."""
 
     @asynccontextmanager
-    async def following(self) -> AsyncIterator["Talk"]:
+    async def following(self) -> AsyncIterator[Talk]:
         """Show everything that happens in the conversation until the block is left."""
-        newest = await self.hub.newest(self.conversation.id, 1)
-        self.last = newest[-1].seq if newest else 0
-        task = asyncio.create_task(self._follow(self.hub.position))
+        await self._begin()
+        ticking = asyncio.create_task(self._tick())
         try:
             yield self
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            ticking.cancel()
+            await asyncio.gather(ticking, return_exceptions=True)
+            await self._end()
             self._view.over()
+
+    async def move(self, conversation: shapes.Conversation) -> None:
+        """Go on in another conversation, or in the same one as it is now."""
+        self._view.moved(conversation)
+        is_other = conversation.id != self.conversation.id
+        self.conversation = conversation
+        if is_other:
+            await self._end()
+            await self._begin()
+
+    async def _begin(self) -> None:
+        newest = await self.hub.newest(self.conversation.id, 1)
+        self.last = newest[-1].seq if newest else 0
+        self._following = asyncio.create_task(self._follow(self.hub.position))
+        for turn in await self.hub.turns(conversation=self.conversation.id, state="running"):
+            self._view.started(turn.agent, await reason_of(self.hub, turn.reason, turn.cause))
+
+    async def _end(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.gather(self._following, return_exceptions=True)
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            self._view.tick()
 
     async def _follow(self, after: int) -> None:
         async for event in self.hub.events(conversation=self.conversation.id, after=after):
@@ -85,21 +123,35 @@ class Talk:
                 self._view.ended(str(event.body["agent"]), str(event.body["state"]))
                 self._moved.set()
 
-    async def post(self, text: str, *, key: str | None = None, interrupt: bool = False) -> Receipt:
+    async def post(self, text: str, *, ref: str = "", **options: Any) -> Receipt:
         """Say something here. What one has just typed oneself is not shown again."""
         async with self._showing:
-            receipt = await self.hub.post(
-                self.conversation.id, text, idempotency_key=key, interrupt=interrupt
-            )
+            receipt = await self.hub.post(ref or self.conversation.id, text, **options)
             self._mine.add(receipt.id)
         return receipt
+
+    @asynccontextmanager
+    async def by_other_means(self) -> AsyncIterator[set[str]]:
+        """Something may be said in the person's name inside: its id goes into the set, and it is not shown again."""
+        async with self._showing:
+            yield self._mine
+
+    def hush(self) -> None:
+        """The person turns to something else: whoever speaks is shown once it is done."""
+        self._view.hush()
+
+    async def read(self) -> None:
+        """What was shown does not wait for the person any longer."""
+        if self.last:
+            await self.hub.conversations.read(self.conversation.id, self.last)
 
     async def catch_up(self) -> None:
         """Show each message once, in order, whatever told of it first."""
         async with self._showing:
             for message in await self.hub.messages(self.conversation.id, after=self.last):
                 self.last = message.seq
-                if message.id not in self._mine:
+                is_own = message.sender == self.hub.name and not self.shows_own
+                if message.id not in self._mine and not is_own:
                     await self._view.said(message)
 
     async def wait(self, seconds: float) -> bool:

@@ -17,7 +17,7 @@ from moot.cli.start import shown
 from moot.hub import Hub, daemons
 from moot.hub.owner import owner_token
 from moot.hub.running import HubLock, running_hub
-from moot.hub.tuned import tune_process
+from moot.hub.tuned import run, tune_process
 from moot.rules.palette import MARKS
 from moot.settings import Home, Settings, load, not_yet
 from moot.shapes import when
@@ -41,7 +41,7 @@ def up(session: Session, detach: bool, without_tls: bool, drain: float) -> None:
         return
     tune_process()
     with HubLock(home) as lock:
-        asyncio.run(hosting(session, home, lock, drain=drain, openly=without_tls))
+        run(hosting(session, home, lock, drain=drain, openly=without_tls))
 
 
 def _detached(session: Session, home: Home, flags: list[str]) -> None:

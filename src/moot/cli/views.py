@@ -1,13 +1,19 @@
 """Two ways of drawing a talk: plain lines for pipes, screen readers and CI; a growing text for terminals."""
 
+from __future__ import annotations
+
 import re
 import shutil
 import time
+from typing import TYPE_CHECKING
 
 from moot import shapes
+from moot.cli.progress import AFTER_SECONDS, InPlace, Waiting
 from moot.cli.screen import Screen, clock_time, safe
-from moot.cli.words import chip, is_agent, line, reason_for
-from moot.hub import Hub
+from moot.cli.words import chip, is_agent, line, marks_of, reason_for
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 WIDEST = 88
 ENDED = {
@@ -25,56 +31,96 @@ class Silent:
     async def said(self, message: shapes.Message) -> None: ...
     def ended(self, agent: str, state: str) -> None: ...
     def over(self) -> None: ...
+    def hush(self) -> None: ...
+    def tick(self) -> None: ...
+    def moved(self, conversation: shapes.Conversation) -> None: ...
 
 
 class Plain:
-    """Append-only lines; a reply is printed once, complete."""
+    """Append-only lines; a reply is printed once, complete. Who only pipes the answer is not told of states."""
 
-    def __init__(self, screen: Screen, hub: Hub, marks: dict[str, str]) -> None:
+    def __init__(self, screen: Screen, hub: Hub, marks: dict[str, str], *, tells: bool = True) -> None:
         self._screen = screen
         self._hub = hub
         self._marks = marks
+        self._tells = tells
+        self._waiting = Waiting()
 
     def started(self, agent: str, reason: str) -> None:
-        self._screen.note(f"status: {agent} thinking")
+        self._waiting.begins(agent, "thinking")
 
     def delta(self, agent: str, text: str) -> None: ...
 
+    def tick(self) -> None:
+        if self._tells:
+            for change in self._waiting.changes():
+                self._screen.note(f"status: {change}")
+
+    def moved(self, conversation: shapes.Conversation) -> None:
+        self._marks = marks_of(conversation)
+
     async def said(self, message: shapes.Message) -> None:
+        self._waiting.ends(message.sender)
         reason = await reason_for(self._hub, message) if is_agent(message) else ""
         self._screen.say(line(self._screen, self._hub, message, self._marks, reason))
 
     def ended(self, agent: str, state: str) -> None:
-        if state in ENDED:
+        self._waiting.ends(agent)
+        if self._tells and state in ENDED:
             self._screen.note(f"status: {agent} {ENDED[state]}")
 
     def over(self) -> None: ...
 
+    def hush(self) -> None: ...
+
 
 class Streaming:
     """For terminals: a reply grows as it comes. One at a time; who streams beside it is shown when done.
-    Between replies a passing line tells who is thinking."""
+    Between replies passing lines tell who is still thinking."""
 
-    def __init__(self, screen: Screen, hub: Hub, marks: dict[str, str], chips: dict[str, str]) -> None:
+    def __init__(
+        self,
+        screen: Screen,
+        hub: Hub,
+        marks: dict[str, str],
+        chips: dict[str, str],
+        *,
+        after: float = AFTER_SECONDS,
+    ) -> None:
         self._screen = screen
         self._hub = hub
         self._marks = marks
         self._chips = chips
         self._width = min(shutil.get_terminal_size().columns, WIDEST) - len("| ")
         self._reasons: dict[str, str] = {}
-        self._thinking: list[str] = []
+        self._waiting = Waiting(after)
+        self._foot = InPlace(screen)
         self._speaker = ""
+        self._hushed: set[str] = set()
+        """Who was cut off on the screen; they are shown once, complete."""
         self._shown = ""
         self._column = 0
 
     def started(self, agent: str, reason: str) -> None:
         self._reasons[agent] = reason
-        self._thinking = [*(name for name in self._thinking if name != agent), agent]
-        self._show_thinking()
+        self._waiting.begins(agent, "thinking")
+        self.tick()
+
+    def tick(self) -> None:
+        """Nothing is drawn behind a text that is still growing, nor where a person types."""
+        if not self._speaker and not self._screen.prompt:
+            self._foot.draw([] if self._screen.quiet else self._waiting.lines(self._named))
+
+    def _named(self, agent: str, what: str) -> str:
+        return f"{self._screen.name(agent, self._marks.get(agent, '●'))}  {self._screen.dim(what)}"
+
+    def moved(self, conversation: shapes.Conversation) -> None:
+        self._marks = marks_of(conversation)
 
     def delta(self, agent: str, text: str) -> None:
-        if not self._speaker and self._screen.prompt:
+        if agent in self._hushed or (not self._speaker and (self._screen.prompt or not text)):
             return  # somebody is typing: they get it once, complete
+        self._waiting.begins(agent, "writing")
         if not self._speaker:
             self._speaker, self._shown, self._column = agent, "", 0
             now = clock_time(shapes.when(time.time()))
@@ -87,6 +133,8 @@ class Streaming:
             self._screen.say(self._barred(agent, text), end="")
 
     async def said(self, message: shapes.Message) -> None:
+        self._waiting.ends(message.sender)
+        self._hushed.discard(message.sender)
         if not is_agent(message):
             self._cut()
             self._screen.say(f"  {line(self._screen, self._hub, message, self._marks)}")
@@ -102,28 +150,24 @@ class Streaming:
                 f"{self._screen.bar(message.sender)} {self._barred(message.sender, message.text)}"
             )
         self._speaker = ""
-        self._no_longer_thinking(message.sender)
 
     def ended(self, agent: str, state: str) -> None:
+        self._waiting.ends(agent)
+        self._hushed.discard(agent)
         if agent == self._speaker:
             self._cut()
-        if state in ENDED and state != "passed":
+        if state == "held":
+            self._waiting.begins(agent, "held back for a moment")
+        elif state in ENDED and state != "passed":
             self._screen.say(self._screen.dim(f"  {agent} {ENDED[state]}"))
-        self._no_longer_thinking(agent)
 
     def over(self) -> None:
-        self._thinking.clear()
-        self._screen.passing("")
+        self._foot.clear()
 
-    def _no_longer_thinking(self, agent: str) -> None:
-        if agent in self._thinking:
-            self._thinking.remove(agent)
-            self._show_thinking()
-
-    def _show_thinking(self) -> None:
-        if not self._speaker:
-            who = "  ".join(self._screen.name(name, self._marks.get(name, "●")) for name in self._thinking)
-            self._screen.passing(f"{who}  {self._screen.dim('thinking…')}" if who else "")
+    def hush(self) -> None:
+        if self._speaker:
+            self._hushed.add(self._speaker)
+        self._cut()
 
     def _cut(self) -> None:
         """A stream that did not become a message."""

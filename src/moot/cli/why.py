@@ -1,15 +1,21 @@
 """`moot why`: for one message, each agent's part in it, by which rule, and what caused it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
 
 from moot import shapes
 from moot.cli.grammar import leaf
-from moot.cli.opening import with_hub
+from moot.cli.opening import with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import DUTIES, is_agent, marks_of, message_at, reason_for, you
 from moot.errors import BadValue, NotFound
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 SHOWN = 70
 
@@ -27,7 +33,7 @@ def why(session: Session, message: str, conv: str | None) -> None:
         else:
             await show(session.screen, hub, found)
 
-    with_hub(session, work)
+    with_reading(session, work)
 
 
 async def address(hub: Hub, given: str, conv: str | None) -> str:

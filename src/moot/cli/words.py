@@ -1,8 +1,14 @@
 """The words in which messages, reasons and rounds are told, the same in every command."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from moot import shapes
 from moot.cli.screen import Screen, clock_time, safe
-from moot.hub import Hub
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 DUTIES = {"must": "had to", "may": "could", "observes": "listened", "blocked": "was stopped"}
 REASONS = {

@@ -2,11 +2,13 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from msgspec import convert
+from msgspec import Raw
+from msgspec.json import Decoder
 
 from moot.errors import HubAbsent, MootError, tree
 from moot.host.pings import Line, Peer, connect
@@ -15,6 +17,11 @@ T = TypeVar("T")
 
 FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
 MOST_UNREAD = 10_000
+GREETING_SECONDS = 10.0
+
+PARTS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
+"""A line taken apart; what an answer holds is read once, as what the caller expects."""
+NUMBER, FACT = Decoder(int), Decoder(dict[str, Any])
 
 
 class Connection:
@@ -28,11 +35,18 @@ class Connection:
     async def open(self, path: Path) -> Line:
         """Connect; answers with what the hub says of itself."""
         try:
-            self._peer = await connect(path, self._heard, self._gone)
+            self._peer = await connect(path, self._heard, self._gone, PARTS)
         except OSError as error:
             raise HubAbsent(f"no hub answers on {path}: {error.strerror}", fix=("moot up",)) from None
         self._peer.tell({"hello": 1})
-        return await self._greeting
+        try:
+            async with asyncio.timeout(GREETING_SECONDS):
+                return await self._greeting
+        except TimeoutError:
+            self._peer.close()
+            raise HubAbsent(
+                f"what listens on {path} does not answer like a hub", fix=("moot doctor",)
+            ) from None
 
     async def close(self) -> None:
         if self._peer is not None:
@@ -46,7 +60,8 @@ class Connection:
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
         self._tell({"call": number, "do": method, "as": speaker, "args": args, "with": named})
         try:
-            return convert(await waiting, answer, strict=False)
+            found: T = decoder(cast(Hashable, answer)).decode(await waiting)
+            return found
         finally:
             self._awaited.pop(number, None)
 
@@ -63,7 +78,8 @@ class Connection:
                 yield event
         finally:
             self._followed.pop(number, None)
-            self._tell({"unfollow": number})
+            if self._peer is not None:
+                self._peer.tell({"unfollow": number})
 
     def _tell(self, line: Line) -> None:
         if self._peer is None or self._peer.transport is None:
@@ -72,24 +88,23 @@ class Connection:
 
     # --- what comes back ---------------------------------------------------------------------------------
 
-    def _heard(self, line: Line, peer: Peer) -> None:
+    def _heard(self, line: dict[str, Raw], peer: Peer) -> None:
         if "answer" in line:
-            self._answered(line)
-        elif "event" in line and line["event"] in self._followed:
-            self._followed[line["event"]].put_nowait(line["value"])
+            self._answered(NUMBER.decode(line["answer"]), line)
+        elif "event" in line and (events := self._followed.get(NUMBER.decode(line["event"]))) is not None:
+            events.put_nowait(FACT.decode(line["value"]))
         elif "hello" in line and not self._greeting.done():
-            self._greeting.set_result(line["hello"])
+            self._greeting.set_result(FACT.decode(line["hello"]))
 
-    def _answered(self, line: Line) -> None:
-        number = line["answer"]
+    def _answered(self, number: int, line: dict[str, Raw]) -> None:
         waiting = self._awaited.get(number)
         if waiting is not None and not waiting.done():
             if "error" in line:
-                waiting.set_exception(error_from(line["error"]))
+                waiting.set_exception(error_from(FACT.decode(line["error"])))
             else:
-                waiting.set_result(line.get("value"))
+                waiting.set_result(line["value"])
         elif number in self._followed and "error" in line:
-            self._followed[number].put_nowait(error_from(line["error"]))
+            self._followed[number].put_nowait(error_from(FACT.decode(line["error"])))
 
     def _gone(self, peer: Peer) -> None:
         gone = HubAbsent("the hub has gone while it was asked", fix=("moot up", "moot doctor"))
@@ -100,6 +115,11 @@ class Connection:
         for events in self._followed.values():
             if not events.full():
                 events.put_nowait(gone)
+
+
+@cache
+def decoder(answer: Hashable) -> Decoder[Any]:
+    return Decoder(cast(Any, answer), strict=False)
 
 
 def error_from(told: dict[str, Any]) -> MootError:

@@ -1,18 +1,26 @@
 """A running hub, reached over its socket, with the methods of `Hub`.
 
-async with RemoteHub.open(home.hub_sock) as hub:
+async with RemoteHub.open(home) as hub:
     await hub.post("build", "hello")
 """
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from moot import shapes
 from moot.client.line import Connection
+from moot.errors import HubAbsent
 from moot.model.answer import Preview, Receipt
+from moot.settings.home import Home
+
+if TYPE_CHECKING:
+    from moot.settings import Settings
 
 Messages = list[shapes.Message]
 Turns = list[shapes.Turn]
@@ -20,8 +28,11 @@ Tokens = list[shapes.Token]
 
 
 class RemoteHub:
-    def __init__(self, line: Connection, name: str, position: int, speaker: str | None = None) -> None:
+    def __init__(
+        self, line: Connection, name: str, position: int, home: Home, speaker: str | None = None
+    ) -> None:
         self._line = line
+        self._home = home
         self._speaker = speaker
         self.name = name
         self.position = position
@@ -29,17 +40,39 @@ class RemoteHub:
         self.agents = RemoteAgents(line, speaker)
 
     @classmethod
+    async def find(cls, home: Home) -> RemoteHub | None:
+        """The hub that runs on a home; None where nobody answers."""
+        line = Connection()
+        try:
+            told = await line.open(home.hub_sock)
+        except HubAbsent:
+            await line.close()
+            return None
+        return cls(line, told["name"], told["position"], home)
+
+    @classmethod
     @asynccontextmanager
-    async def open(cls, socket: Path) -> AsyncIterator["RemoteHub"]:
+    async def open(cls, socket: Path) -> AsyncIterator[RemoteHub]:
+        """The hub behind a socket; `HubAbsent` where there is none."""
         line = Connection()
         told = await line.open(socket)
         try:
-            yield cls(line, told["name"], told["position"])
+            yield cls(line, told["name"], told["position"], Home(socket.parent.parent))
         finally:
             await line.close()
 
-    def acting_as(self, name: str) -> "RemoteHub":
-        return RemoteHub(self._line, name, self.position, name)
+    async def close(self) -> None:
+        await self._line.close()
+
+    @cached_property
+    def settings(self) -> Settings:
+        """moot.toml and the environment, as they are read here."""
+        from moot.settings import load  # noqa: PLC0415
+
+        return load(self._home)
+
+    def acting_as(self, name: str) -> RemoteHub:
+        return RemoteHub(self._line, name, self.position, self._home, name)
 
     async def _call(self, method: str, answer: Any, *args: Any, **named: Any) -> Any:
         return await self._line.call(method, answer, *args, speaker=self._speaker, **named)
@@ -69,6 +102,10 @@ class RemoteHub:
 
     async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
         found: shapes.Message = await self._call("ask", shapes.Message, target, text, timeout=timeout)
+        return found
+
+    async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
+        found: Receipt = await self._call("ask_again", Receipt, message_id, list(agents))
         return found
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
@@ -125,8 +162,16 @@ class RemoteHub:
         found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
         return found
 
+    async def inbox(self, **filters: Any) -> list[shapes.Received]:
+        found: list[shapes.Received] = await self._call("inbox", list[shapes.Received], **filters)
+        return found
+
     async def unsettled(self, conversation: str | None = None) -> Turns:
         found: Turns = await self._call("unsettled", Turns, conversation)
+        return found
+
+    async def replay(self, agent: str) -> shapes.Replayed:
+        found: shapes.Replayed = await self._call("replay", shapes.Replayed, agent)
         return found
 
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
@@ -158,10 +203,13 @@ class RemoteConversations:
     async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
         return await self._one("implicit", list(participants))
 
+    async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
+        return await self._one("ephemeral", target, key)
+
     async def get(self, ref: str) -> shapes.Conversation:
         return await self._one("get", ref)
 
-    async def list(self, **filters: Any) -> "list[shapes.Conversation]":
+    async def list(self, **filters: Any) -> list[shapes.Conversation]:
         kind = list[shapes.Conversation]
         return await self._line.call("conversations.list", kind, speaker=self._speaker, **filters)
 
@@ -180,6 +228,9 @@ class RemoteConversations:
     async def archive(self, ref: str) -> None:
         await self._done("archive", ref)
 
+    async def dissolve(self, ref: str) -> None:
+        await self._done("dissolve", ref)
+
     async def unarchive(self, ref: str) -> None:
         await self._done("unarchive", ref)
 
@@ -188,6 +239,13 @@ class RemoteConversations:
 
     async def resume(self, ref: str) -> bool:
         return await self._line.call("conversations.resume", bool, ref, speaker=self._speaker)
+
+    async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
+        kind = tuple[str, ...]
+        return await self._line.call("conversations.stop", kind, ref, agent, speaker=self._speaker)
+
+    async def read(self, ref: str, seq: int) -> None:
+        await self._done("read", ref, seq)
 
 
 class RemoteAgents:
@@ -200,7 +258,7 @@ class RemoteAgents:
     async def _one(self, method: str, *args: Any, **named: Any) -> shapes.Agent:
         return await self._line.call(f"agents.{method}", shapes.Agent, *args, speaker=self._speaker, **named)
 
-    async def list(self) -> "list[shapes.Agent]":
+    async def list(self) -> list[shapes.Agent]:
         return await self._line.call("agents.list", list[shapes.Agent], speaker=self._speaker)
 
     async def get(self, name: str) -> shapes.Agent:

@@ -1,4 +1,4 @@
-"""Archive, bring back, or erase a conversation. Archiving cancels open turns and drops queued rounds."""
+"""Archive, dissolve, bring back, or erase a conversation. Archiving cancels open turns and drops queued rounds."""
 
 from enum import StrEnum
 
@@ -14,11 +14,13 @@ from moot.model.round import RoundState
 from moot.model.turn import Rule
 from moot.ports import Scope
 from moot.rules import seats
-from moot.rules.draft import Draft, Seen
+from moot.rules.draft import Draft, Room, Seen
 
 
 class Fate(StrEnum):
     ARCHIVE = "archive"
+    DISSOLVE = "dissolve"
+    """Archive, and let go of the chat elsewhere that it was bound to."""
     UNARCHIVE = "unarchive"
     ERASE = "erase"
 
@@ -30,6 +32,8 @@ class Archive(Struct, frozen=True, gc=False):
     fate: Fate = Fate.ARCHIVE
     name: str = ""
     """The name the conversation has, to see whether it is still free."""
+    quiet_since: float | None = None
+    """Archive only what is settled and was not touched since; housekeeping asks so."""
 
 
 def scope(command: Archive) -> Scope:
@@ -44,8 +48,9 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
         draft.add(DropConversation(found.id))
         draft.emit("conversation.deleted", room, by=command.author, body={"name": found.name})
         return Decision(draft.others, found)
-    archived = command.fate is Fate.ARCHIVE
-    if archived == found.archived:
+    archived = command.fate is not Fate.UNARCHIVE
+    bound = {"channel_type": "", "channel_group_id": ""} if command.fate is Fate.DISSOLVE else {}
+    if (archived == found.archived and not (bound and found.channel_type)) or _is_busy(command, room):
         return Decision([], found)
     if not archived and (holder := seen.find(found.name)) is not None and holder.id != found.id:
         raise Conflict(
@@ -58,6 +63,16 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
             seats.cancel(room, turn, Rule.DELETED)
         for round_ in list(room.rounds.values()):
             room.put_round(structs.replace(round_, state=RoundState.CLOSED, line=(), blocked=()))
-    room.put_conversation(structs.replace(found, archived=archived, updated_at=at.now, stalled=0, blocked=()))
+    room.put_conversation(
+        structs.replace(found, archived=archived, updated_at=at.now, stalled=0, blocked=(), **bound)
+    )
     draft.emit("conversation.archived" if archived else "conversation.unarchived", room, by=command.author)
     return Decision(draft.changes(), room.conversation)
+
+
+def _is_busy(command: Archive, room: Room) -> bool:
+    """Somebody is at it: a turn is open or owed, a round waits, or something was said meanwhile."""
+    if command.quiet_since is None:
+        return False
+    waiting = any(round_.state is not RoundState.CLOSED for round_ in room.rounds.values())
+    return bool(room.turns) or waiting or room.conversation.updated_at > command.quiet_since

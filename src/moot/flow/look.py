@@ -48,7 +48,7 @@ def member(room: Room, who: ParticipantId) -> Participant:
         raise NotPermitted(
             f"{found.name} is not in {room.conversation.name}",
             detail="only members may speak here",
-            fix=(f"moot conv join {room.conversation.name}",),
+            fix=(f"moot conv join {room.conversation.name} {found.name}",),
         )
     return found
 

@@ -337,6 +337,7 @@ class Host:
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}
+        mark |= {key: value for key, value in view.trigger.metadata.items() if key == "correlation_id"}
         return finish.Said(text=reply, metadata=mark, usage=self._usage(turn))
 
     def _usage(self, turn: Turn) -> dict[str, Any] | None:

@@ -18,12 +18,10 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import structlog
-from msgspec import DecodeError, json
-
-log = structlog.get_logger("moot.pings")
+from msgspec import DecodeError
+from msgspec.json import Decoder, Encoder
 
 LONGEST_ADDRESS = 100
 LONGEST_LINE = 1 << 20
@@ -33,37 +31,41 @@ MOST_WAITING = 64
 
 Line = dict[str, Any]
 Heard = Callable[[Line, "Peer"], None]
+READER: Decoder[Line] = Decoder(Line)
+_encode = Encoder().encode
 
 
 class Peer(asyncio.Protocol):
     """One end of a connection: lines in, lines out."""
 
-    def __init__(self, heard: Heard, gone: Callable[["Peer"], None]) -> None:
+    def __init__(self, heard: Heard, gone: Callable[["Peer"], None], reader: Decoder[Any] = READER) -> None:
         self._heard = heard
         self._gone = gone
+        self._read = reader.decode
         self._buffer = bytearray()
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        if not _same_user(transport):
-            transport.abort()
+        both_ways = cast(asyncio.Transport, transport)  # uvloop's are such, though not by inheritance
+        if not _same_user(both_ways):
+            both_ways.abort()
             return
-        self.transport = transport
+        self.transport = both_ways
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         if len(self._buffer) > LONGEST_LINE:
             self._let_go("sent a line that is too long")
             return
-        *lines, rest = self._buffer.split(b"\n")
-        self._buffer = bytearray(rest)
+        if b"\n" not in data:
+            return
+        *lines, self._buffer = self._buffer.split(b"\n")
         for line in lines:
-            self._take(bytes(line))
+            self._take(line)
 
-    def _take(self, line: bytes) -> None:
+    def _take(self, line: bytearray) -> None:
         try:
-            said = json.decode(line, type=Line)
+            said = self._read(line)
         except DecodeError:
             self._let_go("does not speak our language")
             return
@@ -76,7 +78,7 @@ class Peer(asyncio.Protocol):
         if transport.get_write_buffer_size() > MOST_BUFFERED:
             self._let_go("does not read")
             return
-        transport.write(json.encode(line) + b"\n")
+        transport.write(_encode(line) + b"\n")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport = None
@@ -87,7 +89,9 @@ class Peer(asyncio.Protocol):
             self.transport.close()
 
     def _let_go(self, why: str) -> None:
-        log.info("peer let go", action="peer_let_go", reason=why)
+        import structlog  # noqa: PLC0415  every client imports this module, and next to none needs to log
+
+        structlog.get_logger("moot.pings").info("peer let go", action="peer_let_go", reason=why)
         if self.transport is not None:
             self.transport.abort()
 
@@ -177,10 +181,12 @@ class Pinger:
             peer.close()
 
 
-async def connect(path: Path, heard: Heard, gone: Callable[[Peer], None]) -> Peer:
+async def connect(
+    path: Path, heard: Heard, gone: Callable[[Peer], None], reader: Decoder[Any] = READER
+) -> Peer:
     loop = asyncio.get_running_loop()
     with short(path) as address:
-        _, peer = await loop.create_unix_connection(lambda: Peer(heard, gone), path=address)
+        _, peer = await loop.create_unix_connection(lambda: Peer(heard, gone, reader), path=address)
     return peer
 
 

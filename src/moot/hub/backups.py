@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from moot.context.identity import FILES
 from moot.errors import HubRunning, NotFound, StoreDamaged
+from moot.hub import daemons
 from moot.hub.running import HubLock
 from moot.settings import Home
 from moot.wiring import copies
@@ -176,7 +177,7 @@ def _alone(home: Home) -> Iterator[None]:
     except HubRunning as running:
         raise _occupied(home, f"a hub runs on it (pid {running.facts.get('pid')})", ("moot stop",)) from None
     try:
-        for name, pid in _daemons(home):
+        for name, pid in daemons.all_running(home).items():
             raise _occupied(home, f"agent {name} runs on it (pid {pid})", (f"moot agent stop {name}",))
         with copies.nobody_writes(home.db):
             if (other := copies.holder(home.db)) is not None:
@@ -192,17 +193,6 @@ def _occupied(home: Home, who: str, fix: tuple[str, ...]) -> HubRunning:
         detail="a backup is put back only when nobody writes; nothing was changed",
         fix=fix,
     )
-
-
-def _daemons(home: Home) -> Iterator[tuple[str, int]]:
-    """Agents that run as processes of their own, by their pid files."""
-    for path in sorted(home.run_agents.glob("*.pid")):
-        try:
-            pid = int(path.read_text(encoding="ascii").split()[0])
-            os.kill(pid, 0)
-        except (OSError, ValueError, IndexError):
-            continue  # gone, or not ours to judge: whoever has the database open is found by its lock
-        yield path.stem, pid
 
 
 def _keep_what_is_there(home: Home) -> Path | None:

@@ -22,12 +22,14 @@ log = structlog.get_logger("moot.calls")
 METHODS = frozenset(
     {
         "ask",
+        "ask_again",
         "broadcast",
         "context",
         "dead_letters",
         "delete",
         "deliveries",
         "edit",
+        "inbox",
         "messages",
         "newest",
         "post",
@@ -58,16 +60,40 @@ METHODS = frozenset(
         "conversations.configure",
         "conversations.create",
         "conversations.delete",
+        "conversations.dissolve",
+        "conversations.ephemeral",
         "conversations.get",
         "conversations.implicit",
         "conversations.join",
         "conversations.leave",
         "conversations.list",
+        "conversations.read",
         "conversations.rename",
         "conversations.resume",
+        "conversations.stop",
         "conversations.unarchive",
     }
 )
+ONLY_HERE = frozenset(
+    {
+        "open",
+        "reading",
+        "host",
+        "hurry",
+        "acting_as",
+        "events",
+        "conversations.importing",
+        # What only a door of this process asks for.
+        "acted_as",
+        "agents.bearer",
+        "agents.inbox",
+        "audit",
+        "horizon",
+        "message",
+        "past",
+    }
+)
+"""What needs a process of one's own, or is not a call."""
 MOST_AT_ONCE = 1000
 """Calls and streams of one peer that are under way."""
 

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 
 from moot import shapes
-from moot.errors import BadValue
-from moot.flow import archive, configure, create, go_on, join, leave
+from moot.errors import BadValue, Conflict
+from moot.flow import archive, configure, create, go_on, interrupt, join, leave, mark
 from moot.hub.checking import Checked
 from moot.hub.core import Core
 from moot.hub.importing import Import
 from moot.model.conversation import ConversationKind, GroupOverrides
 from moot.model.ids import ParticipantId
+from moot.model.turn import TurnState
 
 
 def overrides(settings: dict[str, Any]) -> GroupOverrides:
@@ -38,11 +40,20 @@ class Conversations:
         participants: Sequence[str] = (),
         kind: str = "group",
         settings: dict[str, Any] | None = None,
+        channel: tuple[str, str] = ("", ""),
     ) -> shapes.Conversation:
+        """`channel` binds it to a chat elsewhere: (channel_type, channel_group_id). One chat has one conversation."""
         if kind not in {item.value for item in ConversationKind}:
             raise BadValue(
                 f'"{kind}" is no kind of conversation',
                 detail=f"kinds are {', '.join(item.value for item in ConversationKind)}",
+            )
+        bound = await self.list(channel_type=channel[0], channel_group_id=channel[1]) if any(channel) else []
+        if bound:
+            raise Conflict(
+                f"this chat belongs to {bound[0].name} already",
+                fix=(f"moot conv dissolve {bound[0].name}",),
+                conversation=bound[0].id,
             )
         command = create.Create(
             author=self._me,
@@ -50,6 +61,8 @@ class Conversations:
             participants=tuple(participants),
             kind=ConversationKind(kind),
             settings=overrides(settings or {}),
+            channel_type=channel[0],
+            channel_group_id=channel[1],
         )
         return await self._core.shape(await self._core.do(create, command))
 
@@ -68,12 +81,39 @@ class Conversations:
         )
         return await self._core.shape(await self._core.do(create, command))
 
+    async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
+        """A conversation for one question: the target answers first, then whoever else is named in it.
+
+        With a key, the same one while it is open: a repeat must not make a second.
+        """
+        who = await self._core.participant(target)
+        command = create.Create(
+            author=self._me,
+            name=f"send-{who.id[:63]}-{uuid4().hex[:8]}",
+            participants=(self._me, who.id),
+            kind=ConversationKind.EPHEMERAL,
+            key=key,
+        )
+        return await self._core.shape(await self._core.do(create, command))
+
     async def get(self, ref: str) -> shapes.Conversation:
         return await self._core.shape(await self._core.conversation(ref))
 
-    async def list(self, *, archived: bool = False, kind: str | None = None) -> list[shapes.Conversation]:
+    async def list(
+        self,
+        *,
+        archived: bool = False,
+        kind: str | None = None,
+        channel_type: str | None = None,
+        channel_group_id: str | None = None,
+    ) -> list[shapes.Conversation]:
         found = await self._core.parts.store.conversations(archived=archived, kind=kind)
-        return [await self._core.shape(conversation) for conversation in found]
+        return [
+            await self._core.shape(conversation)
+            for conversation in found
+            if channel_type in (None, conversation.channel_type)
+            and channel_group_id in (None, conversation.channel_group_id)
+        ]
 
     async def join(self, ref: str, name: str) -> shapes.Conversation:
         await self._core.do(join, join.Join(self._me, ref, name))
@@ -93,6 +133,10 @@ class Conversations:
     async def archive(self, ref: str) -> None:
         await self._core.do(archive, archive.Archive(self._me, ref))
 
+    async def dissolve(self, ref: str) -> None:
+        """Archive it, and let go of the chat elsewhere that it was bound to; what was said stays readable."""
+        await self._core.do(archive, archive.Archive(self._me, ref, archive.Fate.DISSOLVE))
+
     async def unarchive(self, ref: str) -> None:
         """`ref` is the id: the name of an archived conversation may belong to another by now."""
         found = await self._core.parts.store.conversation(ref)
@@ -110,3 +154,16 @@ class Conversations:
     async def resume(self, ref: str) -> bool:
         """`/continue`: let a stopped round or chain go on."""
         return bool(await self._core.do(go_on, go_on.GoOn(self._me, ref)))
+
+    async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
+        """Interrupt who speaks here, or one of them; tells whom. What they had said is kept, and wakes nobody."""
+        found = await self._core.conversation(ref)
+        who = (await self._core.participant(agent)).id if agent else None
+        running = await self._core.parts.store.turns(conversation=found.id, states=(TurnState.RUNNING,))
+        command = interrupt.Interrupt(self._me, found.id, who, self._core.host.partials())
+        stopped = await self._core.do(interrupt, command)
+        return tuple(self._core.names(turn.agent) for turn in running if turn.id in stopped)
+
+    async def read(self, ref: str, seq: int) -> None:
+        """A person has read so far: what lies before waits in their inbox no longer."""
+        await self._core.do(mark, mark.Mark(self._me, ref, seq))

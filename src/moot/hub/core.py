@@ -18,6 +18,7 @@ from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
+from moot.hub import housekeeping
 from moot.hub.neighbours import Neighbours
 from moot.model.conversation import Member
 from moot.model.event import Event
@@ -38,6 +39,7 @@ class Core:
         self._clock = clock
         self._identity = HostId(f"h{uuid4().hex[:12]}")
         self._listens = socket is not None
+        self._is_hub = socket == home.hub_sock
         self._socket = socket or home.run_peers / f"{self._identity}.sock"
         self._catching_up: asyncio.Task[None] | None = None
         self._look_again = False
@@ -117,6 +119,8 @@ class Core:
             await self.watch()
         await self._look_at_everything_open()
         self.spawn(self.sweeper.run())
+        if self._is_hub:
+            self.spawn(housekeeping.keep(parts))
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self.sweeper.run_due)
 

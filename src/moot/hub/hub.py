@@ -9,7 +9,7 @@ Above: programs, the command line, later the doors. Below: verbs over the store,
 import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,27 +19,29 @@ import msgspec
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import View
-from moot.errors import BadValue, NotFound, NotPermitted, Passed, TimedOut, TurnFailed
+from moot.errors import BadValue, NotFound, NotPermitted, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
 from moot.hub import deliveries, inspect, stream
 from moot.hub.agents import Agents
+from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import Broadcast
 from moot.hub.calls import Calls
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
-from moot.hub.replay import Replayed, replay
+from moot.hub.inbox import inbox
+from moot.hub.reading import ReadingCore
+from moot.hub.replay import replay
 from moot.hub.texts import storable
 from moot.hub.tokens import acted
 from moot.hub.usage import added_up
-from moot.hub.why import explained
-from moot.logs.embedded import Subscription
-from moot.model.answer import Blocked, Preview, Receipt, Warned
+from moot.hub.why import explained, foreseen
+from moot.model.answer import Preview, Receipt, Warned
 from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
 from moot.model.message import Message
 from moot.model.prompt import Offered
-from moot.model.turn import OPEN, Turn, TurnState
+from moot.model.turn import Turn, TurnState
 from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
 from moot.settings import Home, Settings, find_home
@@ -93,6 +95,20 @@ class Hub:
         finally:
             await core.close(drain)
 
+    @classmethod
+    @asynccontextmanager
+    async def reading(cls, home: str | Path | None = None) -> AsyncIterator["Hub"]:
+        """Open a home for looking only: the reading methods, no host, and no home made where there is none."""
+        core = ReadingCore(Home(find_home(None if home is None else str(home), os.environ)))
+        if not await core.open_to_read():
+            async with cls.open(home) as hub:  # an older database is brought up to date first
+                yield hub
+            return
+        try:
+            yield cls(core, core.user)
+        finally:
+            await core.close()
+
     @property
     def name(self) -> str:
         return self._core.names(self._me)
@@ -138,8 +154,9 @@ class Hub:
         interrupt: bool = False,
         idempotency_key: str | None = None,
         max_turns: int | None = None,
+        correlation_id: str | None = None,
     ) -> Receipt:
-        """Say something. Returns once it is on disk, with each agent's part in it."""
+        """Say something. Returns once it is on disk, with each agent's part in it. Answers carry the correlation id."""
         command = self._posting(
             conversation,
             text,
@@ -150,6 +167,7 @@ class Hub:
             partials=self._core.host.partials() if interrupt else {},
             key=idempotency_key or uuid4().hex,
             max_turns=max_turns,
+            metadata=correlated(correlation_id),
         )
         receipt: Receipt = await self._core.do(post, command)
         return self._with_near_names(receipt)
@@ -184,21 +202,8 @@ class Hub:
         command = self._posting(conversation, text, force=force)
         receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
         found = await self._core.conversation(conversation)
-        by_duty: dict[str, list[str]] = {"must": [], "may": [], "observes": []}
-        blocked: list[Blocked] = []
-        for delivery in receipt.deliveries:
-            if delivery.duty == "blocked":
-                blocked.append(Blocked(delivery.agent, delivery.rule, delivery.reason))
-            else:
-                by_duty[delivery.duty].append(delivery.agent)
-        return Preview(
-            must=tuple(by_duty["must"]),
-            may=tuple(by_duty["may"]),
-            observes=tuple(by_duty["observes"]),
-            blocked=tuple(blocked),
-            cap=found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message,
-            warnings=receipt.warnings,
-        )
+        cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
+        return foreseen(receipt, cap)
 
     async def send(
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
@@ -224,28 +229,27 @@ class Hub:
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
         who = await self._core.participant(target)
         await self._core.watch()
-        with closing(self._core.parts.log.subscribe()) as subscription:
-            receipt = await self.send(target, text)
-            try:
-                async with asyncio.timeout(timeout):
-                    turn = await _turn_over(subscription, receipt, who.id)
-                return await self._answer(turn, who.name)
-            except TimeoutError:
-                pass
-        raise TimedOut(
-            f"{who.name} did not answer within {timeout:g} s",
-            detail=f"the message is kept as {receipt.id}; an answer will stand in the conversation",
-            message=receipt.id,
-        )
+        pair = await self.conversations.implicit([target])
+        question = self._posting(pair.id, text, metadata=correlated(f"q{uuid4().hex}"), key=uuid4().hex)
+        return self._shape(await answer_to(self._core, question, who, timeout))
 
-    async def _answer(self, turn: Turn, name: str) -> shapes.Message:
-        if turn.message:
-            message = await self._core.parts.store.message(turn.conversation, turn.message)
-            if message is not None:
-                return self._shape(message)
-        if turn.state is TurnState.PASSED or turn.state is TurnState.SAID:
-            raise Passed(f"{name} read it and chose to say nothing")
-        raise TurnFailed(f"{name} could not answer: {turn.error or turn.state.value}", turn=str(turn.id))
+    async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
+        """Say a message once more, for these agents only: whoever else it named is not called again."""
+        conversation, seq = _address(message_id)
+        before = await self._core.parts.store.message(conversation, seq)
+        if before is None:
+            raise NotFound(f"there is no message {message_id}", ref=message_id)
+        command = self._posting(
+            conversation,
+            before.text,
+            reply_to=seq,
+            force=agents,
+            key=uuid4().hex,
+            max_turns=len(agents),
+            metadata={"again": message_id},
+        )
+        receipt: Receipt = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
+        return receipt
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
         return await self._revise(id, version, self._checked(text))
@@ -313,7 +317,7 @@ class Hub:
         """What an agent would be given if its turn in a conversation began now."""
         return await inspect.now(self._core, agent, conversation)
 
-    async def replay(self, agent: str) -> Replayed:
+    async def replay(self, agent: str) -> shapes.Replayed:
         """An agent's views rebuilt from the first record of the log, and held against the store's."""
         return await replay(self._core, agent)
 
@@ -345,6 +349,13 @@ class Hub:
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
         hits = await self._core.parts.store.search(query, limit)
         return [shapes.Hit(message=self._shape(message), snippet=snippet) for message, snippet in hits]
+
+    async def inbox(
+        self, *, agent: str | None = None, unread: bool = False, limit: int = 20
+    ) -> list[shapes.Received]:
+        """What others said where one takes part, oldest first; with `unread`, only what was not read yet."""
+        who = (await self._core.participant(agent)).id if agent else self._me
+        return await inbox(self._core, who, unread=unread, limit=limit)
 
     # --- waiting ---------------------------------------------------------------------------------------
 
@@ -409,17 +420,6 @@ class Hub:
     async def acted_as(self, name: str, what: str) -> None:
         """Keep in the audit that the owner did this in another's name."""
         await acted(self._core, (await self._core.participant(name)).id, what)
-
-
-async def _turn_over(subscription: Subscription, receipt: Receipt, agent: ParticipantId) -> Turn:
-    """The turn of an agent that covered a message, once it is over."""
-    async for event in subscription:
-        turn = event.turn
-        if turn is None or turn.conversation != receipt.conversation or turn.agent != agent:
-            continue
-        if turn.state not in OPEN and turn.hi >= receipt.seq:
-            return turn
-    raise AssertionError("a subscription never ends by itself")
 
 
 def _near(warning: Warned, known: list[str]) -> Warned:

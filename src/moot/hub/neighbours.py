@@ -46,6 +46,8 @@ class Neighbours:
         self._watching: list[str] = []
         """Sockets of those who watch, as last seen."""
         self._calls: Calls | None = None
+        self._early: list[tuple[Line, Peer]] = []
+        """What was asked while the hub was still opening."""
 
     @property
     def address(self) -> str:
@@ -58,6 +60,10 @@ class Neighbours:
         """From now on whoever connects may call, not only ping."""
         self._calls = calls
         self._socket.gone = calls.gone
+        early, self._early = self._early, []
+        for line, peer in early:
+            if peer.transport is not None:
+                calls.heard(line, peer)
 
     async def listen(self) -> None:
         if not self._socket.is_open:
@@ -114,6 +120,8 @@ class Neighbours:
             peer.tell({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents)})
         elif self._calls is not None:
             self._calls.heard(line, peer)
+        elif len(self._early) < MOST_PENDING:
+            self._early.append((line, peer))
 
     def _hear_live(self, said: Any) -> None:
         try:

@@ -6,8 +6,6 @@ for every turn the agent took, what it was given comes out the same to the byte.
 
 from typing import Any
 
-from msgspec import Struct
-
 from moot.context.given import Context, flattened
 from moot.context.materialised import Materialised, Pull
 from moot.context.templates import Templates
@@ -18,20 +16,11 @@ from moot.model.message import Message
 from moot.model.participant import Participant
 from moot.model.turn import Given, Turn
 from moot.ports import Page
+from moot.shapes import Replayed
 
 PAGE = 500
 POSTED = "message.posted"
 CHANGED = ("message.edited", "message.deleted")
-
-
-class Replayed(Struct, frozen=True):
-    equal: bool
-    turns: int
-    conversations: int
-    gaps: int
-    repeats: int
-    differ: tuple[str, ...] = ()
-    """Turns whose view came out differently."""
 
 
 class FromLog:

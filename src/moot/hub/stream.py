@@ -8,6 +8,7 @@ from msgspec import Struct
 from moot import shapes
 from moot.hub.agents import shaped
 from moot.hub.core import Core
+from moot.logs.embedded import RESET
 from moot.model.event import Event
 
 MOST = 500
@@ -53,9 +54,8 @@ async def follow(
     subscription = core.parts.log.subscribe(after, where)
     try:
         async for event in subscription:
-            if who is not None and event.by != who:
-                continue
-            if types and event.type not in types:
+            concerns = (who is None or event.by == who) and (not types or event.type in types)
+            if not concerns and event.type != RESET:
                 continue
             yield await told(core, event)
     finally:

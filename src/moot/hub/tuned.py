@@ -1,7 +1,12 @@
 """What a process does for itself whose work is to be a hub. A program that merely embeds one is left alone."""
 
+import asyncio
 import gc
 import sys
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 COLLECT_AFTER = (50_000, 50, 50)
 """Most of what a hub makes is frozen and free of cycles: looking for them often costs a sixth of the writes."""
@@ -14,3 +19,12 @@ def tune_process() -> None:
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
     sys.setswitchinterval(TAKE_TURNS_SECONDS)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run`, on uvloop where there is one."""
+    try:
+        import uvloop  # noqa: PLC0415  only a process that serves needs it
+    except ImportError:  # there is none for Windows
+        return asyncio.run(work)
+    return uvloop.run(work)

@@ -1,10 +1,11 @@
-"""The why-record read back: each agent's part in a message, the rule that gave it, and the cause."""
+"""The why-record: each agent's part in a message, the rule that gave it, and the cause; read back, or foreseen."""
 
 from typing import Any
 
 from moot import shapes
 from moot.errors import NotFound
 from moot.hub.core import Core
+from moot.model.answer import Blocked, Preview, Receipt
 from moot.model.ids import ConversationId, address
 from moot.model.message import Message
 from moot.model.turn import Duty
@@ -50,3 +51,22 @@ async def _cause(core: Core, message: Message) -> dict[str, Any] | None:
     turn = await core.parts.store.turn(message.turn)
     cause = address(turn.conversation, turn.cause) if turn is not None else message.root
     return {"message": cause, "turn": str(message.turn)}
+
+
+def foreseen(receipt: Receipt, cap: int) -> Preview:
+    """Who would answer, from the receipt that posting would give."""
+    by_duty: dict[str, list[str]] = {"must": [], "may": [], "observes": []}
+    blocked: list[Blocked] = []
+    for delivery in receipt.deliveries:
+        if delivery.duty == "blocked":
+            blocked.append(Blocked(delivery.agent, delivery.rule, delivery.reason))
+        else:
+            by_duty[delivery.duty].append(delivery.agent)
+    return Preview(
+        must=tuple(by_duty["must"]),
+        may=tuple(by_duty["may"]),
+        observes=tuple(by_duty["observes"]),
+        blocked=tuple(blocked),
+        cap=cap,
+        warnings=receipt.warnings,
+    )

@@ -18,6 +18,8 @@ RECENT = 4096
 """Events kept at hand, at least; followers that are further behind read the store."""
 MOST_LIVE = 512
 READ = 500
+RESET = "reset"
+"""Told to who has read less far than the log reaches back: what lies between is gone, begin anew from here."""
 
 
 class Subscription:
@@ -44,7 +46,7 @@ class Subscription:
                 for event in events:
                     while self._live and self._live[0][0] < event.id:
                         yield self._live.popleft()[1]
-                    self.after = event.id
+                    self.after = event.id or self.after
                     yield event
                 self.after = max(self.after, reached)
                 while self._live and self._live[0][0] <= self.after:
@@ -136,6 +138,9 @@ class EmbeddedLog:
         if self._recent and self._recent[0].id <= after + 1:
             recent = self._recent if conversation is None else self._recent_of.get(conversation, [])
             return recent[bisect_right(recent, after, key=lambda event: event.id) :], last
+        horizon = await self._events.horizon()
+        if after < horizon:
+            return [Event(RESET, 0.0, body={"after": horizon})], horizon
         events = await self._events.events(after=after, conversation=conversation, limit=READ)
         return events, last if len(events) < READ else events[-1].id
 

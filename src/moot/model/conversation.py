@@ -138,7 +138,7 @@ class Member(Struct, frozen=True, gc=False):
     """Takes turns: an agent, inside or outside; a person does not."""
     joined_seq: int = 0
     cursor: int = 0
-    """All up to here was covered by completed turns."""
+    """All up to here was covered by completed turns; for a person, was read."""
     mark: str = ""
     streak: int = 0
     """Voluntary polls passed in a row."""

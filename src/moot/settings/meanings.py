@@ -20,6 +20,7 @@ from moot.settings.sections import (
     DiscordIdentity,
     DiscordSettings,
     HostSettings,
+    HousekeepingSettings,
     HubSettings,
     LinkSettings,
     LogSettings,
@@ -133,6 +134,20 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         "summary_messages": Fact("Messages that one summary adds to the last", whole(2, 10_000)),
         "summary_words": Fact("How long a summary may be", whole(10, 10_000)),
     },
+    HousekeepingSettings: {
+        "archive_after_days": Fact(
+            "Days without a word after which a settled conversation is archived; 0: never", whole(0, 36_500)
+        ),
+        "ephemeral_archive_minutes": Fact(
+            "Minutes after which a settled ephemeral conversation is archived; 0: never", whole(0, 1_000_000)
+        ),
+        "events_keep_days": Fact(
+            "Days that the event log reaches back; who reads from further back gets a `reset`; 0: for ever",
+            whole(0, 36_500),
+        ),
+        "backup_every_hours": Fact("Hours between two automatic backups; 0: none", whole(0, 100_000)),
+        "backups_keep": Fact("Automatic backups that are kept; older ones go", whole(1, 10_000)),
+    },
     AgentSettings: {
         "name": Fact("What people type after `@`", takes.NAME),
         "display": Fact("Name for the eye, free text; addresses nobody", takes.DISPLAY),
@@ -176,6 +191,7 @@ TABLES: Final[Mapping[str, Section]] = {
     "limits": Limits,
     "host": HostSettings,
     "context": ContextSettings,
+    "housekeeping": HousekeepingSettings,
     "spawn": SpawnSettings,
 }
 LISTS: Final[Mapping[str, Section]] = {"agents": AgentSettings, "links": LinkSettings}

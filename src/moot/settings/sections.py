@@ -71,6 +71,14 @@ class ContextSettings(Struct, frozen=True, forbid_unknown_fields=True):
     summary_words: int = 200
 
 
+class HousekeepingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    archive_after_days: int = 0
+    ephemeral_archive_minutes: int = 60
+    events_keep_days: int = 0
+    backup_every_hours: int = 0
+    backups_keep: int = 7
+
+
 class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     role: str = ""
@@ -145,6 +153,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     host: HostSettings = HostSettings()
     context: ContextSettings = ContextSettings()
+    housekeeping: HousekeepingSettings = HousekeepingSettings()
     agents: tuple[AgentSettings, ...] = ()
     links: tuple[LinkSettings, ...] = ()
     templates: dict[str, TemplateSettings] = {}

@@ -52,6 +52,7 @@ class Shelf:
         self.events: list[Event] = []
         self.next_turn = 1
         self.next_event = 1
+        self.horizon = 0
 
 
 class MemoryEngine:
@@ -392,8 +393,17 @@ class MemoryStore:
         ]
         return found[:limit]
 
-    async def horizon(self) -> int:
-        return (self.shelf.events[0].id if self.shelf.events else self.shelf.next_event) - 1
-
     async def last_event(self) -> int:
         return self.shelf.next_event - 1
+
+    async def horizon(self) -> int:
+        return self.shelf.horizon
+
+    async def forget_events(self, *, before: float) -> int:
+        shelf = self.shelf
+        young = [event.id for event in shelf.events if event.at >= before]
+        end = young[0] if young else shelf.next_event
+        gone = [event.id for event in shelf.events if event.id < end]
+        shelf.events = [event for event in shelf.events if event.id >= end]
+        shelf.horizon = max([shelf.horizon, *gone])
+        return len(gone)

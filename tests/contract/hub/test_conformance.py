@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
-from moot import shapes
+from moot import Hub, shapes
+from moot.client.remote import RemoteAgents, RemoteConversations, RemoteHub
 from moot.errors import BadText, BadValue, Conflict, NotFound, Passed, TimedOut, TurnFailed
+from moot.hub.agents import Agents
+from moot.hub.calls import METHODS, ONLY_HERE
+from moot.hub.conversations import Conversations
 from moot.model.answer import Preview, Receipt
 
 
@@ -51,6 +55,39 @@ async def test_conversations_live_their_life(hub: Any) -> None:
     await hub.conversations.delete("hall")
     with pytest.raises(NotFound):
         await hub.conversations.get("hall")
+
+
+async def test_a_question_has_a_conversation_of_its_own_and_can_be_asked_again(hub: Any) -> None:
+    where = await hub.conversations.ephemeral("arya", "send:arya:k")
+    assert (where.kind, where.home) == ("ephemeral", "arya")
+    assert (await hub.conversations.ephemeral("arya", "send:arya:k")).id == where.id
+    receipt = await hub.post(where.id, "hello", correlation_id="q1")
+    await hub.settled(where.id, timeout=10)
+    asked, answered = await hub.messages(where.id)
+    assert asked.metadata["correlation_id"] == answered.metadata["correlation_id"] == "q1"
+    again = await hub.ask_again(receipt.id, ["arya"])
+    assert isinstance(again, Receipt)
+    await hub.settled(where.id, timeout=10)
+    assert [m.text for m in await hub.messages(where.id)][2:] == ["hello", "arya heard hello"]
+
+
+async def test_what_waits_is_read_and_who_speaks_is_stopped(hub: Any) -> None:
+    answer = await hub.ask("arya", "hello", timeout=10)
+    [waiting] = await hub.inbox(unread=True)
+    assert isinstance(waiting, shapes.Received)
+    assert (waiting.message.id, waiting.unread) == (answer.id, True)
+    await hub.conversations.read(answer.conversation, answer.seq)
+    assert await hub.inbox(unread=True) == []
+    assert await hub.conversations.stop(answer.conversation) == ()
+
+
+async def test_a_group_is_bound_to_a_chat_until_it_is_dissolved(hub: Any) -> None:
+    made = await hub.conversations.create("room", participants=["arya"], channel=("telegram", "7"))
+    found = await hub.conversations.list(channel_type="telegram", channel_group_id="7")
+    assert [each.id for each in found] == [made.id]
+    await hub.conversations.dissolve("room")
+    assert await hub.conversations.list(channel_type="telegram") == []
+    assert (await hub.conversations.get(made.id)).archived
 
 
 async def test_asking_has_four_outcomes(hub: Any) -> None:
@@ -172,6 +209,23 @@ async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
         await hub.redeliver(arya.turn)
     with pytest.raises(NotFound):
         await hub.redeliver("999")
+
+
+def public(kind: type) -> set[str]:
+    return {name for name, value in vars(kind).items() if not name.startswith("_") and callable(value)}
+
+
+def test_every_method_can_be_called_from_afar_or_says_that_it_cannot() -> None:
+    for prefix, here, there in (
+        ("", Hub, RemoteHub),
+        ("conversations.", Conversations, RemoteConversations),
+        ("agents.", Agents, RemoteAgents),
+    ):
+        for name in {f"{prefix}{method}" for method in public(here) | {"open", "reading"} & set(vars(here))}:
+            known = name in METHODS or name in ONLY_HERE
+            assert known, f"{name} is neither callable over the socket nor named as local"
+        missing = {m for m in METHODS if m.startswith(prefix) and "." not in m.removeprefix(prefix)}
+        assert {m.removeprefix(prefix) for m in missing} <= public(there)
 
 
 @pytest.mark.req("P-06")

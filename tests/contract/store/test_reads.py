@@ -191,6 +191,21 @@ async def test_events_come_in_order_from_any_point_and_by_what_is_asked(store: W
     assert await store.last_event() == 4
 
 
+async def test_events_are_forgotten_from_the_beginning_and_their_numbers_are_not_given_again(
+    store: WholeStore,
+) -> None:
+    assert (await store.horizon(), await store.forget_events(before=100.0)) == (0, 0)
+    for at in (1.0, 2.0, 9.0, 3.0):
+        await put(store, Emit(Event(type="x", at=at)))
+    assert await store.forget_events(before=4.0) == 2
+    assert [event.at for event in await store.events(after=0)] == [9.0, 3.0], "it is a beginning that goes"
+    assert (await store.horizon(), await store.last_event()) == (2, 4)
+    assert await store.forget_events(before=10.0) == 2
+    assert (await store.horizon(), await store.last_event(), await store.events(after=0)) == (4, 4, [])
+    await put(store, Emit(Event(type="x", at=11.0)))
+    assert [event.id for event in await store.events(after=0)] == [5]
+
+
 async def test_events_of_messages_point_at_them(hundred: WholeStore) -> None:
     events = await hundred.events(after=0, conversation=ROOM.id)
     assert [event.seq for event in events] == list(range(1, 101))

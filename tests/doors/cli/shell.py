@@ -128,9 +128,9 @@ def make_home(path: Path, agents: Mapping[str, str] = AGENTS, more: str = "") ->
 class Terminal:
     """A pseudo-terminal with `moot` in it."""
 
-    def __init__(self, shell: Shell, *words: str) -> None:
+    def __init__(self, shell: Shell, *words: str, env: Mapping[str, str] | None = None) -> None:
         self._ours, theirs = pty.openpty()
-        env = shell.environ({"NO_COLOR": "1", "TERM": "xterm"})
+        env = shell.environ({"NO_COLOR": "1", "TERM": "xterm", **(env or {})})
         self.process = subprocess.Popen([MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
         os.close(theirs)
         self.seen = ""
@@ -148,6 +148,21 @@ class Terminal:
             data += os.read(self._ours, 65536)
             self.seen = data.decode(errors="ignore")
         self._read_to = found + len(text)
+
+    def rest(self) -> str:
+        """Everything that was said, once it is over."""
+        data = self.seen.encode()
+        while True:
+            try:
+                chunk = os.read(self._ours, 65536)
+            except OSError:  # the terminal's other end is closed
+                chunk = b""
+            if not chunk:
+                break
+            data += chunk
+        self.process.wait(timeout=10)
+        self.seen = data.decode(errors="ignore")
+        return self.seen
 
     def close(self) -> None:
         if self.process.poll() is None:

@@ -26,7 +26,7 @@ def talked(shell: Shell, moot: Moot) -> Moot:
     (shell.home / "agents" / "arya" / "token.txt").write_text(SECRET, encoding="utf-8")
     (shell.home / "keys.json").write_text(json.dumps({"anthropic": SECRET}), encoding="utf-8")
     (shell.home / "keys.json").chmod(0o600)
-    assert moot("send", "arya", "hello").code == 0
+    assert moot("chat", "arya", "-m", "hello").code == 0
     return moot
 
 
@@ -77,7 +77,7 @@ def test_settings_and_identity_files_lie_beside_it_and_secrets_do_not(talked: Mo
 @pytest.mark.req("P-07")
 def test_restoring_brings_back_that_moment_and_keeps_what_was_there(shell: Shell, talked: Moot) -> None:
     path = made(talked)
-    talked("send", "arya", "later")
+    talked("chat", "arya", "-m", "later")
     assert len(texts(talked)) == 4
     told = talked("backup", "restore", str(path), "--yes", "--json")
     assert (told.code, told.json["messages"]) == (0, 2)
@@ -91,10 +91,10 @@ def test_restoring_brings_back_that_moment_and_keeps_what_was_there(shell: Shell
 
 def test_numbers_that_were_given_are_not_given_again(talked: Moot, shell: Shell) -> None:
     path = made(talked)
-    talked("send", "arya", "later")
+    talked("chat", "arya", "-m", "later")
     last = newest_event(shell)
     assert talked("backup", "restore", str(path), "--yes").code == 0
-    talked("send", "arya", "another")
+    talked("chat", "arya", "-m", "another")
     assert newest_event(shell, first=True) > last
 
 
@@ -110,7 +110,7 @@ def newest_event(shell: Shell, *, first: bool = False) -> int:
 
 def test_without_a_path_the_newest_sound_one_is_taken(shell: Shell, talked: Moot) -> None:
     first = made(talked)
-    talked("send", "arya", "later")
+    talked("chat", "arya", "-m", "later")
     second = made(talked)
     damage(second)
     told = talked("backup", "restore", "--yes", "--json")
@@ -145,7 +145,7 @@ def test_a_log_without_its_database_does_not_stand_in_the_way(shell: Shell, talk
 
 def test_a_backup_that_is_damaged_replaces_nothing(shell: Shell, talked: Moot) -> None:
     path = made(talked)
-    talked("send", "arya", "later")
+    talked("chat", "arya", "-m", "later")
     damage(path)
     told = talked("backup", "restore", str(path), "--yes")
     assert told.code == 1
@@ -236,15 +236,15 @@ def test_whoever_else_has_it_open_is_named(shell: Shell, talked: Moot) -> None:
 
 def test_a_daemon_that_lives_is_named(shell: Shell, talked: Moot) -> None:
     path = made(talked)
-    other = subprocess.Popen(["sleep", "60"])
+    pid = shell.moot("agent", "start", "arya", "--json").json["pid"]
     try:
-        (shell.home / "run" / "agents" / "arya.pid").write_text(f"{other.pid}\n", encoding="ascii")
         told = shell.moot("backup", "restore", str(path), "--yes")
         assert told.code == 9
-        assert f"agent arya runs on it (pid {other.pid})" in told.err
+        assert f"agent arya runs on it (pid {pid})" in told.err
+        assert "fix   moot agent stop arya" in told.err
+        assert shell.moot("backup", "create").code == 0
     finally:
-        other.kill()
-        other.wait(10)
+        shell.moot("agent", "stop", "arya")
     assert shell.moot("backup", "restore", str(path), "--yes").code == 0
 
 

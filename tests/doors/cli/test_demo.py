@@ -72,7 +72,7 @@ def test_on_a_terminal_one_sees_who_is_thinking_until_they_speak_or_pass(shell: 
     try:
         terminal.read_until("you ▸ Analyze AAPL earnings, @analyst")
         for agent in ("analyst", "writer", "critic"):
-            terminal.read_until(f"● {agent}  thinking…\r")
+            terminal.read_until(f"● {agent}  thinking")
         terminal.read_until("  critic passed · turns 2 of 3")
         terminal.read_until("you ▸ ")
         terminal.type("/quit")

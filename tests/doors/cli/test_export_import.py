@@ -128,6 +128,17 @@ def test_imported_messages_keep_author_time_and_order_and_owe_nobody_a_turn(talk
     assert copy["updated_at"] == origin["updated_at"]
 
 
+async def test_imported_messages_are_read_by_everybody(talked: Shell) -> None:
+    file = talked.home / "build.jsonl"
+    talked.moot("export", "build", "-o", str(file))
+    assert talked.moot("import", str(file)).code == 0
+    async with Hub.open(talked.home) as hub:
+        found = await hub._core.conversation("build-2")
+        members = await hub._core.parts.store.members(found.id)
+        assert [member.cursor for member in members] == [7, 7, 7]
+        assert await hub.unsettled("build-2") == []
+
+
 def test_a_conversation_goes_on_after_its_import(talked: Shell) -> None:
     file = talked.home / "build.jsonl"
     talked.moot("export", "build", "-o", str(file))

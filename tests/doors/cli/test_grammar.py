@@ -5,6 +5,7 @@ import os
 import pty
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,9 +23,12 @@ Moot = Callable[..., Told]
 
 EVERY_LEAF = {
     "demo": ("demo", "--fast"),
+    "init": ("init", "--yes", "--agent", "arya: backend engineer"),
     "doctor": ("doctor",),
     "chat": ("chat", "--conv", "build", "hello @arya"),
     "send": ("send", "arya", "hello"),
+    "ask": ("ask", "arya", "gendry", "-m", "ready?"),
+    "inbox": ("inbox",),
     "tail": ("tail",),
     "search": ("search", "hello"),
     "why": ("why", "build:1"),
@@ -35,7 +39,16 @@ EVERY_LEAF = {
     "context": ("context", "arya", "build"),
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
+    "status": ("status",),
+    "help": ("help", "slash"),
+    "version": ("version",),
+    "completion": ("completion", "bash"),
     "explain": ("explain", "E201"),
+    "config path": ("config", "path"),
+    "config list": ("config", "list"),
+    "config get": ("config", "get", "hub.port"),
+    "config set": ("config", "set", "hub.port", "0"),
+    "config edit": (),  # wants a terminal
     "stop": ("stop",),
     "agents start": (),  # a process of its own: test_daemons.py reads their JSON
     "agents stop": ("agents", "stop", "--all"),
@@ -51,9 +64,21 @@ EVERY_LEAF = {
     "backup restore": ("backup", "restore", "--yes"),
     "agents list": ("agents", "list"),
     "agents show": ("agents", "show", "arya"),
+    "agents rename": ("agents", "rename", "arya", "brienne"),
     "keys set": ("keys", "set", "anthropic"),
     "keys list": ("keys", "list"),
     "keys remove": ("keys", "remove", "openrouter.ai"),
+    "group create": ("group", "create", "arya", "gendry"),
+    "group add": ("group", "add", "caller", "--conv", "build"),
+    "group remove": ("group", "remove", "gendry", "--conv", "build"),
+    "group list": ("group", "list", "--conv", "build"),
+    "group dissolve": ("group", "dissolve", "--conv", "build", "--yes"),
+    "group config": ("group", "config", "max_depth", "3", "--conv", "build"),
+    "conv add": ("conv", "add", "build", "caller"),
+    "conv remove": ("conv", "remove", "build", "gendry"),
+    "conv dissolve": ("conv", "dissolve", "build", "--yes"),
+    "conv stop": ("conv", "stop", "build"),
+    "conv retry": ("conv", "retry", "build"),
     "conv new": ("conv", "new", "other", "--with", "arya"),
     "conv list": ("conv", "list"),
     "conv show": ("conv", "show", "build"),
@@ -182,15 +207,43 @@ def test_help_and_version_import_neither_hub_nor_rich(shell: Shell) -> None:
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}])
 def test_no_escape_bytes_where_no_colour_is_wanted(shell: Shell, env: dict[str, str]) -> None:
     """The empty environment writes to a pipe; the others to a terminal."""
-    shell.moot("send", "arya", "hello")
+    shell.moot("chat", "arya", "-m", "hello")
     words = ["conv", "show", "direct-arya+user"]
     out = shell.moot(*words).out.encode() if not env else on_a_terminal(shell, words, env)
     assert b"arya heard: hello" in out
     assert b"\x1b" not in out
 
 
+@pytest.mark.req("P-08")
+@pytest.mark.parametrize("name", [name for name, words in EVERY_LEAF.items() if words])
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}], ids=["no-color", "dumb", "pipe"])
+def test_no_command_writes_an_escape_byte_where_none_is_wanted(
+    used_home: Path,
+    shell: Shell,
+    moot: Moot,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    name: str,
+    env: dict[str, str],
+) -> None:
+    """The empty environment writes to a pipe; the others believe they write to a terminal."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("sk-typed-0123456789"))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for key, value in env.items():
+        monkeypatch.setenv(key, value)
+    if env:
+        for stream in (sys.stdout, sys.stderr):
+            monkeypatch.setattr(stream, "isatty", lambda: True)
+        monkeypatch.setenv("MOOT_PAGER", "cat")
+    shutil.copytree(used_home, shell.home, dirs_exist_ok=True)
+    monkeypatch.chdir(shell.home)
+    told = moot(*EVERY_LEAF[name])
+    assert told.code == 0, told.err
+    assert "\x1b" not in told.out + told.err
+
+
 def test_a_terminal_gets_colours(shell: Shell) -> None:
-    shell.moot("send", "arya", "hello")
+    shell.moot("chat", "arya", "-m", "hello")
     out = on_a_terminal(shell, ["conv", "show", "direct-arya+user"], {"TERM": "xterm-256color"})
     assert b"\x1b[38;5;169m" in out
 
@@ -227,7 +280,7 @@ def test_ascii_marks_on_request(shell: Shell) -> None:
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(shell: Shell) -> None:
-    shell.moot("send", "arya", "-", stdin=b"x" * 200_000)
+    shell.moot("chat", "arya", "-m", "-", stdin=b"x" * 200_000)
     line = f"'{MOOT}' conv show direct-arya+user | head -c 1"
     done = subprocess.run(["bash", "-c", line], env=shell.environ(), capture_output=True, check=False)
     assert (len(done.stdout), done.stderr) == (1, b"")

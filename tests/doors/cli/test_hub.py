@@ -172,7 +172,7 @@ def test_two_processes_write_to_one_home(shell: Shell) -> None:
 
 
 def test_ctrl_c_stops_the_waiting_and_keeps_the_message(shell: Shell) -> None:
-    process = shell.start("send", "slow", "hello")
+    process = shell.start("chat", "slow", "-m", "hello", "--plain")
     assert process.stderr is not None
     assert process.stderr.readline() == "status: slow thinking\n"
     os.kill(process.pid, signal.SIGINT)

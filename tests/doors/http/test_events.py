@@ -212,6 +212,18 @@ async def test_what_cannot_be_resumed_is_reset(world: World) -> None:
         assert await reader.texts(1) == ["onwards"]
 
 
+@pytest.mark.req("S-13")
+async def test_a_cursor_below_what_is_kept_is_reset_once(world: World) -> None:
+    await say(world, "long ago")
+    await world.hub.settled(timeout=10)
+    await world.hub._core.parts.store.forget_events(before=2**40)
+    horizon = world.hub.position
+    async with following(world, query="?after=1") as reader:
+        assert await reader.next() == (0, "reset", {"after": str(horizon)})
+        await say(world, "today")
+        assert await reader.texts(1) == ["today"]
+
+
 async def test_silence_is_filled_with_comments(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.05)
     async with following(world) as reader:

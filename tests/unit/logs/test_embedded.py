@@ -17,6 +17,7 @@ class Kept:
     def __init__(self) -> None:
         self.events_: list[Event] = []
         self.reads = 0
+        self.forgotten = 0
 
     def add(self, *where: ConversationId) -> list[Event]:
         first = len(self.events_) + 1
@@ -42,11 +43,11 @@ class Kept:
             if e.id > after and (conversation is None or e.conversation == conversation)
         ][:limit]
 
-    async def horizon(self) -> int:
-        return 0
-
     async def last_event(self) -> int:
         return len(self.events_)
+
+    async def horizon(self) -> int:
+        return self.forgotten
 
 
 async def told(subscription: Subscription, count: int) -> list[int]:
@@ -109,3 +110,19 @@ async def test_a_live_event_comes_behind_what_was_stored_before_it() -> None:
     log.live(Event(type="turn.delta", at=0.0, conversation=HERE))
     log.committed(kept.add(HERE))
     assert await told(follower, 3) == [1, 0, 3]
+
+
+async def test_who_is_behind_what_is_kept_is_reset_once_and_goes_on() -> None:
+    kept = Kept()
+    kept.add(HERE, HERE, HERE, HERE)
+    kept.forgotten = 2
+    kept.events_ = kept.events_[2:]
+    log = EmbeddedLog(kept)
+    log.last = 4
+    seen: list[Event] = []
+    async for event in log.subscribe(after=1):
+        seen.append(event)
+        if event.id == log.last:
+            break
+    assert [(event.type, event.id) for event in seen[1:]] == [("message.posted", 3), ("message.posted", 4)]
+    assert (seen[0].type, seen[0].body) == ("reset", {"after": 2})

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from moot.stores.sqlite import database, migrate, statements
-from moot.stores.sqlite.statements import LOAD, READ, SCHEMA, SEARCH, WRITE, parse
+from moot.stores.sqlite.statements import BACKUP, LOAD, READ, SCHEMA, SEARCH, WRITE, parse
 
 FILES = sorted((Path(statements.__file__).parent / "sql").glob("*.sql"))
 STATEMENTS = {
@@ -19,6 +19,7 @@ STATEMENTS = {
         ("search", SEARCH),
         ("write", WRITE),
         ("schema", SCHEMA),
+        ("backup", BACKUP),
     )
     for name, text in found.all().items()
 }
@@ -29,6 +30,8 @@ MAY_SCAN = {
     "read.count_messages": "counts them all, for doctor",
     "read.turns": "newest first up to a limit",
     "read.turns_open": "an index that holds open turns only",
+    "write.forgettable": "the oldest up to a limit",
+    "backup.look": "of the schema itself",
     "schema.known": "of the schema itself",
     "schema.newest": "the highest version",
 }
@@ -70,8 +73,8 @@ def _small(line: str) -> bool:
 
 def _bindings(statement: str) -> dict[str, None] | tuple[None, ...]:
     """Something for every parameter; what it is, a query plan does not ask."""
-    if ":conversation" in statement:
-        return {"conversation": None}
+    if named := re.findall(r":(\w+)", statement):
+        return dict.fromkeys(named)
     numbers = [int(number) for number in re.findall(r"\?(\d+)", statement)]
     return (None,) * (max(numbers) if numbers else statement.count("?"))
 

@@ -23,6 +23,7 @@ STATUSES: Final[dict[type[MootError], int]] = {
     errors.Closed: 409,
     errors.Stale: 409,
     errors.TimedOut: 504,
+    errors.Undelivered: 504,
     errors.Passed: 409,
     errors.TurnFailed: 502,
     errors.NoKey: 503,

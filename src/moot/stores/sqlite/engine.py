@@ -24,6 +24,8 @@ from moot.stores.sqlite.trouble import speaking_of, writing_rows
 NO_END = 2**62
 INDEXED_AT_ONCE = 200
 """Messages taken into the full-text index in one transaction, so that a post never waits long behind it."""
+FORGOTTEN_AT_ONCE = 1000
+"""Events forgotten in one transaction, for the same reason."""
 
 
 class SqliteEngine:
@@ -204,6 +206,23 @@ class SqliteEngine:
             self.rollback()
             raise
         return reached
+
+    def forget_some(self, before: float) -> int:
+        """Forget the oldest events that are older than a moment; how many went."""
+        self.begin()
+        try:
+            with speaking_of(self.path):
+                upto = self._connection.execute(
+                    WRITE.forgettable, (round(before * 1e6), FORGOTTEN_AT_ONCE)
+                ).get
+                if upto is not None:
+                    self._connection.execute(WRITE.forget_events, {"upto": upto})
+                gone = self._connection.changes() if upto is not None else 0
+            self.commit()
+        except BaseException:  # a log half forgotten must not stay
+            self.rollback()
+            raise
+        return gone
 
     def modes(self) -> tuple[str, int]:
         """Journal mode and synchronous level of the connection that writes."""

@@ -45,6 +45,15 @@ def reads_of(home: Path) -> "SqliteReads":
     return SqliteReads(path)
 
 
+def is_current(home: Path) -> bool:
+    """Whether a database has today's shape, so that it can be read without bringing it up to date first."""
+    path = home / "moot.db"
+    with speaking_of(path):
+        database.look_at(path)
+        steps = migrate.shipped()
+        return migrate.known_version(path, steps, reading=True) >= steps[-1].number
+
+
 class SqliteReads:
     """Conversations, Turns, Recall, People and Events of ports.py."""
 
@@ -141,6 +150,10 @@ class SqliteReads:
             return [(rows.MESSAGES.one(shape), piece) for shape, piece in hits]
 
         return await self._long(look)
+
+    def index_is_behind(self) -> bool:
+        """Whether messages were stored that the full-text index does not know yet."""
+        return int(self._get(SEARCH.newest_row)) > int(self._get(SEARCH.indexed) or 0)
 
     # --- Turns -------------------------------------------------------------------------------------------
 
@@ -246,8 +259,8 @@ class SqliteReads:
             found = await self._many(rows.EVENTS, READ.events_picked, limit, after, picked, conversation)
         return found
 
-    async def horizon(self) -> int:
-        return int(self._get(READ.horizon))
-
     async def last_event(self) -> int:
         return int(self._get(READ.last_event))
+
+    async def horizon(self) -> int:
+        return int(self._get(READ.horizon))

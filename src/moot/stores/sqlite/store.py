@@ -96,6 +96,15 @@ class SqliteStore(SqliteReads):
             else:
                 reached = await self._runner.call(self._engine.index_some)
 
+    # --- retention -----------------------------------------------------------------------------------------
+
+    async def forget_events(self, *, before: float) -> int:
+        """Little by little, between the batches of others."""
+        gone = 0
+        while some := await self._runner.call(lambda: self._engine.forget_some(before)):
+            gone += some
+        return gone
+
     # --- the check ---------------------------------------------------------------------------------------
 
     async def check(self) -> Health:

@@ -161,14 +161,13 @@ SELECT group_concat(shape, ',') FROM (
     ORDER BY id LIMIT ?1
 );
 
--- name: horizon
--- The event before the oldest one from which on everything is here; a restored backup begins anew behind it.
-SELECT max(coalesce((SELECT min(id) - 1 FROM events), (SELECT value FROM counters WHERE name = 'event')),
-           coalesce((SELECT value FROM counters WHERE name = 'horizon'), 0));
-
 -- name: last_event
 -- The newest event id ever given.
 SELECT max(coalesce((SELECT max(id) FROM events), 0), (SELECT value FROM counters WHERE name = 'event'));
+
+-- name: horizon
+-- The newest event that is no longer kept.
+SELECT coalesce((SELECT value FROM counters WHERE name = 'horizon'), 0);
 
 -- name: count_messages
 -- How many messages there are.

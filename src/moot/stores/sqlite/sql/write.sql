@@ -162,6 +162,19 @@ ON CONFLICT (id) DO UPDATE SET
 -- Something that happened.
 INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: forgettable
+-- Up to which of the ?2 oldest events the log may be forgotten: all before the first that is not older than ?1.
+WITH oldest AS (SELECT id, at_us FROM events ORDER BY id LIMIT ?2)
+SELECT max(id) FROM oldest
+WHERE id < coalesce((SELECT min(id) FROM oldest WHERE at_us >= ?1), 9223372036854775807);
+
+-- name: forget_events
+-- All up to an event. Its number is not given again, and readers can tell that it was there.
+UPDATE counters SET value = max(value, :upto) WHERE name = 'event';
+INSERT INTO counters (name, value) VALUES ('horizon', :upto)
+ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value);
+DELETE FROM events WHERE id <= :upto;
+
 -- name: add_summary
 -- A summary; the optimistic check was made before.
 INSERT INTO summaries (conversation, epoch, upto, content, by, at_us, version, usage) VALUES (?, ?, ?, ?, ?, ?, ?, ?);

@@ -1,0 +1,119 @@
+"""W4, wake: a receiver that already waits, at a random phase; from the send until it has the text, over the socket.
+
+The wake-up carries the text everywhere: an event of Moot's stream, the payload of PostgreSQL's NOTIFY, a line of the
+bare limit (one synced commit, one hop). Then the proof that nobody polls: how often the threads of an idle hub wake in
+20 s, once as it is set up, once with heartbeat and sweep so rare that what is left would be polling. SSE, MCP and the
+other peers come with their doors.
+"""
+
+import asyncio
+import random
+import statistics
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench import bare, processes
+from bench.measure import Table, load, middle_and_late
+from bench.pairs import SETTINGS, ByBareLimit, ByMoot, ByPostgres, Way, text
+from moot.client import RemoteHub
+from moot.settings import HostSettings
+
+WAKES = 150
+LONGEST_PAUSE = 0.02
+IDLE_SECONDS = 20.0
+CONNECTED = 10
+RARELY = "[host]\nlease_seconds = 3600.0\nsweep_seconds = 3600.0\n"
+AGENTS = "".join(f'[[agents]]\nname = "idle{n}"\nbrain = "demo"\n' for n in range(10))
+
+
+async def wakes(way: Way, taken: list[float]) -> float:
+    """Microseconds from the send until the receiver has the text, median."""
+    chance, mine = random.Random(4), []
+    for number in range(WAKES):
+        waiting = asyncio.create_task(_timed(way))
+        await asyncio.sleep(chance.uniform(0.0, LONGEST_PAUSE))
+        sent, begun = text(0, number), time.perf_counter()
+        await way.send(0, sent)
+        heard, at = await waiting
+        assert heard == sent
+        mine.append(at - begun)
+    taken += mine
+    return statistics.median(mine) * 1e6
+
+
+async def _timed(way: Way) -> tuple[str, float]:
+    return await way.woken(0), time.perf_counter()
+
+
+def woken_so_far(pid: int) -> int:
+    """How often the threads of a process went to sleep and were woken again."""
+    counts = 0
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        found = [line for line in status.read_text().splitlines() if line.startswith("voluntary_ctxt")]
+        counts += int(found[0].split()[1])
+    return counts
+
+
+async def idle_wakes(home: Path, settings: str) -> int:
+    """Of a hub with ten agents and ten clients that follow everything, while nothing happens."""
+    with processes.hub(home, settings + AGENTS) as hub:
+        async with AsyncExitStack() as stack:
+            for _ in range(CONNECTED):
+                client = await stack.enter_async_context(RemoteHub.open(hub.socket))
+                following = asyncio.ensure_future(anext(client.events(types=["message.posted"])))
+                stack.callback(following.cancel)
+            await asyncio.sleep(1.0)
+            before = woken_so_far(hub.pid)
+            await asyncio.sleep(IDLE_SECONDS)
+            return woken_so_far(hub.pid) - before
+
+
+async def idle() -> dict[str, str]:
+    host = HostSettings()
+    with TemporaryDirectory() as folder:
+        usual, rare = await asyncio.gather(
+            idle_wakes(Path(folder) / "usual", ""), idle_wakes(Path(folder) / "rare", RARELY)
+        )
+    beats, sweeps = IDLE_SECONDS / (host.lease_seconds / 3), IDLE_SECONDS / host.sweep_seconds
+    return {
+        f"idle {IDLE_SECONDS:.0f} s": f"{usual} wake-ups of all threads for {beats:.0f} heartbeats, {sweeps:.1f} sweeps",
+        "heartbeat and sweep each hour": f"{rare} wake-ups",
+    }
+
+
+async def run(rounds: int = 5) -> list[str]:
+    table = Table("W4 wake", "µs")
+    taken: dict[str, list[float]] = {}
+    with (
+        TemporaryDirectory() as folder,
+        processes.hub(Path(folder) / "home", SETTINGS) as hub,
+        processes.postgres() as postgres,
+        bare.served() as limit,
+    ):
+        async with AsyncExitStack() as stack:
+            enter = stack.enter_async_context
+            ways: dict[str, Way] = {"moot": await enter(ByMoot.open(hub.socket, 1))}
+            if postgres is not None:
+                ways["PostgreSQL NOTIFY"] = await enter(ByPostgres.open(postgres, 1, carries_text=True))
+            ways["bare limit"] = await enter(ByBareLimit.open(limit, 1, carries_text=True))
+            taken = {name: [] for name in ways}
+            for way in ways.values():
+                await wakes(way, [])
+            contenders: dict[str, Any] = {
+                name: lambda n=name, w=way: wakes(w, taken[n]) for name, way in ways.items()
+            }
+            await table.run(contenders, rounds)
+    for name in taken:
+        p50, p99 = middle_and_late(taken[name])
+        table.notes[f"{name}, p50 / p99"] = f"{p50:.2f} / {p99:.2f} ms"
+    for name in list(taken)[1:]:
+        table.notes[f"moot over {name}"] = table.ratio("moot", name)
+    table.notes["machine"] = load()
+    table.notes |= await idle()
+    table.save()
+    lines = ["W4 wake by socket (send until the waiting receiver has the text; smaller is better)"]
+    table.show(lines)
+    return lines

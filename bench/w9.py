@@ -1,0 +1,141 @@
+"""W9, cold-start: `moot --version`, `--help`, `send` to a running hub, and a hub until it has accepted its first message.
+
+Beside them `python -c pass`, the limit, and two programs that send without the command line: by the light client, and
+by a socket alone. Bytecode is warm: the first start of each is not counted. Which imports cost most is asked of the
+interpreter itself. Peers come later.
+"""
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench import processes
+from bench.measure import Table, load
+from bench.pairs import text
+from moot.client import RemoteHub
+from moot.errors import HubAbsent
+
+ROUNDS = 9
+DEAREST = 12
+SETTINGS = '[[agents]]\nname = "arya"\nbrain = "external"\n[limits]\nagent_turns_per_hour = 1000000\n'
+CLIENT = """
+import asyncio, sys
+from pathlib import Path
+from moot.client import RemoteHub
+
+async def main():
+    async with RemoteHub.open(Path(sys.argv[1])) as hub:
+        await hub.send("arya", "hello")
+
+asyncio.run(main())
+"""
+
+WITHOUT_ASYNCIO = """
+import socket, sys
+from msgspec import json
+
+line = socket.socket(socket.AF_UNIX)
+line.connect(sys.argv[1])
+line.sendall(json.encode({"call": 1, "do": "send", "args": ["arya", "hello"], "with": {}}) + b"\\n")
+assert b"answer" in line.makefile("rb").readline()
+"""
+"""What a client that blocks would cost: the same call, and nothing imported for waiting."""
+
+
+async def start(*command: str) -> float:
+    """Milliseconds from nothing to the end of a program."""
+    begun = time.perf_counter()
+    done = subprocess.run(  # noqa: ASYNC221  nothing else runs meanwhile
+        command, stdout=subprocess.DEVNULL, env=processes.with_bytecode(), check=False
+    )
+    taken = time.perf_counter() - begun
+    assert done.returncode == 0, f"{command} ended with {done.returncode}"
+    return taken * 1000
+
+
+def new_home(home: Path) -> Path:
+    home.mkdir()
+    (home / "moot.toml").write_text(SETTINGS)
+    return home
+
+
+async def first_send(home: Path) -> float:
+    """Milliseconds from the start of `moot up` until a message was accepted."""
+    socket = home / "run" / "hub.sock"
+    begun = time.perf_counter()
+    process = subprocess.Popen(  # noqa: ASYNC220  starting is what is measured
+        [moot(), "--home", str(home), "up", "--quiet"],
+        stdout=subprocess.DEVNULL,
+        env=processes.with_bytecode(),
+    )
+    try:
+        while True:
+            try:
+                async with RemoteHub.open(socket) as hub:
+                    await hub.send("arya", text(0, 0))
+                    return (time.perf_counter() - begun) * 1000
+            except HubAbsent:
+                await asyncio.sleep(0.002)
+    finally:
+        processes.end(process)
+
+
+def moot() -> str:
+    return str(Path(sys.executable).with_name("moot"))
+
+
+def dearest_imports(*command: str) -> list[str]:
+    """The modules that cost a program most by themselves, in milliseconds."""
+    told = subprocess.run(
+        [sys.executable, "-X", "importtime", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=processes.with_bytecode(),
+        check=True,
+        text=True,
+    )
+    rows = [line.split("|") for line in told.stderr.splitlines() if line.count("|") == 2]
+    costs = [
+        (int(own.split(":")[1]), name.strip()) for own, _, name in rows if own.split(":")[1].strip().isdigit()
+    ]
+    total = sum(cost for cost, _ in costs) / 1000
+    dear = ", ".join(f"{name} {cost / 1000:.1f}" for cost, name in sorted(costs, reverse=True)[:DEAREST])
+    return [f"    {len(costs)} modules, {total:.0f} ms: {dear}"]
+
+
+async def run(rounds: int = ROUNDS) -> list[str]:
+    table = Table("W9 cold-start", "ms")
+    lines = ["W9 cold-start (from nothing to the end of the program; smaller is better)"]
+    with TemporaryDirectory() as folder, processes.hub(Path(folder) / "home", SETTINGS) as hub:
+        home, program, blocking = str(hub.home), Path(folder) / "client.py", Path(folder) / "blocking.py"
+        program.write_text(CLIENT)
+        blocking.write_text(WITHOUT_ASYNCIO)
+        sending = (moot(), "--home", home, "send", "--no-wait", "arya", "hello")
+        fresh = iter(range(10**6))
+        contenders: dict[str, Any] = {
+            "python -c pass": lambda: start(sys.executable, "-c", "pass"),
+            "python -c 'import asyncio'": lambda: start(sys.executable, "-c", "import asyncio"),
+            "moot --version": lambda: start(moot(), "--version"),
+            "moot --help": lambda: start(moot(), "--help"),
+            "moot send": lambda: start(*sending),
+            "light client": lambda: start(sys.executable, str(program), str(hub.socket)),
+            "a client that blocks": lambda: start(sys.executable, str(blocking), str(hub.socket)),
+            "hub until the first send": lambda: first_send(new_home(Path(folder) / f"fresh{next(fresh)}")),
+        }
+        for contender in contenders.values():
+            await contender()
+        await table.run(contenders, rounds)
+        for name in list(contenders)[1:]:
+            table.notes[f"{name} over bare Python"] = table.ratio(name, "python -c pass")
+        table.notes["machine"] = load()
+        table.save()
+        table.show(lines)
+        lines.append("  imports of moot send")
+        lines += dearest_imports("-m", "moot", *sending[1:])
+        lines.append("  imports of the light client")
+        lines += dearest_imports(str(program), str(hub.socket))
+    return lines

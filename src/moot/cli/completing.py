@@ -1,0 +1,204 @@
+"""Answers a shell that completes a command line: verbs and options from tree.json, names from the home.
+
+A person waits for this at every key, so it imports next to nothing: neither click nor the hub. What it says it
+says in click's format, to the scripts that click made (`moot completion bash`). It reads the database beside
+whoever writes it, by columns that docs/reference/database.md promises; it makes nothing and it never fails.
+"""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+TREE: Final = Path(__file__).with_name("tree.json")
+MOST: Final = 200
+AGENTS: Final = (
+    "SELECT name FROM registry WHERE kind IN ('agent', 'external') ORDER BY last_active DESC LIMIT ?"
+)
+CONVERSATIONS: Final = (
+    "SELECT name FROM conversations WHERE archived = 0 AND kind <> 'ephemeral'"
+    " ORDER BY updated_at DESC LIMIT ?"
+)
+BUSY_MS: Final = 20
+
+
+def main(environ: Mapping[str, str]) -> int:
+    try:
+        words, incomplete = asked(environ)
+        found = candidates(words, incomplete, environ)
+        shell = environ["_MOOT_COMPLETE"].partition("_")[0]
+        sys.stdout.write("".join(drawn(shell, value, help) for value, help in found))
+    except Exception:  # a person's prompt: whatever is wrong, it is not told in the middle of a line
+        return 1
+    return 0
+
+
+def asked(environ: Mapping[str, str]) -> tuple[list[str], str]:
+    """The words before the one that is completed, without `moot` itself, and what there is of that one."""
+    words = split(environ["COMP_WORDS"])
+    if environ["_MOOT_COMPLETE"].startswith("fish"):
+        incomplete = environ.get("COMP_CWORD", "")
+        begun = split(incomplete)[0] if incomplete else ""
+        rest = words[1:]
+        return (rest[:-1] if begun and rest[-1:] == [begun] else rest), begun
+    at = int(environ["COMP_CWORD"])
+    return words[1:at], words[at] if at < len(words) else ""
+
+
+def split(line: str) -> list[str]:
+    """As a shell would; a quote that is still open ends with the line."""
+    lexer = shlex.shlex(line, posix=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    found: list[str] = []
+    try:
+        found.extend(lexer)
+    except ValueError:
+        found.append(lexer.token)
+    return found
+
+
+def drawn(shell: str, value: str, help: str) -> str:
+    kind = "file" if value == "\0file" else "plain"
+    value = "" if kind == "file" else value
+    match shell:
+        case "zsh":
+            return f"{kind}\n{value}\n{help or '_'}\n"
+        case "fish":
+            return f"{kind},{value}\t{help}\n" if help else f"{kind},{value}\n"
+        case _:
+            return f"{kind},{value}\n"
+
+
+Found = list[tuple[str, str]]
+
+
+def candidates(words: list[str], incomplete: str, environ: Mapping[str, str]) -> Found:
+    tree: dict[str, Any] = json.loads(TREE.read_bytes())
+    here = Place(tree)
+    for word in words:
+        here.pass_by(word)
+    home = Path(os.path.expanduser(here.home or environ.get("MOOT_HOME") or "~/.moot"))
+    return [
+        (value, help)
+        for value, help in here.next(incomplete, home)
+        if value.startswith(incomplete) or value == "\0file"
+    ]
+
+
+class Place:
+    """How far the words lead into the tree."""
+
+    def __init__(self, tree: dict[str, Any]) -> None:
+        self._tree = tree
+        self._path = ""
+        self._taken = 0
+        self._options: dict[str, Any] = dict(tree["options"])
+        self._value_of: str | None = None
+        self._given: set[str] = set()
+        self._only_words = False
+        self.home = ""
+
+    @property
+    def _leaf(self) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self._tree["commands"].get(self._path)
+        return found
+
+    def pass_by(self, word: str) -> None:
+        if self._value_of is not None:
+            self.home = word if self._value_of == "--home" else self.home
+            self._value_of = None
+        elif word == "--":
+            self._only_words = True
+        elif word.startswith("-") and not self._only_words:
+            name, equals, value = word.partition("=")
+            self._given.add(name)
+            if name == "--home" and equals:
+                self.home = value
+            elif not equals and self._options.get(name) is not None:
+                self._value_of = name
+        elif self._leaf is not None:
+            self._taken += 1
+        else:
+            self._go_down(word)
+
+    def _go_down(self, word: str) -> None:
+        first = self._tree["aliases"].get(word, word) if not self._path else word
+        self._path = f"{self._path} {first}".strip()
+        if self._leaf is not None:
+            self._options |= self._leaf["options"]
+
+    def next(self, incomplete: str, home: Path) -> Iterable[tuple[str, str]]:
+        if self._value_of is not None:
+            return values(self._options[self._value_of], home)
+        if incomplete.startswith("-") and not self._only_words:
+            return [(name, "") for name in self._options if name.startswith("--") and name not in self._given]
+        if self._leaf is None:
+            return self._verbs()
+        return self._words(home)
+
+    def _verbs(self) -> Found:
+        start = f"{self._path} " if self._path else ""
+        found: dict[str, str] = {}
+        for path, leaf in self._tree["commands"].items():
+            if path.startswith(start):
+                word, _, below = path[len(start) :].partition(" ")
+                found.setdefault(
+                    word, self._tree["branches"].get(f"{start}{word}", "") if below else leaf["help"]
+                )
+        return list(found.items())
+
+    def _words(self, home: Path) -> Iterable[tuple[str, str]]:
+        """The kind of the next word; the last kind repeats where it is marked so."""
+        leaf = self._leaf or {}
+        kinds: list[Any] = leaf["words"]
+        if self._only_words or self._given.intersection(leaf["text_after"]):
+            return []
+        if self._taken < len(kinds):
+            return values(kinds[self._taken], home)
+        return values(kinds[-1], home) if kinds and leaf["repeats"] else []
+
+
+def values(kind: Any, home: Path) -> Iterable[tuple[str, str]]:
+    match kind:
+        case list():
+            return [(value, "") for value in kind]
+        case "agent":
+            return [(name, "") for name in dict.fromkeys((*stored(home, AGENTS), *described(home)))]
+        case "conversation":
+            return [(name, "") for name in stored(home, CONVERSATIONS)]
+        case "path":
+            return [("\0file", "")]
+        case _:
+            return []
+
+
+def stored(home: Path, statement: str) -> list[str]:
+    """Names from the database; none where there is none, or it cannot be read just now."""
+    path = home / "moot.db"
+    if not path.exists():
+        return []
+    import apsw  # noqa: PLC0415  not needed for verbs and options
+
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(BUSY_MS)
+            return [str(name) for (name,) in connection.execute(statement, (MOST,))]
+        finally:
+            connection.close()
+    except apsw.Error:
+        return []
+
+
+def described(home: Path) -> list[str]:
+    """Agents that moot.toml names; they may not have been enrolled yet."""
+    import tomllib  # noqa: PLC0415  not needed for verbs and options
+
+    try:
+        found = tomllib.loads((home / "moot.toml").read_text(encoding="utf-8")).get("agents", [])
+        return [str(row["name"]) for row in found if "name" in row]
+    except (OSError, ValueError, AttributeError, TypeError):
+        return []

@@ -1,0 +1,158 @@
+"""Saying one thing and showing what comes of it: what send, ask and chat with a text share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from moot import shapes
+from moot.cli.exits import OK, OUTCOMES, WAITED
+from moot.cli.failures import text as error_text
+from moot.cli.opening import host_the_absent
+from moot.cli.session import Session
+from moot.cli.talk import Outcome, Talk, View
+from moot.cli.views import Plain, Silent, Streaming
+from moot.cli.words import agents_in, marks_of
+from moot.errors import BadText, NotFound, Undelivered
+from moot.model.answer import Receipt
+from moot.rules.mentions import parse
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+WAIT_SECONDS: Final = 120.0
+REACHED: Final = {
+    "queued": frozenset[str](),
+    "delivered": frozenset({"queued", "held", "woken", "owed", "blocked", "cancelled"}),
+    "answered": frozenset(
+        {"queued", "held", "woken", "owed", "blocked", "cancelled", "running", "failed", "expired"}
+    ),
+}
+"""For each thing that can be required: the states that fall short of it."""
+
+
+def standard_input() -> str:
+    return decoded(sys.stdin.buffer.read(), "standard input")
+
+
+def text_of(path: str) -> str:
+    try:
+        return decoded(Path(path).read_bytes(), path)
+    except OSError as error:
+        raise NotFound(f"{path} cannot be read: {error.strerror}", ref=path) from error
+
+
+def decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadText(
+            "the text cannot be stored: it is not valid UTF-8",
+            detail=f"byte 0x{data[error.start]:02x} at {error.start} of {where} does not belong there",
+            fix=("iconv -t utf-8 FILE | moot send …",),
+            problem="utf8",
+        ) from None
+
+
+async def posted(
+    session: Session,
+    hub: Hub,
+    where: shapes.Conversation,
+    text: str,
+    *,
+    wait: float | None,
+    plain: bool = False,
+    **options: Any,
+) -> Outcome:
+    """Post, host whoever is concerned and has no host, and wait for what comes of it."""
+    talk = Talk(hub, where, view_for(session, hub, where, plain=plain))
+    if wait is not None:
+        concerned = {*(seat.name for seat in agents_in(where)), *parse(text), *options.get("force", ())}
+        await host_the_absent(hub, session, concerned)
+    async with talk.following():
+        receipt = await talk.post(text, **options)
+        session.left = (
+            f"stopped waiting. The message stays queued as {receipt.id}; agents answer when they can."
+        )
+        warn(session, receipt)
+        if wait is None:
+            why = await hub.why(receipt.id)
+            return Outcome(receipt, (), "queued", why, why)
+        done = await talk.outcome(receipt, await talk.wait(wait))
+        await talk.read()
+        return done
+
+
+def warn(session: Session, receipt: Receipt) -> None:
+    for warning in receipt.warnings:
+        session.screen.note(f"warning[{warning.code}] {warning.message}")
+    for part in receipt.deliveries:
+        if part.delayed_ms:
+            seconds = part.delayed_ms / 1000
+            session.screen.note(f"held {seconds:.1f} s: {receipt.sender} to {part.agent} in quick succession")
+
+
+def view_for(
+    session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool = False, together: bool = False
+) -> View:
+    """A growing text on a terminal; else lines, as where several talks are shown `together`.
+
+    Who asked for lines is told of states in them, a pipe is not.
+    """
+    screen = session.screen
+    if session.json:
+        return Silent()
+    wanted = plain or screen.plain
+    if session.is_terminal and not wanted and not together:
+        return Streaming(screen, hub, marks_of(where), chips(hub))
+    return Plain(screen, hub, marks_of(where), tells=wanted or sys.stderr.isatty())
+
+
+def chips(hub: Hub) -> dict[str, str]:
+    """Which agents have a demo brain: said in the header while they still speak."""
+    return {row.name: "demo" for row in hub.settings.agents if row.brain == "demo"}
+
+
+def told(session: Session, done: Outcome, required: str = "queued") -> int:
+    """Say what came of it, and give the exit code."""
+    short = [row.agent for row in done.why.agents if row.duty == "must" and row.state in REACHED[required]]
+    if session.json:
+        session.screen.data(done.to_dict())
+    else:
+        tell(session, done)
+        if short:
+            session.screen.note(error_text(not_reached(required, short), ()))
+    return WAITED if short and OUTCOMES[done.outcome] == OK else OUTCOMES[done.outcome]
+
+
+def not_reached(required: str, agents: list[str]) -> Undelivered:
+    return Undelivered(
+        f"not {required}: {', '.join(agents)}",
+        detail="the message is kept, and waits for them",
+        fix=(f"moot agents show {agents[0]}",),
+    )
+
+
+def tell(session: Session, done: Outcome) -> None:
+    screen = session.screen
+    states = {
+        row.state: [r.agent for r in done.why.agents if r.state == row.state] for row in done.why.agents
+    }
+    names = {state: ", ".join(agents) for state, agents in states.items()}
+    match done.outcome:
+        case "queued":
+            screen.say(f"queued as {done.receipt.id}")
+        case "owed":
+            away = "is away and will answer when it is back"
+            if len(states["owed"]) > 1:
+                away = "are away and will answer when they are back"
+            screen.say(f"queued as {done.receipt.id}: {names['owed']} {away}")
+        case "passed":
+            screen.note(f"{names['passed']} read it and chose to say nothing")
+        case "timed_out":
+            screen.note(f"no answer in time. The message stays queued as {done.receipt.id}.")
+        case "failed":
+            screen.note(f"no answer: moot why {done.receipt.id} says what went wrong")
+        case _:
+            pass

@@ -1,0 +1,142 @@
+"""`moot status`: where things stand, as text: what needs you, who works, what is done, and the hub."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from moot import shapes
+from moot.cli.grammar import AT_LEAST_1, leaf
+from moot.cli.opening import home_of, with_reading
+from moot.cli.screen import Screen, clock_time, safe
+from moot.cli.session import Session
+from moot.cli.start import shown
+from moot.hub import Hub
+from moot.hub.running import running_hub
+
+DONE_SECONDS = 24 * 3600
+MOST = 10
+FAILED = ("failed", "expired")
+
+
+@leaf("status", examples=("moot status", "moot status --json"))
+@click.option("--limit", type=AT_LEAST_1, default=MOST, metavar="N", help="At most so many of each (10).")
+def status(session: Session, limit: int) -> None:
+    """Where things stand: what needs you, who works, what is done."""
+    found = with_reading(session, lambda hub: standing(hub, limit))
+    home = home_of(session)
+    found = {"home": str(home.path), "hub": running_hub(home), **found}
+    if session.json:
+        session.screen.data(found)
+    else:
+        show(session.screen, found)
+
+
+async def standing(hub: Hub, limit: int) -> dict[str, Any]:
+    names = {place.id: place.name for place in await hub.conversations.list()}
+    put_away = {place.id: place.name for place in await hub.conversations.list(archived=True)}
+    turns = await hub.turns()
+    recent = datetime.fromtimestamp(time.time() - DONE_SECONDS, UTC).isoformat()
+    ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
+    return {
+        "agents": [_agent(agent) for agent in await hub.agents.list()],
+        "needs_you": [*await _unread(hub, names), *_failed(ended, names), *_owed(turns, names)][:limit],
+        "working": [
+            _turn(turn, names) for turn in turns if turn.state in ("running", "ready", "held", "waiting")
+        ][:limit],
+        "done": [_turn(turn, put_away | names) for turn in reversed(ended) if turn.state == "said"][:limit],
+    }
+
+
+def _agent(agent: shapes.Agent) -> dict[str, Any]:
+    state = "away" if agent.status == "offline" else str(agent.activity["label"])
+    return {"name": agent.name, "state": state, "queue": agent.queue}
+
+
+async def _unread(hub: Hub, names: dict[str, str]) -> list[dict[str, Any]]:
+    """Per conversation, how much was not read and what came last."""
+    last: dict[str, shapes.Message] = {}
+    count: dict[str, int] = {}
+    for each in await hub.inbox(unread=True, limit=1000):
+        where = each.message.conversation
+        last[where], count[where] = each.message, count.get(where, 0) + 1
+    return [
+        {
+            "what": "unread",
+            "conversation": names.get(where, where),
+            "count": count[where],
+            "message": message.to_dict(),
+            "fix": f"moot chat --conv {names.get(where, where)}",
+        }
+        for where, message in last.items()
+    ]
+
+
+def _failed(turns: list[shapes.Turn], names: dict[str, str]) -> list[dict[str, Any]]:
+    """What failed in a conversation that is still open, and was not asked again since."""
+    newest = {(turn.agent, turn.conversation): turn for turn in turns}
+    return [
+        {
+            "what": "failed",
+            **_turn(turn, names),
+            "error": turn.error,
+            "fix": f"moot conv retry {names[where]}",
+        }
+        for (_, where), turn in newest.items()
+        if turn.state in FAILED and where in names
+    ]
+
+
+def _owed(turns: list[shapes.Turn], names: dict[str, str]) -> list[dict[str, Any]]:
+    return [
+        {"what": "away", **_turn(turn, names), "fix": f"moot agent start {turn.agent}"}
+        for turn in turns
+        if turn.state == "owed"
+    ]
+
+
+def _turn(turn: shapes.Turn, names: dict[str, str]) -> dict[str, Any]:
+    return {
+        "agent": turn.agent,
+        "conversation": names.get(turn.conversation, turn.conversation),
+        "state": turn.state,
+        "turn": turn.id,
+        "since": turn.started_at,
+        "at": turn.ended_at,
+    }
+
+
+def show(screen: Screen, found: dict[str, Any]) -> None:
+    hub = found["hub"]
+    told = f"runs (pid {hub['pid']})" if hub else "does not run; moot up starts it"
+    screen.say(f"hub      {told}")
+    people = ", ".join(f"{agent['name']} {agent['state']}" for agent in found["agents"])
+    screen.say(f"agents   {people or 'none yet'}")
+    screen.say(f"home     {shown(Path(found['home']))}")
+    for title, rows in (
+        ("needs you", found["needs_you"]),
+        ("working", found["working"]),
+        ("done", found["done"]),
+    ):
+        screen.say(f"\n{screen.strong(title)}")
+        for row in rows:
+            screen.say(f"  {safe(_line(row))}")
+        if not rows:
+            screen.say(screen.dim("  nothing"))
+
+
+def _line(row: dict[str, Any]) -> str:
+    match row.get("what"):
+        case "unread":
+            text = row["message"]["text"].strip().splitlines()[0][:60]
+            told = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
+        case "failed":
+            told = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
+        case "away":
+            told = f"{row['conversation']}: {row['agent']} is away, a message waits for it"
+        case _:
+            at = clock_time(row["at"] or row["since"])
+            return f"{at}  {row['agent']} in {row['conversation']}{'' if row['at'] else ', ' + row['state']}"
+    return f"{told}        {row['fix']}"

@@ -1,0 +1,61 @@
+"""A question and its answer: the turn that covered one message, and what came of it (SPEC K-13).
+
+The question carries a `correlation_id` in its metadata and the answer carries it back, for whoever follows the
+log. Here the answer is found by its turn, so that an answer to something else is never taken for it.
+"""
+
+import asyncio
+from contextlib import closing
+
+from moot.errors import Passed, TimedOut, TurnFailed
+from moot.flow import post
+from moot.flow.post import Post
+from moot.hub.core import Core
+from moot.logs.embedded import Subscription
+from moot.model.answer import Receipt
+from moot.model.ids import ParticipantId
+from moot.model.message import Message
+from moot.model.participant import Participant
+from moot.model.turn import OPEN, Turn, TurnState
+
+
+def correlated(id: str | None) -> dict[str, str]:
+    """What a question carries so that its answer can be told from others."""
+    return {"correlation_id": id} if id else {}
+
+
+async def answer_to(core: Core, question: Post, who: Participant, seconds: float) -> Message:
+    """Post a question and wait for its answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
+    with closing(core.parts.log.subscribe()) as subscription:
+        receipt: Receipt = await core.do(post, question)
+        try:
+            async with asyncio.timeout(seconds):
+                return await _answer(core, await _turn_over(subscription, receipt, who.id), who.name)
+        except TimeoutError:
+            pass
+    raise TimedOut(
+        f"{who.name} did not answer within {seconds:g} s",
+        detail=f"the message is kept as {receipt.id}; an answer will stand in the conversation",
+        message=receipt.id,
+    )
+
+
+async def _answer(core: Core, turn: Turn, name: str) -> Message:
+    if turn.message:
+        message: Message | None = await core.parts.store.message(turn.conversation, turn.message)
+        if message is not None:
+            return message
+    if turn.state is TurnState.PASSED or turn.state is TurnState.SAID:
+        raise Passed(f"{name} read it and chose to say nothing")
+    raise TurnFailed(f"{name} could not answer: {turn.error or turn.state.value}", turn=str(turn.id))
+
+
+async def _turn_over(subscription: Subscription, receipt: Receipt, agent: ParticipantId) -> Turn:
+    """The turn of an agent that covered a message, once it is over."""
+    async for event in subscription:
+        turn = event.turn
+        if turn is None or turn.conversation != receipt.conversation or turn.agent != agent:
+            continue
+        if turn.state not in OPEN and turn.hi >= receipt.seq:
+            return turn
+    raise AssertionError("a subscription never ends by itself")

@@ -1,0 +1,253 @@
+"""The exact words of each error people are likely to meet (UX 2.6), as far as it can occur so far.
+
+`HOME` stands for the home's path, `PID` for a process, `ID` for a conversation's id.
+"""
+
+import re
+from collections.abc import Callable
+
+import apsw
+import pytest
+
+from tests.doors.cli.shell import Shell, Told
+
+Moot = Callable[..., Told]
+
+
+def words(told: Told, shell: Shell) -> str:
+    text = told.err.replace(str(shell.home), "HOME")
+    text = re.sub(r"\bc1[a-z0-9]{12,14}\b", "ID", text)
+    return re.sub(r"pid \d+", "pid PID", text)
+
+
+def with_model(shell: Shell) -> None:
+    toml = shell.home / "moot.toml"
+    toml.write_text(toml.read_text() + '\n[[agents]]\nname = "opus"\nbrain = "anthropic:claude-opus"\n')
+
+
+def with_hermit(shell: Shell) -> None:
+    toml = shell.home / "moot.toml"
+    toml.write_text(toml.read_text() + '\n[[agents]]\nname = "hermit"\nbrain = "external"\n')
+
+
+def with_a_bad_value(shell: Shell) -> None:
+    (shell.home / "moot.toml").write_text('[[links]]\nfrom = "a"\nto = "b"\nrelationship = "boss"\n')
+
+
+def from_the_future(shell: Shell) -> None:
+    shell.moot("conv", "new", "build")
+    connection = apsw.Connection(str(shell.home / "moot.db"))
+    connection.execute(
+        "INSERT INTO schema_version SELECT 999, 999, '9.9.9', applied_at FROM schema_version LIMIT 1"
+    )
+    connection.close()
+
+
+def damaged(shell: Shell) -> None:
+    (shell.home / "moot.db").write_bytes(b"not a database at all" * 400)
+
+
+def build(shell: Shell) -> None:
+    shell.moot("conv", "new", "build", "--with", "arya,gendry")
+
+
+def archived(shell: Shell) -> None:
+    build(shell)
+    shell.moot("conv", "archive", "build")
+    shell.moot("conv", "new", "other")
+
+
+Set = Callable[[Shell], None]
+TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
+    (
+        "E101 no key",
+        with_model,
+        ("send", "opus", "hello"),
+        1,
+        "no answer: moot why ID:1 says what went wrong\n",
+    ),
+    (
+        "E103 broken config",
+        with_a_bad_value,
+        ("agents", "list"),
+        2,
+        (
+            'error[E103] moot.toml:4:1 relationship = "boss" is not one of peer, superior, subordinate\n'
+            '  4 | relationship = "boss"\n'
+            "    | ^^^^^^^^^^^^^^^^^^^^^\n"
+            "  fix   moot config edit\n"
+            "  more  moot explain E103\n"
+        ),
+    ),
+    (
+        "E201 unknown agent",
+        None,
+        ("chat", "gendri"),
+        3,
+        (
+            'error[E201] no agent is called "gendri"\n'
+            "  did you mean gendry?          agents here: arya, broken, caller, gendry, quiet, slow\n"
+            "  fix   moot chat gendry      or: moot agents list\n"
+            "  more  moot explain E201\n"
+        ),
+    ),
+    (
+        "E201 unknown conversation",
+        build,
+        ("chat", "--conv", "biuld", "hello"),
+        3,
+        (
+            'error[E201] no conversation is called "biuld"\n'
+            "  did you mean build?          agents here: arya, broken, caller, gendry, quiet, slow\n"
+            "  fix   moot chat --conv build hello      or: moot conv list\n"
+            "  more  moot explain E201\n"
+        ),
+    ),
+    (
+        "E202 a name that cannot be given",
+        None,
+        ("conv", "new", "a:b"),
+        2,
+        (
+            'error[E202] "a:b" cannot be the name of a conversation\n'
+            "  did you mean a-b?          a conversation name without ':' or '/', not beginning with '-', '@' or '#',"
+            " not '.' or '..'\n"
+            "  more  moot explain E202\n"
+        ),
+    ),
+    (
+        "E203 a text that cannot be stored",
+        None,
+        ("send", "arya", "   "),
+        2,
+        "error[E203] the text cannot be stored: it is empty\n",
+    ),
+    (
+        "E204 unknown command",
+        None,
+        ("snd", "arya", "hi"),
+        2,
+        'error[E204] moot has no command "snd"\n  did you mean send?          commands here: demo, ',
+    ),
+    (
+        "E204 missing words",
+        None,
+        ("send", "arya"),
+        2,
+        (
+            "error[E204] say what: the text is missing (- reads it from standard input)\n"
+            "  fix   moot send -h\n"
+            "  more  moot explain E204\n"
+        ),
+    ),
+    (
+        "E204 would have to ask",
+        build,
+        ("conv", "dissolve", "build"),
+        2,
+        (
+            "error[E204] dissolving asks first, and nobody is there to answer: add --yes\n"
+            "  fix   moot conv dissolve -h\n"
+            "  more  moot explain E204\n"
+        ),
+    ),
+    (
+        "E205 a name that is taken",
+        build,
+        ("conv", "new", "build"),
+        1,
+        (
+            'error[E205] a conversation called "build" exists already\n'
+            "  it is ID\n"
+            "  fix   moot chat --conv build      or: choose another name\n"
+            "  more  moot explain E205\n"
+        ),
+    ),
+    (
+        "E301 not a member",
+        build,
+        ("send", "--as", "quiet", "--conv", "build", "hello"),
+        5,
+        (
+            "error[E301] quiet is not in build\n"
+            "  only members may speak here\n"
+            "  fix   moot conv join build quiet\n"
+            "  more  moot explain E301\n"
+        ),
+    ),
+    (
+        "E502 not delivered as far as required",
+        with_hermit,
+        ("send", "hermit", "hello", "--require", "delivered"),
+        8,
+        (
+            "error[E502] not delivered: hermit\n"
+            "  the message is kept, and waits for them\n"
+            "  fix   moot agents show hermit\n"
+            "  more  moot explain E502\n"
+        ),
+    ),
+    (
+        "E601 a newer database",
+        from_the_future,
+        ("conv", "new", "other"),
+        1,
+        (
+            "error[E601] HOME/moot.db was written by moot 9.9.9, this is 0.1.0\n"
+            "  its schema is 999, the newest known here is "
+        ),
+    ),
+    ("E602 a damaged database", damaged, ("conv", "new", "other"), 1, "error[E602] HOME/moot.db "),
+    ("E602 a damaged database, only read", damaged, ("conv", "list"), 1, "error[E602] HOME/moot.db "),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "typed", "code", "text"), TEXTS, ids=[row[0] for row in TEXTS])
+def test_the_words_of_an_error(
+    shell: Shell,
+    moot: Moot,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    name: str,
+    given: Set | None,
+    typed: tuple[str, ...],
+    code: int,
+    text: str,
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    if given is not None:
+        given(shell)
+    told = moot(*typed)
+    found = words(told, shell)
+    assert found.startswith(text) if not text.endswith("\n") or name.startswith("E203") else found == text, (
+        found
+    )
+    assert told.code == code
+    assert "Traceback" not in told.err
+
+
+def test_a_missing_key_is_told_where_the_answer_would_stand(
+    shell: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with_model(shell)
+    told = moot("send", "opus", "hello")
+    assert told.out == "notice: opus could not answer: opus uses anthropic, but no key is set\n"
+
+
+def test_a_closed_conversation_says_how_to_open_it(shell: Shell, moot: Moot) -> None:
+    archived(shell)
+    closed = moot("conv", "list", "--archived", "--json").json[0]["id"]
+    assert words(moot("send", "--conv", closed, "hello"), shell) == (
+        "error[E305] build is archived: it can be read, not written\n"
+        "  fix   moot conv unarchive build\n"
+        "  more  moot explain E305\n"
+    )
+
+
+def test_more_mentions_than_turns_is_a_warning(moot: Moot) -> None:
+    moot("conv", "new", "crowd", "--with", "arya,gendry,quiet,caller")
+    told = moot("send", "--conv", "crowd", "@arya @gendry @quiet @caller all of you", "--no-wait")
+    assert told.code == 0
+    parts = moot("why", "crowd:1", "--json").json["agents"]
+    assert [part["rule"] for part in parts if part["duty"] == "blocked"] == ["cap"]

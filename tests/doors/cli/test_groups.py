@@ -1,0 +1,123 @@
+"""conv and group: the life of a group from a shell, and the same by lines typed into a chat."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.doors.cli.shell import Shell, Told
+
+Moot = Callable[..., Told]
+
+
+def members(moot: Moot, name: str) -> list[str]:
+    return [seat["name"] for seat in moot("conv", "show", name, "--json").json["participants"]]
+
+
+@pytest.mark.req("A-02")
+def test_the_verbs_of_conv(moot: Moot) -> None:
+    assert moot("conv", "new", "work", "--with", "arya").code == 0
+    assert moot("conv", "add", "work", "gendry", "@quiet").code == 0
+    assert members(moot, "work") == ["user", "arya", "gendry", "quiet"]
+    assert moot("conv", "remove", "#work", "arya", "quiet").code == 0
+    assert members(moot, "work") == ["user", "gendry"]
+    assert moot("conv", "leave", "work").code == 0
+    assert members(moot, "work") == ["gendry"]
+    assert moot("send", "--conv", "work", "hello").code == 5
+    assert moot("conv", "join", "work").code == 0
+    assert moot("conv", "join", "work", "arya").code == 0
+    assert members(moot, "work") == ["gendry", "user", "arya"]
+    assert moot("conv", "rename", "work", "toil").code == 0
+    assert moot("conv", "archive", "toil").code == 0
+    assert moot("conv", "restore", "toil").out.startswith("brought back #toil (")
+    assert moot("conv", "stop", "toil").out == "nobody is speaking there\n"
+    assert moot("conv", "remove", "toil", "slow").code == 3
+    assert moot("conv", "add", "toil", "nobody").code == 3
+    assert moot("conv", "add", "toil").code == 2
+    assert moot("conv", "delete", "toil").code == 2
+    assert moot("conv", "delete", "toil", "--yes").code == 0
+    assert moot("conv", "list", "--json").json == []
+
+
+@pytest.mark.req("G-11")
+def test_a_dissolved_group_asks_first_and_stays_readable(moot: Moot) -> None:
+    moot("conv", "new", "work", "--with", "arya")
+    moot("send", "--conv", "work", "@arya hello")
+    refused = moot("conv", "dissolve", "work")
+    assert (refused.code, "add --yes" in refused.err) == (2, True)
+    found = moot("conv", "show", "work", "--json").json["id"]
+    assert moot("conv", "dissolve", "work", "--yes").out.startswith("dissolved #work (")
+    assert moot("conv", "list", "--json").json == []
+    assert "arya heard: arya hello" in moot("conv", "show", found).out
+    assert moot("send", "--conv", found, "more").code == 5
+
+
+@pytest.mark.req("G-11", "G-12")
+def test_the_verbs_of_group(moot: Moot) -> None:
+    made = moot("group", "create", "arya", "@gendry", "--json").json
+    assert (made["name"], made["kind"]) == ("arya-gendry", "group")
+    assert moot("group", "create", "arya,gendry", "--json").json["name"] == "arya-gendry-2"
+    assert moot("group", "create", "arya", "--name", "solo", "--json").json["name"] == "solo"
+    assert moot("group", "create", "nobody").code == 3
+    assert moot("group", "add", "quiet", "--conv", "solo").code == 0
+    assert moot("group", "remove", "arya", "--conv", "#solo").code == 0
+    assert members(moot, "solo") == ["user", "quiet"]
+    assert moot("group", "config", "max_depth", "4", "--conv", "solo").out == "max_depth = 4\n"
+    assert moot("group", "config", "colour", "--conv", "solo").code == 2
+    listed = moot("group", "list", "--conv", "solo").out
+    assert re.search(r"quiet \(agent\)\n", listed)
+    assert "max_depth = 4" in listed
+    for words in (("add", "quiet"), ("list",), ("dissolve", "--yes"), ("config",)):
+        missing = moot("group", *words)
+        assert (missing.code, "--conv" in missing.err) == (2, True)
+    assert moot("group", "dissolve", "--conv", "solo").code == 2
+    assert moot("group", "dissolve", "--conv", "solo", "--yes").code == 0
+    assert [c["name"] for c in moot("conv", "list", "--archived", "--json").json] == ["solo"]
+
+
+def test_a_failed_turn_is_tried_again(moot: Moot) -> None:
+    moot("conv", "new", "work", "--with", "broken,arya", "--strategy", "mention_only")
+    moot("send", "--conv", "work", "@arya fine")
+    nothing = moot("conv", "retry", "work")
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "nothing to try again" in nothing.err
+    moot("send", "--conv", "work", "@broken and @arya")
+    told = moot("conv", "retry", "work", "--json")
+    assert (told.code, told.json["outcome"]) == (1, "failed")
+    assert [row["agent"] for row in told.json["receipt"]["deliveries"] if row["duty"] == "must"] == ["broken"]
+
+
+# --- the same in a chat --------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("G-12")
+def test_a_chat_takes_the_same_verbs_and_moves_along(shell: Shell) -> None:
+    lines = [
+        "/group create arya gendry",
+        "@gendry hello",
+        "/group add quiet",
+        "/group list",
+        "/group config max_depth 3",
+        "/ask arya -- and you?",
+        "/stop",
+        "/agents",
+        "/inbox",
+        "/search hello",
+        "/group dissolve",
+        "/nonsense",
+        "//literal @gendry",
+    ]
+    told = shell.moot("chat", "arya", stdin="\n".join(lines).encode())
+    assert told.code == 0
+    assert "made arya-gendry with user, arya, gendry" in told.out
+    assert "gendry heard: gendry hello" in told.out
+    assert "arya-gendry: user, arya, gendry, quiet" in told.out
+    assert "max_depth = 3" in told.out
+    assert "arya heard: and you?" in told.out
+    assert "nobody is speaking here" in told.out
+    assert "this asks first, and nobody is there to answer" in told.err
+    assert "unknown command /nonsense; nothing was sent" in told.err
+    shown = shell.moot("conv", "show", "arya-gendry", "--json").json
+    said = [m["text"] for m in shown["messages"] if m["from"] == "user"]
+    assert said == ["@gendry hello", "and you?", "/literal @gendry"]
+    assert shown["settings"]["max_depth"] == 3

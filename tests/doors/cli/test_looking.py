@@ -1,0 +1,125 @@
+"""Commands that only look: they make no home, write nothing, and say where things stand."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli.shell import Shell, Told
+
+Moot = Callable[..., Told]
+
+LOOKING = [
+    ("conv", "list"),
+    ("tail",),
+    ("search", "anything"),
+    ("agents", "list"),
+    ("turns",),
+    ("inbox",),
+    ("status",),
+]
+NOT_THERE = [
+    ("conv", "show", "build"),
+    ("why", "build:1"),
+    ("turn", "show", "1"),
+    ("agents", "show", "arya"),
+    ("group", "list", "--conv", "build"),
+]
+
+
+@pytest.mark.parametrize("words", LOOKING, ids=" ".join)
+def test_looking_makes_no_home(moot: Moot, tmp_path: Path, words: tuple[str, ...]) -> None:
+    nowhere = tmp_path / "nowhere"
+    assert moot("--home", str(nowhere), *words).code == 0
+    told = moot("--home", str(nowhere), *words, "--json")
+    assert told.code == 0
+    assert told.json == [] or words == ("status",)
+    assert not nowhere.exists()
+
+
+@pytest.mark.parametrize("words", NOT_THERE, ids=" ".join)
+def test_what_is_not_there_is_not_found_and_nothing_is_made(
+    moot: Moot, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    nowhere = tmp_path / "nowhere"
+    told = moot("--home", str(nowhere), *words)
+    assert (told.code, told.err[:11]) == (3, "error[E201]")
+    assert not nowhere.exists()
+
+
+def test_looking_changes_no_byte_of_the_database(shell: Shell, moot: Moot) -> None:
+    moot("conv", "new", "build", "--with", "arya")
+    moot("send", "--conv", "build", "@arya harvest")
+    assert len(moot("search", "harvest", "--json").json) == 2
+    before = (shell.home / "moot.db").read_bytes()
+    for words in (*LOOKING, *NOT_THERE):
+        assert moot(*words).code == 0, words
+    assert (shell.home / "moot.db").read_bytes() == before
+
+
+def test_tail_shows_what_was_said_in_conversations_that_are_put_away(moot: Moot) -> None:
+    for number in range(3):
+        moot("send", "arya", f"question {number}")
+    texts = [message["text"] for message in moot("tail", "--json").json]
+    assert texts == [text for n in range(3) for text in (f"question {n}", f"arya heard: question {n}")]
+
+
+# --- status --------------------------------------------------------------------------------------------------
+
+
+def test_status_tells_what_needs_you_who_works_and_what_is_done(shell: Shell, moot: Moot) -> None:
+    toml = shell.home / "moot.toml"
+    toml.write_text(toml.read_text() + '\n[[agents]]\nname = "hermit"\nbrain = "external"\n')
+    moot("conv", "new", "build", "--with", "arya,broken,hermit", "--strategy", "mention_only")
+    moot("send", "--conv", "build", "@arya fine")
+    moot("send", "--conv", "build", "@broken and @hermit")
+    moot("send", "--as", "arya", "--conv", "build", "look here", "--no-wait")
+    told = moot("status", "--json").json
+    assert told["hub"] is None
+    assert [row["what"] for row in told["needs_you"]] == ["unread", "failed", "away"]
+    unread, failed, away = told["needs_you"]
+    assert (unread["conversation"], unread["message"]["text"]) == ("build", "look here")
+    assert (failed["agent"], failed["fix"]) == ("broken", "moot conv retry build")
+    assert (away["agent"], away["conversation"]) == ("hermit", "build")
+    assert [row["agent"] for row in told["done"]] == ["arya"]
+    text = moot("status").out
+    assert "hub      does not run; moot up starts it" in text
+    assert re.search(r"needs you\n  build: 1 new, arya: look here        moot chat --conv build\n", text)
+    assert re.search(r"\ndone\n  \d\d:\d\d  arya in build\n", text)
+
+
+def test_status_of_nothing(moot: Moot, tmp_path: Path) -> None:
+    told = moot("--home", str(tmp_path / "none"), "status")
+    assert told.code == 0
+    assert told.out.count("  nothing\n") == 3
+
+
+# --- help and version ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topic", ["start", "slash", "exit-codes", "json", "errors"])
+def test_help_on_a_topic(moot: Moot, topic: str) -> None:
+    told = moot("help", topic)
+    assert (told.code, told.err) == (0, "")
+    assert len(told.out.splitlines()) > 5
+    assert moot("help", topic, "--json").json["topic"] == topic
+
+
+def test_help_on_a_command_is_its_own(moot: Moot) -> None:
+    assert moot("help", "conv", "new").out == moot("conv", "new", "-h").out
+    assert moot("help", "send").out == moot("send", "-h").out
+    assert "moot help slash" in moot("help").out
+    told = moot("help", "snd")
+    assert (told.code, told.err.splitlines()[:2]) == (
+        3,
+        [
+            'error[E201] there is no help on "snd"',
+            "  did you mean send?          topics are start, slash, exit-codes, json, errors; or any command",
+        ],
+    )
+
+
+def test_version(moot: Moot) -> None:
+    assert moot("version").out == moot("--version").out
+    assert set(moot("version", "--json").json) == {"version", "python"}

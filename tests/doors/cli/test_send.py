@@ -1,0 +1,258 @@
+"""send, ask, chat with a text and inbox: one shot each, with exit codes that tell how it ended."""
+
+import io
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli.shell import Shell, Told
+
+Moot = Callable[..., Told]
+
+
+# --- ephemeral sends -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("A-04")
+def test_each_send_is_a_conversation_of_its_own_that_archives_itself(moot: Moot) -> None:
+    first = moot("send", "arya", "one", "--json").json
+    second = moot("send", "arya", "two", "--json").json
+    assert first["receipt"]["conversation"] != second["receipt"]["conversation"]
+    assert moot("conv", "list", "--json").json == []
+    closed = moot("conv", "list", "--archived", "--json").json
+    assert {(c["kind"], c["home"]) for c in closed} == {("ephemeral", "arya")}
+    shown = moot("conv", "show", first["receipt"]["conversation"], "--json").json
+    assert [m["text"] for m in shown["messages"]] == ["one", "arya heard: one"]
+
+
+@pytest.mark.req("A-04")
+def test_the_target_answers_first_then_who_else_is_named(moot: Moot) -> None:
+    told = moot("send", "gendry", "ask @arya too", "--json").json
+    assert [reply["from"] for reply in told["replies"]][:2] == ["gendry", "arya"]
+    assert told["outcome"] == "replied"
+    assert moot("conv", "list", "--json").json == []
+
+
+@pytest.mark.req("A-04")
+@pytest.mark.parametrize(
+    ("words", "outcome", "code", "left_open"),
+    [
+        (("arya", "hello"), "replied", 0, False),
+        (("quiet", "hello"), "passed", 0, False),
+        (("broken", "hello"), "failed", 1, False),
+        (("slow", "hello", "--timeout", "0.5"), "timed_out", 8, True),
+        (("slow", "hello", "--wait=0.5"), "timed_out", 8, True),
+        (("arya", "hello", "--no-wait"), "queued", 0, True),
+    ],
+)
+def test_the_exit_code_tells_the_end_and_what_is_open_is_not_archived(
+    moot: Moot, words: tuple[str, ...], outcome: str, code: int, left_open: bool
+) -> None:
+    told = moot("send", *words, "--json")
+    assert (told.json["outcome"], told.code) == (outcome, code)
+    assert bool(moot("conv", "list", "--json").json) == left_open
+
+
+@pytest.mark.req("A-04")
+def test_an_answer_that_was_not_waited_for_lies_in_the_inbox(moot: Moot) -> None:
+    sent = moot("send", "arya", "hello", "--no-wait", "--json").json["receipt"]
+    assert moot("inbox", "--json").json == []
+    assert [m["text"] for m in moot("inbox", "--agent", "arya", "--unread", "--json").json] == ["hello"]
+    moot("chat", "--conv", sent["conversation"], "and?")
+    assert {m["from"] for m in moot("inbox", "--json").json} == {"arya"}
+    assert moot("inbox", "--unread", "--json").json == []
+
+
+def test_wait_alone_does_not_eat_the_next_word(moot: Moot) -> None:
+    assert moot("send", "--wait", "arya", "hello", "--json").json["outcome"] == "replied"
+    told = moot("send", "arya", "--", "--wait", "--json")
+    assert "arya heard: --wait --json" in told.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("arya", "hello", "--no-wait", "--wait"),
+        ("arya", "hello", "--no-wait", "--timeout", "3"),
+        ("arya", "hello", "--no-wait", "--require", "answered"),
+        ("--all", "hello", "--conv", "work"),
+        ("--all", "hello", "--interrupt"),
+        ("arya", "hello", "-m", "twice"),
+        ("arya",),
+        ("--all",),
+        ("arya", "hello", "--require", "read"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused(moot: Moot, words: tuple[str, ...]) -> None:
+    told = moot("send", *words)
+    assert told.code == 2
+    assert told.err.startswith("error[E204]")
+    assert moot("tail", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "required", "code"),
+    [
+        ("arya", "answered", 0),
+        ("quiet", "answered", 0),
+        ("broken", "delivered", 1),
+        ("hermit", "queued", 0),
+        ("hermit", "delivered", 8),
+        ("hermit", "answered", 8),
+    ],
+)
+def test_what_is_required_and_not_reached_is_exit_code_8(
+    shell: Shell, moot: Moot, agent: str, required: str, code: int
+) -> None:
+    toml = shell.home / "moot.toml"
+    toml.write_text(toml.read_text() + '\n[[agents]]\nname = "hermit"\nbrain = "external"\n')
+    assert moot("send", agent, "hello", "--require", required, "--json").code == code
+    told = moot("send", agent, "hello", "--require", required)
+    assert told.code == code
+    if code == 8:
+        assert f"error[E502] not {required}: hermit\n" in told.err
+
+
+def test_a_text_comes_from_a_file_an_option_or_both(moot: Moot, tmp_path: Path) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("from the file", encoding="utf-8")
+    for words, text in (
+        (("-m", "by option"), "by option"),
+        (("--file", str(letter)), "from the file"),
+        (("look:", "--file", str(letter)), "look:\n\nfrom the file"),
+    ):
+        assert moot("send", "arya", *words, "--json").json["replies"][0]["text"] == f"arya heard: {text}"
+    missing = moot("send", "arya", "--file", str(tmp_path / "none"))
+    assert (missing.code, missing.err.splitlines()[0]) == (
+        3,
+        f"error[E201] {tmp_path / 'none'} cannot be read: No such file or directory",
+    )
+
+
+def test_a_reply_names_what_it_answers(moot: Moot) -> None:
+    moot("conv", "new", "work", "--with", "arya")
+    moot("send", "--conv", "work", "@arya one")
+    for words in (("--reply-to", "work:2"), ("--reply-to", "2", "--conv", "work")):
+        told = moot("send", *words, "@arya and two", "--json").json
+        shown = moot("conv", "show", "work", "--json").json
+        [said] = [m for m in shown["messages"] if m["id"] == told["receipt"]["id"]]
+        assert said["reply_to"] == shown["messages"][1]["id"]
+    assert moot("send", "--reply-to", "work:99", "hello").code == 3
+    assert moot("send", "--reply-to", "nonsense", "hello").code == 2
+
+
+def test_a_broadcast_reaches_each_agent_in_its_own_conversation(moot: Moot) -> None:
+    told = moot("send", "--all", "we ship", "--timeout", "3", "--json")
+    done = told.json
+    assert set(done["delivered_to"]) == {"arya", "gendry", "quiet", "caller", "broken", "slow"}
+    assert (done["failed"], done["outcome"], told.code) == ([], "timed_out", 8)
+    said = {reply["from"]: reply["text"] for reply in done["replies"]}
+    assert said["arya"] == "arya heard: we ship"
+    kinds = {c["kind"] for c in moot("conv", "list", "--json").json}
+    assert kinds == {"direct"}
+    queued = moot("send", "--all", "later", "--no-wait")
+    assert (queued.code, queued.out) == (0, "")
+    assert "sent to arya, " in queued.err
+
+
+# --- ask and chat with a text --------------------------------------------------------------------------------
+
+
+@pytest.mark.req("K-13")
+def test_ask_forces_each_and_prints_the_answers_in_order(moot: Moot) -> None:
+    told = moot("ask", "gendry", "@arya", "--", "is", "it", "ready?")
+    assert told.code == 0
+    assert re.findall(r"(\w+) heard: is it ready\?", told.out) == ["gendry", "arya"]
+    found = moot("ask", "arya", "-m", "which port?", "--json").json
+    assert [reply["text"] for reply in found["replies"]] == ["arya heard: which port?"]
+    shown = moot("conv", "show", found["receipt"]["conversation"], "--json").json["messages"]
+    assert shown[0]["metadata"]["correlation_id"] == shown[1]["metadata"]["correlation_id"]
+    assert moot("ask", "arya", "which port?", "--json").json["outcome"] == "replied"
+    assert moot("ask", "slow", "--timeout", "0.4", "--", "well?").code == 8
+    assert moot("ask", "broken", "--", "well?").code == 1
+
+
+@pytest.mark.req("K-13")
+def test_send_waits_by_a_correlation_of_its_own(moot: Moot) -> None:
+    told = moot("send", "arya", "hello", "--json").json
+    shown = moot("conv", "show", told["receipt"]["conversation"], "--json").json["messages"]
+    ids = [message["metadata"]["correlation_id"] for message in shown]
+    assert ids[0] == ids[1]
+
+
+@pytest.mark.parametrize("words", [(), ("arya",), ("--", "what?"), ("arya", "--")])
+def test_ask_without_its_words_is_refused(moot: Moot, words: tuple[str, ...]) -> None:
+    told = moot("ask", *words)
+    assert (told.code, told.err[:11]) == (2, "error[E204]")
+
+
+def test_ask_of_an_unknown_agent_names_the_nearest(moot: Moot) -> None:
+    told = moot("ask", "gendri", "--", "what?")
+    assert told.code == 3
+    assert told.err.splitlines()[2] == "  fix   moot ask gendry -- 'what?'      or: moot agents list"
+
+
+@pytest.mark.req("A-03")
+def test_chat_with_the_same_names_in_any_order_is_the_same_conversation(moot: Moot) -> None:
+    first = moot("chat", "gendry", "arya", "-m", "@arya one", "--json").json["receipt"]
+    second = moot("chat", "arya", "gendry", "-m", "@gendry two", "--json").json["receipt"]
+    assert first["conversation"] == second["conversation"]
+    assert second["seq"] > first["seq"]
+    pair = moot("chat", "arya", "-m", "hello", "--json").json["receipt"]
+    assert pair["conversation"] != first["conversation"]
+    assert (
+        moot("chat", "@arya", "-m", "again", "--json").json["receipt"]["conversation"] == pair["conversation"]
+    )
+    kinds = sorted(c["kind"] for c in moot("conv", "list", "--json").json)
+    assert kinds == ["direct", "group"]
+
+
+@pytest.mark.req("A-03")
+def test_chat_in_a_named_conversation_never_makes_it(moot: Moot) -> None:
+    told = moot("chat", "--conv", "nowhere", "hello")
+    assert (told.code, told.err.splitlines()[0]) == (3, 'error[E201] no conversation is called "nowhere"')
+    assert moot("conv", "list", "--json").json == []
+    moot("conv", "new", "work", "--with", "arya")
+    assert "arya heard: hello arya" in moot("chat", "--conv", "work", "hello", "@arya").out
+    assert "arya heard: arya again" in moot("chat", "--conv", "#work", "-m", "@arya again").out
+
+
+@pytest.mark.req("A-03")
+def test_lines_typed_once_with_few_turns_and_little_history(shell: Shell) -> None:
+    for word in ("one", "two", "three"):
+        shell.moot("chat", "arya", "-m", word)
+    told = shell.moot("chat", "arya", "--last", "2", "--once", stdin=b"four\nfive\n")
+    assert told.code == 0
+    assert "arya heard: four" in told.out
+    assert "arya heard: five" not in told.out
+    assert "arya heard: three" in told.out
+    assert "arya heard: two" not in told.out
+    limited = shell.moot(
+        "chat", "arya", "gendry", "--max-turns", "1", "-m", "@arya @gendry go", "--json"
+    ).json
+    assert [reply["from"] for reply in limited["replies"]] == ["arya"]
+
+
+# --- inbox ---------------------------------------------------------------------------------------------------
+
+
+def test_the_inbox_shows_what_came_in_and_what_is_new(moot: Moot) -> None:
+    assert moot("inbox").err == "nothing waits for you\n"
+    moot("send", "--as", "arya", "quiet", "between us")
+    assert [m["text"] for m in moot("inbox", "--agent", "quiet", "--json").json] == ["between us"]
+    sent = moot("send", "arya", "hello", "--no-wait", "--json").json["receipt"]
+    moot("send", "--as", "arya", "--conv", sent["conversation"], "here I am", "--no-wait")
+    told = moot("inbox", "--unread")
+    assert re.search(r"^new  \d\d:\d\d  send-arya-\w+:2  ▲ arya: here I am$", told.out, re.MULTILINE)
+    assert moot("inbox", "--ack", f"{sent['conversation']}:2", "--unread", "--json").json == []
+    assert moot("inbox", "--ack", "nonsense").code == 2
+    assert moot("inbox", "--agent", "arya", "--ack", "x:1").code == 2
+    assert moot("inbox", "--agent", "aria").code == 3
+
+
+def test_standard_input_is_a_text_for_ask_too(moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"by pipe")))
+    assert "arya heard: by pipe" in moot("ask", "arya", "-m", "-").out
