@@ -129,7 +129,11 @@ class Agents:
         return await self.get(name)
 
     async def _shape(self, who: Participant) -> shapes.Agent:
-        turns = await self._core.parts.store.turns(agent=who.id, states=tuple(OPEN))
-        running = any(turn.state is TurnState.RUNNING for turn in turns)
-        queue = sum(turn.state is not TurnState.RUNNING for turn in turns)
-        return shapes.Agent.of(who, self._core.parts.clock.now(), running=running, queue=queue)
+        return await shaped(self._core, who)
+
+
+async def shaped(core: Core, who: Participant) -> shapes.Agent:
+    turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
+    running = any(turn.state is TurnState.RUNNING for turn in turns)
+    queue = sum(turn.state is not TurnState.RUNNING for turn in turns)
+    return shapes.Agent.of(who, core.parts.clock.now(), running=running, queue=queue)

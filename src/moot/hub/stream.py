@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from moot import shapes
+from moot.hub.agents import shaped
 from moot.hub.core import Core
 from moot.logs.embedded import RESET
 from moot.model.event import Event
@@ -84,4 +85,7 @@ async def _body(core: Core, event: Event) -> dict[str, Any]:
         found = await store.conversation(event.conversation)
         return (await core.shape(found)).to_dict() if found is not None else {}
     body = event.body or {}
+    if event.type.startswith("agent.") and event.by is not None:
+        who = await store.participant(event.by)
+        return {**(await shaped(core, who)).to_dict(), **body} if who is not None else body
     return {**body, "agent": core.names(body["agent"])} if event.type == "turn.delta" else body

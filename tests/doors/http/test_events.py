@@ -105,6 +105,21 @@ async def test_what_happens_is_told_as_it_happens(world: World) -> None:
     assert set(told) == {"id", "type", "at", "conversation", "by", "body"}
 
 
+@pytest.mark.req("S-13", "J-01")
+async def test_what_is_told_of_an_agent_is_the_agent(world: World) -> None:
+    async with following(world, query="?types=agent.status,agent.renamed") as reader:
+        await world.hub.agents.pause("arya")
+        await world.hub.agents.rename("arya", "stark")
+        _, _, paused = await reader.next()
+        _, _, renamed = await reader.next()
+    assert (paused["body"]["id"], paused["body"]["paused"], paused["body"]["role"]) == (
+        "arya",
+        True,
+        "engineer",
+    )
+    assert (renamed["body"]["name"], renamed["body"]["previous_name"]) == ("stark", "arya")
+
+
 @pytest.mark.req("S-13")
 @pytest.mark.parametrize("header", [True, False])
 async def test_resuming_misses_nothing_and_repeats_nothing(world: World, header: bool) -> None:
@@ -195,6 +210,18 @@ async def test_what_cannot_be_resumed_is_reset(world: World) -> None:
         assert await reader.next() == (0, "reset", {"after": str(last)})
         await say(world, "onwards")
         assert await reader.texts(1) == ["onwards"]
+
+
+@pytest.mark.req("S-13")
+async def test_a_cursor_below_what_is_kept_is_reset_once(world: World) -> None:
+    await say(world, "long ago")
+    await world.hub.settled(timeout=10)
+    await world.hub._core.parts.store.forget_events(before=2**40)
+    horizon = world.hub.position
+    async with following(world, query="?after=1") as reader:
+        assert await reader.next() == (0, "reset", {"after": str(horizon)})
+        await say(world, "today")
+        assert await reader.texts(1) == ["today"]
 
 
 async def test_silence_is_filled_with_comments(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

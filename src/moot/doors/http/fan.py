@@ -175,12 +175,19 @@ class Fan:
             await self._hand_out()
         finally:  # whoever followed comes back with its cursor, and a new pump begins
             self._pump = None
-            for follower in self._followers:
-                follower.end("lagged")
-            self._followers.clear()
+            self._let_all_go("lagged")
+
+    def _let_all_go(self, why: str) -> None:
+        for follower in self._followers:
+            follower.end(why)
+        self._followers.clear()
 
     async def _hand_out(self) -> None:
         async for event in self.hub.events(after=self.position):
+            if event.type == "reset":  # the log was cut under us: each stream looks for itself what it missed
+                self._let_all_go("lagged")
+                self.position = max(self.position, int(event.body["after"]))
+                continue
             frame = await self.frame(event)
             self._note(event)
             self.position = max(self.position, frame.id)

@@ -71,15 +71,23 @@ class Stream:
         """Until nothing is left that the fan has handed out before."""
         hub, fan = self._fan.hub, self._fan
         self._cursor = hub.position if self._after is None else self._after
-        if self._after is not None:
-            horizon, last = await hub.horizon(), hub.position
-            if self._after < horizon or self._after > last:
-                self._cursor = horizon if self._after < horizon else last
-                await self._send(send, control("reset", self._cursor))
+        if self._cursor > hub.position:
+            await self._reset(send, hub.position)
+        elif self._cursor < (horizon := await hub.horizon()):
+            await self._reset(send, horizon)
         while self._cursor < fan.position:
             past = await hub.past(self._cursor)
+            if self._cursor < (
+                horizon := await hub.horizon()
+            ):  # it moved while we read: the page may have a gap
+                await self._reset(send, horizon)
+                continue
             await self._send_frames(send, [await fan.frame(event) for event in past.events])
             self._cursor = max(self._cursor, past.reached)
+
+    async def _reset(self, send: Any, cursor: int) -> None:
+        self._cursor = cursor
+        await self._send(send, control("reset", cursor))
 
     async def _follow(self, follower: Follower, send: Any) -> None:
         while True:
