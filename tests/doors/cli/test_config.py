@@ -131,11 +131,13 @@ def test_the_editor_needs_a_terminal_and_the_file_is_checked_afterwards(own: She
     assert moot("config", "edit").code == 2
     ours, theirs = pty.openpty()
     editor = "sed -i s/8420/99999/"
+    environ = own.environ({"EDITOR": editor, "VISUAL": editor})
+    del environ["MOOT_HUB__PORT"]  # it would win over the file
     done = subprocess.run(
         [MOOT, "config", "edit"],
         stdin=theirs,
         capture_output=True,
-        env=own.environ({"EDITOR": editor, "VISUAL": editor}),
+        env=environ,
         check=False,
     )
     os.close(ours)
