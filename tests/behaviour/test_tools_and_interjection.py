@@ -281,4 +281,5 @@ async def test_a_peer_that_interrupts_again_and_again_is_braked(quick: Path) -> 
         said = [m for m in victims if m.text == "at last"]
         assert said
         assert len(cut) <= len(said), "after each interruption it gets to speak"
-        assert begun <= 6
+        assert begun <= 2 * len(said) + 1, "every second turn at least comes to its end"
+        assert begun < 20, "not every interruption stopped it"
