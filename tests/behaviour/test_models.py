@@ -146,6 +146,14 @@ async def test_what_a_turn_cost_is_kept_and_the_cache_hits(make_team: Any, provi
         (Fault.TOO_LONG, "long"),
         (Fault.EMPTY, "said nothing"),
         (Fault.RESET, "broke off"),
+        (Fault.TRUNCATED, "broke off"),
+        (Fault.STREAM_ERROR, "."),
+        (Fault.BAD_UTF8, "."),
+        (Fault.HUGE_BODY, "."),
+        (Fault.GZIP_BOMB, "."),
+        (Fault.RATE_LIMITED, "."),
+        (Fault.REDIRECT_METADATA, "."),
+        (Fault.REDIRECT_LOOPBACK, "."),
     ],
 )
 async def test_a_failing_model_shows_one_notice_and_the_others_go_on(
