@@ -114,7 +114,7 @@ async def test_exactly_the_hosts_of_the_agents_concerned_are_pinged(home: Path, 
         receipt = await hub.post("room", "@arya hello")
         await until(lambda: _now(pinged["arya"]), bool)
         assert pinged["arya"] == [
-            {"notify": {"conv_id": receipt.conversation, "from": "arya", "seq": receipt.seq}}
+            {"notify": {"conv_id": receipt.conversation, "from": "user", "seq": receipt.seq}}
         ]
         await asyncio.sleep(0.05)
         assert pinged["gendry"] == []

@@ -17,9 +17,10 @@ from moot.host.pings import Line, Peer, Pinger, Socket
 from moot.hub.calls import Calls
 from moot.model import participant
 from moot.model.event import Event
-from moot.model.ids import ConversationId
+from moot.model.ids import ConversationId, ParticipantId
 from moot.ports import Clock, People
 
+Authors = dict[tuple[ConversationId | None, int], ParticipantId | None]
 MOST_PENDING = 10_000
 """Events waiting to be told of; beyond that the sweeps of the others find them."""
 
@@ -91,9 +92,10 @@ class Neighbours:
             events, self._pending = self._pending, []
             others = await self._others()
             self._watching = [host.socket for host in others if host.watches]
+            authors = {(e.conversation, e.seq): e.by for e in events if e.seq}
             for host in others:
                 concerned = events if host.watches else [e for e in events if _concerns(e, host)]
-                for line in notices(concerned):
+                for line in notices(concerned, authors):
                     self._pinger.tell(host.socket, line)
 
     async def _others(self) -> list[participant.Host]:
@@ -134,10 +136,11 @@ def _concerns(event: Event, host: participant.Host) -> bool:
     return event.turn is not None and event.turn.agent in host.agents
 
 
-def notices(events: list[Event]) -> list[Line]:
-    """One line for each conversation, about the newest thing in it."""
+def notices(events: list[Event], authors: Authors) -> list[Line]:
+    """One line for each conversation, about the newest thing in it, and who said the message it is about."""
     newest: dict[ConversationId | None, Line] = {}
     for event in events:
         seq = event.seq or (event.turn.cause if event.turn is not None else 0)
-        newest[event.conversation] = {"conv_id": event.conversation, "from": event.by, "seq": seq}
+        by = authors.get((event.conversation, seq), event.by)
+        newest[event.conversation] = {"conv_id": event.conversation, "from": by, "seq": seq}
     return [{"notify": notice} for notice in newest.values()]
