@@ -59,9 +59,9 @@ def _usage(error: click.UsageError) -> BadValue:
     )
 
 
-def text(error: MootError, arguments: Sequence[str], *, more: bool = True) -> str:
+def text(error: MootError, arguments: Sequence[str], *, more: bool = True, word: str = "error") -> str:
     """The lines of UX 2.6; in a chat without the command for more, which cannot be typed there."""
-    lines = [f"error[{error.code}] {error.title}"]
+    lines = [f"{word}[{error.code}] {error.title}"]
     near = f"did you mean {' or '.join(error.suggestions[:3])}?" if error.suggestions else ""
     detail = error.detail.splitlines() or [""]
     if near and len(detail) == 1:
