@@ -18,7 +18,7 @@ from moot.model import participant as model_participant
 from moot.model import token as model_token
 from moot.model import turn as model_turn
 from moot.model.ids import ParticipantId, address
-from moot.rules.palette import colour_index
+from moot.rules.palette import chosen_index
 
 Names = Callable[[ParticipantId], str]
 
@@ -227,7 +227,7 @@ class Agent(Shape, frozen=True):
             reachability="live" if live else "away",
             queue=queue,
             last_active=when(who.last_active),
-            color=colour_index(who.name),
+            color=chosen_index(who.name, str(who.config.get("color", ""))),
             avatar=str(who.config.get("avatar", "")),
             door=str(who.config.get("door", "sdk")),
         )

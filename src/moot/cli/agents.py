@@ -8,7 +8,7 @@ import click
 
 from moot import shapes
 from moot.cli.grammar import Branch
-from moot.cli.opening import with_hub, with_reading
+from moot.cli.opening import with_reading
 from moot.cli.screen import hollow
 from moot.cli.session import Session
 from moot.rules.palette import AWAY, MARKS
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     "agents",
     cls=Branch,
     examples=("moot agents list", "moot agents show arya --json"),
-    short_help="Who is here.",
+    short_help="Who is here: find, make, change and run agents.",
+    aliases={"remove": "rm", "create": "new"},
 )
 def agents() -> None:
-    """Who is here."""
+    """Who is here: find, make, change and run agents."""
 
 
 @agents.command("list", examples=("moot agents list", "moot agents list --json"))
@@ -35,7 +36,7 @@ def list_(session: Session) -> None:
     if session.json:
         session.screen.data([agent.to_dict() for agent in found])
     elif not found:
-        session.screen.say("nobody yet. Describe agents in moot.toml, or try: moot demo")
+        session.screen.say('nobody yet. Make one: moot agents new NAME --role "…"        or try: moot demo')
     else:
         session.screen.table(("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in found])
 
@@ -74,18 +75,3 @@ def show(session: Session, name: str) -> None:
         cost = f", ${usage['cost_usd']:.4f}" if usage["cost_usd"] is not None else ""
         tokens = f"{usage['input_tokens']} tokens in{hits}, {usage['output_tokens']} out{cost}"
         session.screen.say(f"  {'used':<14}{tokens}")
-
-
-@agents.command(
-    "rename", examples=("moot agents rename arya brienne", "moot agents rename arya brienne --json")
-)
-@click.argument("name")
-@click.argument("new")
-@click.pass_obj
-def rename(session: Session, name: str, new: str) -> None:
-    """Give an agent another name; the old one stays as an alias."""
-    found = with_hub(session, lambda hub: hub.agents.rename(name.lstrip("@"), new))
-    if session.json:
-        session.screen.data(found.to_dict())
-    else:
-        session.screen.say(f"{name} is called {found.name} now")

@@ -23,7 +23,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "search": Entry("moot.cli.reading:search", "Talk", "Find messages by their words."),
     "why": Entry("moot.cli.why:why", "Talk", "Why each agent answered a message or was silent."),
     "conv": Entry("moot.cli.conv:conv", "Conversations", "Make, find and change conversations."),
-    "agents": Entry("moot.cli.daemons:agents", "Agents", "Who is here."),
+    "agents": Entry("moot.cli.team:agents", "Agents", "Who is here: find, make, change and run agents."),
     "group": Entry("moot.cli.group:group", "Conversations", "The verbs of /group, from a shell."),
     "turns": Entry("moot.cli.reading:turns", "Agents", "Which turns agents took, take or wait for."),
     "turn": Entry("moot.cli.inspect:turn", "Agents", "One turn, with what its agent was given."),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from moot import shapes
+from moot.cli.asking import ask_first
 from moot.cli.exits import OK
 from moot.cli.grammar import SECONDS, Branch
 from moot.cli.opening import host_the_absent, opened_hub, with_hub, with_reading
@@ -215,11 +215,6 @@ def dissolving(session: Session, ref: str, *, yes: bool) -> None:
         return await hub.conversations.get(found.id)
 
     tell_change(session, with_hub(session, work), "dissolved")
-
-
-def ask_first(*, yes: bool, what: str) -> None:
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError(f"{what} asks first, and nobody is there to answer: add --yes")
 
 
 @conv.command("delete", examples=("moot conv delete build", "moot conv delete build --yes"))

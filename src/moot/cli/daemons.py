@@ -19,8 +19,8 @@ from moot.errors import BadValue, MootError, NotFound
 from moot.host.pings import ask
 from moot.hub import Hub, daemons
 from moot.hub.tuned import run, tune_process
-from moot.rules.mentions import nearest
 from moot.settings import AgentSettings, Home, load
+from moot.settings.rows import row_of
 from moot.wiring import spec
 
 PING_SECONDS = 5.0
@@ -29,19 +29,12 @@ FOLLOW_SECONDS = 0.2
 
 
 def _row(home: Home, name: str) -> AgentSettings:
-    settings = load(home)
-    known = [row.name for row in settings.agents]
-    found = next((row for row in settings.agents if row.name == name), None)
-    if found is None:
-        raise NotFound(
-            f'moot.toml describes no agent "{name}"',
-            detail=f"it describes: {', '.join(known)}" if known else f"{home.toml} describes no agent yet",
-            suggestions=nearest(name, known),
-            fix=(f"edit {home.toml}", "moot agents list"),
-            ref=name,
-        )
+    found = row_of(home, os.environ, name)
     if not can_run(found):
-        raise BadValue(f'{name} has the brain "{found.brain}", which this version cannot run')
+        raise BadValue(
+            f'{name} has the brain "{found.brain}", which this version cannot run',
+            fix=(f"moot agents set {name} --model demo",),
+        )
     return found
 
 
@@ -261,3 +254,6 @@ def _tell_ping(session: Session, told: dict[str, Any]) -> None:
     }
     answered = str(told["answered"])
     say(f"  {signs.get(answered, '✗')} answered    {words.get(answered, answered)}")
+
+
+__all__ = ["agents"]

@@ -15,6 +15,7 @@ from moot.errors import BadValue, MootError, NotFound
 
 LONGEST_FIX = 100
 GAP = " " * 10
+CREATING = ("moot agents new ", "moot conv new ")
 
 
 def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
@@ -70,10 +71,14 @@ def text(error: MootError, arguments: Sequence[str], *, more: bool = True, word:
         lines += [f"  {line}" for line in ([near] if near else []) + detail if line]
     ways = fixes(error, arguments)
     if ways:
-        lines.append("  fix   " + "      or: ".join(ways[:2]))
+        lines.append("  fix   " + "      ".join([ways[0], *(f"{_or(way)} {way}" for way in ways[1:2])]))
     if more and error.code != MootError.code:
         lines.append(f"  more  moot explain {error.code}")
     return "\n".join(safe(line) for line in lines)
+
+
+def _or(way: str) -> str:
+    return "or create it:" if way.startswith(CREATING) else "or:"
 
 
 def fixes(error: MootError, arguments: Sequence[str]) -> list[str]:

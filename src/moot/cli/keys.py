@@ -17,6 +17,7 @@ from moot.settings.home import Home, find_home
     cls=Branch,
     examples=("moot keys set anthropic", "moot keys list"),
     short_help="Keys of model providers.",
+    aliases={"rm": "remove"},
 )
 def keys() -> None:
     """Keys of model providers."""

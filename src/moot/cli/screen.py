@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from moot.cli import pager
-from moot.rules.palette import AWAY, HOLLOW, colour_for
+from moot.rules.palette import AWAY, COLOURS, HOLLOW, chosen_index
 
 ASCII_MARKS = {AWAY: "x", **dict.fromkeys(HOLLOW, "*"), **dict.fromkeys(HOLLOW.values(), "o")}
 ASCII_SIGNS = {"│": "|", "─": "-", "·": "-", "…": "...", "▸": ">", "✓": "ok", "✗": "BAD", "→": "->"}
@@ -42,6 +42,8 @@ class Screen:
         self.colour = not refused and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
         self.moves = not refused and sys.stderr.isatty()
         """Whether what stands on the terminal may be written over with escape sequences."""
+        self.wishes: Mapping[str, str] = {}
+        """Agents whose owner chose their colour."""
         self._pager = pager.pager_of(environ) if not json and sys.stdout.isatty() else []
         self._pages: list[str] | None = None
         self.before_writing: Callable[[], None] = lambda: None
@@ -118,7 +120,9 @@ class Screen:
         return self._in_colour_of(name, "│")
 
     def _in_colour_of(self, name: str, text: str) -> str:
-        return click.style(text, fg=colour_for(name).ansi256) if self.colour else text
+        if not self.colour:
+            return text
+        return click.style(text, fg=COLOURS[chosen_index(name, self.wishes.get(name, ""))].ansi256)
 
     def dim(self, text: str) -> str:
         return click.style(text, dim=True) if self.colour else text

@@ -87,7 +87,7 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         (
             'error[E201] no agent is called "gendri"\n'
             "  did you mean gendry?          agents here: arya, broken, caller, gendry, quiet, slow\n"
-            "  fix   moot chat gendry      or: moot agents list\n"
+            '  fix   moot chat gendry      or create it: moot agents new gendri --role "…"\n'
             "  more  moot explain E201\n"
         ),
     ),
