@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.grammar import Branch
 from moot.cli.opening import with_reading
 from moot.cli.screen import hollow
@@ -60,7 +61,8 @@ def show(session: Session, name: str) -> None:
     """One agent in full."""
 
     async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
-        return await hub.agents.get(name), await hub.usage(agent=name)
+        found = await meaning.agent(hub, name)
+        return await hub.agents.get(found), await hub.usage(agent=found)
 
     found, usage = with_reading(session, work)
     if session.json:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.agents import agents, mark
 from moot.cli.exits import FAILED, OK
 from moot.cli.opening import can_run, home_of, set_up_logs, with_hub
@@ -132,7 +133,8 @@ def status(session: Session, names: tuple[str, ...]) -> None:
     home = home_of(session)
 
     async def work(hub: Hub) -> list[tuple[shapes.Agent, dict[str, Any]]]:
-        chosen = [await hub.agents.get(n.lstrip("@")) for n in names] if names else await hub.agents.list()
+        meant = [await hub.agents.get(name) for name in await meaning.agents(hub, names)]
+        chosen = meant or await hub.agents.list()
         return [(agent, await hub.agents.where(agent.name)) for agent in chosen]
 
     found = with_hub(session, work)
@@ -197,7 +199,7 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
     """Test in three steps whether an agent can be reached: known, woken, answering."""
 
     async def work(hub: Hub) -> dict[str, Any]:
-        agent = await hub.agents.get(name.lstrip("@"))
+        agent = await hub.agents.get(await meaning.agent(hub, name))
         where = await hub.agents.where(agent.name)
         begun = time.perf_counter()
         pong = (

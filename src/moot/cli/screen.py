@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from moot.cli import pager
+from moot.cli.fields import picked, refuse_missing
 from moot.rules.palette import AWAY, COLOURS, HOLLOW, chosen_index
 
 ASCII_MARKS = {AWAY: "x", **dict.fromkeys(HOLLOW, "*"), **dict.fromkeys(HOLLOW.values(), "o")}
@@ -42,6 +43,8 @@ class Screen:
         self.colour = not refused and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
         self.moves = not refused and sys.stderr.isatty()
         """Whether what stands on the terminal may be written over with escape sequences."""
+        self.fields: tuple[str, ...] = ()
+        """What of each JSON object is wanted; empty: all of it."""
         self.wishes: Mapping[str, str] = {}
         """Agents whose owner chose their colour."""
         self._pager = pager.pager_of(environ) if not json and sys.stdout.isatty() else []
@@ -68,8 +71,11 @@ class Screen:
             click.echo(self.fit(text), err=True, color=False)
 
     def data(self, value: Any) -> None:
-        """One JSON document."""
-        click.echo(json.dumps(value, ensure_ascii=False), color=False)
+        """One JSON document, or of it what --fields picks. A field it does not have is told of once it is written."""
+        told = picked(value, self.fields) if self.fields else value
+        click.echo(json.dumps(told, ensure_ascii=False), color=False)
+        if self.fields:
+            refuse_missing(value, self.fields)
 
     @contextmanager
     def paged(self) -> Iterator[None]:

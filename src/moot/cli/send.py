@@ -11,6 +11,7 @@ import click
 from msgspec import Struct
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.exits import OUTCOMES
 from moot.cli.grammar import AT_LEAST_1, SECONDS, Leaf
 from moot.cli.opening import host_the_absent, opened_hub
@@ -128,7 +129,7 @@ def addressed(order: Order) -> tuple[str, str]:
         text = "\n\n".join(part for part in (text, text_of(order.file)) if part)
     elif not text and not rest and order.message is None:
         raise click.UsageError("say what: the text is missing (- reads it from standard input)")
-    return agent.lstrip("@"), text
+    return agent, text
 
 
 async def sending(session: Session, order: Order, agent: str, text: str) -> Outcome:
@@ -138,11 +139,12 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
         options: dict[str, Any] = {"interrupt": order.interrupt, "idempotency_key": key}
         options["max_turns"] = order.max_turns
         options["correlation_id"] = f"q{key or uuid4().hex}"
+        agent = await meaning.agent(hub, agent) if agent else ""
         if order.reply_to is not None:
             options["reply_to"] = await address(hub, order.reply_to, order.conv)
         conv = order.conv or str(options.get("reply_to", "")).rpartition(":")[0]
         if conv:
-            where = await hub.conversations.get(conv)
+            where = await meaning.place(hub, conv)
         elif order.speaker and order.speaker != hub.name:
             where = await voice.conversations.implicit([agent])  # between agents the pair's own rules hold
         else:

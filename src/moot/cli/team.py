@@ -14,6 +14,7 @@ from moot import shapes
 from moot.brains.llm.choosing import DEFAULTS, first_with_key
 from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.making import is_model_brain
+from moot.cli import meaning
 from moot.cli.asking import ask_first
 from moot.cli.daemons import agents
 from moot.cli.opening import home_of, with_hub, with_reading
@@ -158,9 +159,13 @@ def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool,
 @click.pass_obj
 def rename(session: Session, name: str, new: str) -> None:
     """Give an agent another name, in moot.toml too; the old one stays as an alias."""
-    home, name = home_of(session), name.lstrip("@")
-    before = with_reading(session, lambda hub: hub.agents.get(name))
-    found = with_hub(session, lambda hub: hub.agents.rename(name, new))
+    home = home_of(session)
+
+    async def work(hub: Hub) -> tuple[shapes.Agent, shapes.Agent]:
+        before = await hub.agents.get(await meaning.agent(hub, name))
+        return before, await hub.agents.rename(before.name, new)
+
+    before, found = with_hub(session, work)
     row = next((r.name for r in load(home).agents if r.name in (before.name, *before.aliases)), None)
     notes = [*(_renamed(home, row, new) if row else []), *_still_called(home, row or "", new)]
     if session.json:
