@@ -36,6 +36,7 @@ COMMANDS: Final[dict[str, Entry]] = {
         "Rebuild an agent's views from the log, and prove them equal to the store's.",
     ),
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
+    "models": Entry("moot.cli.models:models", "Agents", "What agents could think with."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
     "config": Entry("moot.cli.config:config", "Data", "Read and change moot.toml."),

@@ -2,16 +2,14 @@
 
 import difflib
 import os
-import socket
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import click
 
-from moot.brains.llm.choosing import DEFAULTS, with_keys
+from moot.brains.llm.choosing import DEFAULTS, LOCAL_URL, local_server_answers, with_keys
 from moot.brains.llm.keys import ANTHROPIC, KeyRing, as_holder
 from moot.cli.grammar import leaf
 from moot.cli.session import Session
@@ -25,8 +23,6 @@ from moot.settings.takes import BRAIN
 
 DEMO: Final = "demo"
 NOBODY_NAMED: Final = "helper: answers questions"
-LOCAL: Final = ("127.0.0.1", 11434)
-LOCAL_URL: Final = "http://127.0.0.1:11434/v1"
 
 
 @leaf("init", examples=("moot init", 'moot init --yes --agent "arya: backend engineer"'))
@@ -128,7 +124,7 @@ class _Asking:
         for model, held in with_keys(self._ring).items():
             choices[f"{model}, by the key {held.key.ending}"] = lambda model=model: model  # type: ignore[misc]
         choices["paste a key"] = self._with_key
-        near = " (one answers)" if _answers(LOCAL) else ""
+        near = " (one answers)" if local_server_answers() else ""
         choices[f"a server of your own, such as Ollama{near}"] = self._with_server
         self._screen.note("3/3  What do they think with?")
         for number, words in enumerate(choices, 1):
@@ -155,12 +151,6 @@ class _Asking:
                 return check(click.prompt(question, default=default, err=True).strip())
             except (BadName, BadValue) as problem:
                 self._screen.note(f"     {problem.title}; {problem.detail}")
-
-
-def _answers(address: tuple[str, int]) -> bool:
-    with suppress(OSError), socket.create_connection(address, timeout=0.2):
-        return True
-    return False
 
 
 # --- writing -----------------------------------------------------------------------------------------------

@@ -70,6 +70,8 @@ EVERY_LEAF = {
     "agents rename": ("agents", "rename", "arya", "brienne"),
     "keys set": ("keys", "set", "anthropic"),
     "keys list": ("keys", "list"),
+    "keys test": (),  # asks a provider: test_models.py has one
+    "models": ("models",),
     "keys remove": ("keys", "remove", "openrouter.ai"),
     "group create": ("group", "create", "arya", "gendry"),
     "group add": ("group", "add", "caller", "--conv", "build"),

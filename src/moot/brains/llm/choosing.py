@@ -3,7 +3,9 @@
 Above: `moot init`, `moot agents new|set --model auto`. Below: keys.py.
 """
 
+import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 from moot.brains.llm.keys import ANTHROPIC, OPENAI, Held, KeyRing
@@ -14,6 +16,16 @@ DEFAULTS: Final[Mapping[str, str]] = {
     OPENAI: "openai:gpt-6.1-terra",
 }
 """What a provider's key is first used for; every agent can have another."""
+LOCAL: Final = ("127.0.0.1", 11434)
+LOCAL_URL: Final = f"http://{LOCAL[0]}:{LOCAL[1]}/v1"
+"""Where a model server on this machine usually is."""
+LOOK_SECONDS: Final = 0.2
+
+
+def local_server_answers() -> bool:
+    with suppress(OSError), socket.create_connection(LOCAL, timeout=LOOK_SECONDS):
+        return True
+    return False
 
 
 def with_keys(keys: KeyRing) -> dict[str, Held]:

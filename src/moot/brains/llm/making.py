@@ -114,7 +114,7 @@ class LateModel:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
-        self._endpoint = endpoint
+        self.endpoint = endpoint
         self._model: Adapter | None = None
         self._making = asyncio.Lock()
 
@@ -136,12 +136,12 @@ class LateModel:
         return self._model
 
     def _make(self) -> Adapter:
-        module, kind = ADAPTERS[self._endpoint.provider]
+        module, kind = ADAPTERS[self.endpoint.provider]
         try:
-            made: Adapter = getattr(importlib.import_module(module), kind)(self._endpoint)
+            made: Adapter = getattr(importlib.import_module(module), kind)(self.endpoint)
         except ImportError as error:
             words = f"its library is not installed ({error.name}): pip install 'moot[llm]'"
-            raise self._endpoint.trouble(TroubleKind.NOT_INSTALLED, words) from None
+            raise self.endpoint.trouble(TroubleKind.NOT_INSTALLED, words) from None
         return made
 
 
