@@ -14,7 +14,11 @@ COMMANDS: Final[dict[str, Entry]] = {
     "init": Entry(
         "moot.cli.init:init", "Start", "Set up: your name, your first agents, what they think with."
     ),
-    "doctor": Entry("moot.cli.doctor:doctor", "Start", "Check the home, the settings and the database."),
+    "doctor": Entry(
+        "moot.cli.doctor:doctor",
+        "Start",
+        "Check that all is well, and repair what is safe.",
+    ),
     "chat": Entry("moot.cli.chat:chat", "Talk", "Talk with agents, or in a conversation."),
     "send": Entry("moot.cli.send:send", "Talk", "Send one message and wait for the reply."),
     "ask": Entry("moot.cli.ask:ask", "Talk", "Make agents answer, wait for them, and print what they say."),
@@ -58,4 +62,6 @@ ALIASES: Final = {
     "groups": "group",
     "key": "keys",
     "backups": "backup",
+    "model": "models",
+    "serve": "up",
 }
