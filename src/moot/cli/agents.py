@@ -45,13 +45,13 @@ def list_(session: Session) -> None:
 def _row(agent: shapes.Agent) -> tuple[str, ...]:
     state = str(agent.activity["label"])
     words = "away" if state == "offline" else state
-    return f"  {mark(agent)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
+    return f"  {mark(agent.status)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
 
 
-def mark(agent: shapes.Agent) -> str:
-    if agent.status == "offline":
+def mark(status: str) -> str:
+    if status == "offline":
         return AWAY
-    return MARKS[0] if agent.status == "streaming" else hollow(MARKS[0])
+    return MARKS[0] if status == "streaming" else hollow(MARKS[0])
 
 
 @agents.command("show", examples=("moot agents show arya", "moot agents show arya --json"))
@@ -68,7 +68,7 @@ def show(session: Session, name: str) -> None:
     if session.json:
         session.screen.data({**found.to_dict(), "usage": usage})
         return
-    session.screen.say(session.screen.name(found.name, mark(found)))
+    session.screen.say(session.screen.name(found.name, mark(found.status)))
     for key, value in found.to_dict().items():
         if value not in ("", [], None) and key not in ("name", "activity"):
             session.screen.say(f"  {key:<14}{value if not isinstance(value, list) else ', '.join(value)}")

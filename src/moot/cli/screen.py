@@ -17,6 +17,7 @@ from moot.rules.palette import AWAY, COLOURS, HOLLOW, chosen_index
 
 ASCII_MARKS = {AWAY: "x", **dict.fromkeys(HOLLOW, "*"), **dict.fromkeys(HOLLOW.values(), "o")}
 ASCII_SIGNS = {"│": "|", "─": "-", "·": "-", "…": "...", "▸": ">", "✓": "ok", "✗": "BAD", "→": "->"}
+AGES = {"d": 86400, "h": 3600, "min": 60}
 # What would move the cursor, recolour the screen or turn the reading direction of somebody's terminal.
 _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -33,6 +34,17 @@ def clock_time(at: str | None) -> str:
     return datetime.fromisoformat(at).astimezone().strftime("%H:%M") if at else "--:--"
 
 
+def ago(at: str | None) -> str:
+    """RFC 3339 → how long since, in the largest unit that says something."""
+    if not at:
+        return "-"
+    seconds = max(0.0, time.time() - datetime.fromisoformat(at).timestamp())
+    for unit, size in AGES.items():
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return "just now"
+
+
 class Screen:
     def __init__(self, *, json: bool, quiet: bool, no_color: bool, environ: Mapping[str, str]) -> None:
         self.json = json
@@ -43,6 +55,8 @@ class Screen:
         self.colour = not refused and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
         self.moves = not refused and sys.stderr.isatty()
         """Whether what stands on the terminal may be written over with escape sequences."""
+        self.redraws = not self.plain and not json and sys.stdout.isatty()
+        """Whether a whole screen may be drawn again; that needs no colour."""
         self.fields: tuple[str, ...] = ()
         """What of each JSON object is wanted; empty: all of it."""
         self.wishes: Mapping[str, str] = {}
@@ -87,6 +101,20 @@ class Screen:
             text, self._pages = "".join(self._pages or ()), None
             if text and not (pager.is_long(text) and pager.show(text, self._pager)):
                 self._write(text)
+
+    def said_in(self, tell: Callable[[], None]) -> str:
+        """What would be said inside."""
+        self._pages = []
+        try:
+            tell()
+            return "".join(self._pages)
+        finally:
+            self._pages = None
+
+    def raw(self, text: str) -> None:
+        """As it is, escape sequences too."""
+        click.echo(text, nl=False, color=True)
+        sys.stdout.flush()
 
     def _leave_the_prompt(self) -> None:
         self.before_writing()

@@ -50,6 +50,7 @@ EVERY_LEAF = {
     "config set": ("config", "set", "hub.port", "0"),
     "config edit": (),  # wants a terminal
     "stop": ("stop",),
+    "logs": (),  # needs a hub that ran in the background: test_watching.py has one
     "agents start": (),  # a process of its own: test_daemons.py reads their JSON
     "agents stop": ("agents", "stop", "--all"),
     "agents restart": (),
