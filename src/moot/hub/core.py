@@ -19,6 +19,7 @@ from moot.host.host import Host, Hosted
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
 from moot.hub import housekeeping
+from moot.hub.attendance import Attendance
 from moot.hub.neighbours import Neighbours
 from moot.model.conversation import Member
 from moot.model.event import Event
@@ -53,6 +54,7 @@ class Core:
         self.host: Host
         self.sweeper: Sweeper
         self.context: Context
+        self.attendance: Attendance
         self.user: ParticipantId
 
     # --- opening and closing -----------------------------------------------------------------------------
@@ -111,7 +113,8 @@ class Core:
         self.sweeper = Sweeper(
             parts.store, parts.store, parts.clock, settings.host.sweep_seconds, self._look_around
         )
-        for watcher in (self._registry_told, self.host.told, self.sweeper.told):
+        self.attendance = Attendance(parts, self.spawn, _alive)
+        for watcher in (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told):
             parts.log.watch(watcher)
         self._sum_up(templates)
         await self._start(agents, enrolled)
@@ -166,6 +169,7 @@ class Core:
         for host in await self.parts.store.hosts():
             if host.id != self._identity and host.lease_until <= now:
                 await self.parts.store.transact(detaching, Detach(host.id, lapsed=True))
+        await self.attendance.lapse()
 
     def _committed(self, events: list[Event]) -> None:
         self.neighbours.committed(events)
