@@ -177,7 +177,7 @@ async def all_shaped(core: Core, people: Iterable[Participant]) -> list[shapes.A
 
 
 def _told(core: Core, who: Participant, open_turns: Sequence[Turn], last: Turn | None) -> shapes.Agent:
-    now, heard = core.parts.clock.now(), core.host.partials()
+    now, heard = core.parts.clock.now(), core.speaking_now()
     speaking = any(turn.id in heard for turn in open_turns)
     doing = activity(who, open_turns, last, now=now, speaking=speaking)
     queue = sum(turn.state is not TurnState.RUNNING for turn in open_turns)

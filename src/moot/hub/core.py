@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,7 +23,7 @@ from moot.hub.attendance import Attendance
 from moot.hub.neighbours import Neighbours
 from moot.model.conversation import Member
 from moot.model.event import Event
-from moot.model.ids import HostId, ParticipantId
+from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.participant import Kind, Participant
 from moot.model.turn import OPEN
 from moot.ports import Clock
@@ -303,6 +303,10 @@ class Core:
     def _registry_told(self, events: list[Event]) -> None:
         if any(event.type in REGISTRY_EVENTS for event in events):
             self.spawn(self.refresh())
+
+    def speaking_now(self) -> Set[TurnId]:
+        """Turns run here of which words have been heard."""
+        return self.host.partials().keys()
 
     async def participant(self, name: str) -> Participant:
         found = await self.parts.store.participant(name)
