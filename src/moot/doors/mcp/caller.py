@@ -33,8 +33,10 @@ class Caller:
     async def conversation(self, ref: str, action: Action) -> shapes.Conversation:
         return await finding.conversation(self.hub, self.who, ref, action)
 
-    async def around(self, message: str, action: Action) -> shapes.Conversation:
-        return await finding.around(self.hub, self.who, message, action)
+    async def message(self, ref: str, action: Action) -> str:
+        """The address of a message whose conversation may be called by its name."""
+        where = await finding.around(self.hub, self.who, ref, action)
+        return f"{where.id}:{ref.rpartition(':')[2]}"
 
     async def search(self, query: str, limit: int) -> list[shapes.Hit]:
         """Hits in the conversations that it may read."""
