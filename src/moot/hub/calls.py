@@ -97,6 +97,7 @@ ONLY_HERE = frozenset(
         "acted_as",
         "agents.bearer",
         "agents.inbox",
+        "agents.dismiss",
         "agents.noticed",
         "agents.session",
         "audit",

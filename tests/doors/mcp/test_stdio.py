@@ -15,7 +15,9 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from moot import Hub
 from tests.doors.mcp.conftest import ERAS, Called
+from tests.support.waiting import until
 
 MOOT = Path(sys.executable).with_name("moot")
 pytestmark = pytest.mark.req("J-02")
@@ -129,6 +131,24 @@ async def test_a_client_goes_on_by_itself_where_no_hub_comes_back(tmp_path: Path
         await api("list_agents")
         hubs.kill()
         assert (await api("list_agents"))["self"] == "api"
+
+
+async def test_a_hub_that_stops_answers_who_waits_and_is_gone_at_once(tmp_path: Path, hubs: Hubs) -> None:
+    hubs.start()
+    async with started(hubs.home, tmp_path / "api", "--agent", "api") as api:
+        waiting = asyncio.ensure_future(api("wait_for_messages", timeout_seconds=50))
+        await until(lambda: _reach(hubs.home, "api"), lambda word: word == "live")
+        begun = time.perf_counter()
+        assert hubs.process is not None
+        hubs.process.send_signal(signal.SIGTERM)
+        assert (await asyncio.wait_for(waiting, 10))["messages"] == []
+        assert await asyncio.to_thread(hubs.process.wait, 10) == 0
+        assert time.perf_counter() - begun < 5
+
+
+async def _reach(home: Path, name: str) -> str:
+    async with Hub.reading(home) as hub:
+        return (await hub.agents.get(name)).reachability
 
 
 def raw(
