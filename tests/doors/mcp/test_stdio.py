@@ -53,8 +53,8 @@ class Hubs:
         json.loads(self.process.stdout.readline())
 
     def kill(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
+        if self.process is not None:
+            self.process.kill()
             self.process.communicate(timeout=10)
 
 
