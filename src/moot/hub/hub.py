@@ -24,6 +24,7 @@ from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
 from moot.hub import deliveries, handing, inspect, stream
+from moot.hub.advice import advised
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import Broadcast
@@ -34,7 +35,7 @@ from moot.hub.handing import Ask
 from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
 from moot.hub.replay import replay
-from moot.hub.texts import address_of, is_number, near, seq_of, storable
+from moot.hub.texts import address_of, is_number, seq_of, storable
 from moot.hub.tokens import acted
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
@@ -170,7 +171,7 @@ class Hub:
             metadata=correlated(correlation_id),
         )
         receipt: Receipt = await self._core.do(post, command)
-        return self._with_near_names(receipt)
+        return await advised(self._core, receipt, max_turns)
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
@@ -189,18 +190,10 @@ class Hub:
     def _checked(self, text: str) -> str:
         return storable(text, self.settings.limits.message_bytes)
 
-    def _with_near_names(self, receipt: Receipt) -> Receipt:
-        """Unknown names in the text come back with those they may have meant."""
-        if not any(warning.code == "E201" for warning in receipt.warnings):
-            return receipt
-        known = [who.name for who in self._core.people()]
-        told = tuple(near(warning, known) for warning in receipt.warnings)
-        return msgspec.structs.replace(receipt, warnings=told)
-
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
-        receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
+        receipt = await advised(self._core, await self._core.parts.store.preview(post, command))
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)

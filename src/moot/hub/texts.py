@@ -1,9 +1,7 @@
-"""What callers write: whether a text can be stored, which message an address means, which names were meant."""
+"""What callers write: whether a text can be stored, and which message an address means."""
 
 from moot.errors import BadText, BadValue
-from moot.model.answer import Warned
 from moot.model.ids import ConversationId, parse_address
-from moot.rules.mentions import nearest
 from moot.rules.text import TextProblem, check_text
 
 LONGEST_NUMBER = 18
@@ -26,14 +24,6 @@ def storable(text: str, limit_bytes: int) -> str:
             detail=f"expected {problem.expected}",
             problem=problem.problem,
         ) from problem
-
-
-def near(warning: Warned, known: list[str]) -> Warned:
-    """A warning about unknown names, with those that may have been meant."""
-    found = [name for token in warning.names[:3] for name in nearest(token, known)]
-    if warning.code != "E201" or not found:
-        return warning
-    return Warned(warning.code, f"{warning.message}; did you mean {', '.join(found)}?", warning.names)
 
 
 def is_number(text: str) -> bool:

@@ -27,6 +27,8 @@ STATUSES: Final[dict[type[MootError], int]] = {
     errors.Passed: 409,
     errors.TurnFailed: 502,
     errors.NoKey: 503,
+    errors.KeyRefused: 503,
+    errors.ModelUnavailable: 503,
     errors.PortTaken: 503,
     errors.HubRunning: 503,
     errors.HubAbsent: 503,
