@@ -31,6 +31,7 @@ METHODS = frozenset(
         "edit",
         "inbox",
         "messages",
+        "narrowest",
         "newest",
         "post",
         "preview",

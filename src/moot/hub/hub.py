@@ -23,7 +23,7 @@ from moot.errors import BadValue, NotFound, NotPermitted, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
-from moot.hub import deliveries, inspect, stream
+from moot.hub import deliveries, inspect, searching, stream
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import Broadcast
@@ -347,8 +347,12 @@ class Hub:
         return await self.post(**deliveries.again(turn, self._core.names(turn.agent)))
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
-        hits = await self._core.parts.store.search(query, limit)
-        return [shapes.Hit(message=self._shape(message), snippet=snippet) for message, snippet in hits]
+        """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
+        return await searching.hits(self._core, self._me, query, limit)
+
+    async def narrowest(self, query: str) -> shapes.Removed | None:
+        """Of a search that finds nothing, the filter that removed the most."""
+        return await searching.narrowest(self._core, self._me, query)
 
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
@@ -410,8 +414,7 @@ class Hub:
 
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
-        found: int = await self._core.parts.store.horizon()
-        return found
+        return int(await self._core.parts.store.horizon())
 
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
         """Acts that change who may do what, or what stands written, in order."""

@@ -117,6 +117,7 @@ class Turns(Given, frozen=True):
 
 class Search(Given, frozen=True):
     q: Annotated[str, Meta(max_length=1000)]
+    """Words, "phrases" and from: to: in: kind: before: after: has: is:"""
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
@@ -196,6 +197,8 @@ class TokenList(Struct, frozen=True):
 
 class Hits(Struct, frozen=True):
     hits: list[shapes.Hit]
+    removed_by: shapes.Removed | None = None
+    """Where there are no hits: the filter that removed the most."""
 
 
 class EventList(Struct, frozen=True):

@@ -30,8 +30,8 @@ HOUSE: Final = (
         query=bodies.Page,
     ),
     Route(
-        "GET", "/api/search", "Messages that hold all words, newest first", talking.search, LOOK, bodies.Hits,
-        query=bodies.Search,
+        "GET", "/api/search", "What was said: words, phrases and operators; newest first", talking.search, LOOK,
+        bodies.Hits, query=bodies.Search, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/events", "What happens, as it happens", house.events, LOOK, str,

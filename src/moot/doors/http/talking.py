@@ -21,7 +21,6 @@ from moot.doors.http.problems import NO_CONTENT, Answer, Refusal
 from moot.doors.http.table import Call
 from moot.errors import BadValue, Conflict, NotFound, NotPermitted, TimedOut
 
-OVERFETCH = 5
 DONE = 200
 CREATED = 201
 LONGEST_VERSION = 9
@@ -220,15 +219,11 @@ async def turn(call: Call) -> shapes.Turn:
 
 
 async def search(call: Call) -> Hits:
-    hits: list[shapes.Hit] = []
-    places: dict[str, bool] = {}
-    for hit in await call.hub.search(call.query.q, limit=call.query.limit * OVERFETCH):
-        where = hit.message.conversation
-        if where not in places:
-            places[where] = await _sees_id(call, where)
-        if places[where]:
-            hits.append(hit)
-    return Hits(hits[: call.query.limit])
+    """The hub finds what lies in the caller's conversations; who was taken out meanwhile is told nothing more."""
+    found = await call.hub.search(call.query.q, limit=call.query.limit)
+    seen = {where: await _sees_id(call, where) for where in {hit.message.conversation for hit in found}}
+    hits = [hit for hit in found if seen[hit.message.conversation]]
+    return Hits(hits, None if hits else await call.hub.narrowest(call.query.q))
 
 
 async def _sees_id(call: Call, conversation: str) -> bool:
