@@ -24,6 +24,7 @@ from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
 from moot.hub import deliveries, inspect, searching, stream
+from moot.hub.addresses import is_number, located, replied
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import Broadcast
@@ -38,7 +39,7 @@ from moot.hub.tokens import acted
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
 from moot.model.answer import Preview, Receipt, Warned
-from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
+from moot.model.ids import ParticipantId, TurnId
 from moot.model.message import Message
 from moot.model.prompt import Offered
 from moot.model.turn import Turn, TurnState
@@ -46,8 +47,6 @@ from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
 from moot.settings import Home, Settings, find_home
 
-LONGEST_NUMBER = 18
-"""Digits that surely fit the store."""
 UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
 
 
@@ -160,7 +159,7 @@ class Hub:
         command = self._posting(
             conversation,
             text,
-            reply_to=reply_to,
+            reply_to=await replied(self._core, conversation, reply_to),
             force=force,
             intent=intent,
             interrupt=interrupt,
@@ -174,7 +173,6 @@ class Hub:
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
-        fields["reply_to"] = _seq(fields.pop("reply_to", None))
         fields["intent"] = fields.pop("intent", None) or ""
         fields["force"] = tuple(fields.pop("force", ()))
         if self._turn is not None:
@@ -235,7 +233,7 @@ class Hub:
 
     async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
         """Say a message once more, for these agents only: whoever else it named is not called again."""
-        conversation, seq = _address(message_id)
+        conversation, seq = located(message_id)
         before = await self._core.parts.store.message(conversation, seq)
         if before is None:
             raise NotFound(f"there is no message {message_id}", ref=message_id)
@@ -258,7 +256,7 @@ class Hub:
         return await self._revise(id, version, None)
 
     async def _revise(self, id: str, version: int, text: str | None) -> shapes.Message:
-        conversation, seq = _address(id)
+        conversation, seq = located(id)
         command = revise.Revise(self._me, conversation, seq, version, text)
         return self._shape(await self._core.do(revise, command))
 
@@ -277,7 +275,7 @@ class Hub:
 
     async def message(self, id: str) -> shapes.Message:
         """One message by its address."""
-        found = await self._core.parts.store.message(*_address(id))
+        found = await self._core.parts.store.message(*located(id))
         if found is None:
             raise NotFound(f"there is no message {id}", ref=id)
         return self._shape(found)
@@ -308,7 +306,7 @@ class Hub:
         return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
 
     async def _found(self, id: str) -> Turn:
-        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if _is_number(id) else None
+        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
         if found is None:
             raise NotFound(f"there is no turn {id}", ref=str(id))
         return found
@@ -329,11 +327,11 @@ class Hub:
 
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
-        return await explained(self._core, *_address(message_id))
+        return await explained(self._core, *located(message_id))
 
     async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
         """How far a message got with each agent, with the moments."""
-        return await deliveries.of_message(self._core, *_address(message_id))
+        return await deliveries.of_message(self._core, *located(message_id))
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
         """Turns that failed or expired and were not made up for since."""
@@ -430,21 +428,3 @@ def _near(warning: Warned, known: list[str]) -> Warned:
     if warning.code != "E201" or not near:
         return warning
     return Warned(warning.code, f"{warning.message}; did you mean {', '.join(near)}?", warning.names)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
-
-
-def _address(id: str) -> tuple[ConversationId, int]:
-    try:
-        where, seq = parse_address(id)
-        return where, min(seq, 10**LONGEST_NUMBER)
-    except ValueError as problem:
-        raise BadValue(str(problem)) from problem
-
-
-def _seq(reply_to: str | int | None) -> int:
-    if reply_to is None:
-        return 0
-    return reply_to if isinstance(reply_to, int) else _address(reply_to)[1]

@@ -184,7 +184,7 @@ async def test_hits_of_others_take_no_place_and_tell_nothing(world: World) -> No
     assert [hit["message"]["text"] for hit in (await asked("bob", "plan"))["hits"]] == ["a plan for bob"]
     assert len((await asked("karl", "plan"))["hits"]) == 2
     assert (await asked("bob", "from:user 29"))["removed_by"] is None
-    assert (await asked("karl", "29 from:bob"))["removed_by"] == {"filter": "from:bob", "hits": 1}
+    assert (await asked("karl", "29 kind:human from:bob"))["removed_by"] == {"filter": "from:bob", "hits": 1}
     assert (await asked("owner", "in:cellar plan"))["hits"]
 
 

@@ -3,6 +3,7 @@
 from moot import shapes
 from moot.doors.access import Standing
 from moot.doors.http.bodies import (
+    KINDS,
     AgentList,
     Broadcast,
     ConversationList,
@@ -16,8 +17,6 @@ from moot.doors.http.table import Call
 from moot.doors.http.talking import CREATED, idempotency_key
 from moot.errors import BadValue, NotFound, NotPermitted, RateLimited
 from moot.model.token import Scope
-
-KINDS = ("external", "agent", "human")
 
 
 async def agents(call: Call) -> AgentList:

@@ -145,6 +145,7 @@ AGENTS: Final = (
     Route(
         "POST", "/api/agents/{name}/messages", "Write to one of them", people.send, POST, bodies.Delivered,
         body=bodies.Said, headers=("Idempotency-Key",), errors=(NotFound, BadText, Conflict),
+        refusal=bodies.Undelivered,
     ),
     Route(
         "GET", "/api/agents/{name}/conversations", "Those it is in", people.conversations, SEE_OWN,

@@ -20,6 +20,7 @@ from moot.doors.http.bodies import (
 from moot.doors.http.problems import NO_CONTENT, Answer, Refusal
 from moot.doors.http.table import Call
 from moot.errors import BadValue, Conflict, NotFound, NotPermitted, TimedOut
+from moot.hub.values import kind_of_conversation
 
 DONE = 200
 CREATED = 201
@@ -38,6 +39,8 @@ def sees(call: Call, conversation: shapes.Conversation) -> bool:
 
 async def conversations(call: Call) -> ConversationList:
     query = call.query
+    if query.kind is not None:
+        kind_of_conversation(query.kind)
     found = await call.hub.conversations.list(archived=query.archived, kind=query.kind)
     seen = [
         one
@@ -125,6 +128,7 @@ async def messages(call: Call) -> MessageList:
 async def post(call: Call) -> Answer:
     body = structs.asdict(call.body)
     key = idempotency_key(call)
+    body["max_turns"] = body["max_turns"] and int(body["max_turns"])
     receipt = await call.hub.post(call.where.id, body.pop("text"), idempotency_key=key, **body)
     return Answer(receipt, DONE if receipt.replayed else CREATED)
 
