@@ -346,6 +346,16 @@ class Handed(Shape, frozen=True):
     """To be given back with the next question."""
 
 
+class Removed(Shape, frozen=True):
+    """A filter of a search, and how many hits there would be without it; counted no further than a thousand."""
+
+    filter: str
+    hits: int
+
+    def told(self) -> str:
+        return f"nothing found; without {self.filter} there would be {self.hits}"
+
+
 class Received(Shape, frozen=True):
     """A message as it lies in somebody's inbox."""
 

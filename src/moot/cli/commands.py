@@ -24,7 +24,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "ask": Entry("moot.cli.ask:ask", "Talk", "Make agents answer, wait for them, and print what they say."),
     "inbox": Entry("moot.cli.inbox:inbox", "Talk", "What waits for you, or for an agent."),
     "tail": Entry("moot.cli.reading:tail", "Talk", "Show the newest messages, and follow them."),
-    "search": Entry("moot.cli.reading:search", "Talk", "Find messages by their words."),
+    "search": Entry("moot.cli.search:search", "Talk", "Find messages by words, authors, places and times."),
     "why": Entry("moot.cli.why:why", "Talk", "Why each agent answered a message or was silent."),
     "conv": Entry("moot.cli.conv:conv", "Conversations", "Make, find and change conversations."),
     "agents": Entry("moot.cli.team:agents", "Agents", "Who is here: find, make, change and run agents."),

@@ -21,6 +21,7 @@ from moot.flow.session import Sign
 from moot.hub.attendance import arrival, reach_of
 from moot.hub.core import Core
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
+from moot.hub.values import check_described
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant
@@ -60,6 +61,7 @@ class Agents:
         self, name: str, *, role: str = "", display: str = "", external: bool = False, human: bool = False
     ) -> shapes.Agent:
         """Somebody new: an agent that a program hosts, an outside one, or a person."""
+        check_described(role=role, display=display)
         kind = Kind.HUMAN if human else Kind.EXTERNAL if external else Kind.AGENT
         brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
         new = Newcomer(name=name, kind=kind, role=role, display=display, brain=brain)
@@ -76,6 +78,7 @@ class Agents:
         self, name: str, *, role: str | None = None, display: str | None = None, project: str | None = None
     ) -> shapes.Agent:
         """What is said of an agent; a row of moot.toml says it anew at the next start."""
+        check_described(role=role, display=display, project=project)
         who = await self._core.participant(name)
         await self._core.do(amending, Amend(who.id, role=role, display=display, project=project))
         await self._core.refresh()

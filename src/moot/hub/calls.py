@@ -37,6 +37,7 @@ METHODS = frozenset(
         "edit",
         "inbox",
         "messages",
+        "narrowest",
         "newest",
         "post",
         "preview",
