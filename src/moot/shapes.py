@@ -346,6 +346,16 @@ class Handed(Shape, frozen=True):
     """To be given back with the next question."""
 
 
+class Arrival(Shape, frozen=True):
+    """An outside agent, and where its newest session came from."""
+
+    name: str
+    client: str
+    folder: str
+    pid: int
+    """The process that speaks for it, which may be gone."""
+
+
 class Received(Shape, frozen=True):
     """A message as it lies in somebody's inbox."""
 

@@ -227,6 +227,18 @@ async def test_two_sessions_in_one_folder_are_two_agents_while_both_are_there(tm
         assert [first.name, second.name, third.name] == ["claude-api", "claude-api-2", "claude-api"]
 
 
+async def test_who_came_by_a_client_is_told_with_its_folder_and_process(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await hub.agents.arrive("mcp", client="claude", folder="/srv/api", pid=7)
+        await hub.agents.arrive("mcp", client="claude", folder="/srv/web")
+        await hub.agents.arrive("mcp", client="codex", folder="/srv/api")
+        await hub.agents.arrive("mcp", name="zed")
+        found = [(each.name, each.folder, each.pid) for each in await hub.agents.arrivals("claude")]
+        assert found == [("claude-api", "/srv/api", 7), ("claude-web", "/srv/web", 0)]
+        assert [each.name for each in await hub.agents.arrivals("codex", "/srv/api")] == ["codex-api"]
+        assert await hub.agents.arrivals("codex", "/srv/web") == []
+
+
 async def test_whose_process_is_gone_holds_no_name(tmp_path: Path) -> None:
     place = {"client": "codex", "folder": "/srv/web"}
     async with Hub.open(tmp_path) as hub:

@@ -29,6 +29,7 @@ from moot.ports import Page
 from moot.rules.activity import activity
 
 Tokens: TypeAlias = list[shapes.Token]
+Arrivals: TypeAlias = list[shapes.Arrival]
 Messages: TypeAlias = list[shapes.Message]
 Models: TypeAlias = list[Message]
 OVER = frozenset(TurnState) - OPEN
@@ -123,6 +124,21 @@ class Agents:
         who = await self._core.participant(name)
         async with self._core.attendance.session(who, Sign(who.id, reach_of(reach)), pid):
             yield
+
+    async def arrivals(self, client: str, folder: str | None = None) -> Arrivals:
+        """Who came in by a client, from one folder or any, the first one first."""
+        found = await self._core.parts.store.participants()
+        came = [
+            who
+            for who in sorted(found, key=lambda who: (who.created_at, who.id))
+            if who.kind is Kind.EXTERNAL
+            and who.config.get("client") == client
+            and folder in (None, who.config.get("folder"))
+        ]
+        return [
+            shapes.Arrival(who.name, client, who.config.get("folder", ""), who.config.get("pid", 0))
+            for who in came
+        ]
 
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
         """An outside agent gave a sign of life at a door; with hooks that hand messages over, `next-turn`."""

@@ -47,6 +47,7 @@ METHODS = frozenset(
         "usage",
         "wait",
         "why",
+        "agents.arrivals",
         "agents.arrive",
         "agents.change",
         "agents.create",
