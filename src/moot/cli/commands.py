@@ -42,6 +42,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),
     "import": Entry("moot.cli.import_:import_", "Data", "Take in conversations that were exported."),
     "backup": Entry("moot.cli.backup:backup", "Data", "Make, check and restore backups."),
+    "mcp": Entry("moot.cli.mcp_clients:mcp", "Run", "Connect coding CLIs by MCP."),
     "status": Entry(
         "moot.cli.status:status", "Run", "Where things stand: what needs you, who works, what is done."
     ),
