@@ -346,6 +346,15 @@ class Handed(Shape, frozen=True):
     """To be given back with the next question."""
 
 
+class Hooked(Shape, frozen=True):
+    """What a client's hook is to say at a moment of an agent's session."""
+
+    name: str
+    waiting: int = 0
+    """As the session starts: conversations in which something waits."""
+    found: Handed = Handed()
+
+
 class Arrival(Shape, frozen=True):
     """An outside agent, and where its newest session came from."""
 

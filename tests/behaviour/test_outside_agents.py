@@ -195,6 +195,41 @@ async def _reached(hub: Hub, name: str, word: str) -> None:
     await until(lambda: hub.agents.get(name), lambda who: who.reachability == word)
 
 
+# --- woken by hooks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("J-13")
+async def test_what_hooks_handed_over_is_not_handed_over_again_by_the_sessions_server(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.send("x", "one")
+        told = await hub.agents.hooked("x", "UserPromptSubmit")
+        assert [m.text for m in told.found.messages] == ["one"]
+        assert (await x.check(handed=())).messages == (), "the model has read it"
+        assert await turn_states(hub, "x") == ["passed"]
+
+
+@pytest.mark.req("J-13")
+async def test_a_new_session_is_given_again_what_hooks_gave_the_last_one(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.send("x", "one")
+        await hub.agents.hooked("x", "Stop")
+        assert (await hub.agents.hooked("x", "SessionStart")).waiting == 1
+        assert [m.text for m in (await x.check(handed=())).messages] == ["one"]
+        again = await hub.agents.hooked("x", "UserPromptSubmit")
+        assert [m.text for m in again.found.messages] == ["one"]
+        assert (await hub.agents.hooked("x", "Stop")).found.messages == ()
+        assert await turn_states(hub, "x") == ["passed"]
+
+
+async def test_a_moment_that_no_session_has_is_refused(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await comes_in(hub, "x")
+        with pytest.raises(BadValue, match="no moment"):
+            await hub.agents.hooked("x", "Halt")
+
+
 # --- coming and going ------------------------------------------------------------------------------------
 
 

@@ -38,11 +38,11 @@ COMMANDS: Final[dict[str, Entry]] = {
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
+    "mcp": Entry("moot.cli.mcp_clients:mcp", "Run", "Connect coding agents: Claude Code, Codex and others."),
     "config": Entry("moot.cli.config:config", "Data", "Read and change moot.toml."),
     "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),
     "import": Entry("moot.cli.import_:import_", "Data", "Take in conversations that were exported."),
     "backup": Entry("moot.cli.backup:backup", "Data", "Make, check and restore backups."),
-    "mcp": Entry("moot.cli.mcp_clients:mcp", "Run", "Connect coding CLIs by MCP."),
     "status": Entry(
         "moot.cli.status:status", "Run", "Where things stand: what needs you, who works, what is done."
     ),

@@ -301,6 +301,10 @@ class RemoteAgents:
         kind = type(None)
         await self._line.call("agents.seen", kind, name, speaker=self._speaker, door=door, reach=reach)
 
+    async def hooked(self, name: str, event: str, **options: Any) -> shapes.Hooked:
+        kind = shapes.Hooked
+        return await self._line.call("agents.hooked", kind, name, event, speaker=self._speaker, **options)
+
     async def interrupt(self, name: str) -> None:
         await self._line.call("agents.interrupt", object, name, speaker=self._speaker)
 

@@ -20,10 +20,11 @@ from moot.flow.enrol import (
 from moot.flow.session import Sign
 from moot.hub.attendance import arrival, reach_of
 from moot.hub.core import Core
+from moot.hub.hooked import moment
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
-from moot.model.participant import Kind, Participant
+from moot.model.participant import Kind, Participant, Reach
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
 from moot.rules.activity import activity
@@ -144,6 +145,16 @@ class Agents:
         """An outside agent gave a sign of life at a door; with hooks that hand messages over, `next-turn`."""
         who = await self._core.participant(name)
         await self._core.attendance.sign(Sign(who.id, reach_of(reach), door=door))
+
+    def noticed(self, id: str, door: str) -> None:
+        """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""
+        self._core.attendance.seen(ParticipantId(id), door)
+
+    async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
+        """A hook of an agent's client runs, at a moment of its session: what it is to hand over there."""
+        await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
+        who = await self._core.participant(name)
+        return await moment(self._core, who, event, again=again, limit=limit)
 
     # --- tokens ------------------------------------------------------------------------------------------
 

@@ -49,6 +49,8 @@ class Core:
         self._closing = False
         self._known: dict[ParticipantId, Participant] = {}
         self._summariser: Summariser | None = None
+        self.openers: dict[str, Any] = {}
+        """Doors that peers on the hub's socket may come in by; see calls.py."""
         self.parts: Parts
         self.neighbours: Neighbours
         self.host: Host

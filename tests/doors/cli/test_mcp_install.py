@@ -39,7 +39,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for key in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "CLAUDE_FAILS_LATE"):
         monkeypatch.delenv(key, raising=False)
     monkeypatch.chdir(desk.project)
-    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda way: 0.4)
+    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda: 0.4)
     return desk
 
 
@@ -233,7 +233,7 @@ def test_a_moot_that_moved_is_registered_anew(
         monkeypatch.setenv(key, value)
     monkeypatch.chdir(desk.project)
     monkeypatch.delenv("MOOT_HOME", raising=False)
-    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda way: 0.4)
+    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda: 0.4)
     assert settled("mcp", "install", "--wake", "--yes").code == 0
     assert "/old/moot" not in json.dumps(desk.json(".claude.json"))
     assert "/old/moot" not in json.dumps(desk.json(".claude/settings.json"))
@@ -366,7 +366,7 @@ def test_with_no_client_at_all_it_says_where_it_looked(desk: Desk, settled: Moot
 def test_a_start_too_slow_for_the_client_is_e501(
     desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch, took: float | None, words: str
 ) -> None:
-    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda way: took)
+    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda: took)
     told = settled("mcp", "install", "codex", "--yes")
     assert told.code == 3
     assert told.err == (

@@ -30,10 +30,6 @@ class Asked(Struct, frozen=True):
     again: bool = False
     """The turn goes on already because of a hook: nothing more is added to it."""
 
-    @property
-    def wants_messages(self) -> bool:
-        return self.event == "UserPromptSubmit" or (self.event == "Stop" and not self.again)
-
 
 def asked(event: str, client: str, told: bytes, environ: Mapping[str, str], name: str = "") -> Asked:
     """A client that says something else than expected is taken at its word as far as it goes."""

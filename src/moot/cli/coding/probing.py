@@ -4,10 +4,12 @@ import json
 import select
 import subprocess
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from moot.cli.coding.clients import Client
-from moot.cli.coding.entry import Stdio
+from moot.cli.coding.entry import server
 from moot.errors import McpClient
 
 LONGEST: Final = 30.0
@@ -23,12 +25,19 @@ HELLO: Final = {
 }
 
 
-def seconds_to_start(way: Stdio, patience: float = LONGEST) -> float | None:
-    """How long it takes; None where no answer came in time, or none that a client could use."""
+def seconds_to_start(patience: float = LONGEST) -> float | None:
+    """How long it takes; None where no answer came in time, or none that a client could use.
+
+    In a home that is made for it, where no hub runs: a server that starts makes itself known as an agent, and is at its
+    slowest where it has to open a home itself.
+    """
+    with TemporaryDirectory(prefix="moot-probe-") as home:
+        return _seconds(server(Path(home) / "home", client="probe").argv, patience)
+
+
+def _seconds(argv: tuple[str, ...], patience: float) -> float | None:
     began = time.monotonic()
-    process = subprocess.Popen(
-        way.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -12,7 +12,7 @@ from msgspec import structs
 from moot import shapes
 from moot.cli.coding import tokens
 from moot.cli.coding.clients import CLIENTS, Client, Place, Scope
-from moot.cli.coding.entry import VARIABLE, Http, Stdio, Way, server
+from moot.cli.coding.entry import VARIABLE, Http, Way, server
 from moot.cli.coding.installing import Plan, Run, Wish, carry_out, plan
 from moot.cli.coding.ledger import Change, Issued, Ledger
 from moot.cli.coding.probing import LONGEST, seconds_to_start, too_slow
@@ -129,8 +129,7 @@ class Installing:
         self._refuse_a_slow_start(took)
 
     def _started(self) -> float | None:
-        way = self.plans[0].wish.way
-        return seconds_to_start(way) if isinstance(way, Stdio) else 0.0
+        return 0.0 if self._http else seconds_to_start()
 
     def _refuse_a_slow_start(self, took: float | None) -> None:
         for each in self.plans:

@@ -1,10 +1,6 @@
 """How a client is told by its hooks: messages in frames, in the form that Claude Code and Codex both read.
 
-A session asks at three moments, and is handed messages only where its model reads them next:
-
-    Stop               its turn ends: what waits is handed over, and the turn goes on for it, once
-    UserPromptSubmit   its turn begins: what waits goes along with the prompt
-    SessionStart       nobody reads yet: it is told who it is and how much waits; the first prompt brings it
+When something is handed over, and what that means for the agent's turns, is the hub's affair (hub/hooked.py).
 """
 
 from collections.abc import Iterator

@@ -1,0 +1,31 @@
+"""What other doors serve on the same port: their requests pass the same gate, and then are theirs alone."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+from starlette.requests import Request
+
+from moot.doors.access import Principal
+from moot.doors.http.gate import Gate
+from moot.doors.http.guard import sent
+from moot.doors.http.problems import problem
+from moot.errors import MootError
+from moot.hub import Hub
+
+Inner: TypeAlias = Callable[[Principal, Hub, Any, Any, Any], Awaitable[None]]
+"""An ASGI application that is told who asks, and given the hub with that one's voice."""
+
+
+class Beside:
+    def __init__(self, inner: Inner, gate: Gate) -> None:
+        self._inner = inner
+        self._gate = gate
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            who = await self._gate.principal(Request(scope, receive), door="mcp")
+            hub = self._gate.voice(who)
+        except MootError as refusal:
+            await sent(problem(refusal), send)
+            return
+        await self._inner(who, hub, scope, receive, send)
