@@ -356,6 +356,25 @@ class Removed(Shape, frozen=True):
         return f"nothing found; without {self.filter} there would be {self.hits}"
 
 
+class Hooked(Shape, frozen=True):
+    """What a client's hook is to say at a moment of an agent's session."""
+
+    name: str
+    waiting: int = 0
+    """As the session starts: conversations in which something waits."""
+    found: Handed = Handed()
+
+
+class Arrival(Shape, frozen=True):
+    """An outside agent, and where its newest session came from."""
+
+    name: str
+    client: str
+    folder: str
+    pid: int
+    """The process that speaks for it, which may be gone."""
+
+
 class Received(Shape, frozen=True):
     """A message as it lies in somebody's inbox."""
 

@@ -43,7 +43,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "models": Entry("moot.cli.models:models", "Agents", "What agents could think with."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
-    "mcp": Entry("moot.cli.mcp:mcp", "Run", "Connect coding agents: Claude Code, Codex and others."),
+    "mcp": Entry("moot.cli.mcp_clients:mcp", "Run", "Connect coding agents: Claude Code, Codex and others."),
     "logs": Entry("moot.cli.logs:logs", "Run", "What the hub has logged."),
     "config": Entry("moot.cli.config:config", "Data", "Read and change moot.toml."),
     "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),

@@ -32,6 +32,7 @@ STATUSES: Final[dict[type[MootError], int]] = {
     errors.PortTaken: 503,
     errors.HubRunning: 503,
     errors.HubAbsent: 503,
+    errors.McpClient: 503,
     errors.StoreNewer: 500,
     errors.StoreDamaged: 500,
     errors.StoreUnwritable: 503,
