@@ -27,6 +27,7 @@
         ├── PortTaken          E401   another program listens where the hub should
         ├── HubRunning         E403   another hub has this home
         ├── HubAbsent          E402   nobody listens
+        ├── McpClient          E501   a coding CLI is missing, gives up too early, or does not take Moot in
         ├── StoreNewer         E601   written by a newer Moot
         ├── StoreDamaged       E602   unreadable or altered
         └── StoreUnwritable    E603   disk full, read-only, locked
@@ -249,6 +250,13 @@ class HubAbsent(Trouble):
 
     code = "E402"
     name = "hub_absent"
+
+
+class McpClient(Trouble):
+    """A coding CLI is not installed, gives up before Moot has started, or does not take Moot in."""
+
+    code = "E501"
+    name = "mcp_client"
 
 
 class StoreNewer(Trouble):

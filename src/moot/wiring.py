@@ -23,6 +23,7 @@ from moot.host.clock import SystemClock
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Event
 from moot.model.prompt import Offered
+from moot.model.query import Query
 from moot.ports import Clock, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.beside import StoreBeside
@@ -118,7 +119,7 @@ async def assemble_to_read(home: Home) -> Parts | None:
         async def catch_up() -> None:
             if reads.index_is_behind():
                 writer = await SqliteStore.open(home.path, source)
-                await writer.search("a", 1)
+                await writer.count(Query(), 1)
                 await writer.close()
 
         store = await StoreBeside.on(reads, store, catch_up)

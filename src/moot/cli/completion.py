@@ -32,7 +32,7 @@ KINDS: dict[str, Any] = {
     "brain": ["auto", "demo", *DEFAULTS.values()],
 }
 """What a parameter of this name takes. Others are free text."""
-NAMES_AN_AGENT = ("agents", "conv join", "conv leave")
+NAMES_AN_AGENT = ("agents", "conv join", "conv leave", "mcp config")
 """Commands whose `name` is an agent's; elsewhere it is a new name."""
 
 
@@ -74,6 +74,8 @@ def _leaves() -> Iterator[tuple[str, dict[str, Any]]]:
         command = root.get_command(ctx, name)
         if isinstance(command, click.Group):
             for verb, below in command.commands.items():
+                if below.hidden:
+                    continue
                 yield f"{name} {verb}", _entry(f"{name} {verb}", below)
         elif command is not None:
             yield name, _entry(name, command)

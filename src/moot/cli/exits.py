@@ -39,6 +39,7 @@ EXITS: Final[dict[type[errors.MootError], int]] = {
     errors.PortTaken: HUB,
     errors.HubRunning: HUB,
     errors.HubAbsent: HUB,
+    errors.McpClient: NOT_FOUND,
     errors.StoreNewer: FAILED,
     errors.StoreDamaged: FAILED,
     errors.StoreUnwritable: FAILED,

@@ -1,4 +1,4 @@
-"""Commands that only read: tail, search, turns."""
+"""Commands that only read: tail, turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from moot import shapes
 from moot.cli import meaning
-from moot.cli.grammar import AT_LEAST_1, leaf
+from moot.cli.grammar import leaf
 from moot.cli.opening import opened_hub, reading_hub, with_reading
 from moot.cli.screen import clock_time, safe
 from moot.cli.session import Session
@@ -118,28 +118,6 @@ class Tail:
             else message.sender
         )
         screen.say(f"{clock_time(message.at)}  {title(place)}:{message.seq}  {who}: {safe(message.text)}")
-
-
-@leaf("search", examples=("moot search earnings", 'moot search "exact phrase" --limit 5 --json'))
-@click.argument("query")
-@click.option("--limit", type=AT_LEAST_1, default=20, metavar="N", help="At most so many (20).")
-def search(session: Session, query: str, limit: int) -> None:
-    """Find messages by their words."""
-
-    async def work(hub: Hub) -> None:
-        hits = await hub.search(query, limit=limit)
-        if session.json:
-            session.screen.data([hit.to_dict() for hit in hits])
-            return
-        with session.screen.paged():
-            for hit in hits:
-                place = await hub.conversations.get(hit.message.conversation)
-                where = f"{title(place)}:{hit.message.seq}"
-                session.screen.say(f"{where}  {hit.message.sender}: {safe(hit.snippet)}")
-        if not hits:
-            session.screen.note("nothing found")
-
-    with_reading(session, work)
 
 
 @leaf("turns", examples=("moot turns --conv build", "moot turns --agent arya --state owed --json"))

@@ -2,10 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from moot import shapes
@@ -20,10 +20,11 @@ from moot.host.host import Host, Hosted
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
 from moot.hub import housekeeping
+from moot.hub.attendance import Attendance
 from moot.hub.neighbours import Neighbours
 from moot.model.conversation import Member
 from moot.model.event import Event
-from moot.model.ids import HostId, ParticipantId
+from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.participant import Kind, Participant
 from moot.model.turn import OPEN
 from moot.ports import Clock
@@ -32,6 +33,7 @@ from moot.rules.names import is_name
 from moot.settings import AgentSettings, Home
 from moot.wiring import Parts, assemble, summing_model
 
+T = TypeVar("T")
 REGISTRY_EVENTS = frozenset({"agent.joined", "agent.renamed"})
 
 
@@ -51,11 +53,14 @@ class Core:
         self._closing = False
         self._known: dict[ParticipantId, Participant] = {}
         self._summariser: Summariser | None = None
+        self.openers: dict[str, Any] = {}
+        """Doors that peers on the hub's socket may come in by; see calls.py."""
         self.parts: Parts
         self.neighbours: Neighbours
         self.host: Host
         self.sweeper: Sweeper
         self.context: Context
+        self.attendance: Attendance
         self.user: ParticipantId
 
     # --- opening and closing -----------------------------------------------------------------------------
@@ -119,7 +124,8 @@ class Core:
         self.sweeper = Sweeper(
             parts.store, parts.store, parts.clock, settings.host.sweep_seconds, self._look_around
         )
-        for watcher in (self._registry_told, self.host.told, self.sweeper.told):
+        self.attendance = Attendance(parts, self.spawn, _alive)
+        for watcher in (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told):
             parts.log.watch(watcher)
         self._sum_up(templates)
         await self._miss_the_gone()
@@ -173,6 +179,7 @@ class Core:
         await self.parts.log.catch_up()
         if await self._miss_the_gone():
             await self._look_at_everything_open()
+        await self.attendance.lapse()
 
     async def _miss_the_gone(self) -> bool:
         """Whoever has not beaten in time, or has no process any more, is away, for all to see."""
@@ -329,16 +336,20 @@ class Core:
         if any(event.type in REGISTRY_EVENTS for event in events):
             self.spawn(self.refresh())
 
+    def speaking_now(self) -> Set[TurnId]:
+        """Turns run here of which words have been heard."""
+        return self.host.partials().keys()
+
     async def participant(self, name: str) -> Participant:
-        found = await self.parts.store.participant(name)
+        found: Participant | None = await _sought(self.parts.store.participant, name)
         if found is None:
             fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
             missing = NotFound(f'no agent is called "{name}"', fix=(*fix, "moot agents list"), ref=name)
             raise await self.with_suggestions(missing)
-        return found  # type: ignore[no-any-return]
+        return found
 
     async def conversation(self, ref: str) -> Any:
-        found = await self.parts.store.conversation(ref)
+        found = await _sought(self.parts.store.conversation, ref)
         if found is None:
             missing = NotFound(
                 f'no conversation is called "{ref}"',
@@ -370,6 +381,14 @@ def size_of(spec: AgentSpec, row: AgentSettings | None) -> Size:
     """How much an agent is shown; a row of moot.toml wins over its function."""
     has = spec if row is None else row
     return Size(has.context_messages, has.context_tokens, grows=spec.prompted)
+
+
+async def _sought(look: Callable[[str], Awaitable[T | None]], ref: str) -> T | None:
+    """Nothing goes by what is no text."""
+    try:
+        return await look(ref)
+    except UnicodeEncodeError:
+        return None
 
 
 def _alive(pid: int) -> bool:

@@ -1,8 +1,11 @@
 """A hub for looking only: the same read methods, no writer, no host, and no home made where there is none."""
 
+from collections.abc import Set
+
 from moot.context.given import Context
 from moot.context.templates import Templates
 from moot.hub.core import Core
+from moot.model.ids import TurnId
 from moot.settings import Home
 from moot.wiring import assemble_to_read
 
@@ -29,6 +32,9 @@ class ReadingCore(Core):
             secret=await parts.store.secret(),
         )
         return True
+
+    def speaking_now(self) -> Set[TurnId]:
+        return frozenset()
 
     async def close(self, drain: float = 0.0) -> None:
         await self.parts.log.close()

@@ -40,6 +40,11 @@ EVERY_LEAF = {
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
     "status": ("status",),
+    "mcp config": ("mcp", "config", "arya"),
+    "mcp install": (),  # needs a client: test_mcp_install.py has some
+    "mcp uninstall": ("mcp", "uninstall"),
+    "mcp status": ("mcp", "status"),
+    "mcp hook": (),  # speaks only its client's language: test_mcp_hook.py
     "help": ("help", "slash"),
     "version": ("version",),
     "completion": ("completion", "bash"),
