@@ -12,7 +12,7 @@ from msgspec import Struct, json, structs
 
 from moot.errors import Conflict
 from moot.flow import address, lineage, look, membership
-from moot.model.answer import Receipt
+from moot.flow.posted import Posted
 from moot.model.chain import Root
 from moot.model.change import AppendMessage, Decision
 from moot.model.conversation import ReplyStrategy
@@ -80,7 +80,7 @@ def meant(tokens: tuple[str, ...]) -> tuple[str, ...]:
     return tuple([name for token in tokens for name in mentions.readings(token)])
 
 
-def decide(command: Post, seen: Seen, at: Moment) -> Decision[Receipt]:
+def decide(command: Post, seen: Seen, at: Moment) -> Decision[Posted]:
     if command.key:
         before = seen.replay(command.author, command.key)
         if before is not None:
@@ -88,12 +88,12 @@ def decide(command: Post, seen: Seen, at: Moment) -> Decision[Receipt]:
     draft = Draft(seen, at)
     room = look.open_room(draft, command.conversation)
     author = look.member(room, command.author)
-    receipt = speak(room, author, command)
-    return Decision(draft.changes(), receipt)
+    posted = speak(room, author, command)
+    return Decision(draft.changes(), posted)
 
 
-def replayed(command: Post, before: Message) -> Receipt:
-    """The same key again: the first receipt, or a conflict when the body is another."""
+def replayed(command: Post, before: Message) -> Posted:
+    """The same key again: the first message, or a conflict when the body is another."""
     if before.digest != digest(command):
         raise Conflict(
             f'the idempotency key "{command.key}" was used for another message',
@@ -101,15 +101,7 @@ def replayed(command: Post, before: Message) -> Receipt:
             fix=("use a new key for a new message",),
             message=before.id,
         )
-    return Receipt(
-        id=before.id,
-        seq=before.seq,
-        conversation=before.conversation,
-        sender=before.author,
-        root=before.root,
-        hop=before.hop,
-        replayed=True,
-    )
+    return Posted(before, before.author, None)
 
 
 # --- the two ways of speaking: of oneself, and as the reply of a turn -----------------------------------
@@ -134,7 +126,7 @@ class Utterance(Struct, gc=False):
     metadata: dict[str, Any] = {}
 
 
-def speak(room: Room, author: Participant, command: Post) -> Receipt:
+def speak(room: Room, author: Participant, command: Post) -> Posted:
     """A message of somebody's own accord, or by tool in a running turn."""
     turn = lineage.current_turn(room, author, command.turn, command.fence)
     here = turn is not None and turn.conversation == room.id
@@ -165,16 +157,7 @@ def speak(room: Room, author: Participant, command: Post) -> Receipt:
         home = room if here else room.draft.room(look.conversation(room.draft.seen, turn.conversation))
         home.put_turn(structs.replace(home.turns[turn.agent], posts=turn.posts + 1))
     move_on(room)
-    return Receipt(
-        id=message.id,
-        seq=message.seq,
-        conversation=room.id,
-        sender=author.name,
-        root=message.root,
-        hop=message.hop,
-        deliveries=why.deliveries(room, message),
-        warnings=tuple(warnings),
-    )
+    return Posted(message, author.name, why.scene(room, message), tuple(warnings))
 
 
 def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any]) -> Message:

@@ -22,6 +22,7 @@ from moot.context.view import View
 from moot.errors import BadValue, NotFound, NotPermitted, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
+from moot.flow.posted import Posted
 from moot.host.speaking import Speaking, Surroundings
 from moot.hub import deliveries, inspect, stream
 from moot.hub.agents import Agents
@@ -169,8 +170,8 @@ class Hub:
             max_turns=max_turns,
             metadata=correlated(correlation_id),
         )
-        receipt: Receipt = await self._core.do(post, command)
-        return self._with_near_names(receipt)
+        posted: Posted = await self._core.do(post, command)
+        return self._with_near_names(posted.receipt())
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
@@ -200,7 +201,8 @@ class Hub:
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
-        receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
+        posted: Posted = await self._core.parts.store.preview(post, command)
+        receipt = self._with_near_names(posted.receipt())
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
@@ -248,8 +250,8 @@ class Hub:
             max_turns=len(agents),
             metadata={"again": message_id},
         )
-        receipt: Receipt = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
-        return receipt
+        posted: Posted = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
+        return posted.receipt()
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
         return await self._revise(id, version, self._checked(text))

@@ -4,6 +4,7 @@ Verbs and rules read and write a `Draft`; the store never does. What was seen is
 throws the draft away and nothing has happened. `changes()` is what the fold gets.
 """
 
+from collections.abc import Set
 from typing import Any, Protocol
 
 from msgspec import Struct, structs
@@ -31,6 +32,7 @@ from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn
+from moot.rules.roster import Roster
 
 
 class Seen(Protocol):
@@ -43,6 +45,7 @@ class Seen(Protocol):
     def rounds(self, conversation: ConversationId) -> dict[int, Round]: ...
     def participant(self, participant: ParticipantId) -> Participant | None: ...
     def registry(self) -> dict[ParticipantId, Participant]: ...
+    def roster(self, conversation: ConversationId) -> Roster: ...
     def named(self, name: str) -> Participant | None: ...
     def root(self, root: RootId) -> Root | None: ...
     def pair(self, sender: ParticipantId, receiver: ParticipantId) -> Pair | None: ...
@@ -77,10 +80,11 @@ class Room:
         "members",
         "notices",
         "now",
-        "people_",
         "put_members",
         "put_rounds",
         "put_turns",
+        "regrouped",
+        "roster_",
         "rounds",
         "settings",
         "takes_rounds",
@@ -105,9 +109,11 @@ class Room:
         self.dropped: list[ParticipantId] = []
         self.notices: list[Notice] = []
         self.changed = False
+        self.regrouped = False
+        """Somebody came or went in this draft."""
         self.agents_: list[Member] | None = None
-        self.people_: dict[ParticipantId, Participant] | None = None
-        self.here_: set[ParticipantId] | None = None
+        self.roster_: Roster | None = None
+        self.here_: Set[ParticipantId] | None = None
 
     def agents(self) -> list[Member]:
         """The members that speak in turns, in joining order."""
@@ -115,18 +121,16 @@ class Room:
             self.agents_ = [member for member in self.members.values() if member.speaks]
         return self.agents_
 
-    def people(self) -> dict[ParticipantId, Participant]:
-        """Who those members are, in the same order."""
-        if self.people_ is None:
-            registry = self.draft.registry
-            self.people_ = {m.participant: registry[m.participant] for m in self.members.values() if m.speaks}
-        return self.people_
+    def roster(self) -> Roster:
+        """Who those members are, and which of them are here."""
+        if self.roster_ is None:
+            self.roster_ = self.draft.roster(self)
+        return self.roster_
 
-    def here(self) -> set[ParticipantId]:
+    def here(self) -> Set[ParticipantId]:
         """The agents that are present."""
         if self.here_ is None:
-            now = self.now
-            self.here_ = {agent for agent, who in self.people().items() if who.live_until > now}
+            self.here_ = self.roster().here(self.now)
         return self.here_
 
     def put_conversation(self, conversation: Conversation) -> None:
@@ -139,7 +143,7 @@ class Room:
         if not self.put_members:
             self.members = dict(self.members)
         if member.participant not in self.members:
-            self.people_ = self.here_ = None
+            self._regroup()
         self.members[member.participant] = member
         self.put_members[member.participant] = member
         self.agents_ = None
@@ -148,7 +152,11 @@ class Room:
         self.members = {who: member for who, member in self.members.items() if who != participant}
         self.put_members.pop(participant, None)
         self.dropped.append(participant)
-        self.agents_ = self.people_ = self.here_ = None
+        self.agents_ = None
+        self._regroup()
+
+    def _regroup(self) -> None:
+        self.regrouped, self.roster_, self.here_ = True, None, None
 
     def put_turn(self, turn: Turn) -> Turn:
         if not self.put_turns:
@@ -205,6 +213,12 @@ class Draft:
         if found is None:
             found = self._rooms[conversation.id] = Room(self, conversation)
         return found
+
+    def roster(self, room: Room) -> Roster:
+        """As it was seen, unless somebody in it became another in this draft."""
+        if room.regrouped or self._people:
+            return Roster(room.members.values(), self.registry)
+        return self.seen.roster(room.id)
 
     def participant(self, participant: ParticipantId) -> Participant:
         found = self.registry.get(participant)

@@ -96,7 +96,7 @@ def join_open_turn(room: Room, call: Call) -> bool:
     turn = room.turns.get(call.agent)
     if turn is None or not will_read(room, turn, call.seq):
         return False
-    if turn.calls[-1].seq != call.seq and call.seq not in [known.seq for known in turn.calls]:
+    if not turn.called_by(call.seq):
         room.put_turn(turn.joined(call))
     return True
 
