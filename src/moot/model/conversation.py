@@ -26,6 +26,11 @@ class ReplyStrategy(StrEnum):
     ROUND_ROBIN = "round_robin"
 
 
+# Names for members that every post asks for: looking one up in its enum takes ten times as long.
+EPHEMERAL, HYBRID = ConversationKind.EPHEMERAL, ReplyStrategy.HYBRID
+MENTION_ONLY = ReplyStrategy.MENTION_ONLY
+
+
 class TurnOrder(StrEnum):
     SEQUENTIAL = "sequential"
     PARALLEL = "parallel"

@@ -221,7 +221,7 @@ class Turn(Struct, frozen=True, gc=False):
     def joined(self, call: Call) -> "Turn":
         """This turn with one more message it answers to; a forced one makes it a must."""
         calls = self.calls if call in self.calls else (*self.calls, call)[-MOST_CALLS:]
-        if call.reason in FORCING and self.duty is Duty.MAY:
+        if self.duty is MAY and call.reason in FORCING:
             return structs.replace(self, calls=calls, duty=Duty.MUST, reason=call.reason)
         return structs.replace(self, calls=calls)
 
@@ -236,6 +236,8 @@ class Turn(Struct, frozen=True, gc=False):
         return structs.replace(self, state=state, **fields)
 
 
+# Names for members that every post asks for: looking one up in its enum takes ten times as long.
+RUNNING, MUST, MAY, MENTION = TurnState.RUNNING, Duty.MUST, Duty.MAY, Rule.MENTION
 FORCING = frozenset({Rule.MENTION, Rule.FORCE, Rule.ROUND_ROBIN, Rule.TASK, Rule.ASK})
 MOST_CALLS = 8
 """A turn remembers this many of the newest messages that called it."""

@@ -4,17 +4,20 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from moot.model.answer import Delivery
-from moot.model.conversation import ReplyStrategy
+from moot.model.conversation import HYBRID
 from moot.model.ids import ParticipantId
 from moot.model.message import Message, Part, Plan
-from moot.model.participant import Participant
+from moot.model.participant import TAKES_TURNS, Participant
 from moot.model.round import Round
 from moot.model.turn import (
     FORCING,
+    MAY,
     MOVES_CURSOR,
+    MUST,
     OPEN,
     UNCLAIMED,
     Call,
@@ -72,17 +75,13 @@ def plan(
 ) -> Plan:
     """Each agent's part as far as it can be known before the floor moves."""
     parts: dict[ParticipantId, Part] = {}
-    slots = cap
+    in_rounds, turns, slots = room.takes_rounds, room.turns, cap
     for call in calls:
-        agent, duty, rule = (
-            call.agent,
-            Duty.MUST if room.takes_rounds or call.human else Duty.MAY,
-            call.reason,
-        )
-        turn = room.turns.get(agent)
+        agent = call.agent
+        duty, rule = MUST if in_rounds or call.human else MAY, call.reason
         if agent in blocks:
             duty, rule = Duty.BLOCKED, blocks[agent]
-        elif room.takes_rounds and (turn is None or turn.state not in UNCLAIMED):
+        elif in_rounds and (agent not in turns or turns[agent].state not in UNCLAIMED):
             duty, rule = (duty, rule) if slots > 0 else (Duty.BLOCKED, Rule.CAP)
             slots -= 1
         parts[agent] = Part(agent, duty, rule)
@@ -90,11 +89,12 @@ def plan(
         if agent not in parts:
             parts[agent] = Part(agent, Duty.BLOCKED, rule)
     others = _others(room, author)
-    if author.id not in parts and author.id in room.roster().agents:
+    agents = room.roster().agents
+    if author.id in agents and author.id not in parts:
         parts[author.id] = Part(author.id, Duty.OBSERVES, Rule.SELF)
     if others is POLLED:
         here = room.here()
-        for agent in room.roster().agents:
+        for agent in agents:
             if agent not in here and agent not in parts:
                 parts[agent] = Part(agent, Duty.OBSERVES, Rule.AWAY)
     return Plan(tuple(parts.values()), others)
@@ -107,8 +107,8 @@ NOT_ASKED = (Duty.OBSERVES, Rule.STRATEGY)
 
 def _others(room: Room, author: Participant) -> tuple[Duty, Rule]:
     """What holds for agents the message does not call."""
-    polls = room.takes_rounds and room.settings.reply_strategy is ReplyStrategy.HYBRID
-    if not polls or author.speaks_in_turns:
+    polls = room.takes_rounds and room.settings.reply_strategy is HYBRID
+    if not polls or author.kind in TAKES_TURNS:
         return NOT_ASKED
     return POLLED if room.here() else ALL_AWAY
 
@@ -131,7 +131,7 @@ def covers(turn: Turn, seq: int) -> bool:
     return turn.state in UNCLAIMED or turn.lo < seq <= turn.hi
 
 
-class Scene(NamedTuple):
+class Scene(Struct, frozen=True, gc=False):
     """How a conversation stood when the floor had moved on: all that a receipt is made from."""
 
     roster: Roster

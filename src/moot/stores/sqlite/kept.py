@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from moot.model.chain import Root
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.round import RoundState
-from moot.model.turn import OPEN, Turn, TurnState
+from moot.model.turn import OPEN, RUNNING, Turn
 from moot.stores.desk import Desk, Dirty
 
 MOST_ROOMS = 1024
@@ -40,7 +40,7 @@ class KeptDesk(Desk):
 
     def add_turn(self, turn: Turn) -> None:
         super().add_turn(turn)
-        if turn.state is TurnState.RUNNING:
+        if turn.state is RUNNING:
             self._running.setdefault(turn.agent, {})[turn.id] = turn
         elif turn.agent in self._running:
             self._running[turn.agent].pop(turn.id, None)
