@@ -208,6 +208,14 @@ class Model(Protocol):
         ...
 
 
+class Catalogue(Protocol):
+    """Who offers models."""
+
+    async def models(self) -> list[str]:
+        """Which there are, by the provider's own names; asking costs no tokens."""
+        ...
+
+
 class Tool(Protocol):
     """Something a brain may call. Refusals and failures are results, told to the model; only bugs raise."""
 

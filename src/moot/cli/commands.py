@@ -14,7 +14,11 @@ COMMANDS: Final[dict[str, Entry]] = {
     "init": Entry(
         "moot.cli.init:init", "Start", "Set up: your name, your first agents, what they think with."
     ),
-    "doctor": Entry("moot.cli.doctor:doctor", "Start", "Check the home, the settings and the database."),
+    "doctor": Entry(
+        "moot.cli.doctor:doctor",
+        "Start",
+        "Check that all is well, and repair what is safe.",
+    ),
     "chat": Entry("moot.cli.chat:chat", "Talk", "Talk with agents, or in a conversation."),
     "send": Entry("moot.cli.send:send", "Talk", "Send one message and wait for the reply."),
     "ask": Entry("moot.cli.ask:ask", "Talk", "Make agents answer, wait for them, and print what they say."),
@@ -23,7 +27,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "search": Entry("moot.cli.search:search", "Talk", "Find messages by words, authors, places and times."),
     "why": Entry("moot.cli.why:why", "Talk", "Why each agent answered a message or was silent."),
     "conv": Entry("moot.cli.conv:conv", "Conversations", "Make, find and change conversations."),
-    "agents": Entry("moot.cli.daemons:agents", "Agents", "Who is here."),
+    "agents": Entry("moot.cli.team:agents", "Agents", "Who is here: find, make, change and run agents."),
     "group": Entry("moot.cli.group:group", "Conversations", "The verbs of /group, from a shell."),
     "turns": Entry("moot.cli.reading:turns", "Agents", "Which turns agents took, take or wait for."),
     "turn": Entry("moot.cli.inspect:turn", "Agents", "One turn, with what its agent was given."),
@@ -36,8 +40,11 @@ COMMANDS: Final[dict[str, Entry]] = {
         "Rebuild an agent's views from the log, and prove them equal to the store's.",
     ),
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
+    "models": Entry("moot.cli.models:models", "Agents", "What agents could think with."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
+    "mcp": Entry("moot.cli.mcp_clients:mcp", "Run", "Connect coding agents: Claude Code, Codex and others."),
+    "logs": Entry("moot.cli.logs:logs", "Run", "What the hub has logged."),
     "config": Entry("moot.cli.config:config", "Data", "Read and change moot.toml."),
     "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),
     "import": Entry("moot.cli.import_:import_", "Data", "Take in conversations that were exported."),
@@ -57,4 +64,6 @@ ALIASES: Final = {
     "groups": "group",
     "key": "keys",
     "backups": "backup",
+    "model": "models",
+    "serve": "up",
 }

@@ -12,6 +12,7 @@ import click
 from msgspec import Struct
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.grammar import leaf
 from moot.cli.opening import opened_hub, reading_hub, with_reading
 from moot.cli.screen import clock_time, safe
@@ -67,6 +68,8 @@ class Tail:
         opened = opened_hub if self._is_followed else reading_hub
         async with opened(self._session) as hub:
             after = hub.position
+            self._conv = (await meaning.place(hub, self._conv)).id if self._conv else None
+            self._agent = await meaning.agent(hub, self._agent) if self._agent else None
             found = await self._newest(hub, self._span)
             if self._session.json and not self._lines:
                 self._session.screen.data([message.to_dict() for message in found])
@@ -90,7 +93,7 @@ class Tail:
     async def _spoken_in(self, hub: Hub, span: float | None) -> list[shapes.Conversation]:
         """Archived ones too. The newest messages lie in the conversations that changed last."""
         if self._conv:
-            return [await hub.conversations.get(self._conv.lstrip("#"))]
+            return [await hub.conversations.get(self._conv)]
         found = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
         found.sort(key=lambda place: place.updated_at or "", reverse=True)
         return found if span is not None or self._agent else found[:NEWEST]
@@ -125,7 +128,9 @@ def turns(session: Session, conv: str | None, agent: str | None, state: str | No
     """Which turns agents took, take or wait for."""
 
     async def work(hub: Hub) -> list[shapes.Turn]:
-        return await hub.turns(conversation=conv, agent=agent, state=state)
+        where = (await meaning.place(hub, conv)).id if conv else None
+        who = await meaning.agent(hub, agent) if agent else None
+        return await hub.turns(conversation=where, agent=who, state=state)
 
     found = with_reading(session, work)
     if session.json:

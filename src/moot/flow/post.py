@@ -177,7 +177,7 @@ def speak(room: Room, author: Participant, command: Post) -> Receipt:
     )
 
 
-def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any]) -> Message:
+def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any], *, reply_to: int = 0) -> Message:
     """What an agent says at the end of its turn. The caller ends the turn and moves the floor on."""
     seen_to = turn.shared and room.conversation.head > turn.hi
     message, _ = say(
@@ -189,6 +189,7 @@ def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any]) -> Messag
             cap=0,
             turn=turn,
             here=True,
+            reply_to=reply_to,
             metadata={**metadata, "seen_to": turn.hi} if seen_to else metadata,
         ),
     )

@@ -19,18 +19,20 @@ import msgspec
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import View
-from moot.errors import BadValue, NotFound, NotPermitted, TimedOut
+from moot.errors import BadValue, NotFound, NotPermitted, Stale, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking, Surroundings
-from moot.hub import deliveries, inspect, searching, stream
+from moot.hub import deliveries, handing, inspect, searching, stream
 from moot.hub.addresses import is_number, located, replied
+from moot.hub.advice import advised
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import Broadcast
 from moot.hub.calls import Calls
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
+from moot.hub.handing import Ask
 from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
 from moot.hub.replay import replay
@@ -38,7 +40,7 @@ from moot.hub.texts import storable
 from moot.hub.tokens import acted
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
-from moot.model.answer import Preview, Receipt, Warned
+from moot.model.answer import Preview, Receipt
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.message import Message
 from moot.model.prompt import Offered
@@ -57,6 +59,7 @@ class Hub:
         self._turn = turn
         self.conversations = Conversations(core, me)
         self.agents = Agents(core, me)
+        self.openers = core.openers
 
     @classmethod
     @asynccontextmanager
@@ -169,7 +172,7 @@ class Hub:
             metadata=correlated(correlation_id),
         )
         receipt: Receipt = await self._core.do(post, command)
-        return self._with_near_names(receipt)
+        return await advised(self._core, receipt, max_turns)
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
@@ -187,18 +190,10 @@ class Hub:
     def _checked(self, text: str) -> str:
         return storable(text, self.settings.limits.message_bytes)
 
-    def _with_near_names(self, receipt: Receipt) -> Receipt:
-        """Unknown names in the text come back with those they may have meant."""
-        if not any(warning.code == "E201" for warning in receipt.warnings):
-            return receipt
-        known = [who.name for who in self._core.people()]
-        told = tuple(_near(warning, known) for warning in receipt.warnings)
-        return msgspec.structs.replace(receipt, warnings=told)
-
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
-        receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
+        receipt = await advised(self._core, await self._core.parts.store.preview(post, command))
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
@@ -359,6 +354,33 @@ class Hub:
         who = (await self._core.participant(agent)).id if agent else self._me
         return await inbox(self._core, who, unread=unread, limit=limit)
 
+    # --- being handed messages: outside agents, who have no host here --------------------------------------
+
+    async def check(self, *, limit: int = 50, handed: Sequence[str] | None = None) -> shapes.Handed:
+        """What waits for an outside agent, as a turn of its own; asking again ends that turn as passed."""
+        return await handing.check(self._core, self._asking(limit, handed))
+
+    async def wait(
+        self,
+        *,
+        timeout: float = 30.0,  # noqa: ASYNC109
+        limit: int = 50,
+        handed: Sequence[str] | None = None,
+    ) -> shapes.Handed:
+        """`check`, and where nothing waits, as soon as something does; nothing when the time is over."""
+        return await handing.wait(self._core, self._asking(limit, handed), timeout)
+
+    async def reply(self, message_id: str, text: str) -> Receipt | None:
+        """Answer a message: the end of the turn it came with. None where the text was silence."""
+        where, seq = located(message_id)
+        try:
+            return await handing.reply(self._core, self._me, (where, seq), self._checked(text))
+        except Stale:  # it was answered before, or its time is over: this is one more message
+            return await self.post(where, text, reply_to=message_id)
+
+    def _asking(self, limit: int, handed: Sequence[str] | None) -> Ask:
+        return Ask(self._me, max(1, limit), None if handed is None else tuple(handed))
+
     # --- waiting ---------------------------------------------------------------------------------------
 
     async def unsettled(self, conversation: str | None = None) -> list[shapes.Turn]:
@@ -421,10 +443,3 @@ class Hub:
     async def acted_as(self, name: str, what: str) -> None:
         """Keep in the audit that the owner did this in another's name."""
         await acted(self._core, (await self._core.participant(name)).id, what)
-
-
-def _near(warning: Warned, known: list[str]) -> Warned:
-    near = [name for token in warning.names[:3] for name in nearest(token, known)]
-    if warning.code != "E201" or not near:
-        return warning
-    return Warned(warning.code, f"{warning.message}; did you mean {', '.join(near)}?", warning.names)

@@ -140,7 +140,7 @@ def deliveries(room: Room, message: Message) -> tuple[Delivery, ...]:
     special = parts.keys() | room.turns.keys()
     told: list[Delivery] = []
     for agent, who in room.people().items():
-        reach = "live" if who.live_until > now else "away"
+        reach = "live" if who.live_until > now else who.reachable(now).value
         if agent not in special:
             told.append(Delivery(who.name, duty, "queued", rule, reason, reach))
         elif agent != message.author:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from moot.rules.names import NAME_EXPECTED, NameProblem, check_display, is_name
+from moot.rules.palette import COLOUR_NAMES
 
 _MOST_WHOLE: Final = 1_000_000_000
 _MOST_SECONDS: Final = 365 * 24 * 3600
@@ -159,6 +160,12 @@ LINE: Final = text(
 PLAIN: Final = text("one line of text", lambda value: not _controls(value))
 DISPLAY: Final = text("a display name: up to 128 visible characters", _is_display)
 FOLDER: Final = text("a path", lambda value: value.strip() != "" and not _controls(value))
+COLOUR: Final = Takes(
+    f"empty, or one of {', '.join(COLOUR_NAMES)}",
+    lambda value: isinstance(value, str) and value in ("", *COLOUR_NAMES),
+    str,
+    COLOUR_NAMES,
+)
 HOST: Final = text(
     "a host name or an address, such as 127.0.0.1", lambda value: _HOST.fullmatch(value) is not None
 )

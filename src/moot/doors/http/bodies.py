@@ -1,6 +1,6 @@
 """What requests may contain and answers hold. A field that is not here is refused: none of them names a sender."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -172,27 +172,6 @@ class Resumed(Struct, frozen=True):
 class AgentList(Struct, frozen=True, rename={"me": "self"}):
     agents: list[shapes.Agent]
     me: str
-
-
-class Delivered(Struct, frozen=True, omit_defaults=True):
-    delivered: bool
-    target: str
-    id: str
-    seq: int
-    delayed_ms: int = 0
-
-
-class Undelivered(Struct, frozen=True, omit_defaults=True):
-    delivered: bool
-    error: str
-    available: list[str] | None = None
-    retry_after_ms: int | None = None
-
-
-class Broadcast(Struct, frozen=True):
-    delivered_to: list[str]
-    failed: list[dict[str, Any]]
-    broadcast_id: str
 
 
 class TokenList(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """A query as FTS5 takes it. Every word is quoted, so that none of them is an operator, whatever a person types.
 
-Two columns: `content` holds what was said, `traits` the made-up words of schema/0005_search.sql.
+Two columns: `content` holds what was said, `traits` the made-up words of schema/0006_search.sql.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
