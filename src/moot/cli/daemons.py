@@ -12,6 +12,7 @@ import click
 from moot.cli import meaning
 from moot.cli.agents import agents, mark
 from moot.cli.exits import FAILED, OK
+from moot.cli.grammar import SECONDS
 from moot.cli.logs import SHOWN_LINES
 from moot.cli.logs import show as show_log
 from moot.cli.opening import can_run, home_of, set_up_logs, with_hub, with_reading
@@ -197,7 +198,7 @@ def logs(session: Session, name: str, follow: bool) -> None:
 @agents.command("ping", examples=("moot agent ping arya", "moot agent ping arya --think"))
 @click.argument("name")
 @click.option("--think", is_flag=True, help="Also send a real message and wait for the reply.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=30.0, help="Seconds to wait for it (30).")
+@click.option("--timeout", type=SECONDS, metavar="SECS", default=30.0, help="Seconds to wait for it (30).")
 @click.pass_obj
 def ping(session: Session, name: str, think: bool, timeout: float) -> int:
     """Test in three steps whether an agent can be reached: known, woken, answering."""
