@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moot import shapes
+from moot.cli.absence import unwoken
 from moot.cli.exits import OK, OUTCOMES, WAITED
 from moot.cli.failures import text as error_text
 from moot.cli.opening import host_the_absent
@@ -78,9 +79,12 @@ async def posted(
         warn(session, receipt)
         if wait is None:
             why = await hub.why(receipt.id)
-            return Outcome(receipt, (), "queued", why, why)
-        done = await talk.outcome(receipt, await talk.wait(wait))
-        await talk.read()
+            done = Outcome(receipt, (), "queued", why, why)
+        else:
+            done = await talk.outcome(receipt, await talk.wait(wait))
+            await talk.read()
+        for line in await unwoken(hub, done.why):
+            session.screen.note(line)
         return done
 
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+import apsw
 import pytest
 
 from moot import Hub, shapes
@@ -312,3 +313,35 @@ def test_of_two_sessions_in_a_folder_each_is_told_its_own(
     session.sent("for the first")
     assert "for the second" in reason(session.hook("Stop", stop_hook_active=False))
     assert session.turns() == ["owed"]
+
+
+# --- who is not woken ------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("J-13")
+def test_a_message_for_a_session_that_nobody_wakes_says_what_would(session: Session) -> None:
+    session.sent("first")
+    told = session.shell.moot("send", NAME, "second", "--no-wait")
+    assert told.code == 0
+    assert told.err == (
+        f"queued[E502] {NAME} is not woken: it reads when it asks. 2 messages wait for it.\n"
+        "  fix   moot mcp install --wake claude\n"
+    )
+    session.hook("SessionStart", source="startup")
+    assert session.shell.moot("send", NAME, "third", "--no-wait").err == "", "its hooks bring it"
+    gone_since(session, 14 * 60)
+    told = session.shell.moot("send", NAME, "fourth", "--no-wait")
+    assert told.err == (
+        f"queued[E502] {NAME} is away (last seen 14 min ago). 4 messages wait for it.\n"
+        "  fix   moot mcp install --wake claude\n"
+    )
+
+
+def gone_since(session: Session, seconds: float) -> None:
+    connection = apsw.Connection(str(session.shell.home / "moot.db"))
+    then = time.time() - seconds
+    connection.execute(
+        "UPDATE registry SET last_active = ?, reach_until = ?, live_until = 0 WHERE name = ?",
+        (then, then, NAME),
+    )
+    connection.close()
