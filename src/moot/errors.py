@@ -22,6 +22,8 @@
     │   └── TurnFailed         E503   the agent's turn failed
     └── Trouble            the operator: the machine, the hub, a key or the database
         ├── NoKey              E101   a model is wanted, and no key is set
+        ├── KeyRefused         E102   the provider does not accept the key
+        ├── ModelUnavailable   E104   a provider is not reached, or does not answer as it should
         ├── PortTaken          E401   another program listens where the hub should
         ├── HubRunning         E403   another hub has this home
         ├── HubAbsent          E402   nobody listens
@@ -212,6 +214,21 @@ class NoKey(Trouble):
 
     code = "E101"
     name = "no_key"
+
+
+class KeyRefused(Trouble):
+    """A model's provider does not accept the key."""
+
+    code = "E102"
+    name = "key_refused"
+
+
+class ModelUnavailable(Trouble):
+    """A model's provider cannot be reached, or does not answer as it should."""
+
+    code = "E104"
+    name = "model_unavailable"
+    retryable = True
 
 
 class PortTaken(Trouble):

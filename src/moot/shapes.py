@@ -19,7 +19,7 @@ from moot.model import token as model_token
 from moot.model import turn as model_turn
 from moot.model.ids import ParticipantId, address
 from moot.rules.activity import Activity
-from moot.rules.palette import colour_index
+from moot.rules.palette import chosen_index
 
 Names = Callable[[ParticipantId], str]
 
@@ -223,7 +223,7 @@ class Agent(Shape, frozen=True):
             reachability=who.reachable(now).value,
             queue=queue,
             last_active=when(max(who.last_active, last)),
-            color=colour_index(who.name),
+            color=chosen_index(who.name, str(who.config.get("color", ""))),
             avatar=str(who.config.get("avatar", "")),
             door=who.door or "sdk",
         )
@@ -363,6 +363,16 @@ class Arrival(Shape, frozen=True):
     folder: str
     pid: int
     """The process that speaks for it, which may be gone."""
+
+
+class Removed(Shape, frozen=True):
+    """A filter of a search, and how many hits there would be without it; counted no further than a thousand."""
+
+    filter: str
+    hits: int
+
+    def told(self) -> str:
+        return f"nothing found; without {self.filter} there would be {self.hits}"
 
 
 class Received(Shape, frozen=True):

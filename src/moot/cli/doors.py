@@ -28,7 +28,10 @@ async def open_doors(
             openly=openly,
             beside={"/mcp/": mcp, "/mcp": mcp},
         ) as at:
-            yield at
+            try:
+                yield at
+            finally:
+                hub.agents.dismiss()
     finally:
         del hub.openers[DOOR]
         await mcp.close()

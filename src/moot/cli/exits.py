@@ -34,6 +34,8 @@ EXITS: Final[dict[type[errors.MootError], int]] = {
     errors.Passed: OK,
     errors.TurnFailed: FAILED,
     errors.NoKey: NO_KEY,
+    errors.KeyRefused: NO_KEY,
+    errors.ModelUnavailable: FAILED,
     errors.PortTaken: HUB,
     errors.HubRunning: HUB,
     errors.HubAbsent: HUB,

@@ -11,14 +11,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any, Final, Protocol
 
 from msgspec import DecodeError
 from msgspec.json import Decoder, Encoder
 
 from moot.client.line import Connection
-from moot.errors import HubAbsent
+from moot.errors import HubAbsent, MootError
 from moot.settings.home import Home
 
 Said = dict[str, Any]
@@ -28,6 +28,8 @@ ASKED_AGAIN: Final = frozenset(
 """Tools that can be called twice for once; a test holds this against the table of tools."""
 CALL: Final = "tools/call"
 PARSE_ERROR, LOST = -32700, -32000
+LAST_SECONDS: Final = 2.0
+"""For how long what was asked is still answered when the client has closed its end."""
 CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
 _read: Decoder[Any] = Decoder()
 _encode = Encoder().encode
@@ -102,6 +104,9 @@ class Shim:
         """`initialize` and what followed it; a client of the newer protocol needs none."""
         self._swallowed: set[Any] = set()
         self._numbers = itertools.count(1)
+        self._changing = asyncio.Lock()
+        self._quiet = asyncio.Event()
+        """Set whenever an answer leaves nothing open."""
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
         """Until the client closes its end."""
@@ -109,11 +114,19 @@ class Shim:
         try:
             async for line in lines:
                 await self._from_client(line)
+            await self._answered()
         finally:
             mending.cancel()
             await asyncio.wait([mending])
             if self._way is not None:
                 await self._way.close()
+
+    async def _answered(self) -> None:
+        """The client says no more; it may still want to hear what it asked for."""
+        if self._open_requests:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_SECONDS):
+                    await self._quiet.wait()
 
     # --- from the client ---------------------------------------------------------------------------------
 
@@ -125,9 +138,11 @@ class Shim:
         except (DecodeError, RecursionError) as wrong:
             self._tell(_error(None, PARSE_ERROR, f"this is no JSON: {wrong}"))
             return
-        if self._way is None:
-            self._whence = {**self._whence, **_client_named(self._whence, message)}
-            self._way = await self._opened()
+        async with self._changing:
+            if self._way is None:
+                self._whence = {**self._whence, **_client_named(self._whence, message)}
+                self._way = await self._opened()
+                self._introduce(self._way)
         self._remember(message)
         self._pass_on(message)
 
@@ -141,6 +156,7 @@ class Shim:
             self._introduction.append(message)
         if isinstance(method, str) and isinstance(message.get("id"), str | int):
             self._open_requests[message["id"]] = message
+            self._quiet.clear()
 
     def _pass_on(self, message: Any) -> None:
         try:
@@ -157,8 +173,13 @@ class Shim:
             self._swallowed.discard(number)
             return
         if "method" not in message:
-            self._open_requests.pop(number, None)
+            self._close(number)
         self._tell(message)
+
+    def _close(self, number: Any) -> None:
+        self._open_requests.pop(number, None)
+        if not self._open_requests:
+            self._quiet.set()
 
     def _tell(self, message: Said) -> None:
         self._write(_encode(message) + b"\n")
@@ -175,17 +196,29 @@ class Shim:
         """When the hub has gone: another way in, and what was open is asked again, or told to be lost."""
         while True:
             await self._broken.wait()
-            self._broken.clear()
-            self._way = None
-            way = await self._opened()
-            self._introduce(way)
-            for number, request in list(self._open_requests.items()):
-                if _can_be_asked_again(request):
-                    way.say(request)
-                else:
-                    del self._open_requests[number]
-                    self._tell(_lost(number, request))
-            self._way = way
+            async with self._changing:
+                self._broken.clear()
+                self._way = None
+                try:
+                    self._way = await self._opened()
+                except MootError as trouble:  # the next message of the client tries again
+                    self._give_up(trouble.title)
+                    continue
+                self._introduce(self._way)
+                self._take_up(self._way)
+
+    def _take_up(self, way: Way) -> None:
+        for number, request in list(self._open_requests.items()):
+            if _can_be_asked_again(request):
+                way.say(request)
+            else:
+                self._tell(_lost(number, request))
+                self._close(number)
+
+    def _give_up(self, why: str) -> None:
+        for number in list(self._open_requests):
+            self._tell(_error(number, LOST, why))
+            self._close(number)
 
     def _introduce(self, way: Way) -> None:
         for message in self._introduction:

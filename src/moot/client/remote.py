@@ -163,6 +163,10 @@ class RemoteHub:
         found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
         return found
 
+    async def narrowest(self, query: str) -> shapes.Removed | None:
+        found: shapes.Removed | None = await self._call("narrowest", shapes.Removed | None, query)
+        return found
+
     async def inbox(self, **filters: Any) -> list[shapes.Received]:
         found: list[shapes.Received] = await self._call("inbox", list[shapes.Received], **filters)
         return found

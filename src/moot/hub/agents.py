@@ -22,6 +22,7 @@ from moot.hub.attendance import arrival, reach_of
 from moot.hub.core import Core
 from moot.hub.hooked import moment
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
+from moot.hub.values import check_described
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant, Reach
@@ -62,6 +63,7 @@ class Agents:
         self, name: str, *, role: str = "", display: str = "", external: bool = False, human: bool = False
     ) -> shapes.Agent:
         """Somebody new: an agent that a program hosts, an outside one, or a person."""
+        check_described(role=role, display=display)
         kind = Kind.HUMAN if human else Kind.EXTERNAL if external else Kind.AGENT
         brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
         new = Newcomer(name=name, kind=kind, role=role, display=display, brain=brain)
@@ -78,6 +80,7 @@ class Agents:
         self, name: str, *, role: str | None = None, display: str | None = None, project: str | None = None
     ) -> shapes.Agent:
         """What is said of an agent; a row of moot.toml says it anew at the next start."""
+        check_described(role=role, display=display, project=project)
         who = await self._core.participant(name)
         await self._core.do(amending, Amend(who.id, role=role, display=display, project=project))
         await self._core.refresh()
@@ -148,6 +151,10 @@ class Agents:
         """An outside agent gave a sign of life at a door; with hooks that hand messages over, `next-turn`."""
         who = await self._core.participant(name)
         await self._core.attendance.sign(Sign(who.id, reach_of(reach), door=door))
+
+    def dismiss(self) -> None:
+        """The doors are about to close: whoever waits for messages is answered now."""
+        self._core.attendance.dismiss()
 
     def noticed(self, id: str, door: str) -> None:
         """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""

@@ -66,7 +66,7 @@ async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
     again = Ask(ask.who, ask.limit, (), anew=False)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), core.attendance.waiting(ask.who, seconds) as woken:
-            while not (found := await _to_an_agent(core, again)).messages:
+            while not (found := await _to_an_agent(core, again)).messages and not core.attendance.dismissed:
                 await woken.wait()
                 woken.clear()
     return found

@@ -6,10 +6,8 @@ from msgspec import structs
 
 from moot import shapes
 from moot.doors import finding
-from moot.doors.access import HOUSE, Action, Person, Principal, authorize, may
+from moot.doors.access import HOUSE, Action, Person, Principal, authorize
 from moot.hub import Hub
-
-OVERFETCH = 5
 
 
 class Caller:
@@ -33,21 +31,10 @@ class Caller:
     async def conversation(self, ref: str, action: Action) -> shapes.Conversation:
         return await finding.conversation(self.hub, self.who, ref, action)
 
-    async def around(self, message: str, action: Action) -> shapes.Conversation:
-        return await finding.around(self.hub, self.who, message, action)
-
-    async def search(self, query: str, limit: int) -> list[shapes.Hit]:
-        """Hits in the conversations that it may read."""
-        places: dict[str, bool] = {}
-        hits: list[shapes.Hit] = []
-        for hit in await self.hub.search(query, limit=limit * OVERFETCH):
-            where = hit.message.conversation
-            if where not in places:
-                places[where] = may(
-                    self.who, Action.READ, finding.place(await self.hub.conversations.get(where))
-                )
-            hits += [hit] if places[where] else []
-        return hits[:limit]
+    async def message(self, ref: str, action: Action) -> str:
+        """The address of a message whose conversation may be called by its name."""
+        where = await finding.around(self.hub, self.who, ref, action)
+        return f"{where.id}:{ref.rpartition(':')[2]}"
 
     async def handed(self, **options: Any) -> dict[str, Any]:
         """What waits for it, at once or as soon as something does; what it was given before is dealt with."""

@@ -91,16 +91,16 @@ class Changes:
         """Nobody else has anything to tell here."""
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        self._following = task = asyncio.get_running_loop().create_task(self._follow(listener))
+        following = self._follow(listener, self._caller.hub.position)
+        self._following = task = asyncio.get_running_loop().create_task(following)
 
         def unsubscribe() -> None:
             task.cancel()
 
         return unsubscribe
 
-    async def _follow(self, listener: Callable[[ServerEvent], None]) -> None:
-        hub = self._caller.hub
-        async for event in hub.events(types=CHANGES):
+    async def _follow(self, listener: Callable[[ServerEvent], None], after: int) -> None:
+        async for event in self._caller.hub.events(types=CHANGES, after=after):
             uri = self._places.get(event.conversation or "")
             if uri is not None and await self._still_may(event.conversation or ""):
                 listener(ResourceUpdated(uri=uri))

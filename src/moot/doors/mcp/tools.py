@@ -120,9 +120,9 @@ async def broadcast(caller: Caller, given: ToAll) -> Answer:
 
 
 async def reply(caller: Caller, given: Replying) -> Answer:
-    await caller.around(given.message_id, Action.POST)
+    message = await caller.message(given.message_id, Action.POST)
     try:
-        receipt = await caller.hub.reply(given.message_id, given.text)
+        receipt = await caller.hub.reply(message, given.text)
     except TurnFailed as unheard:
         return {"delivered": False, "error": unheard.title, "rule": unheard.facts.get("rule")}
     return {"delivered": False, "passed": True} if receipt is None else _receipt(receipt)
@@ -183,13 +183,13 @@ async def read_conversation(caller: Caller, given: Reading) -> Answer:
 
 async def search(caller: Caller, given: Searching) -> Answer:
     caller.allowed(Action.LOOK)
-    hits = await caller.search(given.query, FOUND_AT_ONCE)
+    hits = await caller.hub.search(given.query, limit=FOUND_AT_ONCE)
     return {"hits": [hit.to_dict() for hit in hits]}
 
 
 async def why(caller: Caller, given: About) -> Answer:
-    await caller.around(given.message_id, Action.READ)
-    return (await caller.hub.why(given.message_id)).to_dict()
+    message = await caller.message(given.message_id, Action.READ)
+    return (await caller.hub.why(message)).to_dict()
 
 
 # --- who there is ----------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) ->
 def _understood(tool: Tool, arguments: dict[str, Any] | None) -> Any:
     try:
         return msgspec.convert(arguments or {}, tool.arguments)
-    except msgspec.ValidationError as wrong:
+    except (msgspec.ValidationError, UnicodeEncodeError) as wrong:
         fields = ", ".join(field.name for field in structs.fields(tool.arguments)) or "none"
         raise BadValue(f"{tool.name}: {wrong}", detail=f"arguments are {fields}") from wrong
 
