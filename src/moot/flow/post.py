@@ -210,6 +210,8 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
             digest=said.digest,
         ),
     )
+    if author.speaks_in_turns and not room.takes_rounds:
+        direct.sent(room, author.id, seq)
     for newcomer in told.invited:
         membership.add(room, newcomer, cursor=seq - 1)
         notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
