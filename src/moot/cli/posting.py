@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moot import shapes
+from moot.cli.absence import unwoken
 from moot.cli.brakes import paused, warn
 from moot.cli.exits import NO_KEY, OK, OUTCOMES, PAUSED, WAITED
 from moot.cli.failures import text as error_text
@@ -80,9 +81,12 @@ async def posted(
         await warn(session, hub, where, receipt)
         if wait is None:
             why = await hub.why(receipt.id)
-            return Outcome(receipt, (), "queued", why, why, where)
-        done = await talk.outcome(receipt, await talk.wait(wait))
-        await talk.read()
+            done = Outcome(receipt, (), "queued", why, why, where)
+        else:
+            done = await talk.outcome(receipt, await talk.wait(wait))
+            await talk.read()
+        for line in await unwoken(hub, done.why):
+            session.screen.note(line)
         return done
 
 

@@ -297,7 +297,7 @@ class RemoteAgents:
     async def arrive(self, door: str, **whence: Any) -> shapes.Agent:
         return await self._one("arrive", door, **whence)
 
-    async def arrivals(self, client: str, folder: str | None = None) -> Arrivals:
+    async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
         kind = Arrivals
         return await self._line.call("agents.arrivals", kind, client, folder, speaker=self._speaker)
 
