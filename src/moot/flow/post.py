@@ -159,7 +159,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     return Posted(message, author.name, why.scene(room, message), tuple(warnings))
 
 
-def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any]) -> Message:
+def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any], *, reply_to: int = 0) -> Message:
     """What an agent says at the end of its turn. The caller ends the turn and moves the floor on."""
     seen_to = turn.shared and room.conversation.head > turn.hi
     message, _ = say(
@@ -171,6 +171,7 @@ def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any]) -> Messag
             cap=0,
             turn=turn,
             here=True,
+            reply_to=reply_to,
             metadata={**metadata, "seen_to": turn.hi} if seen_to else metadata,
         ),
     )
@@ -209,6 +210,8 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
             digest=said.digest,
         ),
     )
+    if author.speaks_in_turns and not room.takes_rounds:
+        direct.sent(room, author.id, seq)
     for newcomer in told.invited:
         membership.add(room, newcomer, cursor=seq - 1)
         notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})

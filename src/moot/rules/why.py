@@ -157,7 +157,7 @@ def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
             continue
         part = parts.get(agent, message.plan.others)
         duty, state, rule, delayed = _with_turn(message.seq, part, at.turns.get(agent), at.now)
-        reach = "live" if agent in here else "away"
+        reach = "live" if agent in here else who.reachable(at.now).value
         told.append(Delivery(who.name, duty, state, rule, REASONS[rule], reach, delayed))
     return tuple(told)
 

@@ -1,42 +1,42 @@
-"""The way of a request: who is it, not too often, may it, is it well-formed; then its function; then the answer."""
+"""The way of a request: who is it (gate.py), may it, is it well-formed; then its function; then the answer."""
 
-import hmac
+import asyncio
 import math
 import time
 from collections.abc import Mapping
-from typing import Any
+from functools import cache, reduce
+from operator import or_
+from typing import Any, get_args
 from uuid import uuid4
 
 import msgspec
 import structlog
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
-from moot.doors.access import NOBODY, Principal, Standing, unauthenticated
+from moot.doors.access import NOBODY, Principal, Standing
 from moot.doors.http import finding
+from moot.doors.http.gate import Gate
 from moot.doors.http.guard import sent
 from moot.doors.http.problems import Answer, Refusal, problem
-from moot.doors.http.rate import Buckets
 from moot.doors.http.sse import Stream
 from moot.doors.http.table import Call, House, Route
-from moot.errors import BadValue, MootError, NotFound, NotPermitted, RateLimited
-from moot.hub import Hub
-from moot.model.token import Scope
+from moot.errors import BadValue, MootError, NotFound, NotPermitted
 from moot.rules.redact import redacted
 
 log = structlog.get_logger("moot.http")
 
-ALL_SCOPES = frozenset(scope.value for scope in Scope)
 LEAST_BODY = 1024 * 1024
-TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
+BODY_SECONDS = 30.0
+TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED, TOO_SLOW = 413, 415, 405, 400, 408
 
 
 class Entry:
     """Everything at one path: its methods, and what they share."""
 
-    def __init__(self, routes: Mapping[str, Route], house: House, buckets: Buckets) -> None:
+    def __init__(self, routes: Mapping[str, Route], house: House, gate: Gate) -> None:
         self._routes = dict(routes)
         self._house = house
-        self._buckets = buckets
+        self._gate = gate
         self._path = next(iter(routes.values())).path
         self._decoders = {r.body: msgspec.json.Decoder(r.body) for r in routes.values() if r.body is not None}
         self._most_bytes = max(LEAST_BODY, 2 * house.hub.settings.limits.message_bytes)
@@ -68,12 +68,14 @@ class Entry:
                     f"{request.method[:20]} means nothing here", detail=f"allowed: {self.allow}"
                 )
                 raise Refusal(NO_METHOD, told, allow=self.allow)
-            who = await self._principal(request, route)
+            who = NOBODY if route.action is None else await self._gate.principal(request)
             return await self._carried_out(request, route, who)
         except Refusal as refusal:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
             return problem(_without_hints(error, who))
+        except ClientDisconnect:  # nobody reads this answer
+            return problem(BadValue("the caller left before its request was whole"), MALFORMED)
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             number = uuid4().hex[:12]
             log.error(
@@ -85,58 +87,10 @@ class Entry:
             )
             return problem(MootError("the hub failed at this", detail=f"its log says more under {number}"))
 
-    # --- who ---------------------------------------------------------------------------------------------
-
-    async def _principal(self, request: Request, route: Route) -> Principal:
-        """As the credential says, and not more often than it may."""
-        if route.action is None:
-            return NOBODY
-        who = await self._bearer(request)
-        if who.standing is Standing.NOBODY:
-            raise unauthenticated()
-        if who.standing is Standing.PARTICIPANT and (wait := self._buckets.take(who.id)):
-            raise RateLimited(
-                f"{who.name} asks too often",
-                detail=f"{self._house.hub.settings.limits.requests_per_second:g} requests a second are allowed",
-                retry_after_ms=math.ceil(wait * 1000),
-            )
-        return await self._spoken_for(request, who)
-
-    async def _bearer(self, request: Request) -> Principal:
-        given = request.headers.getlist("authorization")
-        kind, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        if kind.lower() != "bearer" or not token.isascii():
-            return NOBODY
-        hub = self._house.hub
-        if hmac.compare_digest(token, self._house.owner_token):
-            return Principal(Standing.OWNER, hub.name, hub.name, human=True, scopes=ALL_SCOPES)
-        found = await hub.agents.bearer(token)
-        if found is None:
-            return NOBODY
-        return Principal(
-            Standing.PARTICIPANT, found.id, found.name, found.human, found.scopes, token=found.token
-        )
-
-    async def _spoken_for(self, request: Request, who: Principal) -> Principal:
-        """`Moot-Act-As`, from the owner only. All rules bind whom the owner speaks for."""
-        name = request.headers.get("moot-act-as")
-        if name is None:
-            return who
-        if who.standing is not Standing.OWNER:
-            raise NotPermitted("only the owner may speak for somebody else", fix=("leave out Moot-Act-As",))
-        speaker = await self._house.hub.agents.get(name)
-        if speaker.name == who.name:
-            return who
-        human = speaker.kind == "human"
-        return Principal(Standing.PARTICIPANT, speaker.id, speaker.name, human, ALL_SCOPES, by_owner=True)
-
-    def _voice(self, who: Principal) -> Hub:
-        return self._house.hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self._house.hub
-
     # --- what --------------------------------------------------------------------------------------------
 
     async def _carried_out(self, request: Request, route: Route, who: Principal) -> Answer | Stream:
-        hub = self._voice(who)
+        hub = self._gate.voice(who)
         path: dict[str, str] = dict(request.path_params)
         found = await finding.named_by(route, hub, who, path)
         call = Call(
@@ -184,10 +138,15 @@ class Entry:
         if told.isdecimal() and int(told[:20]) > self._most_bytes:
             raise too_large
         read = bytearray()
-        async for piece in request.stream():
-            read += piece
-            if len(read) > self._most_bytes:
-                raise too_large
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                async for piece in request.stream():
+                    read += piece
+                    if len(read) > self._most_bytes:
+                        raise too_large
+        except TimeoutError:
+            slow = BadValue(f"the body did not come within {BODY_SECONDS:g} seconds")
+            raise Refusal(TOO_SLOW, slow, connection="close") from None
         return bytes(read)
 
 
@@ -196,8 +155,12 @@ def _query(request: Request, route: Route) -> Any:
     given = dict(pairs)
     if len(given) != len(pairs):
         raise BadValue("a parameter stands in the query twice")
+    kinds = {field.encode_name: _spelled(field.type) for field in msgspec.structs.fields(route.query)}
     try:
-        found = msgspec.convert(given, route.query, strict=False)
+        known = {
+            name: msgspec.convert(given[name], kinds[name], strict=False) for name in kinds.keys() & given
+        }
+        found = msgspec.convert({**given, **known}, route.query)
     except msgspec.ValidationError as wrong:
         fields = ", ".join(route.query.__struct_encode_fields__) or "none"
         raise BadValue(f"the query does not fit: {wrong}", detail=f"parameters are {fields}") from wrong
@@ -205,6 +168,13 @@ def _query(request: Request, route: Route) -> Any:
         if isinstance(value, float) and not math.isfinite(value):
             raise BadValue("the query does not fit: not a finite number")
     return found
+
+
+@cache
+def _spelled(hint: Any) -> Any:
+    """What a parameter is when it is there: "null" is then a word, not the absence of one."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return reduce(or_, kinds) if type(None) in get_args(hint) else hint
 
 
 def _without_hints(error: MootError, who: Principal) -> MootError:

@@ -6,7 +6,7 @@ explicit word. Ending drains: streams are told with their cursor, requests under
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
@@ -17,16 +17,19 @@ from msgspec import Struct
 
 from moot import __version__
 from moot.doors.http.app import Door
+from moot.doors.http.beside import Inner
 from moot.doors.http.guard import hosts
+from moot.doors.http.holder import holder_of
+from moot.doors.http.protocol import BoundedProtocol
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
 from moot.settings import HubSettings
 
 DRAIN_SECONDS = 5
 BACKLOG = 1024
+LAST_PORT = 65535
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
-LONGEST_LINE = 64 * 1024
 
 
 class Listening(Struct, frozen=True):
@@ -53,9 +56,15 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    hub: Hub, *, home: Path, owner_token: str, facts: dict[str, Any], openly: bool = False
+    hub: Hub,
+    *,
+    home: Path,
+    owner_token: str,
+    facts: dict[str, Any],
+    openly: bool = False,
+    beside: Mapping[str, Inner] | None = None,
 ) -> AsyncIterator[Listening]:
-    """Answer HTTP for a hub until the block is left."""
+    """Answer HTTP for a hub until the block is left; `beside` has what other doors serve, by path."""
     settings = hub.settings.hub
     secured = bool(settings.certificate)
     check_place(settings, openly=openly)
@@ -69,6 +78,7 @@ async def serving(
         facts={"version": __version__, **facts},
         hosts=hosts(names, port, scheme),
         scheme=scheme,
+        beside=beside,
     )
     server = _Server(_config(door, *_certified(settings, home)))
     running = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
@@ -95,6 +105,7 @@ async def _up(server: _Server, running: asyncio.Task[None]) -> None:
 def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.Config:
     return uvicorn.Config(
         door.asgi,
+        http=BoundedProtocol,
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -102,7 +113,6 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
-        h11_max_incomplete_event_size=LONGEST_LINE,
         ssl_certfile=certificate,
         ssl_keyfile=key,
     )
@@ -154,9 +164,11 @@ def bound(host: str, port: int) -> socket.socket:
         return listener
     except OSError as error:
         listener.close()
+        holder = holder_of(port)
+        used = f'port {port} is used by "{holder.name}" (pid {holder.pid})' if holder else ""
         raise PortTaken(
-            f"the hub cannot listen on {host} port {port}: {error.strerror or error}",
-            fix=("MOOT_HUB__PORT=0 moot up takes any free port", "set hub.port in moot.toml"),
+            used or f"the hub cannot listen on {host} port {port}: {error.strerror or error}",
+            fix=(f"moot up --port {port + 1 if port < LAST_PORT else 0}", "moot config set hub.port 0"),
             host=host,
             port=port,
         ) from error
