@@ -346,6 +346,16 @@ class Handed(Shape, frozen=True):
     """To be given back with the next question."""
 
 
+class Removed(Shape, frozen=True):
+    """A filter of a search, and how many hits there would be without it; counted no further than a thousand."""
+
+    filter: str
+    hits: int
+
+    def told(self) -> str:
+        return f"nothing found; without {self.filter} there would be {self.hits}"
+
+
 class Hooked(Shape, frozen=True):
     """What a client's hook is to say at a moment of an agent's session."""
 
@@ -363,16 +373,6 @@ class Arrival(Shape, frozen=True):
     folder: str
     pid: int
     """The process that speaks for it, which may be gone."""
-
-
-class Removed(Shape, frozen=True):
-    """A filter of a search, and how many hits there would be without it; counted no further than a thousand."""
-
-    filter: str
-    hits: int
-
-    def told(self) -> str:
-        return f"nothing found; without {self.filter} there would be {self.hits}"
 
 
 class Received(Shape, frozen=True):

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import shlex
 import time
 from uuid import uuid4
 
@@ -89,7 +88,7 @@ def stop(session: Session, everyone: bool) -> None:
 
 
 async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, openly: bool) -> None:
-    from moot.cli.doors import open_doors  # noqa: PLC0415  heavy, and only a hub needs it
+    from moot.cli.doors import asking, connecting, open_doors  # noqa: PLC0415  heavy, and only a hub needs it
 
     settings = load(home)
     alive = daemons.all_running(home)
@@ -107,20 +106,14 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
                 screen.data(told)
             else:
                 _tell(session, home, settings, [spec.name for spec in specs])
-                _tell_address(session, home, at.url)
+                screen.say(f"  http   {at.url}")
+                screen.say(f"  try    {asking(home, at.url)}")
+                screen.say(f"  agents {connecting(home)}")
                 for name, pid in alive.items():
                     screen.note(f"  note   {name} runs as a daemon (pid {pid}) and stays there")
             await end.wait()
             screen.note("stopping: running turns may end; a second signal stops at once")
     screen.note("stopped")
-
-
-def _tell_address(session: Session, home: Home, url: str) -> None:
-    """With a line that works as it is printed; the token stays in its file."""
-    screen = session.screen
-    screen.say(f"  http   {url}")
-    token = f'"Authorization: Bearer $(cat {shlex.quote(str(home.token))})"'
-    screen.say(f"  try    curl -H {token} {url}/api/agents")
 
 
 def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -> None:
