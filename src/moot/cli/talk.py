@@ -121,6 +121,9 @@ class Talk:
             elif event.type == "turn.started":
                 reason = await reason_of(self.hub, event.body["reason"], event.body["cause"])
                 self._view.started(str(event.body["agent"]), reason)
+            elif event.type == "conversation.joined":
+                self.conversation = await self.hub.conversations.get(self.conversation.id)
+                self._view.moved(self.conversation)
             elif event.type in ENDINGS:
                 await self.catch_up()
                 self._view.ended(str(event.body["agent"]), str(event.body["state"]))

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import click
 
-from moot.cli.grammar import leaf
+from moot.cli.grammar import PORT, SECONDS, leaf
 from moot.cli.opening import can_run, home_of, set_up_logs
 from moot.cli.screen import hollow
 from moot.cli.serving import end_of
@@ -28,13 +28,11 @@ DRAIN_SECONDS = 20.0
 @leaf("up", examples=("moot up", "moot --home ./team up --json"))
 @click.option("--detach", is_flag=True, help="Return as soon as it is up; `moot stop` ends it.")
 @click.option("--host", metavar="ADDRESS", help="Listen there, whatever moot.toml says.")
-@click.option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), help="Listen on this port; 0: any free one."
-)
+@click.option("--port", metavar="N", type=PORT, help="Listen on this port; 0: any free one.")
 @click.option(
     "--without-tls", is_flag=True, help="Listen on a network in the clear; tokens can be overheard."
 )
-@click.option("--drain", type=click.FloatRange(min=0), default=DRAIN_SECONDS, hidden=True)
+@click.option("--drain", type=SECONDS, default=DRAIN_SECONDS, hidden=True)
 def up(
     session: Session, *, detach: bool, host: str | None, port: int | None, without_tls: bool, drain: float
 ) -> None:

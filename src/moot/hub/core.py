@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -12,7 +13,7 @@ from moot.brains.code import AgentSpec, CodeBrain
 from moot.context.given import Context
 from moot.context.templates import Templates
 from moot.context.window import Size
-from moot.errors import NotFound
+from moot.errors import MootError, NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
@@ -45,6 +46,7 @@ class Core:
         self._is_hub = socket == home.hub_sock
         self._socket = socket or home.run_peers / f"{self._identity}.sock"
         self._catching_up: asyncio.Task[None] | None = None
+        self._missing: asyncio.Task[None] | None = None
         self._look_again = False
         self._watches = False
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -66,7 +68,12 @@ class Core:
     async def open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
         self.parts = parts = await assemble(self._home, self._clock, self._committed)
         self.neighbours = Neighbours(
-            self._socket, parts.store, parts.clock, hinted=self.hinted, live=parts.log.live
+            self._socket,
+            parts.store,
+            parts.clock,
+            hinted=self.hinted,
+            live=parts.log.live,
+            lost=self._lost,
         )
         try:
             await self._open(agents, handle)
@@ -121,6 +128,7 @@ class Core:
         for watcher in (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told):
             parts.log.watch(watcher)
         self._sum_up(templates)
+        await self._miss_the_gone()
         await self._start(agents, enrolled)
         if self._listens:
             await self.watch()
@@ -167,13 +175,34 @@ class Core:
         await self.parts.log.catch_up()
 
     async def _look_around(self) -> None:
-        """Read what was told while a ping was lost; and whoever has not beaten in time is away, for all to see."""
+        """Read what was told while a ping was lost; and see who is gone."""
         await self.parts.log.catch_up()
-        now = self.parts.clock.now()
-        for host in await self.parts.store.hosts():
-            if host.id != self._identity and host.lease_until <= now:
-                await self.parts.store.transact(detaching, Detach(host.id, lapsed=True))
+        if await self._miss_the_gone():
+            await self._look_at_everything_open()
         await self.attendance.lapse()
+
+    async def _miss_the_gone(self) -> bool:
+        """Whoever has not beaten in time, or has no process any more, is away, for all to see."""
+        now = self.parts.clock.now()
+        gone = [
+            host
+            for host in await self.parts.store.hosts()
+            if host.id != self._identity and (host.lease_until <= now or not _alive(host.pid))
+        ]
+        for host in gone:
+            await self.parts.store.transact(detaching, Detach(host.id, lapsed=_alive(host.pid)))
+        return bool(gone)
+
+    def _lost(self) -> None:
+        """Another process let go of its line: if it died, what waits for its agents need not wait for its lease."""
+        if not self._closing and (self._missing is None or self._missing.done()):
+            self._missing = asyncio.get_running_loop().create_task(self._look_for_the_gone())
+            self._tasks.add(self._missing)
+            self._missing.add_done_callback(self._tasks.discard)
+
+    async def _look_for_the_gone(self) -> None:
+        with suppress(MootError):  # the sweep comes to it
+            await self._look_around()
 
     def _committed(self, events: list[Event]) -> None:
         self.neighbours.committed(events)
@@ -369,4 +398,13 @@ def _alive(pid: int) -> bool:
         return False
     except PermissionError:
         return True
-    return True
+    return not _is_zombie(pid)
+
+
+def _is_zombie(pid: int) -> bool:
+    """Dead, but its parent has not asked for it: in many containers nobody ever does."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[:1] == ["Z"]

@@ -1,5 +1,6 @@
 """The way of a request: who is it (gate.py), may it, is it well-formed; then its function; then the answer."""
 
+import asyncio
 import math
 import time
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from uuid import uuid4
 
 import msgspec
 import structlog
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from moot.doors.access import NOBODY, Principal, Standing
 from moot.doors.http import finding
@@ -25,7 +26,8 @@ from moot.rules.redact import redacted
 log = structlog.get_logger("moot.http")
 
 LEAST_BODY = 1024 * 1024
-TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
+BODY_SECONDS = 30.0
+TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED, TOO_SLOW = 413, 415, 405, 400, 408
 
 
 class Entry:
@@ -72,6 +74,8 @@ class Entry:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
             return problem(_without_hints(error, who))
+        except ClientDisconnect:  # nobody reads this answer
+            return problem(BadValue("the caller left before its request was whole"), MALFORMED)
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             number = uuid4().hex[:12]
             log.error(
@@ -134,10 +138,15 @@ class Entry:
         if told.isdecimal() and int(told[:20]) > self._most_bytes:
             raise too_large
         read = bytearray()
-        async for piece in request.stream():
-            read += piece
-            if len(read) > self._most_bytes:
-                raise too_large
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                async for piece in request.stream():
+                    read += piece
+                    if len(read) > self._most_bytes:
+                        raise too_large
+        except TimeoutError:
+            slow = BadValue(f"the body did not come within {BODY_SECONDS:g} seconds")
+            raise Refusal(TOO_SLOW, slow, connection="close") from None
         return bytes(read)
 
 
