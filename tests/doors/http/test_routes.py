@@ -402,7 +402,11 @@ async def test_a_post_to_nowhere_or_to_what_is_closed_is_refused(world: World, k
     closed = await world.post(
         f"/api/conversations/{where}/messages", {"text": "y"}, **key and {"Idempotency_Key": "k3"}
     )
-    assert (by_name.status_code, closed.status_code, closed.json()["name"]) == (404, 409, "conversation_archived")
+    assert (by_name.status_code, closed.status_code, closed.json()["name"]) == (
+        404,
+        409,
+        "conversation_archived",
+    )
 
 
 async def test_a_repeat_by_another_name_of_the_conversation_is_a_repeat(world: World) -> None:
