@@ -9,6 +9,7 @@ import msgspec
 from moot import shapes
 from moot.errors import BadValue, Conflict
 from moot.flow import archive, configure, create, go_on, interrupt, join, leave, mark
+from moot.hub.bookmarks import Bookmarks
 from moot.hub.checking import Checked
 from moot.hub.core import Core
 from moot.hub.importing import Import
@@ -32,6 +33,7 @@ class Conversations:
     def __init__(self, core: Core, me: ParticipantId) -> None:
         self._core = core
         self._me = me
+        self.bookmarks = Bookmarks(core, me)
 
     async def create(
         self,

@@ -9,17 +9,20 @@ from typing import assert_never
 
 from msgspec import structs
 
+from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.change import (
     AddSummary,
     AppendMessage,
     Change,
+    DropBookmark,
     DropConversation,
     DropHost,
     DropMember,
     Emit,
     ForgetSummaries,
     KeepText,
+    PutBookmark,
     PutConversation,
     PutHost,
     PutMember,
@@ -50,7 +53,9 @@ class Dirty:
     """Rows to write, each once, whatever the number of decisions that touched it."""
 
     __slots__ = (
+        "bookmarks",
         "conversations",
+        "dropped_bookmarks",
         "dropped_conversations",
         "dropped_hosts",
         "dropped_members",
@@ -90,6 +95,8 @@ class Dirty:
         self.forgotten_summaries: set[ConversationId] = set()
         self.texts: dict[str, str] = {}
         self.tokens: dict[TokenId, Token] = {}
+        self.bookmarks: dict[BookmarkKey, Bookmark] = {}
+        self.dropped_bookmarks: set[BookmarkKey] = set()
         self.events: list[Event] = []
 
     def __bool__(self) -> bool:
@@ -118,6 +125,7 @@ class Desk:
         self.keys: dict[tuple[ParticipantId, str], Message] = {}
         self.hosts_by_id: dict[HostId, Host] = {}
         self.tokens: dict[TokenId, Token] = {}
+        self.bookmarks: dict[BookmarkKey, Bookmark] = {}
 
     # --- filling -------------------------------------------------------------------------------------
 
@@ -201,6 +209,12 @@ class Desk:
     def token(self, token: TokenId) -> Token | None:
         return self.tokens.get(token)
 
+    def bookmark(self, key: BookmarkKey) -> Bookmark | None:
+        return self.bookmarks.get(key)
+
+    def bookmarks_of(self, participant: ParticipantId) -> list[Bookmark]:
+        return [mark for mark in self.bookmarks.values() if mark.participant == participant]
+
     def turn_id(self) -> TurnId:
         given = self.next_turn
         self.next_turn += 1
@@ -260,8 +274,7 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
                 dirty.members.pop((where, who), None)
                 dirty.dropped_members.add((where, who))
             case PutRoot(root=root):
-                desk.roots[root.id] = root
-                dirty.roots[root.id] = root
+                desk.roots[root.id] = dirty.roots[root.id] = root
             case PutPair(pair=pair):
                 desk.pairs[pair.sender, pair.receiver] = pair
                 dirty.pairs[pair.sender, pair.receiver] = pair
@@ -277,8 +290,9 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
             case PutHost() | DropHost():
                 _presence(desk, change, dirty)
             case PutToken(token=token):
-                desk.tokens[token.id] = token
-                dirty.tokens[token.id] = token
+                desk.tokens[token.id] = dirty.tokens[token.id] = token
+            case PutBookmark() | DropBookmark():
+                _bookmark(desk, change, dirty)
             case KeepText(digest=digest, text=text):
                 dirty.texts[digest] = text
             case AddSummary() | ForgetSummaries():
@@ -309,6 +323,17 @@ def _summaries(change: AddSummary | ForgetSummaries, dirty: Dirty) -> None:
     dirty.forgotten_summaries.add(change.conversation)
 
 
+def _bookmark(desk: Desk, change: PutBookmark | DropBookmark, dirty: Dirty) -> None:
+    if isinstance(change, PutBookmark):
+        mark = change.bookmark
+        desk.bookmarks[mark.key] = dirty.bookmarks[mark.key] = mark
+        dirty.dropped_bookmarks.discard(mark.key)
+    else:
+        desk.bookmarks.pop(change.key, None)
+        dirty.bookmarks.pop(change.key, None)
+        dirty.dropped_bookmarks.add(change.key)
+
+
 def _presence(desk: Desk, change: PutHost | DropHost, dirty: Dirty) -> None:
     """A host's lease is its agents' presence."""
     if isinstance(change, PutHost):
@@ -336,6 +361,8 @@ def _drop_conversation(desk: Desk, gone: ConversationId, dirty: Dirty) -> None:
         by_conversation.pop(gone, None)
     dirty.messages = [m for m in dirty.messages if m.conversation != gone]
     dirty.summaries = [s for s in dirty.summaries if s.conversation != gone]
+    desk.bookmarks = {k: v for k, v in desk.bookmarks.items() if v.conversation != gone}
+    dirty.bookmarks = {k: v for k, v in dirty.bookmarks.items() if v.conversation != gone}
     dirty.conversations.pop(gone, None)
     dirty.members = {k: v for k, v in dirty.members.items() if k[0] != gone}
     dirty.turns = {k: v for k, v in dirty.turns.items() if v.conversation != gone}

@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 from msgspec import json
 
+from moot.model.bookmark import BookmarkKey
 from moot.model.chain import Root
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
@@ -31,6 +32,8 @@ class Wanted:
     """All that the commands of a batch ask for, each thing once."""
 
     __slots__ = (
+        "bookmarks",
+        "bookmarks_of",
         "everyone",
         "hosts",
         "ids",
@@ -54,6 +57,8 @@ class Wanted:
         self.roots: set[RootId] = set()
         self.keys: defaultdict[ParticipantId, list[str]] = defaultdict(list)
         self.tokens: set[TokenId] = set()
+        self.bookmarks: set[BookmarkKey] = set()
+        self.bookmarks_of: set[ParticipantId] = set()
         self.hosts = False
         self.everyone = False
         for scope in scopes:
@@ -66,6 +71,9 @@ class Wanted:
         self.turns.update(scope.turns)
         self.roots.update(scope.roots)
         self.tokens.update(scope.tokens)
+        self.bookmarks.update(scope.bookmarks)
+        if scope.bookmarks_of is not None:
+            self.bookmarks_of.add(scope.bookmarks_of)
         for where, seq in scope.messages:
             self.messages[where].append(seq)
         if scope.running_of is not None:
@@ -100,6 +108,7 @@ class Loading:
         if wanted.tokens:
             for token in rows.TOKENS.many(self._get(LOAD.tokens, wanted.tokens)):
                 desk.tokens[token.id] = token
+        self._bookmarks(desk, wanted)
         if wanted.hosts and not desk.has_hosts:
             desk.has_hosts = True
             for host in rows.HOSTS.many(self._connection.execute(READ.hosts).get):
@@ -229,6 +238,13 @@ class Loading:
         if wanted:
             for found in rows.PAIRS.many(self._get(LOAD.pairs, wanted)):
                 desk.pairs[found.sender, found.receiver] = found
+
+    def _bookmarks(self, desk: Desk, wanted: Wanted) -> None:
+        named = rows.BOOKMARKS.many(self._get(LOAD.bookmarks, wanted.bookmarks)) if wanted.bookmarks else []
+        if wanted.bookmarks_of:
+            named += rows.BOOKMARKS.many(self._get(LOAD.bookmarks_of, wanted.bookmarks_of))
+        for mark in named:
+            desk.bookmarks[mark.key] = mark
 
     def _messages(self, desk: Desk, wanted: Wanted) -> None:
         if wanted.messages:
