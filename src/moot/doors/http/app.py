@@ -8,18 +8,24 @@ from typing import Any
 from msgspec import json
 from starlette.applications import Starlette
 from starlette.routing import Route as Mounted
+from starlette.routing import WebSocketRoute
 
-from moot.doors.http.entry import Entry
+from moot.doors.http.callers import Callers
+from moot.doors.http.entry import Entry, most_bytes
 from moot.doors.http.fan import Fan
-from moot.doors.http.guard import Guard, sent
+from moot.doors.http.guard import Guard, denied, sent
+from moot.doors.http.marks import Marks
 from moot.doors.http.metrics import Meters
 from moot.doors.http.openapi import document
 from moot.doors.http.problems import problem
 from moot.doors.http.rate import Buckets
-from moot.doors.http.routes import ROUTES
+from moot.doors.http.routes import ROUTES, SOCKETS
+from moot.doors.http.socket import SocketEntry
 from moot.doors.http.table import House, Route
-from moot.errors import NotFound
+from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
+
+UPGRADE, NO_METHOD = 426, 405
 
 
 class Door:
@@ -36,20 +42,40 @@ class Door:
     ) -> None:
         meters = Meters()
         self.fan = Fan(hub, meters)
+        self.marks = Marks(hub)
 
         @cache
         def openapi() -> bytes:
-            return json.encode(document(ROUTES, facts["version"]))
+            return json.encode(document(ROUTES, facts["version"], SOCKETS))
 
         house = House(
-            hub=hub, owner_token=owner_token, facts=facts, fan=self.fan, meters=meters, openapi=openapi
+            hub=hub,
+            owner_token=owner_token,
+            facts=facts,
+            fan=self.fan,
+            marks=self.marks,
+            meters=meters,
+            openapi=openapi,
         )
-        buckets = Buckets(hub.settings.limits.requests_per_second, monotonic)
-        entries = [Mounted(path, Entry(rows, house, buckets)) for path, rows in by_path(ROUTES).items()]
-        app = Starlette(routes=entries)
+        callers = Callers(house, Buckets(hub.settings.limits.requests_per_second, monotonic))
+        unknown: set[object] = set()
+        entries = [Mounted(path, Entry(rows, house, callers)) for path, rows in by_path(ROUTES).items()]
+        sockets = [WebSocketRoute(row.path, SocketEntry(row, house, callers, unknown)) for row in SOCKETS]
+        plain = [Mounted(row.path, _only_sockets) for row in SOCKETS]
+        app = Starlette(routes=[*entries, *sockets, *plain])
         app.router.default = _nowhere
         app.router.redirect_slashes = False
         self.asgi = Guard(app.router, hosts, scheme)
+        self.longest_frame = most_bytes(hub.settings.limits.message_bytes)
+        """Of a WebSocket. A message that is merely too long is refused in words, so this is longer."""
+
+    def drain(self) -> None:
+        """Tell all streams that the hub goes, and let them go."""
+        self.fan.drain()
+
+    async def close(self) -> None:
+        await self.fan.close()
+        await self.marks.close()
 
 
 def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
@@ -61,4 +87,20 @@ def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
 
 async def _nowhere(scope: Any, receive: Any, send: Any) -> None:
     missing = NotFound("there is nothing at this address", fix=("GET /openapi.json lists what there is",))
-    await sent(problem(missing), send)
+    await (sent if scope["type"] == "http" else denied)(problem(missing), send)
+
+
+class _OnlySockets:
+    """A plain request where a WebSocket is meant."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            wrong = NotPermitted(f"{scope['method'][:20]} means nothing here", detail="allowed: GET")
+            await sent(problem(wrong, NO_METHOD, {"allow": "GET"}), send)
+            return
+        plain = BadValue("this is an address for a WebSocket", fix=("ask for an Upgrade to websocket",))
+        answer = problem(plain, UPGRADE, {"upgrade": "websocket", "connection": "Upgrade"})
+        await sent(answer, send, head=scope["method"] == "HEAD")
+
+
+_only_sockets = _OnlySockets()

@@ -1,6 +1,5 @@
 """The way of a request: who is it, not too often, may it, is it well-formed; then its function; then the answer."""
 
-import hmac
 import math
 import time
 from collections.abc import Mapping
@@ -9,23 +8,20 @@ from uuid import uuid4
 
 import msgspec
 import structlog
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 
-from moot.doors.access import NOBODY, Principal, Standing, unauthenticated
+from moot.doors.access import NOBODY, Principal
 from moot.doors.http import finding
+from moot.doors.http.callers import Callers, without_hints
 from moot.doors.http.guard import sent
 from moot.doors.http.problems import Answer, Refusal, problem
-from moot.doors.http.rate import Buckets
 from moot.doors.http.sse import Stream
 from moot.doors.http.table import Call, House, Route
-from moot.errors import BadValue, MootError, NotFound, NotPermitted, RateLimited
-from moot.hub import Hub
-from moot.model.token import Scope
+from moot.errors import BadValue, MootError, NotPermitted
 from moot.rules.redact import redacted
 
 log = structlog.get_logger("moot.http")
 
-ALL_SCOPES = frozenset(scope.value for scope in Scope)
 LEAST_BODY = 1024 * 1024
 TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
 
@@ -33,13 +29,13 @@ TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
 class Entry:
     """Everything at one path: its methods, and what they share."""
 
-    def __init__(self, routes: Mapping[str, Route], house: House, buckets: Buckets) -> None:
+    def __init__(self, routes: Mapping[str, Route], house: House, callers: Callers) -> None:
         self._routes = dict(routes)
         self._house = house
-        self._buckets = buckets
+        self._callers = callers
         self._path = next(iter(routes.values())).path
         self._decoders = {r.body: msgspec.json.Decoder(r.body) for r in routes.values() if r.body is not None}
-        self._most_bytes = max(LEAST_BODY, 2 * house.hub.settings.limits.message_bytes)
+        self._most_bytes = most_bytes(house.hub.settings.limits.message_bytes)
         if "GET" in self._routes and not self._routes["GET"].streams:
             self._routes.setdefault("HEAD", self._routes["GET"])
         self.allow = ", ".join(sorted(self._routes))
@@ -73,7 +69,7 @@ class Entry:
         except Refusal as refusal:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
-            return problem(_without_hints(error, who))
+            return problem(without_hints(error, who))
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             number = uuid4().hex[:12]
             log.error(
@@ -91,52 +87,12 @@ class Entry:
         """As the credential says, and not more often than it may."""
         if route.action is None:
             return NOBODY
-        who = await self._bearer(request)
-        if who.standing is Standing.NOBODY:
-            raise unauthenticated()
-        if who.standing is Standing.PARTICIPANT and (wait := self._buckets.take(who.id)):
-            raise RateLimited(
-                f"{who.name} asks too often",
-                detail=f"{self._house.hub.settings.limits.requests_per_second:g} requests a second are allowed",
-                retry_after_ms=math.ceil(wait * 1000),
-            )
-        return await self._spoken_for(request, who)
-
-    async def _bearer(self, request: Request) -> Principal:
-        given = request.headers.getlist("authorization")
-        kind, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        if kind.lower() != "bearer" or not token.isascii():
-            return NOBODY
-        hub = self._house.hub
-        if hmac.compare_digest(token, self._house.owner_token):
-            return Principal(Standing.OWNER, hub.name, hub.name, human=True, scopes=ALL_SCOPES)
-        found = await hub.agents.bearer(token)
-        if found is None:
-            return NOBODY
-        return Principal(
-            Standing.PARTICIPANT, found.id, found.name, found.human, found.scopes, token=found.token
-        )
-
-    async def _spoken_for(self, request: Request, who: Principal) -> Principal:
-        """`Moot-Act-As`, from the owner only. All rules bind whom the owner speaks for."""
-        name = request.headers.get("moot-act-as")
-        if name is None:
-            return who
-        if who.standing is not Standing.OWNER:
-            raise NotPermitted("only the owner may speak for somebody else", fix=("leave out Moot-Act-As",))
-        speaker = await self._house.hub.agents.get(name)
-        if speaker.name == who.name:
-            return who
-        human = speaker.kind == "human"
-        return Principal(Standing.PARTICIPANT, speaker.id, speaker.name, human, ALL_SCOPES, by_owner=True)
-
-    def _voice(self, who: Principal) -> Hub:
-        return self._house.hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self._house.hub
+        return await self._callers.let_in(request.headers)
 
     # --- what --------------------------------------------------------------------------------------------
 
     async def _carried_out(self, request: Request, route: Route, who: Principal) -> Answer | Stream:
-        hub = self._voice(who)
+        hub = self._callers.voice(who)
         path: dict[str, str] = dict(request.path_params)
         found = await finding.named_by(route, hub, who, path)
         call = Call(
@@ -144,7 +100,7 @@ class Entry:
             hub=hub,
             house=self._house,
             path=path,
-            query=_query(request, route),
+            query=query_of(request, route.query),
             body=await self._body(request, route),
             headers=request.headers,
             conversation=found.conversation,
@@ -191,26 +147,22 @@ class Entry:
         return bytes(read)
 
 
-def _query(request: Request, route: Route) -> Any:
+def most_bytes(longest_message: int) -> int:
+    """What is taken at once from somebody."""
+    return max(LEAST_BODY, 2 * longest_message)
+
+
+def query_of(request: HTTPConnection, kind: type[msgspec.Struct]) -> Any:
     pairs = request.query_params.multi_items()
     given = dict(pairs)
     if len(given) != len(pairs):
         raise BadValue("a parameter stands in the query twice")
     try:
-        found = msgspec.convert(given, route.query, strict=False)
+        found = msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as wrong:
-        fields = ", ".join(route.query.__struct_encode_fields__) or "none"
+        fields = ", ".join(kind.__struct_encode_fields__) or "none"
         raise BadValue(f"the query does not fit: {wrong}", detail=f"parameters are {fields}") from wrong
     for value in msgspec.structs.astuple(found):
         if isinstance(value, float) and not math.isfinite(value):
             raise BadValue("the query does not fit: not a finite number")
     return found
-
-
-def _without_hints(error: MootError, who: Principal) -> MootError:
-    """What comes near a wrong name may be a conversation that the caller must not know of."""
-    if not isinstance(error, NotFound) or who.standing is Standing.OWNER:
-        return error
-    public = set(error.facts.get("available", ()))
-    error.suggestions = tuple(name for name in error.suggestions if name in public)
-    return error

@@ -7,13 +7,14 @@ back with that cursor and misses nothing, since what is stored is read from the 
 import asyncio
 from collections import deque
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, json
 
 from moot import shapes
 from moot.doors.access import HOUSE, Action, Place, Principal, Standing, may
 from moot.doors.http.finding import place
+from moot.doors.http.wording import Said
 from moot.errors import NotFound
 from moot.hub import Hub
 
@@ -25,6 +26,10 @@ MEMBERSHIP = frozenset(
     {"conversation.joined", "conversation.left", "conversation.deleted", "conversation.created"}
 )
 PUBLIC = "agent."
+TO_ALL = frozenset({"token.revoked", "agent.renamed"})
+"""What may end the stream of anybody, whatever it follows."""
+SAID_OF_ITSELF = frozenset({"lagged", "server_restarting"})
+"""Why a stream ends, where the reader should come back with its cursor."""
 
 _encode = json.Encoder().encode
 
@@ -38,6 +43,8 @@ class Frame(Struct, frozen=True):
     by: str | None
     place: Place | None
     written: bytes
+    said: Said | None = None
+    """The message it tells of, for those who read plain text."""
 
 
 def control(kind: str, after: int) -> bytes:
@@ -76,7 +83,7 @@ class Follower:
     def __init__(self, wants: Wants) -> None:
         self.wants = wants
         self.ending: str | None = None
-        """Why the stream ends: lagged, server_restarting, or nothing to say."""
+        """Why the stream ends."""
         self._waiting: deque[Frame] = deque()
         self._bytes = 0
         self._woken = asyncio.Event()
@@ -114,6 +121,18 @@ class Follower:
         return found
 
 
+class Following(Protocol):
+    """Whoever hangs on the fan."""
+
+    wants: Wants
+
+    def push(self, frame: Frame) -> bool:
+        """False when it did not fit: the follower lags."""
+        ...
+
+    def end(self, why: str) -> None: ...
+
+
 class Fan:
     def __init__(self, hub: Hub, meters: Any) -> None:
         self.hub = hub
@@ -121,7 +140,8 @@ class Fan:
         """The newest stored event that was handed out."""
         self.closing = False
         self._meters = meters
-        self._followers: set[Follower] = set()
+        self._followers: dict[str | None, set[Following]] = {}
+        """By the conversation they follow; None for all."""
         self._streams: dict[str, int] = {}
         self._members: dict[str, Place] = {}
         self._pump: asyncio.Task[None] | None = None
@@ -150,18 +170,21 @@ class Fan:
             self.position = self.hub.position
             self._pump = asyncio.get_running_loop().create_task(self._run())
 
-    def add(self, follower: Follower) -> None:
+    def add(self, follower: Following) -> None:
         if self.closing:
             follower.end("server_restarting")
-        self._followers.add(follower)
+        self._followers.setdefault(follower.wants.where, set()).add(follower)
 
-    def drop(self, follower: Follower) -> None:
-        self._followers.discard(follower)
+    def drop(self, follower: Following) -> None:
+        here = self._followers.get(follower.wants.where, set())
+        here.discard(follower)
+        if not here:
+            self._followers.pop(follower.wants.where, None)
 
     def drain(self) -> None:
         """Tell all streams that the hub goes, and let them go."""
         self.closing = True
-        for follower in self._followers:
+        for follower in self._everybody():
             follower.end("server_restarting")
 
     async def close(self) -> None:
@@ -178,9 +201,22 @@ class Fan:
             self._let_all_go("lagged")
 
     def _let_all_go(self, why: str) -> None:
-        for follower in self._followers:
+        for follower in self._everybody():
             follower.end(why)
         self._followers.clear()
+
+    def _everybody(self) -> list[Following]:
+        return [follower for here in self._followers.values() for follower in here]
+
+    def _concerned(self, event: shapes.Event) -> list[Following]:
+        """Those who may want it, or whose stream it may end."""
+        if event.type in TO_ALL:
+            return self._everybody()
+        followers = self._followers
+        return [
+            *followers.get(None, ()),
+            *(followers.get(event.conversation, ()) if event.conversation else ()),
+        ]
 
     async def _hand_out(self) -> None:
         async for event in self.hub.events(after=self.position):
@@ -191,13 +227,13 @@ class Fan:
             frame = await self.frame(event)
             self._note(event)
             self.position = max(self.position, frame.id)
-            for follower in list(self._followers):
+            for follower in self._concerned(event):
                 if follower.wants(frame) and not follower.push(frame):
-                    self._followers.discard(follower)
+                    self.drop(follower)
                     self._meters.lagged()
-                elif self._is_shut_out(follower, event):
-                    follower.end("")
-                    self._followers.discard(follower)
+                elif why := _shut_out(follower.wants, event):
+                    follower.end(why)
+                    self.drop(follower)
 
     def _note(self, event: shapes.Event) -> None:
         """Who belongs where is kept until somebody says that it changed."""
@@ -206,21 +242,13 @@ class Fan:
         elif event.type == "agent.renamed":
             self._members.clear()
 
-    def _is_shut_out(self, follower: Follower, event: shapes.Event) -> bool:
-        """Its token was revoked; or it follows one conversation only, and was taken out of it."""
-        wants = follower.wants
-        if event.type == "token.revoked":
-            return bool(wants.who.token) and event.body.get("token") == wants.who.token
-        if event.type != "conversation.left" or wants.where is None or wants.where != event.conversation:
-            return False
-        return wants.who.standing is not Standing.OWNER and event.by == wants.who.name
-
     async def frame(self, event: shapes.Event) -> Frame:
         number = int(event.id or 0)
         head = b"id: %d\n" % number if number else b""
         written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(event))
         where = await self._place(event) if event.conversation is not None else None
-        return Frame(number, event.type, event.by, where, written)
+        said = Said.told(event.body) if event.type == "message.posted" else None
+        return Frame(number, event.type, event.by, where, written, said)
 
     async def _place(self, event: shapes.Event) -> Place:
         assert event.conversation is not None
@@ -234,3 +262,18 @@ class Fan:
                 return Place(event.conversation, frozenset())
             self._members[event.conversation] = known
         return known
+
+
+def _shut_out(wants: Wants, event: shapes.Event) -> str:
+    """Why a follower hears no more, if that is so."""
+    who = wants.who
+    match event.type:
+        case "token.revoked":
+            return "revoked" if who.token and event.body.get("token") == who.token else ""
+        case "agent.renamed":
+            return "renamed" if event.body.get("previous_name") == who.name else ""
+        case "conversation.left" if wants.where == event.conversation:
+            return "left" if who.standing is not Standing.OWNER and event.by == who.name else ""
+        case "conversation.deleted" if wants.where == event.conversation:
+            return "deleted"
+    return ""

@@ -87,3 +87,18 @@ async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shape
             raise
         raise hidden(Place(turn, frozenset())) from None
     return await _around(hub, who, where, turn, action)
+
+
+# --- for sockets -----------------------------------------------------------------------------------------
+
+
+async def heard(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
+    """The conversation that the path names, for who may read it; whether it may speak is asked each time it does."""
+    return await conversation(hub, who, path["id"])
+
+
+async def pair(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
+    """The caller's own conversation with somebody, the same that `hub.send` uses."""
+    authorize(who, Action.LOOK, HOUSE)
+    authorize(who, Action.POST, HOUSE)
+    return await hub.conversations.implicit([path["name"]])

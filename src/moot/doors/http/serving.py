@@ -18,11 +18,14 @@ from msgspec import Struct
 from moot import __version__
 from moot.doors.http.app import Door
 from moot.doors.http.guard import hosts
+from moot.doors.http.wire import Wire
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
 from moot.settings import HubSettings
 
 DRAIN_SECONDS = 5
+PING_SECONDS = 20.0
+"""Between two pings of a WebSocket, and how long an answer may take."""
 BACKLOG = 1024
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
@@ -76,10 +79,10 @@ async def serving(
         await _up(server, running)
         yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
     finally:
-        door.fan.drain()
+        door.drain()
         server.should_exit = True
         await asyncio.wait([running])
-        await door.fan.close()
+        await door.close()
         listener.close()
 
 
@@ -98,7 +101,11 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
         log_config=None,
         access_log=False,
         lifespan="off",
-        ws="none",
+        ws=Wire,
+        ws_max_size=door.longest_frame,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        ws_per_message_deflate=False,  # each reader would have to be packed for alone
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,

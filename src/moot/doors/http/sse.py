@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from moot.doors.access import Principal
-from moot.doors.http.fan import Fan, Follower, Frame, Wants, control
+from moot.doors.http.fan import SAID_OF_ITSELF, Fan, Follower, Frame, Wants, control
 from moot.errors import RateLimited
 
 HEARTBEAT_SECONDS = 15.0
@@ -95,7 +95,7 @@ class Stream:
             fresh = [frame for frame in frames if not frame.id or frame.id > self._cursor]
             await self._send_frames(send, fresh)
             if follower.ending is not None and not frames:
-                if follower.ending:
+                if follower.ending in SAID_OF_ITSELF:
                     await self._send(send, control(follower.ending, self._cursor))
                 return
             if not frames:
