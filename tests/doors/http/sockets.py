@@ -50,6 +50,13 @@ class Talker:
         except ConnectionClosed as closed:
             return closed.rcvd.code if closed.rcvd else None, heard
 
+    async def ends_or_says(self) -> str:
+        """The next frame, or the code it was closed with."""
+        try:
+            return await self.next()
+        except ConnectionClosed as closed:
+            return str(closed.rcvd.code if closed.rcvd else 0)
+
 
 def at(world: World, path: str, **query: Any) -> str:
     asked = {name: value for name, value in query.items() if value is not None}

@@ -30,6 +30,8 @@ BACKLOG = 1024
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
 LONGEST_LINE = 64 * 1024
+UNREAD_MS = 60_000
+"""What was sent to somebody who takes nothing of it is given up then, and the connection with it."""
 
 
 class Listening(Struct, frozen=True):
@@ -156,6 +158,8 @@ def bound(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux: connections inherit it
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
         listener.bind((host.strip("[]"), port))
         listener.listen(BACKLOG)
         return listener
