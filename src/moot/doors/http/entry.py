@@ -45,7 +45,7 @@ class Entry:
         begun = time.perf_counter()
         answer = await self._answer(request)
         if isinstance(answer, Stream):
-            await answer.run(receive, send)
+            await answer.run(scope, receive, send)
             return
         self._house.meters.answered(
             request.method if request.method in self._routes else "other",

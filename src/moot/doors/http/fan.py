@@ -14,6 +14,7 @@ from msgspec import Struct, json
 from moot import shapes
 from moot.doors.access import HOUSE, Action, Place, Principal, Standing, may
 from moot.doors.http.finding import place
+from moot.doors.http.line import Lent, chunked
 from moot.doors.http.wording import Said
 from moot.errors import NotFound
 from moot.hub import Hub
@@ -43,6 +44,8 @@ class Frame(Struct, frozen=True):
     by: str | None
     place: Place | None
     written: bytes
+    chunk: bytes = b""
+    """The same, ready for the wire."""
     said: Said | None = None
     """The message it tells of, for those who read plain text."""
 
@@ -52,13 +55,15 @@ def control(kind: str, after: int) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (kind.encode(), _encode({"after": str(after)}))
 
 
-class Wants(Struct, frozen=True):
+class Wants(Struct):
     """What a follower asked for, and who it is."""
 
     who: Principal
     where: str | None = None
     agent: str | None = None
     types: frozenset[str] = frozenset()
+    _asked_about: Place | None = None
+    _answer: bool = False
 
     def __call__(self, frame: Frame) -> bool:
         if self.where is not None and (frame.place is None or frame.place.ref != self.where):
@@ -71,7 +76,9 @@ class Wants(Struct, frozen=True):
 
     def _may(self, frame: Frame) -> bool:
         if frame.place is not None:
-            return may(self.who, Action.READ, frame.place)
+            if frame.place is not self._asked_about:  # the fan has a new one as soon as its members change
+                self._asked_about, self._answer = frame.place, may(self.who, Action.READ, frame.place)
+            return self._answer
         if frame.type.startswith(PUBLIC):
             return may(self.who, Action.LOOK, HOUSE)
         return self.who.standing is Standing.OWNER
@@ -80,16 +87,26 @@ class Wants(Struct, frozen=True):
 class Follower:
     """One stream's place in the fan: a bounded queue, and whether it is over."""
 
-    def __init__(self, wants: Wants) -> None:
+    def __init__(self, wants: Wants, cursor: int = 0, line: Lent | None = None) -> None:
         self.wants = wants
         self.ending: str | None = None
         """Why the stream ends."""
+        self.cursor = cursor
+        """The newest event that the reader has surely been sent."""
+        self._line = line
+        self._idle = False
+        """Its task waits, and nothing of it is under way: who has something may write it there."""
         self._waiting: deque[Frame] = deque()
         self._bytes = 0
         self._woken = asyncio.Event()
 
     def push(self, frame: Frame) -> bool:
         """False when it did not fit: the follower lags."""
+        if frame.id and frame.id <= self.cursor:
+            return True  # it was read from the store
+        if self._idle and self._line is not None and not self._waiting and self._line.write(frame.chunk):
+            self.cursor = frame.id or self.cursor
+            return True
         size = self._bytes + len(frame.written)
         if len(self._waiting) >= MOST_EVENTS or size > MOST_BYTES:
             if not frame.id:
@@ -112,9 +129,11 @@ class Follower:
         """What waits, once something does; nothing after so many seconds, or when it is over."""
         if not self._waiting and self.ending is None:
             self._woken.clear()
+            self._idle = True
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._woken.wait()
+            self._idle = False
         found = list(self._waiting)
         self._waiting.clear()
         self._bytes = 0
@@ -248,7 +267,7 @@ class Fan:
         written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(event))
         where = await self._place(event) if event.conversation is not None else None
         said = Said.told(event.body) if event.type == "message.posted" else None
-        return Frame(number, event.type, event.by, where, written, said)
+        return Frame(number, event.type, event.by, where, written, chunked(written), said)
 
     async def _place(self, event: shapes.Event) -> Place:
         assert event.conversation is not None

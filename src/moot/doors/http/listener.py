@@ -1,8 +1,9 @@
 """One reader of a conversation over a WebSocket: a place in it, and the wire to whoever reads.
 
 It hangs on the fan. While it catches up from the store, what the fan hands it only says that there is more; from then
-on each message is written to the wire at once, by whoever hands it out: no task is woken for it. `seq` has no gaps, so
-that a message which is not the next one is never taken for it: what is missing is read from the store.
+on each message is written to the wire at once, by whoever hands it out: no task is woken for it. A reader that does not
+take what it is told is told nothing more until it does. `seq` has no gaps, so that a message which is not the next one
+is never taken for it: what is missing is read from the store.
 """
 
 import asyncio
@@ -31,6 +32,7 @@ class Place:
 class Listener:
     def __init__(self, who: Principal, where: str, wire: Wire, begin: Place, *, alone: bool) -> None:
         self.wants = Wants(who, where=where, types=TYPES)
+        self._name = who.name
         self.ending: str | None = None
         self.place = begin
         self.behind = True
@@ -38,8 +40,8 @@ class Listener:
         self._catching_up = True
         self._wire = wire
         self._alone = alone
-        self._unread = 0
-        """Messages written since the reader last took what waited."""
+        self._unread = self._unread_bytes = 0
+        """What was held back since the reader stopped taking what it is told."""
         self._woken = asyncio.Event()
         self._marks: Marks | None = None
         self._bookmark: Bookmark | None = None
@@ -50,18 +52,27 @@ class Listener:
 
     def push(self, frame: Frame) -> bool:
         """False when the reader is too slow."""
-        said = frame.said
-        if said is None or said.seq <= self.place.seq:
+        said, place = frame.said, self.place
+        if said is None or said.seq <= place.seq:
             return True
-        if self._catching_up or said.seq != self.place.seq + 1:
+        if not self._catching_up and not self._wire.writable.is_set():
+            return self._held_back(said)
+        if self._catching_up or said.seq != place.seq + 1:
             self.behind = True
             self._woken.set()
             return True
-        if self._unread >= MOST_EVENTS or self._wire.waiting > MOST_BYTES:
-            self.end("lagged")
-            return False
         self.tell(said)
         return True
+
+    def _held_back(self, said: Said) -> bool:
+        """It stays in the store until the reader has taken what it was told before; not too much of it, though."""
+        self.behind = True
+        self._unread += 1
+        self._unread_bytes += len(said.frame(alone=self._alone))
+        if self._unread <= MOST_EVENTS and self._unread_bytes <= MOST_BYTES:
+            return True
+        self.end("lagged")
+        return False
 
     def end(self, why: str) -> None:
         if self.ending is None:
@@ -76,11 +87,9 @@ class Listener:
         """The next message, if it is somebody else's; in any case we have come so far."""
         place = self.place
         place.seq = said.seq
-        if said.author == self.wants.who.name:
+        if said.author == self._name:
             return
         place.frames += said.counts
-        if self._wire.waiting:
-            self._unread += 1
         self._wire.tell(said.frame(alone=self._alone))
         if self._marks is not None:
             self._marks.restless(self)
@@ -93,8 +102,8 @@ class Listener:
         return True
 
     async def stirred(self) -> None:
-        """Until it is over, or something must be read from the store."""
-        while self.ending is None and not self.behind:
+        """Until it is over, or something must be read from the store and the reader takes it."""
+        while self.ending is None and not (self.behind and self._wire.writable.is_set()):
             self._woken.clear()
             await self._woken.wait()
         self._catching_up = True
@@ -108,7 +117,9 @@ class Listener:
         return False
 
     def _drained(self) -> None:
-        self._unread = 0
+        self._unread = self._unread_bytes = 0
+        if self.behind:
+            self._woken.set()
 
     # --- its bookmark ------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 from moot import __version__
 from moot.doors.http.app import Door
 from moot.doors.http.guard import hosts
+from moot.doors.http.line import Line
 from moot.doors.http.wire import Wire
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
@@ -103,6 +104,7 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
         log_config=None,
         access_log=False,
         lifespan="off",
+        http=Line,
         ws=Wire,
         ws_max_size=door.longest_frame,
         ws_ping_interval=PING_SECONDS,

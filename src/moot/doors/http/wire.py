@@ -15,6 +15,7 @@ from typing import Any, Final
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request
+from websockets.protocol import State
 
 EXTENSION: Final = "moot.wire"
 LONGEST_REASON = 123
@@ -43,9 +44,7 @@ class Wire(WebSocketsSansIOProtocol):
 
     @property
     def is_open(self) -> bool:
-        return self.handshake_complete and not (
-            self.close_sent or self.disconnected or self.transport.is_closing()
-        )
+        return self.conn.state is State.OPEN and not self.disconnected
 
     @property
     def waiting(self) -> int:

@@ -35,8 +35,15 @@ class Said(Struct):
     author: str
     kind: str
     text: str
-    _alone: bytes = b""
-    _named: bytes = b""
+    counts: bool = True
+    """Whether it is somebody's message; the hub's own words and those of tools are not."""
+    alone: bytes = b""
+    """Its frame for the other one of two."""
+    named: bytes = b""
+    """Its frame for one among more."""
+
+    def __post_init__(self) -> None:
+        self.counts = self.kind not in (Kind.SYSTEM, Kind.TOOL)
 
     @classmethod
     def of(cls, message: shapes.Message) -> "Said":
@@ -47,17 +54,12 @@ class Said(Struct):
         """As an event tells of it; None where it is gone by now."""
         return cls(body["seq"], body["from"], body["kind"], body["text"]) if body else None
 
-    @property
-    def counts(self) -> bool:
-        """Whether it is somebody's message; the hub's own words and those of tools are not."""
-        return self.kind not in (Kind.SYSTEM, Kind.TOOL)
-
     def frame(self, *, alone: bool) -> bytes:
         if alone:
-            self._alone = self._alone or framed(self._spoken(alone=True))
-            return self._alone
-        self._named = self._named or framed(self._spoken(alone=False))
-        return self._named
+            self.alone = self.alone or framed(self._spoken(alone=True))
+            return self.alone
+        self.named = self.named or framed(self._spoken(alone=False))
+        return self.named
 
     def _spoken(self, *, alone: bool) -> str:
         if self.kind == Kind.SYSTEM:
