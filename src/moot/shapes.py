@@ -18,7 +18,8 @@ from moot.model import participant as model_participant
 from moot.model import token as model_token
 from moot.model import turn as model_turn
 from moot.model.ids import ParticipantId, address
-from moot.rules.palette import colour_index
+from moot.rules.activity import Activity
+from moot.rules.palette import chosen_index
 
 Names = Callable[[ParticipantId], str]
 
@@ -204,9 +205,10 @@ class Agent(Shape, frozen=True):
     door: str
 
     @classmethod
-    def of(cls, who: model_participant.Participant, now: float, *, running: bool, queue: int) -> "Agent":
-        live = who.present(now)
-        state = "paused" if who.paused else "thinking" if running else "idle" if live else "offline"
+    def of(
+        cls, who: model_participant.Participant, doing: Activity, now: float, *, queue: int, last: float = 0.0
+    ) -> "Agent":
+        """`last` is when it last had a turn."""
         return cls(
             id=who.id,
             name=who.name,
@@ -216,20 +218,14 @@ class Agent(Shape, frozen=True):
             role=who.role,
             brain=who.brain,
             project=who.project,
-            status="streaming"
-            if running
-            else "rate_limited"
-            if who.paused
-            else "idle"
-            if live
-            else "offline",
-            activity={"state": state, "label": state, "since": when(who.last_active)},
-            reachability="live" if live else "away",
+            status=doing.status,
+            activity={"state": doing.state, "label": doing.label, "since": when(doing.since)},
+            reachability=who.reachable(now).value,
             queue=queue,
-            last_active=when(who.last_active),
-            color=colour_index(who.name),
+            last_active=when(max(who.last_active, last)),
+            color=chosen_index(who.name, str(who.config.get("color", ""))),
             avatar=str(who.config.get("avatar", "")),
-            door=str(who.config.get("door", "sdk")),
+            door=who.door or "sdk",
         )
 
 
@@ -334,6 +330,49 @@ class IssuedToken(Shape, frozen=True):
 class Hit(Shape, frozen=True):
     message: Message
     snippet: str
+
+
+class Handed(Shape, frozen=True):
+    """What waited for somebody who asked; the next time it asks says that this is dealt with."""
+
+    messages: tuple[Message, ...] = ()
+    next: int | None = None
+    """How many messages more wait; none where it is null."""
+    must_answer: tuple[str, ...] = ()
+    """Messages that oblige to an answer."""
+    earlier: tuple[str, ...] = ()
+    """Where more was said than is told here: after which message."""
+    handed: tuple[str, ...] = ()
+    """To be given back with the next question."""
+
+
+class Removed(Shape, frozen=True):
+    """A filter of a search, and how many hits there would be without it; counted no further than a thousand."""
+
+    filter: str
+    hits: int
+
+    def told(self) -> str:
+        return f"nothing found; without {self.filter} there would be {self.hits}"
+
+
+class Hooked(Shape, frozen=True):
+    """What a client's hook is to say at a moment of an agent's session."""
+
+    name: str
+    waiting: int = 0
+    """As the session starts: conversations in which something waits."""
+    found: Handed = Handed()
+
+
+class Arrival(Shape, frozen=True):
+    """An outside agent, and where its newest session came from."""
+
+    name: str
+    client: str
+    folder: str
+    pid: int
+    """The process that speaks for it, which may be gone."""
 
 
 class Received(Shape, frozen=True):

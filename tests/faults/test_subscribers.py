@@ -20,8 +20,8 @@ from msgspec import json
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from tests.doors.http.up import Up
 from tests.support.processes import SCALE, Server, end, start
-from tests.support.up import Up
 
 READERS = 500
 NEVER_READ = 50

@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from moot.errors import MootError, Stale
 from moot.flow import archive, configure, finish, go_on, post, release, renew, revise, sweep
-from moot.flow.presence import Attach, Detach, Wait, attaching, detaching, waiting
+from moot.flow.presence import Attach, Detach, attaching, detaching
+from moot.flow.session import Wait, waiting
 from moot.model.chain import Pair, Root
 from moot.model.change import Decision
 from moot.model.conversation import (

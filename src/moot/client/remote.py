@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from moot import shapes
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Messages = list[shapes.Message]
 Turns = list[shapes.Turn]
 Tokens = list[shapes.Token]
+Arrivals = list[shapes.Arrival]
 
 
 class RemoteHub:
@@ -162,8 +163,28 @@ class RemoteHub:
         found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
         return found
 
+    async def narrowest(self, query: str) -> shapes.Removed | None:
+        found: shapes.Removed | None = await self._call("narrowest", shapes.Removed | None, query)
+        return found
+
     async def inbox(self, **filters: Any) -> list[shapes.Received]:
         found: list[shapes.Received] = await self._call("inbox", list[shapes.Received], **filters)
+        return found
+
+    # --- being handed messages ---------------------------------------------------------------------------
+
+    async def check(self, *, limit: int = 50, handed: Sequence[str] | None = None) -> shapes.Handed:
+        told = None if handed is None else list(handed)
+        found: shapes.Handed = await self._call("check", shapes.Handed, limit=limit, handed=told)
+        return found
+
+    async def wait(self, *, handed: Sequence[str] | None = None, **options: Any) -> shapes.Handed:
+        told = None if handed is None else list(handed)
+        found: shapes.Handed = await self._call("wait", shapes.Handed, handed=told, **options)
+        return found
+
+    async def reply(self, message_id: str, text: str) -> Receipt | None:
+        found: Receipt | None = await self._call("reply", cast(Any, Receipt | None), message_id, text)
         return found
 
     async def unsettled(self, conversation: str | None = None) -> Turns:
@@ -272,6 +293,21 @@ class RemoteAgents:
 
     async def rename(self, name: str, new_name: str) -> shapes.Agent:
         return await self._one("rename", name, new_name)
+
+    async def arrive(self, door: str, **whence: Any) -> shapes.Agent:
+        return await self._one("arrive", door, **whence)
+
+    async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
+        kind = Arrivals
+        return await self._line.call("agents.arrivals", kind, client, folder, speaker=self._speaker)
+
+    async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
+        kind = type(None)
+        await self._line.call("agents.seen", kind, name, speaker=self._speaker, door=door, reach=reach)
+
+    async def hooked(self, name: str, event: str, **options: Any) -> shapes.Hooked:
+        kind = shapes.Hooked
+        return await self._line.call("agents.hooked", kind, name, event, speaker=self._speaker, **options)
 
     async def interrupt(self, name: str) -> None:
         await self._line.call("agents.interrupt", object, name, speaker=self._speaker)

@@ -1,6 +1,7 @@
 """Check: an outside agent asks what waits for it. What it gets is an open turn without a lease.
 
-Asking again ends the turns handed out before as passed; `finish` with a text is the reply.
+Asking again ends the turns handed out before as passed; `finish` with a text is the reply. Only who was handed a turn
+can end it so: to a new session of the same agent, which has not seen what the last one was given, it is handed again.
 """
 
 from msgspec import Struct
@@ -19,6 +20,10 @@ class Check(Struct, frozen=True, gc=False):
     agent: ParticipantId
     turns: tuple[TurnId, ...]
     """Claimable turns of the agent, as the caller found them."""
+    handed: tuple[TurnId, ...] | None = None
+    """Turns that the caller was given before; None: whatever is open, it has seen."""
+    anew: bool = True
+    """Give again what is open and was not handed to the caller."""
 
 
 def scope(command: Check) -> Scope:
@@ -27,11 +32,14 @@ def scope(command: Check) -> Scope:
 
 def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]:
     draft = Draft(seen, at)
+    given: list[Turn] = []
     for turn in seen.running_of(command.agent):
+        if command.handed is not None and turn.id not in command.handed:
+            given += [turn] if command.anew else []
+            continue
         room = draft.room(look.conversation(seen, turn.conversation))
         state = TurnState.SAID if turn.posts else TurnState.PASSED
         finish.close(room, seats.end(room, turn, state))
-    taken: list[Turn] = []
     for turn_id in command.turns:
         known = seen.turn(turn_id)
         if known is None:
@@ -39,6 +47,6 @@ def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]
         room = draft.room(look.conversation(seen, known.conversation))
         turn_now = room.turns.get(command.agent)
         if turn_now is not None and turn_now.id == turn_id and turn_now.state in claim.CLAIMABLE:
-            taken.append(claim.take(room, turn_now, None))
+            given.append(claim.take(room, turn_now, None))
             post.move_on(room)
-    return Decision(draft.changes(), tuple(taken))
+    return Decision(draft.changes(), tuple(given))

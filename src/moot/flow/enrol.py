@@ -68,13 +68,15 @@ def _new_id(new: Newcomer, known: dict[ParticipantId, Participant], at: Moment) 
     names = [name for who in known.values() for name in (who.name, *who.aliases)]
     user = at.terms.user
     if new.kind is not Kind.HUMAN or new.name != user:
-        _check(new.name, names, user)
+        checked_name(new.name, names, user)
     return ParticipantId(unique_slug(new.name, [*known, "system", "tool"]))
 
 
-def _check(name: str, taken: list[str], human: str) -> None:
+def checked_name(name: str, taken: list[str], human: str) -> str:
+    """The name, if an agent may get it."""
     try:
         check_name(name, taken=taken, human=human)
+        return name
     except NameProblem as problem:
         raise BadName(
             f'"{name}" cannot be the name of an agent: {problem.problem}',
@@ -98,7 +100,7 @@ class Renaming:
         if who.name == command.name:
             return Decision([], who)
         others = [p for p in seen.everyone() if p.id != who.id]
-        _check(command.name, [n for p in others for n in (p.name, *p.aliases)], at.terms.user)
+        checked_name(command.name, [n for p in others for n in (p.name, *p.aliases)], at.terms.user)
         aliases = tuple(dict.fromkeys((*who.aliases, who.name)))
         renamed = structs.replace(
             who, name=command.name, aliases=tuple(a for a in aliases if a != command.name)

@@ -31,6 +31,7 @@ class Said(Struct, frozen=True, tag=True, gc=False):
     text: str | None
     metadata: dict[str, Any] = {}
     usage: dict[str, Any] | None = None
+    reply_to: int = 0
 
 
 class Failed(Struct, frozen=True, tag=True, gc=False):
@@ -94,7 +95,7 @@ def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Mess
         return None, seats.end(room, turn, silent)
     try:
         text = check_text(text, limit_bytes=room.draft.at.terms.limits.message_bytes)
-        message = post.reply(room, turn, text, outcome.metadata)
+        message = post.reply(room, turn, text, outcome.metadata, reply_to=outcome.reply_to)
     except TextProblem as problem:
         return None, fail(room, turn, f"its reply cannot be stored: {problem}")
     except Refused as refusal:

@@ -2,11 +2,10 @@
 
 from msgspec import Struct, structs
 
-from moot.errors import NotFound
 from moot.model.change import Decision, DropHost, PutHost
 from moot.model.ids import HostId, ParticipantId
 from moot.model.moment import Moment
-from moot.model.participant import Host, Kind
+from moot.model.participant import Host
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -78,26 +77,5 @@ class Detaching:
         return Decision(draft.changes(), None)
 
 
-class Wait(Struct, frozen=True, gc=False):
-    """An outside agent has a wait open until then; 0 closes it."""
-
-    agent: ParticipantId
-    until: float
-
-
-class Waiting:
-    def scope(self, command: Wait) -> Scope:
-        return Scope(names=(command.agent,))
-
-    def decide(self, command: Wait, seen: Seen, at: Moment) -> Decision[None]:
-        who = seen.participant(command.agent)
-        if who is None or who.kind is not Kind.EXTERNAL:
-            raise NotFound(f"{command.agent} is not an outside agent", ref=command.agent)
-        draft = Draft(seen, at)
-        draft.put_participant(structs.replace(who, live_until=command.until, last_active=at.now))
-        return Decision(draft.changes(), None)
-
-
 attaching = Attaching()
 detaching = Detaching()
-waiting = Waiting()

@@ -1,6 +1,7 @@
 """`hub.agents`: the registry."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 from moot import shapes
@@ -16,17 +17,25 @@ from moot.flow.enrol import (
     pausing,
     renaming,
 )
+from moot.flow.session import Sign
+from moot.hub.attendance import arrival, reach_of
 from moot.hub.core import Core
+from moot.hub.hooked import moment
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
+from moot.hub.values import check_described
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
-from moot.model.participant import Kind, Participant
-from moot.model.turn import OPEN, TurnState
+from moot.model.participant import Kind, Participant, Reach
+from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
+from moot.rules.activity import activity
 
 Tokens: TypeAlias = list[shapes.Token]
+Arrivals: TypeAlias = list[shapes.Arrival]
 Messages: TypeAlias = list[shapes.Message]
 Models: TypeAlias = list[Message]
+OVER = frozenset(TurnState) - OPEN
+RECENT_TURNS = 500
 
 
 class Agents:
@@ -36,7 +45,7 @@ class Agents:
 
     async def list(self) -> list[shapes.Agent]:
         found = await self._core.parts.store.participants()
-        return [await self._shape(who) for who in found if who.speaks_in_turns]
+        return await all_shaped(self._core, [who for who in found if who.speaks_in_turns])
 
     async def get(self, name: str) -> shapes.Agent:
         return await self._shape(await self._core.participant(name))
@@ -54,6 +63,7 @@ class Agents:
         self, name: str, *, role: str = "", display: str = "", external: bool = False, human: bool = False
     ) -> shapes.Agent:
         """Somebody new: an agent that a program hosts, an outside one, or a person."""
+        check_described(role=role, display=display)
         kind = Kind.HUMAN if human else Kind.EXTERNAL if external else Kind.AGENT
         brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
         new = Newcomer(name=name, kind=kind, role=role, display=display, brain=brain)
@@ -70,6 +80,7 @@ class Agents:
         self, name: str, *, role: str | None = None, display: str | None = None, project: str | None = None
     ) -> shapes.Agent:
         """What is said of an agent; a row of moot.toml says it anew at the next start."""
+        check_described(role=role, display=display, project=project)
         who = await self._core.participant(name)
         await self._core.do(amending, Amend(who.id, role=role, display=display, project=project))
         await self._core.refresh()
@@ -103,6 +114,58 @@ class Agents:
         oldest_first = sorted(found, key=lambda message: message.at)[:limit]
         return [shapes.Message.of(message, self._core.names) for message in oldest_first]
 
+    # --- outside agents: somebody else's processes -------------------------------------------------------
+
+    async def arrive(self, door: str, **whence: Any) -> shapes.Agent:
+        """Who comes in: by `name`, or found again by `client` and `folder`; made where nobody is known."""
+        who = await self._core.attendance.arrive(arrival(door, whence))
+        await self._core.refresh()
+        return await self._shape(who)
+
+    @asynccontextmanager
+    async def session(self, name: str, *, reach: str = "on-demand", pid: int = 0) -> AsyncIterator[None]:
+        """While the block lasts an outside agent is there, and goes with it."""
+        who = await self._core.participant(name)
+        async with self._core.attendance.session(who, Sign(who.id, reach_of(reach)), pid):
+            yield
+
+    async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
+        """Who came in by a client or any, from one folder or any, the first one first."""
+        found = await self._core.parts.store.participants()
+        came = [
+            who
+            for who in sorted(found, key=lambda who: (who.created_at, who.id))
+            if who.kind is Kind.EXTERNAL
+            and "client" in who.config
+            and client in (None, who.config["client"])
+            and folder in (None, who.config.get("folder"))
+        ]
+        return [
+            shapes.Arrival(
+                who.name, who.config["client"], who.config.get("folder", ""), who.config.get("pid", 0)
+            )
+            for who in came
+        ]
+
+    async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
+        """An outside agent gave a sign of life at a door; with hooks that hand messages over, `next-turn`."""
+        who = await self._core.participant(name)
+        await self._core.attendance.sign(Sign(who.id, reach_of(reach), door=door))
+
+    def dismiss(self) -> None:
+        """The doors are about to close: whoever waits for messages is answered now."""
+        self._core.attendance.dismiss()
+
+    def noticed(self, id: str, door: str) -> None:
+        """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""
+        self._core.attendance.seen(ParticipantId(id), door)
+
+    async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
+        """A hook of an agent's client runs, at a moment of its session: what it is to hand over there."""
+        await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
+        who = await self._core.participant(name)
+        return await moment(self._core, who, event, again=again, limit=limit)
+
     # --- tokens ------------------------------------------------------------------------------------------
 
     async def tokens(self, name: str) -> Tokens:
@@ -129,11 +192,30 @@ class Agents:
         return await self.get(name)
 
     async def _shape(self, who: Participant) -> shapes.Agent:
-        return await shaped(self._core, who)
+        [agent] = await all_shaped(self._core, [who])
+        return agent
 
 
 async def shaped(core: Core, who: Participant) -> shapes.Agent:
-    turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
-    running = any(turn.state is TurnState.RUNNING for turn in turns)
-    queue = sum(turn.state is not TurnState.RUNNING for turn in turns)
-    return shapes.Agent.of(who, core.parts.clock.now(), running=running, queue=queue)
+    """As it is; what came of its last turn is told only where somebody asks for it."""
+    open_turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
+    return _told(core, who, open_turns, None)
+
+
+async def all_shaped(core: Core, people: Iterable[Participant]) -> list[shapes.Agent]:
+    """All of them, by two reads however many they are. What came of an old turn is no news, and is left out."""
+    store = core.parts.store
+    open_turns: dict[ParticipantId, list[Turn]] = {}
+    for turn in await store.turns(states=tuple(OPEN)):
+        open_turns.setdefault(turn.agent, []).append(turn)
+    ended = await store.turns(states=tuple(OVER), limit=RECENT_TURNS)
+    last = {turn.agent: turn for turn in sorted(ended, key=lambda turn: turn.ended_at)}
+    return [_told(core, who, open_turns.get(who.id, []), last.get(who.id)) for who in people]
+
+
+def _told(core: Core, who: Participant, open_turns: Sequence[Turn], last: Turn | None) -> shapes.Agent:
+    now, heard = core.parts.clock.now(), core.speaking_now()
+    speaking = any(turn.id in heard for turn in open_turns)
+    doing = activity(who, open_turns, last, now=now, speaking=speaking)
+    queue = sum(turn.state is not TurnState.RUNNING for turn in open_turns)
+    return shapes.Agent.of(who, doing, now, queue=queue, last=last.ended_at if last is not None else 0.0)

@@ -33,7 +33,7 @@ async def of_message(core: Core, conversation: ConversationId, seq: int) -> list
                 state=part.state,
                 rule=part.rule,
                 reason=part.reason,
-                reachability="live" if who is not None and who.present(now) else "away",
+                reachability=who.reachable(now).value if who is not None else "away",
                 turn=part.turn,
                 stored_at=shapes.when(message.at) if message is not None else None,
                 woken_at=shapes.when(turn.created_at) if turn is not None and turn.started_at else None,

@@ -19,17 +19,21 @@ import msgspec
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import View
-from moot.errors import BadValue, NotFound, NotPermitted, TimedOut
+from moot.errors import BadValue, NotFound, NotPermitted, Stale, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
+from moot.flow.posted import Posted
 from moot.host.speaking import Speaking, Surroundings
-from moot.hub import deliveries, inspect, stream
+from moot.hub import deliveries, handing, inspect, searching, stream
+from moot.hub.addresses import is_number, located, replied
+from moot.hub.advice import advised
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import Broadcast
 from moot.hub.calls import Calls
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
+from moot.hub.handing import Ask
 from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
 from moot.hub.replay import replay
@@ -37,8 +41,8 @@ from moot.hub.texts import storable
 from moot.hub.tokens import acted
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
-from moot.model.answer import Preview, Receipt, Warned
-from moot.model.ids import ConversationId, ParticipantId, TurnId, parse_address
+from moot.model.answer import Preview, Receipt
+from moot.model.ids import ParticipantId, TurnId
 from moot.model.message import Message
 from moot.model.prompt import Offered
 from moot.model.turn import Turn, TurnState
@@ -46,8 +50,6 @@ from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
 from moot.settings import Home, Settings, find_home
 
-LONGEST_NUMBER = 18
-"""Digits that surely fit the store."""
 UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
 
 
@@ -58,6 +60,7 @@ class Hub:
         self._turn = turn
         self.conversations = Conversations(core, me)
         self.agents = Agents(core, me)
+        self.openers = core.openers
 
     @classmethod
     @asynccontextmanager
@@ -160,7 +163,7 @@ class Hub:
         command = self._posting(
             conversation,
             text,
-            reply_to=reply_to,
+            reply_to=await replied(self._core, conversation, reply_to),
             force=force,
             intent=intent,
             interrupt=interrupt,
@@ -169,12 +172,11 @@ class Hub:
             max_turns=max_turns,
             metadata=correlated(correlation_id),
         )
-        receipt: Receipt = await self._core.do(post, command)
-        return self._with_near_names(receipt)
+        posted: Posted = await self._core.do(post, command)
+        return await advised(self._core, posted.receipt(), max_turns)
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
-        fields["reply_to"] = _seq(fields.pop("reply_to", None))
         fields["intent"] = fields.pop("intent", None) or ""
         fields["force"] = tuple(fields.pop("force", ()))
         if self._turn is not None:
@@ -189,18 +191,11 @@ class Hub:
     def _checked(self, text: str) -> str:
         return storable(text, self.settings.limits.message_bytes)
 
-    def _with_near_names(self, receipt: Receipt) -> Receipt:
-        """Unknown names in the text come back with those they may have meant."""
-        if not any(warning.code == "E201" for warning in receipt.warnings):
-            return receipt
-        known = [who.name for who in self._core.people()]
-        told = tuple(_near(warning, known) for warning in receipt.warnings)
-        return msgspec.structs.replace(receipt, warnings=told)
-
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
-        receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
+        posted: Posted = await self._core.parts.store.preview(post, command)
+        receipt = await advised(self._core, posted.receipt())
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
@@ -235,7 +230,7 @@ class Hub:
 
     async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
         """Say a message once more, for these agents only: whoever else it named is not called again."""
-        conversation, seq = _address(message_id)
+        conversation, seq = located(message_id)
         before = await self._core.parts.store.message(conversation, seq)
         if before is None:
             raise NotFound(f"there is no message {message_id}", ref=message_id)
@@ -248,8 +243,8 @@ class Hub:
             max_turns=len(agents),
             metadata={"again": message_id},
         )
-        receipt: Receipt = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
-        return receipt
+        posted: Posted = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
+        return posted.receipt()
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
         return await self._revise(id, version, self._checked(text))
@@ -258,7 +253,7 @@ class Hub:
         return await self._revise(id, version, None)
 
     async def _revise(self, id: str, version: int, text: str | None) -> shapes.Message:
-        conversation, seq = _address(id)
+        conversation, seq = located(id)
         command = revise.Revise(self._me, conversation, seq, version, text)
         return self._shape(await self._core.do(revise, command))
 
@@ -277,7 +272,7 @@ class Hub:
 
     async def message(self, id: str) -> shapes.Message:
         """One message by its address."""
-        found = await self._core.parts.store.message(*_address(id))
+        found = await self._core.parts.store.message(*located(id))
         if found is None:
             raise NotFound(f"there is no message {id}", ref=id)
         return self._shape(found)
@@ -308,7 +303,7 @@ class Hub:
         return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
 
     async def _found(self, id: str) -> Turn:
-        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if _is_number(id) else None
+        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
         if found is None:
             raise NotFound(f"there is no turn {id}", ref=str(id))
         return found
@@ -329,11 +324,11 @@ class Hub:
 
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
-        return await explained(self._core, *_address(message_id))
+        return await explained(self._core, *located(message_id))
 
     async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
         """How far a message got with each agent, with the moments."""
-        return await deliveries.of_message(self._core, *_address(message_id))
+        return await deliveries.of_message(self._core, *located(message_id))
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
         """Turns that failed or expired and were not made up for since."""
@@ -347,8 +342,12 @@ class Hub:
         return await self.post(**deliveries.again(turn, self._core.names(turn.agent)))
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
-        hits = await self._core.parts.store.search(query, limit)
-        return [shapes.Hit(message=self._shape(message), snippet=snippet) for message, snippet in hits]
+        """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
+        return await searching.hits(self._core, self._me, query, limit)
+
+    async def narrowest(self, query: str) -> shapes.Removed | None:
+        """Of a search that finds nothing, the filter that removed the most."""
+        return await searching.narrowest(self._core, self._me, query)
 
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
@@ -356,6 +355,33 @@ class Hub:
         """What others said where one takes part, oldest first; with `unread`, only what was not read yet."""
         who = (await self._core.participant(agent)).id if agent else self._me
         return await inbox(self._core, who, unread=unread, limit=limit)
+
+    # --- being handed messages: outside agents, who have no host here --------------------------------------
+
+    async def check(self, *, limit: int = 50, handed: Sequence[str] | None = None) -> shapes.Handed:
+        """What waits for an outside agent, as a turn of its own; asking again ends that turn as passed."""
+        return await handing.check(self._core, self._asking(limit, handed))
+
+    async def wait(
+        self,
+        *,
+        timeout: float = 30.0,  # noqa: ASYNC109
+        limit: int = 50,
+        handed: Sequence[str] | None = None,
+    ) -> shapes.Handed:
+        """`check`, and where nothing waits, as soon as something does; nothing when the time is over."""
+        return await handing.wait(self._core, self._asking(limit, handed), timeout)
+
+    async def reply(self, message_id: str, text: str) -> Receipt | None:
+        """Answer a message: the end of the turn it came with. None where the text was silence."""
+        where, seq = located(message_id)
+        try:
+            return await handing.reply(self._core, self._me, (where, seq), self._checked(text))
+        except Stale:  # it was answered before, or its time is over: this is one more message
+            return await self.post(where, text, reply_to=message_id)
+
+    def _asking(self, limit: int, handed: Sequence[str] | None) -> Ask:
+        return Ask(self._me, max(1, limit), None if handed is None else tuple(handed))
 
     # --- waiting ---------------------------------------------------------------------------------------
 
@@ -410,8 +436,7 @@ class Hub:
 
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
-        found: int = await self._core.parts.store.horizon()
-        return found
+        return int(await self._core.parts.store.horizon())
 
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
         """Acts that change who may do what, or what stands written, in order."""
@@ -420,28 +445,3 @@ class Hub:
     async def acted_as(self, name: str, what: str) -> None:
         """Keep in the audit that the owner did this in another's name."""
         await acted(self._core, (await self._core.participant(name)).id, what)
-
-
-def _near(warning: Warned, known: list[str]) -> Warned:
-    near = [name for token in warning.names[:3] for name in nearest(token, known)]
-    if warning.code != "E201" or not near:
-        return warning
-    return Warned(warning.code, f"{warning.message}; did you mean {', '.join(near)}?", warning.names)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
-
-
-def _address(id: str) -> tuple[ConversationId, int]:
-    try:
-        where, seq = parse_address(id)
-        return where, min(seq, 10**LONGEST_NUMBER)
-    except ValueError as problem:
-        raise BadValue(str(problem)) from problem
-
-
-def _seq(reply_to: str | int | None) -> int:
-    if reply_to is None:
-        return 0
-    return reply_to if isinstance(reply_to, int) else _address(reply_to)[1]

@@ -23,12 +23,13 @@ async def inbox(core: Core, who: ParticipantId, *, unread: bool, limit: int) -> 
         found += [
             shapes.Received(shapes.Message.of(message, core.names), unread=message.seq > mine.cursor)
             for message in await core.parts.store.messages(conversation.id, page)
-            if _is_for(who, message)
+            if is_for(who, message)
         ]
     found.sort(key=lambda each: (each.message.at or "", each.message.conversation, each.message.seq))
     return found[-limit:]
 
 
-def _is_for(who: ParticipantId, message: Message) -> bool:
+def is_for(who: ParticipantId, message: Message) -> bool:
+    """Said by somebody else, to be read by people and agents."""
     deleted = bool(message.metadata.get("deleted"))
     return message.author != who and message.kind not in NOT_FOR_READING and not deleted

@@ -1,9 +1,11 @@
 """A hub for looking only: the same read methods, no writer, no host, and no home made where there is none."""
 
+from collections.abc import Set
+
 from moot.context.given import Context
 from moot.context.templates import Templates
 from moot.hub.core import Core
-from moot.model.participant import Kind
+from moot.model.ids import TurnId
 from moot.settings import Home
 from moot.wiring import assemble_to_read
 
@@ -21,7 +23,7 @@ class ReadingCore(Core):
             return False
         self.parts = parts
         enrolled = await self._enrol(())
-        self.user = next(who.id for who in enrolled if who.kind is Kind.HUMAN)
+        self.user = enrolled[parts.settings.hub.user].id
         self.context = Context(
             parts.store,
             Templates(self._home.path / "templates"),
@@ -30,6 +32,9 @@ class ReadingCore(Core):
             secret=await parts.store.secret(),
         )
         return True
+
+    def speaking_now(self) -> Set[TurnId]:
+        return frozenset()
 
     async def close(self, drain: float = 0.0) -> None:
         await self.parts.log.close()

@@ -18,7 +18,26 @@ class Kind(StrEnum):
     SYSTEM = "system"
 
 
+# Names for members that every post asks for: looking one up in its enum takes ten times as long.
+HUMAN, EXTERNAL = Kind.HUMAN, Kind.EXTERNAL
 TAKES_TURNS = frozenset({Kind.AGENT, Kind.EXTERNAL})
+
+
+class Reach(StrEnum):
+    """How soon a message gets to somebody, best first."""
+
+    LIVE = "live"
+    """Into what it is doing now."""
+    NEXT_TURN = "next-turn"
+    """Handed over at the end or start of its next turn, by its client's hooks."""
+    ON_DEMAND = "on-demand"
+    """When it asks what waits for it."""
+    AWAY = "away"
+    """It is not there; what is for it waits."""
+
+
+REACH_SECONDS = 30.0
+"""Without a sign of life for so long, reach drops by one level."""
 
 
 class Participant(Struct, frozen=True, gc=False):
@@ -39,6 +58,11 @@ class Participant(Struct, frozen=True, gc=False):
     config: dict[str, Any] = {}
     created_at: float = 0.0
     last_active: float = 0.0
+    door: str = ""
+    """The one an outside agent last came in by."""
+    reach: Reach = Reach.AWAY
+    """How an outside agent's session can be reached while it has no wait open; good for as long as it says."""
+    reach_until: float = 0.0
 
     @property
     def speaks_in_turns(self) -> bool:
@@ -46,6 +70,16 @@ class Participant(Struct, frozen=True, gc=False):
 
     def present(self, now: float) -> bool:
         return self.live_until > now
+
+    def reachable(self, now: float) -> Reach:
+        """A lease that has run out leaves the next level for a while, then none."""
+        if self.live_until > now:
+            return Reach.LIVE
+        if self.reach_until > now:
+            return self.reach
+        if self.reach is Reach.NEXT_TURN and self.reach_until + REACH_SECONDS > now:
+            return Reach.ON_DEMAND
+        return Reach.AWAY
 
 
 class Quota(Struct, frozen=True, gc=False):

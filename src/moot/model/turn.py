@@ -1,7 +1,8 @@
 """One chance to speak: for one agent, in one conversation, over the interval `(lo, hi]` of seq."""
 
 from enum import StrEnum
-from typing import Any
+from operator import attrgetter
+from typing import Any, ClassVar
 
 from msgspec import Struct, structs
 
@@ -144,6 +145,9 @@ class Given(Struct, frozen=True, gc=False, omit_defaults=True):
     """… and how many of them it began with that the last prompt of this agent here had too."""
 
 
+_seq = attrgetter("seq")
+
+
 class Turn(Struct, frozen=True, gc=False):
     id: TurnId
     agent: ParticipantId
@@ -197,6 +201,9 @@ class Turn(Struct, frozen=True, gc=False):
     stopping: bool = False
     """Interrupted while a tool ran: it ends as soon as the result is written down."""
 
+    CALLING: ClassVar = ("duty", "reason", "calls")
+    """What changes when another message joins it."""
+
     @property
     def open_step(self) -> Step | None:
         """The tool call that has begun and has no result yet."""
@@ -207,12 +214,20 @@ class Turn(Struct, frozen=True, gc=False):
         """Whether somebody asked for this very agent, beyond a poll or its place in the rotation."""
         return any(call.reason in FORCING and call.reason is not Rule.ROUND_ROBIN for call in self.calls)
 
+    def called_by(self, seq: int) -> bool:
+        """Whether a message is among those it answers to."""
+        return seq in map(_seq, self.calls)
+
     def joined(self, call: Call) -> "Turn":
         """This turn with one more message it answers to; a forced one makes it a must."""
         calls = self.calls if call in self.calls else (*self.calls, call)[-MOST_CALLS:]
-        if call.reason in FORCING and self.duty is Duty.MAY:
+        if self.duty is MAY and call.reason in FORCING:
             return structs.replace(self, calls=calls, duty=Duty.MUST, reason=call.reason)
         return structs.replace(self, calls=calls)
+
+    def only_joined(self, before: "Turn") -> bool:
+        """Whether nothing changed since but that other messages joined it."""
+        return structs.replace(before, duty=self.duty, reason=self.reason, calls=self.calls) == self
 
     def moved(self, state: TurnState, **fields: Any) -> "Turn":
         """The one function that changes a turn's state; an illegal move raises."""
@@ -221,6 +236,8 @@ class Turn(Struct, frozen=True, gc=False):
         return structs.replace(self, state=state, **fields)
 
 
+# Names for members that every post asks for: looking one up in its enum takes ten times as long.
+RUNNING, MUST, MAY, MENTION = TurnState.RUNNING, Duty.MUST, Duty.MAY, Rule.MENTION
 FORCING = frozenset({Rule.MENTION, Rule.FORCE, Rule.ROUND_ROBIN, Rule.TASK, Rule.ASK})
 MOST_CALLS = 8
 """A turn remembers this many of the newest messages that called it."""

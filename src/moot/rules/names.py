@@ -104,6 +104,12 @@ def unique_slug(name: str, taken: Iterable[str]) -> str:
     return next(made for made in _numbered(base) if made not in in_use)
 
 
+def free_name(wish: str, taken: Iterable[str], human: str) -> str:
+    """A name that an agent may get, as close to the wish as can be."""
+    in_use, reserved = frozenset(taken), RESERVED | {human.lower()}
+    return next(iter((*_free_like(wish, in_use, reserved), *_free_like("guest", in_use, reserved))))
+
+
 def check_display(text: str) -> str:
     """The display name as it is stored (trimmed, NFC), or a NameProblem."""
     return _visible(text, DISPLAY_LENGTH, "a display name")

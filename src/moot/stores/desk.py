@@ -43,6 +43,7 @@ from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn, TurnState
+from moot.rules.roster import Roster
 
 NOBODY: dict[ParticipantId, Member] = {}
 NO_TURNS: dict[ParticipantId, Turn] = {}
@@ -55,6 +56,7 @@ class Dirty:
     __slots__ = (
         "bookmarks",
         "conversations",
+        "conversations_before",
         "dropped_bookmarks",
         "dropped_conversations",
         "dropped_hosts",
@@ -74,16 +76,20 @@ class Dirty:
         "texts",
         "tokens",
         "turns",
+        "turns_before",
     )
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.revisions: list[tuple[Message, Revision]] = []
         self.conversations: dict[ConversationId, Conversation] = {}
+        self.conversations_before: dict[ConversationId, Conversation | None] = {}
+        """As they are stored, so that an engine need not write, nor index anew, what stayed. None: they are new."""
         self.dropped_conversations: set[ConversationId] = set()
         self.members: dict[tuple[ConversationId, ParticipantId], Member] = {}
         self.dropped_members: set[tuple[ConversationId, ParticipantId]] = set()
         self.turns: dict[TurnId, Turn] = {}
+        self.turns_before: dict[TurnId, Turn | None] = {}
         self.rounds: dict[tuple[ConversationId, int], Round] = {}
         self.roots: dict[RootId, Root] = {}
         self.pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
@@ -118,6 +124,8 @@ class Desk:
         self.turns_by_id: dict[TurnId, Turn] = {}
         self.participants: dict[ParticipantId, Participant] = {}
         self.names: dict[str, ParticipantId] = {}
+        self.rosters: dict[ConversationId, Roster] = {}
+        """Made when first asked for; gone when anybody in them changes."""
         self.roots: dict[RootId, Root] = {}
         self.pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
         self.quotas: dict[ParticipantId, Quota] = {}
@@ -139,6 +147,7 @@ class Desk:
 
     def add_participant(self, participant: Participant) -> None:
         self.participants[participant.id] = participant
+        self.rosters.clear()
         for name in (participant.id, *participant.aliases, participant.name):
             self.names[name] = participant.id
 
@@ -173,6 +182,13 @@ class Desk:
 
     def registry(self) -> dict[ParticipantId, Participant]:
         return self.participants
+
+    def roster(self, conversation: ConversationId) -> Roster:
+        found = self.rosters.get(conversation)
+        if found is None:
+            found = Roster(self.members(conversation).values(), self.participants)
+            self.rosters[conversation] = found
+        return found
 
     def named(self, name: str) -> Participant | None:
         found = self.names.get(name)
@@ -245,6 +261,10 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
     """Lay decided changes over the desk and note what must be written. Knows every change and never fails."""
     for change in changes:
         match change:
+            case PutConversation(conversation=conversation):
+                _put_conversation(desk, conversation, dirty)
+            case PutTurn(turn=turn):
+                _put_turn(desk, turn, dirty)
             case AppendMessage(message=message):
                 desk.messages[message.conversation, message.seq] = message
                 if message.key:
@@ -253,9 +273,6 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
             case Emit(event=event):
                 dirty.events.append(structs.replace(event, id=desk.next_event))
                 desk.next_event += 1
-            case PutTurn(turn=turn):
-                desk.add_turn(turn)
-                dirty.turns[turn.id] = turn
             case PutRound(round=round_):
                 rounds = desk.rounds_of.setdefault(round_.conversation, {})
                 out_of_order = round_.opener not in rounds and any(o > round_.opener for o in rounds)
@@ -263,16 +280,10 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
                 if out_of_order:
                     desk.rounds_of[round_.conversation] = dict(sorted(rounds.items()))
                 dirty.rounds[round_.conversation, round_.opener] = round_
-            case PutConversation(conversation=conversation):
-                _put_conversation(desk, conversation, dirty)
             case PutMember(member=member):
-                desk.members_of.setdefault(member.conversation, {})[member.participant] = member
-                dirty.members[member.conversation, member.participant] = member
-                dirty.dropped_members.discard((member.conversation, member.participant))
+                _put_member(desk, member, dirty)
             case DropMember(conversation=where, participant=who):
-                desk.members_of.get(where, {}).pop(who, None)
-                dirty.members.pop((where, who), None)
-                dirty.dropped_members.add((where, who))
+                _drop_member(desk, where, who, dirty)
             case PutRoot(root=root):
                 desk.roots[root.id] = dirty.roots[root.id] = root
             case PutPair(pair=pair):
@@ -304,15 +315,42 @@ def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:  # noqa: 
 
 
 def _put_conversation(desk: Desk, conversation: Conversation, dirty: Dirty) -> None:
-    before = desk.conversations.get(conversation.id)
+    where = conversation.id
+    before = desk.conversations.get(where)
+    if where not in dirty.conversations:
+        dirty.conversations_before[where] = before
     if before is None or not conversation.found_like(before):
         for ref in (before.name, before.key) if before is not None else ():
-            if desk.refs.get(ref) == conversation.id:
+            if desk.refs.get(ref) == where:
                 del desk.refs[ref]
         desk.add_conversation(conversation)
     else:
-        desk.conversations[conversation.id] = conversation
-    dirty.conversations[conversation.id] = conversation
+        desk.conversations[where] = conversation
+    dirty.conversations[where] = conversation
+
+
+def _put_turn(desk: Desk, turn: Turn, dirty: Dirty) -> None:
+    if turn.id not in dirty.turns:
+        dirty.turns_before[turn.id] = desk.turns_by_id.get(turn.id)
+    desk.add_turn(turn)
+    dirty.turns[turn.id] = turn
+
+
+def _put_member(desk: Desk, member: Member, dirty: Dirty) -> None:
+    where, who = member.conversation, member.participant
+    members = desk.members_of.setdefault(where, {})
+    if who not in members:
+        desk.rosters.pop(where, None)
+    members[who] = member
+    dirty.members[where, who] = member
+    dirty.dropped_members.discard((where, who))
+
+
+def _drop_member(desk: Desk, where: ConversationId, who: ParticipantId, dirty: Dirty) -> None:
+    desk.members_of.get(where, {}).pop(who, None)
+    desk.rosters.pop(where, None)
+    dirty.members.pop((where, who), None)
+    dirty.dropped_members.add((where, who))
 
 
 def _summaries(change: AddSummary | ForgetSummaries, dirty: Dirty) -> None:
@@ -357,7 +395,7 @@ def _drop_conversation(desk: Desk, gone: ConversationId, dirty: Dirty) -> None:
     for ref in (gone, *((conversation.name, conversation.key) if conversation else ())):
         if desk.refs.get(ref) == gone:
             del desk.refs[ref]
-    for by_conversation in (desk.members_of, desk.turns_of, desk.rounds_of):
+    for by_conversation in (desk.members_of, desk.turns_of, desk.rounds_of, desk.rosters):
         by_conversation.pop(gone, None)
     dirty.messages = [m for m in dirty.messages if m.conversation != gone]
     dirty.summaries = [s for s in dirty.summaries if s.conversation != gone]

@@ -17,7 +17,7 @@ from moot.model.conversation import (
 from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Part, Plan, Revision, Summary
-from moot.model.participant import Host, Kind, Participant, Quota
+from moot.model.participant import Host, Kind, Participant, Quota, Reach
 from moot.model.round import Note, Round, RoundState, Utterance
 from moot.model.token import Scope, Token, TokenId
 from moot.model.turn import Call, Duty, Given, Rule, Step, Turn, TurnState
@@ -234,6 +234,9 @@ PARTICIPANT = Participant(
     config=NESTED,
     created_at=AT,
     last_active=LATER,
+    door="mcp",
+    reach=Reach.NEXT_TURN,
+    reach_until=LATER,
 )
 QUOTA = Quota(agent=BOB, hour=503_429, turns=3, roots=2, last_root="c-x:1", last_hop=5, last_ended=AT)
 HOST = Host(

@@ -240,7 +240,7 @@ async def test_refusals_of_the_handshake_are_the_same_as_of_a_request(world: Wor
     assert (hidden.status_code, nowhere.status_code) == (404, 404)
     assert hidden.json() == {**nowhere.json(), "title": hidden.json()["title"], "ref": "room"}
     assert (await _handshake(world, "/ws/agents/nobody", **headers("karl"))).status_code == 404
-    assert (await _handshake(world, "/ws/agents/karl", **headers("karl"))).status_code == 422
+    assert (await _handshake(world, "/ws/agents/karl", **headers("karl"))).status_code == 403
     assert (await _handshake(world, "/ws/elsewhere", **headers("karl"))).status_code == 404
     assert (await _handshake(world, "/api/agents", **headers("karl"))).status_code == 404
     for query in (

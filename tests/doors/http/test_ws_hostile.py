@@ -182,8 +182,8 @@ HANDSHAKES = {
     "many headers": handshake(VERSION, KEY, *[b"A: b"] * 300),
     "a path of bytes": handshake(VERSION, KEY, first=b"GET /ws/%2e%2e/%00?client=\xff"),
     "several upgrades": handshake(VERSION, KEY, upgrade=b"h2c, websocket"),
-    "a wrong token": handshake(VERSION, KEY, b"Authorization: Bearer nonsense", b"Content-Length: 5")
-    + b"hello",
+    "a token of nobody": handshake(VERSION, KEY, b"Authorization: Bearer nonsense"),
+    "a body": handshake(VERSION, KEY, b"Authorization: Bearer nonsense", b"Content-Length: 5") + b"hello",
 }
 
 

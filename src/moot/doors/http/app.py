@@ -2,23 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from time import monotonic
 from typing import Any
 
 from msgspec import json
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Mounted
-from starlette.routing import WebSocketRoute
 
-from moot.doors.http.callers import Callers
+from moot.doors.http.beside import Beside, Inner
 from moot.doors.http.entry import Entry, most_bytes
 from moot.doors.http.fan import Fan
+from moot.doors.http.gate import Gate
 from moot.doors.http.guard import Guard, denied, sent
 from moot.doors.http.marks import Marks
 from moot.doors.http.metrics import Meters
 from moot.doors.http.openapi import document
 from moot.doors.http.problems import problem
-from moot.doors.http.rate import Buckets
 from moot.doors.http.routes import ROUTES, SOCKETS
 from moot.doors.http.socket import SocketEntry
 from moot.doors.http.table import House, Route
@@ -39,6 +38,7 @@ class Door:
         facts: Mapping[str, Any],
         hosts: frozenset[str],
         scheme: str = "http",
+        beside: Mapping[str, Inner] | None = None,
     ) -> None:
         meters = Meters()
         self.fan = Fan(hub, meters)
@@ -57,12 +57,15 @@ class Door:
             meters=meters,
             openapi=openapi,
         )
-        callers = Callers(house, Buckets(hub.settings.limits.requests_per_second, monotonic))
+        gate = Gate(hub, owner_token)
+        entries: list[BaseRoute] = [
+            Mounted(path, Entry(rows, house, gate)) for path, rows in by_path(ROUTES).items()
+        ]
+        entries += [Mounted(path, Beside(app, gate)) for path, app in (beside or {}).items()]
         unknown: set[object] = set()
-        entries = [Mounted(path, Entry(rows, house, callers)) for path, rows in by_path(ROUTES).items()]
-        sockets = [WebSocketRoute(row.path, SocketEntry(row, house, callers, unknown)) for row in SOCKETS]
-        plain = [Mounted(row.path, _only_sockets) for row in SOCKETS]
-        app = Starlette(routes=[*entries, *sockets, *plain])
+        entries += [WebSocketRoute(row.path, SocketEntry(row, house, gate, unknown)) for row in SOCKETS]
+        entries += [Mounted(row.path, _only_sockets) for row in SOCKETS]
+        app = Starlette(routes=entries)
         app.router.default = _nowhere
         app.router.redirect_slashes = False
         self.asgi = Guard(app.router, hosts, scheme)

@@ -1,38 +1,42 @@
-"""The way of a request: who is it, not too often, may it, is it well-formed; then its function; then the answer."""
+"""The way of a request: who is it (gate.py), may it, is it well-formed; then its function; then the answer."""
 
+import asyncio
 import math
 import time
 from collections.abc import Mapping
-from typing import Any
+from functools import cache, reduce
+from operator import or_
+from typing import Any, get_args
 from uuid import uuid4
 
 import msgspec
 import structlog
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 
-from moot.doors.access import NOBODY, Principal
+from moot.doors.access import NOBODY, Principal, Standing
 from moot.doors.http import finding
-from moot.doors.http.callers import Callers, without_hints
+from moot.doors.http.gate import Gate
 from moot.doors.http.guard import sent
 from moot.doors.http.problems import Answer, Refusal, problem
 from moot.doors.http.sse import Stream
 from moot.doors.http.table import Call, House, Route
-from moot.errors import BadValue, MootError, NotPermitted
+from moot.errors import BadValue, MootError, NotFound, NotPermitted
 from moot.rules.redact import redacted
 
 log = structlog.get_logger("moot.http")
 
 LEAST_BODY = 1024 * 1024
-TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
+BODY_SECONDS = 30.0
+TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED, TOO_SLOW = 413, 415, 405, 400, 408
 
 
 class Entry:
     """Everything at one path: its methods, and what they share."""
 
-    def __init__(self, routes: Mapping[str, Route], house: House, callers: Callers) -> None:
+    def __init__(self, routes: Mapping[str, Route], house: House, gate: Gate) -> None:
         self._routes = dict(routes)
         self._house = house
-        self._callers = callers
+        self._gate = gate
         self._path = next(iter(routes.values())).path
         self._decoders = {r.body: msgspec.json.Decoder(r.body) for r in routes.values() if r.body is not None}
         self._most_bytes = most_bytes(house.hub.settings.limits.message_bytes)
@@ -64,12 +68,14 @@ class Entry:
                     f"{request.method[:20]} means nothing here", detail=f"allowed: {self.allow}"
                 )
                 raise Refusal(NO_METHOD, told, allow=self.allow)
-            who = await self._principal(request, route)
+            who = NOBODY if route.action is None else await self._gate.principal(request)
             return await self._carried_out(request, route, who)
         except Refusal as refusal:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
             return problem(without_hints(error, who))
+        except ClientDisconnect:  # nobody reads this answer
+            return problem(BadValue("the caller left before its request was whole"), MALFORMED)
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             number = uuid4().hex[:12]
             log.error(
@@ -81,18 +87,10 @@ class Entry:
             )
             return problem(MootError("the hub failed at this", detail=f"its log says more under {number}"))
 
-    # --- who ---------------------------------------------------------------------------------------------
-
-    async def _principal(self, request: Request, route: Route) -> Principal:
-        """As the credential says, and not more often than it may."""
-        if route.action is None:
-            return NOBODY
-        return await self._callers.let_in(request.headers)
-
     # --- what --------------------------------------------------------------------------------------------
 
     async def _carried_out(self, request: Request, route: Route, who: Principal) -> Answer | Stream:
-        hub = self._callers.voice(who)
+        hub = self._gate.voice(who)
         path: dict[str, str] = dict(request.path_params)
         found = await finding.named_by(route, hub, who, path)
         call = Call(
@@ -140,10 +138,15 @@ class Entry:
         if told.isdecimal() and int(told[:20]) > self._most_bytes:
             raise too_large
         read = bytearray()
-        async for piece in request.stream():
-            read += piece
-            if len(read) > self._most_bytes:
-                raise too_large
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                async for piece in request.stream():
+                    read += piece
+                    if len(read) > self._most_bytes:
+                        raise too_large
+        except TimeoutError:
+            slow = BadValue(f"the body did not come within {BODY_SECONDS:g} seconds")
+            raise Refusal(TOO_SLOW, slow, connection="close") from None
         return bytes(read)
 
 
@@ -157,8 +160,12 @@ def query_of(request: HTTPConnection, kind: type[msgspec.Struct]) -> Any:
     given = dict(pairs)
     if len(given) != len(pairs):
         raise BadValue("a parameter stands in the query twice")
+    kinds = {field.encode_name: _spelled(field.type) for field in msgspec.structs.fields(kind)}
     try:
-        found = msgspec.convert(given, kind, strict=False)
+        known = {
+            name: msgspec.convert(given[name], kinds[name], strict=False) for name in kinds.keys() & given
+        }
+        found = msgspec.convert({**given, **known}, kind)
     except msgspec.ValidationError as wrong:
         fields = ", ".join(kind.__struct_encode_fields__) or "none"
         raise BadValue(f"the query does not fit: {wrong}", detail=f"parameters are {fields}") from wrong
@@ -166,3 +173,19 @@ def query_of(request: HTTPConnection, kind: type[msgspec.Struct]) -> Any:
         if isinstance(value, float) and not math.isfinite(value):
             raise BadValue("the query does not fit: not a finite number")
     return found
+
+
+@cache
+def _spelled(hint: Any) -> Any:
+    """What a parameter is when it is there: "null" is then a word, not the absence of one."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return reduce(or_, kinds) if type(None) in get_args(hint) else hint
+
+
+def without_hints(error: MootError, who: Principal) -> MootError:
+    """What comes near a wrong name may be a conversation that the caller must not know of."""
+    if not isinstance(error, NotFound) or who.standing is Standing.OWNER:
+        return error
+    public = set(error.facts.get("available", ()))
+    error.suggestions = tuple(name for name in error.suggestions if name in public)
+    return error

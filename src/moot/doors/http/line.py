@@ -6,12 +6,14 @@ keeps up are written to in this way; everything else goes through ASGI, which wa
 
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+from moot.doors.http.protocol import BoundedProtocol
 
 EXTENSION: Final = "moot.line"
 
 
-class Line(HttpToolsProtocol):
+class Line(BoundedProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         extensions: dict[str, Any] = cycle.scope.setdefault("extensions", {})
         extensions[EXTENSION] = Lent(cycle)

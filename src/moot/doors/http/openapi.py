@@ -7,14 +7,26 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct, structs
 
+from moot.doors.http import forms
 from moot.doors.http.bodies import NoQuery, Problem
-from moot.doors.http.problems import PROBLEM, STATUSES
+from moot.doors.http.leads import leads
+from moot.doors.http.problems import JSON, PROBLEM, STATUSES
 from moot.doors.http.table import Route, Socket
-from moot.errors import BadValue, MootError, NotPermitted, RateLimited, Unauthenticated
+from moot.errors import (
+    BadName,
+    BadValue,
+    Conflict,
+    MootError,
+    NotFound,
+    NotPermitted,
+    RateLimited,
+    Unauthenticated,
+)
 
 UPGRADE = 426
 REF = "#/components/schemas/{name}"
-ALWAYS = (Unauthenticated, NotPermitted, BadValue, RateLimited)
+ALWAYS = (Unauthenticated, NotPermitted, NotFound, BadValue, RateLimited)
+"""Not found: whom Moot-Act-As names."""
 HEADERS = {
     "Idempotency-Key": "The same key again gives the same answer and stores nothing twice",
     "If-Match": "The version you saw",
@@ -35,7 +47,10 @@ def document(routes: Sequence[Route], version: str, sockets: Sequence[Socket] = 
     of = dict(zip([repr(kind) for kind in kinds], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, of)
+        told = _operation(route, of)
+        if follow := leads(route, routes):
+            told["responses"][str(route.status)]["links"] = follow
+        paths.setdefault(route.path, {})[route.method.lower()] = told
     for socket in sockets:
         paths.setdefault(socket.path, {})["get"] = _socket(socket, of)
     return {
@@ -53,7 +68,7 @@ def document(routes: Sequence[Route], version: str, sockets: Sequence[Socket] = 
 def _kinds(routes: Iterable[Route]) -> list[Any]:
     found: dict[str, Any] = {repr(Problem): Problem}
     for route in routes:
-        for kind in (route.body, route.answer):
+        for kind in (route.body, route.answer, route.refusal):
             if kind is not None and kind not in (str, bytes):
                 found[repr(kind)] = kind
     return list(found.values())
@@ -62,7 +77,7 @@ def _kinds(routes: Iterable[Route]) -> list[Any]:
 def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {
         "summary": route.summary,
-        "operationId": _operation_id(route),
+        "operationId": route.operation,
         "tags": [route.path.split("/")[2] if route.path.startswith("/api/") else "operations"],
         "parameters": _parameters(route),
         "responses": _responses(route, of),
@@ -91,11 +106,6 @@ def _socket(socket: Socket, of: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _operation_id(route: Route) -> str:
-    words = re.findall(r"\w+", f"{route.method.lower()} {route.path.removeprefix('/api')}")
-    return "_".join(words)
-
-
 def _named(path: str) -> list[dict[str, Any]]:
     return [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
@@ -110,7 +120,7 @@ def _asked(query: type[Struct]) -> list[dict[str, Any]]:
 def _parameters(route: Route) -> list[dict[str, Any]]:
     found = [*_named(route.path), *_asked(route.query)]
     found += [
-        {"name": name, "in": "header", "required": name == "If-Match", "schema": {"type": "string"}}
+        {"name": name, "in": "header", "required": name == "If-Match", "schema": forms.HEADERS[name]}
         | {"description": HEADERS[name]}
         for name in route.headers
     ]
@@ -139,7 +149,10 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     if "Idempotency-Key" in route.headers and route.status != 200:  # noqa: PLR2004
         found["200"] = good | {"description": "Done before, under the same key"}
     for status, kinds in _refusals(route).items():
-        found.setdefault(str(status), _refused(kinds, of))
+        told = _refused(kinds, of)
+        if route.refusal is not None and {NotPermitted, NotFound, RateLimited}.intersection(kinds):
+            told["content"][JSON] = {"schema": of[repr(route.refusal)]}
+        found.setdefault(str(status), told)
     return dict(sorted(found.items()))
 
 
@@ -157,8 +170,11 @@ def _by_status(kinds: Iterable[type[MootError]]) -> dict[int, list[type[MootErro
 
 def _refusals(route: Route) -> dict[int, list[type[MootError]]]:
     found = _by_status((*route.errors, *(ALWAYS if route.action is not None else (BadValue,))))
+    if BadName in route.errors:
+        found.setdefault(STATUSES[Conflict], []).append(Conflict)
     if route.body is not None:
         found.setdefault(400, []).append(BadValue)
+        found.setdefault(408, []).append(BadValue)
         found.setdefault(413, []).append(BadValue)
         found.setdefault(415, []).append(BadValue)
     if "If-Match" in route.headers:

@@ -6,6 +6,7 @@ Links, topology, tasks and notes join it with the features they belong to.
 from typing import Any, Final
 
 from moot import shapes
+from moot.doors import telling
 from moot.doors.access import Action
 from moot.doors.http import bodies, finding, house, people, talking
 from moot.doors.http.table import About, Route, Socket
@@ -30,8 +31,8 @@ HOUSE: Final = (
         query=bodies.Page,
     ),
     Route(
-        "GET", "/api/search", "Messages that hold all words, newest first", talking.search, LOOK, bodies.Hits,
-        query=bodies.Search,
+        "GET", "/api/search", "What was said: words, phrases and operators; newest first", talking.search, LOOK,
+        bodies.Hits, query=bodies.Search, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/events", "What happens, as it happens", house.events, LOOK, str,
@@ -132,7 +133,7 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/broadcast", "One message to everybody else", people.broadcast, POST,
-        bodies.Broadcast, body=bodies.Said, errors=(BadText,),
+        telling.Broadcast, body=bodies.Said, errors=(BadText,),
     ),
     Route(
         "GET", "/api/agents/{name}", "One of them", people.agent, LOOK, shapes.Agent, about=AGENT,
@@ -143,8 +144,9 @@ AGENTS: Final = (
         about=AGENT, body=bodies.ChangedAgent, errors=(NotFound, BadName),
     ),
     Route(
-        "POST", "/api/agents/{name}/messages", "Write to one of them", people.send, POST, bodies.Delivered,
+        "POST", "/api/agents/{name}/messages", "Write to one of them", people.send, POST, telling.Delivered,
         body=bodies.Said, headers=("Idempotency-Key",), errors=(NotFound, BadText, Conflict),
+        refusal=telling.Undelivered,
     ),
     Route(
         "GET", "/api/agents/{name}/conversations", "Those it is in", people.conversations, SEE_OWN,

@@ -6,7 +6,7 @@ explicit word. Ending drains: streams are told with their cursor, requests under
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
@@ -17,7 +17,9 @@ from msgspec import Struct
 
 from moot import __version__
 from moot.doors.http.app import Door
+from moot.doors.http.beside import Inner
 from moot.doors.http.guard import hosts
+from moot.doors.http.holder import holder_of
 from moot.doors.http.line import Line
 from moot.doors.http.wire import Wire
 from moot.errors import BadValue, PortTaken
@@ -28,9 +30,9 @@ DRAIN_SECONDS = 5
 PING_SECONDS = 20.0
 """Between two pings of a WebSocket, and how long an answer may take."""
 BACKLOG = 1024
+LAST_PORT = 65535
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
-LONGEST_LINE = 64 * 1024
 UNREAD_MS = 60_000
 """What was sent to somebody who takes nothing of it is given up then, and the connection with it."""
 
@@ -59,9 +61,15 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    hub: Hub, *, home: Path, owner_token: str, facts: dict[str, Any], openly: bool = False
+    hub: Hub,
+    *,
+    home: Path,
+    owner_token: str,
+    facts: dict[str, Any],
+    openly: bool = False,
+    beside: Mapping[str, Inner] | None = None,
 ) -> AsyncIterator[Listening]:
-    """Answer HTTP for a hub until the block is left."""
+    """Answer HTTP for a hub until the block is left; `beside` has what other doors serve, by path."""
     settings = hub.settings.hub
     secured = bool(settings.certificate)
     check_place(settings, openly=openly)
@@ -75,6 +83,7 @@ async def serving(
         facts={"version": __version__, **facts},
         hosts=hosts(names, port, scheme),
         scheme=scheme,
+        beside=beside,
     )
     server = _Server(_config(door, *_certified(settings, home)))
     running = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
@@ -101,10 +110,10 @@ async def _up(server: _Server, running: asyncio.Task[None]) -> None:
 def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.Config:
     return uvicorn.Config(
         door.asgi,
+        http=Line,
         log_config=None,
         access_log=False,
         lifespan="off",
-        http=Line,
         ws=Wire,
         ws_max_size=door.longest_frame,
         ws_ping_interval=PING_SECONDS,
@@ -113,7 +122,6 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
-        h11_max_incomplete_event_size=LONGEST_LINE,
         ssl_certfile=certificate,
         ssl_keyfile=key,
     )
@@ -167,9 +175,11 @@ def bound(host: str, port: int) -> socket.socket:
         return listener
     except OSError as error:
         listener.close()
+        holder = holder_of(port)
+        used = f'port {port} is used by "{holder.name}" (pid {holder.pid})' if holder else ""
         raise PortTaken(
-            f"the hub cannot listen on {host} port {port}: {error.strerror or error}",
-            fix=("MOOT_HUB__PORT=0 moot up takes any free port", "set hub.port in moot.toml"),
+            used or f"the hub cannot listen on {host} port {port}: {error.strerror or error}",
+            fix=(f"moot up --port {port + 1 if port < LAST_PORT else 0}", "moot config set hub.port 0"),
             host=host,
             port=port,
         ) from error

@@ -21,8 +21,8 @@ from starlette.requests import HTTPConnection
 from moot import shapes
 from moot.doors.access import NOBODY, Action, Principal
 from moot.doors.http import finding
-from moot.doors.http.callers import Callers, bearer, without_hints
-from moot.doors.http.entry import query_of
+from moot.doors.http.entry import query_of, without_hints
+from moot.doors.http.gate import Gate
 from moot.doors.http.guard import denied
 from moot.doors.http.listener import Listener, Place
 from moot.doors.http.problems import FAILED, problem, status_of
@@ -39,6 +39,7 @@ from moot.rules.redact import redacted
 
 log = structlog.get_logger("moot.http")
 
+DOOR = "ws"
 PROTOCOL = "moot"
 BEARER = "bearer."
 TOKEN_SECONDS = 10.0
@@ -82,10 +83,10 @@ class Party(Struct, frozen=True):
 class SocketEntry:
     """Everything at one path. `unknown` is shared by all paths: how many have not said yet who they are."""
 
-    def __init__(self, row: Socket, house: House, callers: Callers, unknown: set[object]) -> None:
+    def __init__(self, row: Socket, house: House, gate: Gate, unknown: set[object]) -> None:
         self._row = row
         self._house = house
-        self._callers = callers
+        self._gate = gate
         self._unknown = unknown
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -97,12 +98,12 @@ class SocketEntry:
         status = SWITCHING
         try:
             if offered or "authorization" in request.headers:
-                token = offered[0].removeprefix(BEARER) if offered else bearer(request.headers)
+                token = offered[0].removeprefix(BEARER) if offered else None
                 party = await self._admitted(request, token)
                 await self._accept(send, chosen)
             else:
                 party = await self._admitted_late(request, wire, receive, send, chosen)
-            await Talk(party, wire, self._house, self._callers, request.url.path).run(receive)
+            await Talk(party, wire, self._house, self._gate, request.url.path).run(receive)
         except _Refused as refused:
             status = status_of(refused.error)
             if wire.handshake_complete:
@@ -139,10 +140,14 @@ class SocketEntry:
             self._unknown.discard(wire)
         return await self._admitted(request, (token or "").strip())
 
-    async def _admitted(self, request: HTTPConnection, token: str) -> Party:
-        who = NOBODY
+    async def _admitted(self, request: HTTPConnection, token: str | None) -> Party:
+        """By a token of its own, or by the header that requests have."""
+        who, gate = NOBODY, self._gate
         try:
-            who = await self._callers.admitted(token, request.headers)
+            if token is None:
+                who = await gate.principal(request, DOOR)
+            else:
+                who = await gate.admitted(token, request, DOOR)
             return await self._party(request, who)
         except MootError as error:
             raise _Refused(without_hints(error, who)) from error
@@ -150,7 +155,7 @@ class SocketEntry:
             raise _Refused(failed(error, self._row.path)) from error
 
     async def _party(self, request: HTTPConnection, who: Principal) -> Party:
-        hub = self._callers.voice(who)
+        hub = self._gate.voice(who)
         query = query_of(request, self._row.query)
         if query.received is not None and query.client is None:
             raise BadValue("received says how much a client has received; it needs client=ID")
@@ -171,11 +176,11 @@ class SocketEntry:
 class Talk:
     """The life of a socket that was let in."""
 
-    def __init__(self, party: Party, wire: Wire, house: House, callers: Callers, path: str) -> None:
+    def __init__(self, party: Party, wire: Wire, house: House, gate: Gate, path: str) -> None:
         self._party = party
         self._wire = wire
         self._house = house
-        self._callers = callers
+        self._gate = gate
         self._path = path
         self._gone = False
         pair, seats = party.where.kind in PAIRS, {seat.name for seat in party.where.participants}
@@ -257,7 +262,7 @@ class Talk:
         try:
             if text is None:
                 raise BadText("only text can be said here", detail="a binary frame came")
-            self._callers.count(self._party.who)
+            self._gate.count(self._party.who)
             await self._post(text)
         except MootError as error:
             self._wire.tell(framed(refusal(without_hints(error, self._party.who))))
@@ -266,7 +271,7 @@ class Talk:
 
     async def _post(self, text: str) -> None:
         party = self._party
-        if _may_be_token(text) and (await self._callers.known(text.strip())).id:
+        if _may_be_token(text) and await self._gate.bearer(text.strip(), DOOR) is not None:
             raise BadText("this is a token, and was not posted", fix=("bring it with the handshake only",))
         await finding.conversation(party.hub, party.who, party.where.id, Action.POST)
         receipt = await party.hub.post(party.where.id, text)

@@ -113,7 +113,6 @@ class Loading:
             desk.has_hosts = True
             for host in rows.HOSTS.many(self._connection.execute(READ.hosts).get):
                 desk.hosts_by_id[host.id] = host
-        desk.laid()
 
     def _get(self, statement: str, wanted: Any) -> Any:
         """The one value of a result: shapes with commas between, or NULL."""

@@ -5,7 +5,7 @@ result arrives as JSON (sql/shapes.sql: plain fields first, then structured ones
 """
 
 from collections.abc import Callable
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import GenericAlias, UnionType
 from typing import Any, Generic, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -82,6 +82,7 @@ class Rows(Generic[S]):
         to_json = {n: change for n, name in enumerate(fields) if (change := _to_json(hints[name]))}
         moments = {n: _micros for n, name in enumerate(fields) if name in in_micros}
         self._cls = cls
+        self._columns = {name: to_json.get(n) or moments.get(n) for n, name in enumerate(fields)}
         self._changes: list[tuple[int, Callable[[Any], Any]]] = [*to_json.items(), *moments.items()]
         order = [*(n for n in range(len(fields)) if n not in to_json), *to_json]
         self._in_field_order = itemgetter(*(order.index(n) for n in range(len(fields))))
@@ -96,6 +97,19 @@ class Rows(Generic[S]):
             row[n] = change(row[n])
         return row
 
+    def part(self, *names: str) -> Callable[[S], list[Any]]:
+        """How these fields alone are bound."""
+        fields = attrgetter(*names)
+        changes = [(n, change) for n, name in enumerate(names) if (change := self._columns[name])]
+
+        def row(value: S) -> list[Any]:
+            row = list(fields(value))
+            for n, change in changes:
+                row[n] = change(row[n])
+            return row
+
+        return row
+
     def one(self, shape: str) -> S:
         return self._cls(*self._in_field_order(self._one.decode(shape)))
 
@@ -108,10 +122,12 @@ class Rows(Generic[S]):
 
 
 CONVERSATIONS = Rows(Conversation, in_micros=("created_at", "updated_at"))
+TALK = CONVERSATIONS.part("id", *Conversation.TALK)
 MEMBERS = Rows(Member, in_micros=("joined_at",))
 MESSAGES = Rows(Message, in_micros=("at",))
 REVISIONS = Rows(Revision, in_micros=("at",))
 TURNS = Rows(Turn, in_micros=("created_at",))
+CALLING = TURNS.part("id", *Turn.CALLING)
 ROUNDS = Rows(Round)
 ROOTS = Rows(Root)
 PAIRS = Rows(Pair)

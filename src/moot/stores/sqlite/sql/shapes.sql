@@ -25,7 +25,7 @@ SELECT id, name, created_us, rtrim(json_array(
     id, name, kind, display, role, brain, project, paused,
     CASE kind WHEN 'agent' THEN coalesce((SELECT lease_until FROM main.hosts h WHERE h.id = r.host), 0.0)
               ELSE live_until END,
-    host, created_us / 1e6, last_active
+    host, created_us / 1e6, last_active, door, reach, reach_until
 ), ']') || ',' || aliases || ',' || config || ']' AS shape FROM main.registry r;
 
 -- name: quota_shape
@@ -42,7 +42,7 @@ FROM main.hosts;
 -- name: message_shape
 -- A Message.
 CREATE TEMP VIEW message_shape AS
-SELECT row, conversation, seq, sender, key, rtrim(json_array(
+SELECT row, conversation, seq, sender, key, at_us, rtrim(json_array(
     conversation, seq, sender, kind, content, root, hop, at_us / 1e6, reply_to, intent, version, turn, round,
     depth, key, digest, link, hash
 ), ']') || ',' || mentions || ',' || metadata || ',' || plan || ']' AS shape FROM main.messages;

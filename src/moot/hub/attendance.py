@@ -1,0 +1,173 @@
+"""Who of the outside agents is here: sessions that give signs of life, and waits that want to be woken.
+
+One heartbeat for all sessions of a process, none for each; one watcher of the log for all waits. Above: doors that
+outside agents come in by. Below: flow/session.py says what a sign of life means.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import structlog
+from msgspec import ValidationError, convert, structs
+
+from moot.errors import BadValue, MootError
+from moot.flow.claim import CLAIMABLE
+from moot.flow.session import (
+    Arrive,
+    Beat,
+    Depart,
+    Lapse,
+    Sign,
+    Wait,
+    arriving,
+    beating,
+    departing,
+    has_lapsed,
+    lapsing,
+    waiting,
+)
+from moot.model.event import Event
+from moot.model.ids import ParticipantId
+from moot.model.participant import REACH_SECONDS, Kind, Participant, Reach
+from moot.wiring import Parts
+
+log = structlog.get_logger("moot.attendance")
+
+BEAT_SECONDS = REACH_SECONDS / 3
+SEEN_SECONDS = 300.0
+"""A request without a session behind it says that somebody works there, and will ask again before long."""
+SEEN_EVERY_SECONDS = 15.0
+
+
+class Attendance:
+    def __init__(self, parts: Parts, spawn: Callable[..., None], alive: Callable[[int], bool]) -> None:
+        self._parts = parts
+        self._spawn = spawn
+        self._alive = alive
+        self._sessions: dict[ParticipantId, list[Sign]] = {}
+        self._beats = False
+        self._waits: dict[ParticipantId, set[asyncio.Event]] = {}
+        self._seen: dict[ParticipantId, float] = {}
+        self.dismissed = False
+        """Nobody shall wait any more: the doors are about to close."""
+
+    # --- sessions ----------------------------------------------------------------------------------------
+
+    async def arrive(self, command: Arrive) -> Participant:
+        """Who somebody is that comes in, found or made; nothing begins yet."""
+        found: Participant = await self._parts.store.transact(arriving, await self._apart(command))
+        return found
+
+    async def _apart(self, command: Arrive) -> Arrive:
+        """Two sessions in one folder are two agents while both are there."""
+        place = (command.client, command.folder)
+        taken = [
+            who.id
+            for who in await self._parts.store.participants()
+            if (who.config.get("client"), who.config.get("folder")) == place
+            and (who.id in self._sessions or self._alive_elsewhere(who, command.pid))
+        ]
+        return structs.replace(command, taken=tuple(taken))
+
+    def _alive_elsewhere(self, who: Participant, pid: int) -> bool:
+        """Some other process speaks for it: that one has not gone, and its session has not run out."""
+        other = int(who.config.get("pid", 0))
+        now = self._parts.clock.now()
+        return other not in (0, pid) and who.reachable(now) is not Reach.AWAY and self._alive(other)
+
+    @asynccontextmanager
+    async def session(self, who: Participant, sign: Sign, pid: int) -> AsyncIterator[None]:
+        """While the block lasts, signs of life are given for an outside agent."""
+        if who.kind is not Kind.EXTERNAL:
+            yield
+            return
+        self._sessions.setdefault(who.id, []).append(sign)
+        if not self._beats:
+            self._beats = True
+            self._spawn(self._beat())
+        try:
+            yield
+        finally:
+            self._sessions[who.id].remove(sign)
+            if not self._sessions[who.id]:
+                del self._sessions[who.id]
+                await self._parts.store.transact(departing, Depart(who.id, pid))
+
+    async def _beat(self) -> None:
+        clock = self._parts.clock
+        while True:
+            await clock.sleep_until(clock.now() + BEAT_SECONDS)
+            if not self._sessions:
+                continue
+            signs = tuple(signs[-1] for signs in self._sessions.values())
+            try:
+                await self._parts.store.transact(beating, Beat(signs))
+            except MootError as trouble:
+                log.warning("heartbeat failed", action="heartbeat_failed", error=str(trouble))
+
+    def seen(self, who: ParticipantId, door: str, reach: Reach = Reach.ON_DEMAND) -> None:
+        """Somebody asked for something, without a session: noted every now and then."""
+        now = self._parts.clock.now()
+        if who not in self._sessions and now >= self._seen.get(who, 0.0) + SEEN_EVERY_SECONDS:
+            self._seen[who] = now
+            self._spawn(self.sign(Sign(who, reach, SEEN_SECONDS, door)))
+
+    async def sign(self, sign: Sign) -> None:
+        await self._parts.store.transact(beating, Beat((sign,)))
+
+    async def lapse(self) -> None:
+        """Whose lease has run out is less reachable now, for all to see."""
+        now = self._parts.clock.now()
+        gone = tuple(who.id for who in await self._parts.store.participants() if has_lapsed(who, now))
+        if gone:
+            await self._parts.store.transact(lapsing, Lapse(gone))
+
+    # --- waits -------------------------------------------------------------------------------------------
+
+    def told(self, events: list[Event]) -> None:
+        if not self._waits:
+            return
+        for event in events:
+            turn = event.turn
+            if turn is not None and turn.state in CLAIMABLE:
+                for woken in self._waits.get(turn.agent, ()):
+                    woken.set()
+
+    def dismiss(self) -> None:
+        """Whoever waits is answered now, with what there is."""
+        self.dismissed = True
+        for waits in self._waits.values():
+            for woken in waits:
+                woken.set()
+
+    @asynccontextmanager
+    async def waiting(self, who: ParticipantId, seconds: float) -> AsyncIterator[asyncio.Event]:
+        """While the block lasts somebody is live; the event is set whenever something may wait for it."""
+        woken = asyncio.Event()
+        self._waits.setdefault(who, set()).add(woken)
+        try:
+            until = self._parts.clock.now() + seconds + REACH_SECONDS
+            await self._parts.store.transact(waiting, Wait(who, until))
+            yield woken
+        finally:
+            self._waits[who].discard(woken)
+            if not self._waits[who]:
+                del self._waits[who]
+                self._spawn(self._parts.store.transact(waiting, Wait(who, 0.0)))
+
+
+def arrival(door: str, whence: dict[str, Any]) -> Arrive:
+    """An arrival, from what somebody says of itself."""
+    try:
+        return convert({"door": door, **whence}, Arrive)
+    except ValidationError as wrong:
+        raise BadValue(f"nobody can come in like this: {wrong}") from wrong
+
+
+def reach_of(word: str) -> Reach:
+    """What somebody without an open wait may say of how it can be reached."""
+    if word not in (Reach.NEXT_TURN, Reach.ON_DEMAND):
+        raise BadValue(f'"{word}" is no such reach', detail="it is next-turn or on-demand")
+    return Reach(word)

@@ -1,0 +1,174 @@
+"""Handing messages out to those who ask: outside agents, and persons who have no screen here (FLOOR part 7).
+
+What an outside agent is given opens a turn of its own; a reply ends it with a message, asking again ends it as passed.
+What somebody was given before is named by `handed`, so that a new session is given again what nobody has acted on.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+
+from moot import shapes
+from moot.errors import NotFound, NotPermitted, Stale, TurnFailed
+from moot.flow import check as checking
+from moot.flow import finish, mark
+from moot.flow.check import Check
+from moot.flow.claim import CLAIMABLE
+from moot.flow.finish import Finish, Said
+from moot.hub.core import Core
+from moot.hub.handovers import handovers_of
+from moot.hub.inbox import inbox, is_for
+from moot.model.answer import Finished, Receipt
+from moot.model.ids import ConversationId, ParticipantId, TurnId, address, parse_address
+from moot.model.message import Message
+from moot.model.participant import Kind
+from moot.model.turn import Duty, Turn, TurnState
+from moot.ports import Page
+
+MOST_SECONDS = 300.0
+
+
+class Ask(Struct, frozen=True):
+    """Who asks, for how much, and what it was given before."""
+
+    who: ParticipantId
+    limit: int = 50
+    handed: tuple[str, ...] | None = None
+    anew: bool = True
+    """Give again what is open and was not handed to whoever asks."""
+
+
+async def check(core: Core, ask: Ask) -> shapes.Handed:
+    """What waits for somebody. Asking again says that what was given before is dealt with."""
+    who = core.known(ask.who)
+    if who is None:
+        raise NotFound(f"nobody is called {ask.who}", ref=ask.who)
+    if who.kind is Kind.HUMAN:
+        return await _to_a_person(core, ask)
+    if who.kind is not Kind.EXTERNAL:
+        raise NotPermitted(
+            f"{who.name} is run by this hub: what is for it reaches it in its turns",
+            detail="only outside agents and persons ask for their messages",
+        )
+    return await _to_an_agent(core, ask)
+
+
+async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
+    """The same, and where nothing waits, as soon as something does; nothing after so many seconds."""
+    found = await check(core, ask)
+    who = core.known(ask.who)
+    if found.messages or who is None or who.kind is not Kind.EXTERNAL:
+        return found
+    await core.watch()
+    seconds = max(0.0, min(seconds, MOST_SECONDS))
+    again = Ask(ask.who, ask.limit, (), anew=False)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds), core.attendance.waiting(ask.who, seconds) as woken:
+            while not (found := await _to_an_agent(core, again)).messages and not core.attendance.dismissed:
+                await woken.wait()
+                woken.clear()
+    return found
+
+
+# --- outside agents --------------------------------------------------------------------------------------
+
+
+async def _to_an_agent(core: Core, ask: Ask) -> shapes.Handed:
+    found = await _taken(core, ask)
+    if found.handed or ask.handed == ():
+        return found
+    # What was given before is dealt with by now: that may have readied what came in meanwhile.
+    return await _taken(core, Ask(ask.who, ask.limit, (), anew=False))
+
+
+async def _taken(core: Core, ask: Ask) -> shapes.Handed:
+    waiting, more = await _fitting(core, ask)
+    handed = None if ask.handed is None else _turn_ids(ask.handed)
+    if handed is not None and ask.anew:
+        # What its client's hooks handed over was read by the same model.
+        handed += _turn_ids(handovers_of(core.parts.home, ask.who).read().handed)
+    taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew))
+    found: list[Message] = []
+    earlier: list[str] = []
+    for turn in taken:
+        page = Page(turn.lo, turn.hi + 1, ask.limit + 1, newest=True)
+        unread = [m for m in await core.parts.store.messages(turn.conversation, page) if is_for(ask.who, m)]
+        if len(unread) > ask.limit:
+            earlier.append(address(turn.conversation, turn.lo))
+        found += unread[-ask.limit :]
+    found.sort(key=lambda message: (message.at, message.conversation, message.seq))
+    return shapes.Handed(
+        messages=tuple(shapes.Message.of(message, core.names) for message in found),
+        next=more or None,
+        must_answer=tuple(address(t.conversation, t.cause) for t in taken if t.duty is Duty.MUST and t.cause),
+        earlier=tuple(earlier),
+        handed=tuple(str(turn.id) for turn in taken),
+    )
+
+
+async def _fitting(core: Core, ask: Ask) -> tuple[tuple[TurnId, ...], int]:
+    """The oldest turns that wait, as many as their messages fit the limit, one at least; and how many messages
+    are left for another time."""
+    store = core.parts.store
+    chosen: list[TurnId] = []
+    size = left = 0
+    for turn in await store.turns(agent=ask.who, states=tuple(CLAIMABLE)):
+        conversation = await store.conversation(turn.conversation)
+        if conversation is None:
+            continue
+        [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == ask.who]
+        unread = conversation.head - cursor
+        if chosen and size + unread > ask.limit:
+            left += unread
+        else:
+            chosen.append(turn.id)
+            size += unread
+    return tuple(chosen), left
+
+
+def _turn_ids(handed: Sequence[str]) -> tuple[TurnId, ...]:
+    return tuple(TurnId(int(one)) for one in handed if one.isascii() and one.isdecimal())
+
+
+async def reply(core: Core, me: ParticipantId, to: tuple[ConversationId, int], text: str) -> Receipt | None:
+    """Answer a message in the turn one has there. None: the text was silence. `Stale` where no turn is open."""
+    conversation, seq = to
+    open_there = await core.parts.store.turns(
+        conversation=conversation, agent=me, states=(TurnState.RUNNING,), limit=1
+    )
+    if not open_there:
+        raise Stale("no turn of yours is open there")
+    turn = open_there[0]
+    done: Finished = await core.do(finish, Finish(turn.id, turn.fence, Said(text, reply_to=seq)))
+    if done.turn.state is TurnState.FAILED:
+        raise TurnFailed(
+            f"{core.names(me)} was not heard: {done.turn.error}",
+            turn=str(turn.id),
+            rule=done.turn.rule.value if done.turn.rule else None,
+        )
+    said = done.message
+    if said is None:
+        return None
+    return Receipt(
+        id=said.id,
+        seq=said.seq,
+        conversation=said.conversation,
+        sender=core.names(me),
+        root=said.root,
+        hop=said.hop,
+    )
+
+
+# --- persons ---------------------------------------------------------------------------------------------
+
+
+async def _to_a_person(core: Core, ask: Ask) -> shapes.Handed:
+    """What it has not read. What it was given before counts as read from now on."""
+    for place in ask.handed or ():
+        conversation, seq = parse_address(place)
+        await core.do(mark, mark.Mark(ask.who, conversation, seq))
+    unread = await inbox(core, ask.who, unread=True, limit=ask.limit)
+    newest = {one.message.conversation: one.message.id for one in unread}
+    return shapes.Handed(tuple(one.message for one in unread), handed=tuple(newest.values()))
