@@ -25,6 +25,8 @@ from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
 
 UPGRADE, NO_METHOD = 426, 405
+OFTEN = ("/api/conversations/{id}/messages", "/api/agents/{name}/messages")
+"""Tried first, since most requests are for these; no other path looks like them."""
 
 
 class Door:
@@ -61,6 +63,7 @@ class Door:
         entries: list[BaseRoute] = [
             Mounted(path, Entry(rows, house, gate)) for path, rows in by_path(ROUTES).items()
         ]
+        entries.sort(key=lambda one: getattr(one, "path", "") not in OFTEN)
         entries += [Mounted(path, Beside(app, gate)) for path, app in (beside or {}).items()]
         unknown: set[object] = set()
         entries += [WebSocketRoute(row.path, SocketEntry(row, house, gate, unknown)) for row in SOCKETS]

@@ -21,11 +21,12 @@ from starlette.requests import HTTPConnection
 from moot import shapes
 from moot.doors.access import NOBODY, Action, Principal
 from moot.doors.http import finding
-from moot.doors.http.entry import query_of, without_hints
+from moot.doors.http.entry import without_hints
 from moot.doors.http.gate import Gate
 from moot.doors.http.guard import denied
 from moot.doors.http.listener import Listener, Place
 from moot.doors.http.problems import FAILED, problem, status_of
+from moot.doors.http.queries import query
 from moot.doors.http.resuming import stood
 from moot.doors.http.table import House, Socket
 from moot.doors.http.wire import EXTENSION, Wire, framed
@@ -156,20 +157,20 @@ class SocketEntry:
 
     async def _party(self, request: HTTPConnection, who: Principal) -> Party:
         hub = self._gate.voice(who)
-        query = query_of(request, self._row.query)
-        if query.received is not None and query.client is None:
+        asked = query(request.scope["query_string"], self._row.query)
+        if asked.received is not None and asked.client is None:
             raise BadValue("received says how much a client has received; it needs client=ID")
         where = await self._row.find(hub, who, request.path_params)
-        if query.client is None:
+        if asked.client is None:
             head = max((message.seq for message in await hub.newest(where.id, 1)), default=0)
-            begin = head if query.after is None else min(query.after, head)
+            begin = head if asked.after is None else min(asked.after, head)
             return Party(who, hub, where, Place(begin, 0), None)
         await self._house.marks.write()
-        opened = await hub.conversations.bookmarks.open(where.id, query.client, after=query.after)
+        opened = await hub.conversations.bookmarks.open(where.id, asked.client, after=asked.after)
         mark = opened.bookmark
         begin_at = Place(mark.seq, mark.frames)
-        if query.received is not None:
-            begin_at = await stood(hub, where.id, begin_at, query.received)
+        if asked.received is not None:
+            begin_at = await stood(hub, where.id, begin_at, asked.received)
         return Party(who, hub, where, begin_at, mark)
 
 
