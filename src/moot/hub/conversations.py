@@ -7,6 +7,7 @@ from uuid import uuid4
 from moot import shapes
 from moot.errors import Conflict, NotPermitted
 from moot.flow import archive, configure, create, go_on, interrupt, join, leave, mark
+from moot.hub.bookmarks import Bookmarks
 from moot.hub.checking import Checked
 from moot.hub.core import Core
 from moot.hub.importing import Import
@@ -20,6 +21,7 @@ class Conversations:
     def __init__(self, core: Core, me: ParticipantId) -> None:
         self._core = core
         self._me = me
+        self.bookmarks = Bookmarks(core, me)
 
     async def create(
         self,

@@ -20,16 +20,21 @@ from moot.doors.http.app import Door
 from moot.doors.http.beside import Inner
 from moot.doors.http.guard import hosts
 from moot.doors.http.holder import holder_of
-from moot.doors.http.protocol import BoundedProtocol
+from moot.doors.http.line import Line
+from moot.doors.http.wire import Wire
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
 from moot.settings import HubSettings
 
 DRAIN_SECONDS = 5
+PING_SECONDS = 20.0
+"""Between two pings of a WebSocket, and how long an answer may take."""
 BACKLOG = 1024
 LAST_PORT = 65535
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
+UNREAD_MS = 60_000
+"""What was sent to somebody who takes nothing of it is given up then, and the connection with it."""
 
 
 class Listening(Struct, frozen=True):
@@ -86,10 +91,10 @@ async def serving(
         await _up(server, running)
         yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
     finally:
-        door.fan.drain()
+        door.drain()
         server.should_exit = True
         await asyncio.wait([running])
-        await door.fan.close()
+        await door.close()
         listener.close()
 
 
@@ -105,11 +110,15 @@ async def _up(server: _Server, running: asyncio.Task[None]) -> None:
 def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.Config:
     return uvicorn.Config(
         door.asgi,
-        http=BoundedProtocol,
+        http=Line,
         log_config=None,
         access_log=False,
         lifespan="off",
-        ws="none",
+        ws=Wire,
+        ws_max_size=door.longest_frame,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        ws_per_message_deflate=False,  # each reader would have to be packed for alone
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
@@ -159,6 +168,8 @@ def bound(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux: connections inherit it
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
         listener.bind((host.strip("[]"), port))
         listener.listen(BACKLOG)
         return listener
