@@ -61,6 +61,17 @@ async def test_asking_again_says_that_the_last_ones_are_dealt_with(tmp_path: Pat
         assert await turn_states(hub, "x") == ["passed"]
 
 
+async def test_what_came_in_meanwhile_is_given_as_the_last_ones_are_dealt_with(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.send("x", "one")
+        first = await x.check()
+        await hub.send("x", "two")
+        assert [m.text for m in (await x.check(handed=first.handed)).messages] == ["two"]
+        await hub.send("x", "three")
+        assert [m.text for m in (await x.check()).messages] == ["three"]
+
+
 async def test_a_new_session_is_given_again_what_nobody_acted_on(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")

@@ -75,6 +75,14 @@ async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
 
 
 async def _to_an_agent(core: Core, ask: Ask) -> shapes.Handed:
+    found = await _taken(core, ask)
+    if found.handed or ask.handed == ():
+        return found
+    # What was given before is dealt with by now: that may have readied what came in meanwhile.
+    return await _taken(core, Ask(ask.who, ask.limit, (), anew=False))
+
+
+async def _taken(core: Core, ask: Ask) -> shapes.Handed:
     waiting, more = await _fitting(core, ask)
     handed = None if ask.handed is None else _turn_ids(ask.handed)
     taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew))
