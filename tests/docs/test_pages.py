@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from moot.rules import search
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 PROGRAMS = [
@@ -55,3 +57,10 @@ def test_the_commands_of_the_tutorial_work_in_this_order(tmp_path: Path) -> None
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, f"{line}\n{done.stderr}"
         assert done.stdout.strip() or "--unread" in words, line
+
+
+def test_the_page_on_search_names_every_operator_and_value() -> None:
+    page = (ROOT / "docs/howto/search.md").read_text()
+    named = {word for quoted in re.findall(r"`([^`\n]+)`", page) for word in re.findall(r"\w+:?", quoted)}
+    wanted = {f"{word}:" for word in search.OPERATORS} | {v for of in search.VALUES.values() for v in of}
+    assert wanted - named == set()

@@ -1,5 +1,6 @@
 """How commands are written: global options before and behind the command, examples first in every help."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -9,20 +10,31 @@ import click
 from moot.cli.session import Session
 
 
-class Least(click.ParamType[Any]):
-    """A number that is not below a bound; the bound is told in the refusal, not in every help."""
+class Number(click.ParamType[Any]):
+    """A number within bounds; they are told in the refusal, not in every help."""
 
-    def __init__(self, bound: float, kind: type[int] | type[float]) -> None:
+    def __init__(self, least: float, kind: type[int] | type[float] = int, most: float | None = None) -> None:
         self.name = "number"
-        self._range = click.IntRange(min=int(bound)) if kind is int else click.FloatRange(min=bound)
+        self._least, self._kind, self._most = least, kind, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return self._range.convert(value, param, ctx)
+        what = "whole number" if self._kind is int else "number"
+        upto = "" if self._most is None else f" and at most {self._most}"
+        try:
+            number = self._kind(value)
+        except ValueError:
+            self.fail(f'"{value}" is no {what}; expected one of at least {self._least}{upto}', param, ctx)
+        if not self._least <= number <= (math.inf if self._most is None else self._most):
+            self.fail(
+                f"{value} is out of bounds; expected a {what} of at least {self._least}{upto}", param, ctx
+            )
+        return number
 
 
-SECONDS = Least(0, float)
-AT_LEAST_0 = Least(0, int)
-AT_LEAST_1 = Least(1, int)
+SECONDS = Number(0, float)
+AT_LEAST_0 = Number(0)
+AT_LEAST_1 = Number(1)
+PORT = Number(0, most=65535)
 
 
 class UnknownCommand(click.UsageError):
@@ -35,12 +47,21 @@ class UnknownCommand(click.UsageError):
         self.word = word
 
 
-def _writes(field: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+def _writes(
+    field: str, read: Callable[[Any], Any] = lambda value: value
+) -> Callable[[click.Context, click.Parameter, Any], None]:
     def write(ctx: click.Context, _: click.Parameter, value: Any) -> None:
         if value:
-            setattr(ctx.ensure_object(Session), field, value)
+            setattr(ctx.ensure_object(Session), field, read(value))
 
     return write
+
+
+def _names(typed: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
+    if not names:
+        raise click.UsageError("--fields names no field; expected such as --fields id,name")
+    return names
 
 
 def global_options(*, hidden: bool) -> list[click.Parameter]:
@@ -55,6 +76,14 @@ def global_options(*, hidden: bool) -> list[click.Parameter]:
             help="Where everything lives (MOOT_HOME, else ~/.moot).",
         ),
         _flag(["--json"], "json", "Answer with one JSON document.", hidden=False),
+        click.Option(
+            ["--fields"],
+            metavar="A,B",
+            hidden=hidden,
+            expose_value=False,
+            callback=_writes("fields", _names),
+            help="With --json: only these fields of each object.",
+        ),
         _flag(["--no-color"], "no_color", "No colours (also NO_COLOR, TERM=dumb, pipes).", hidden=hidden),
         _flag(["--debug"], "debug", "Show stack traces and logs.", hidden=hidden),
         _flag(["-q", "--quiet"], "quiet", "Only the answer: no notes, no status lines.", hidden=hidden),
@@ -74,6 +103,12 @@ class Leaf(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = examples
         self.params += global_options(hidden=True)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        session = ctx.ensure_object(Session)
+        if session.fields and not session.json and not ctx.params.get("jsonl"):
+            raise click.UsageError("--fields picks from a JSON answer: add --json", ctx)
+        return super().invoke(ctx)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(self.examples, formatter)

@@ -15,7 +15,7 @@ from moot.rules.mentions import nearest
 
 START = """\
   moot demo                          watch three offline demo agents talk (no key)
-  moot agents list                   who is here: agents are described in moot.toml
+  moot agents new arya --role "…"    make an agent; moot agents list shows who is here
   moot send arya "what changed?"     one question, one answer
   moot chat arya gendry              talk with both, line by line
   moot conv new build --with arya    a conversation with a name
@@ -29,6 +29,7 @@ Every command takes --json and then writes one document to standard output, with
   conv show  Conversation with "messages", the newest 50
   errors     one line on standard error: {"error": {"code", "title", "fix", "suggestions", "exit", …}}
   streams    tail --jsonl: one Message per line
+  --fields   id,name: only these fields of each object
 Times are RFC 3339 in UTC. Fields are only ever added."""
 CODES = {
     exits.OK: "done; also an empty list, a pass, and a message that is held or queued",

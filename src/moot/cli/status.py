@@ -13,25 +13,38 @@ from moot.cli.opening import home_of, with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.start import shown
+from moot.cli.watching import watch
 from moot.hub import Hub
 from moot.hub.running import running_hub
 
 DONE_SECONDS = 24 * 3600
 MOST = 10
+SHOWN = 60
 FAILED = ("failed", "expired")
 
 
 @leaf("status", examples=("moot status", "moot status --json"))
+@click.option(
+    "--watch", "watched", is_flag=True, help="Show it again whenever it changes, until interrupted."
+)
 @click.option("--limit", type=AT_LEAST_1, default=MOST, metavar="N", help="At most so many of each (10).")
-def status(session: Session, limit: int) -> None:
+def status(session: Session, watched: bool, limit: int) -> None:
     """Where things stand: what needs you, who works, what is done."""
-    found = with_reading(session, lambda hub: standing(hub, limit))
-    home = home_of(session)
-    found = {"home": str(home.path), "hub": running_hub(home), **found}
-    if session.json:
-        session.screen.data(found)
-    else:
+
+    def look() -> dict[str, Any]:
+        home = home_of(session)
+        found = with_reading(session, lambda hub: standing(hub, limit))
+        return {"home": str(home.path), "hub": running_hub(home), **found}
+
+    def tell(found: dict[str, Any]) -> None:
         show(session.screen, found)
+
+    if watched:
+        watch(session, look, tell, dict)
+    elif session.json:
+        session.screen.data(look())
+    else:
+        tell(look())
 
 
 async def standing(hub: Hub, limit: int) -> dict[str, Any]:
@@ -122,15 +135,17 @@ def show(screen: Screen, found: dict[str, Any]) -> None:
     ):
         screen.say(f"\n{screen.strong(title)}")
         for row in rows:
-            screen.say(f"  {safe(_line(row))}")
+            left, right = _line(row)
+            screen.say(screen.beside(f"  {safe(left)}", right))
         if not rows:
             screen.say(screen.dim("  nothing"))
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: dict[str, Any]) -> tuple[str, str]:
+    """What it is, and what can be done about it."""
     match row.get("what"):
         case "unread":
-            text = row["message"]["text"].strip().splitlines()[0][:60]
+            text = row["message"]["text"].strip().splitlines()[0][:SHOWN]
             told = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
         case "failed":
             told = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
@@ -138,5 +153,8 @@ def _line(row: dict[str, Any]) -> str:
             told = f"{row['conversation']}: {row['agent']} is away, a message waits for it"
         case _:
             at = clock_time(row["at"] or row["since"])
-            return f"{at}  {row['agent']} in {row['conversation']}{'' if row['at'] else ', ' + row['state']}"
-    return f"{told}        {row['fix']}"
+            return (
+                f"{at}  {row['agent']} in {row['conversation']}{'' if row['at'] else ', ' + row['state']}",
+                "",
+            )
+    return told, row["fix"]

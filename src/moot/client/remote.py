@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Messages = list[shapes.Message]
 Turns = list[shapes.Turn]
 Tokens = list[shapes.Token]
+Arrivals = list[shapes.Arrival]
 
 
 class RemoteHub:
@@ -162,6 +163,10 @@ class RemoteHub:
         found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
         return found
 
+    async def narrowest(self, query: str) -> shapes.Removed | None:
+        found: shapes.Removed | None = await self._call("narrowest", shapes.Removed | None, query)
+        return found
+
     async def inbox(self, **filters: Any) -> list[shapes.Received]:
         found: list[shapes.Received] = await self._call("inbox", list[shapes.Received], **filters)
         return found
@@ -292,9 +297,17 @@ class RemoteAgents:
     async def arrive(self, door: str, **whence: Any) -> shapes.Agent:
         return await self._one("arrive", door, **whence)
 
+    async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
+        kind = Arrivals
+        return await self._line.call("agents.arrivals", kind, client, folder, speaker=self._speaker)
+
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
         kind = type(None)
         await self._line.call("agents.seen", kind, name, speaker=self._speaker, door=door, reach=reach)
+
+    async def hooked(self, name: str, event: str, **options: Any) -> shapes.Hooked:
+        kind = shapes.Hooked
+        return await self._line.call("agents.hooked", kind, name, event, speaker=self._speaker, **options)
 
     async def interrupt(self, name: str) -> None:
         await self._line.call("agents.interrupt", object, name, speaker=self._speaker)

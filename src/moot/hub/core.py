@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -12,7 +13,7 @@ from moot.brains.code import AgentSpec, CodeBrain
 from moot.context.given import Context
 from moot.context.templates import Templates
 from moot.context.window import Size
-from moot.errors import NotFound
+from moot.errors import MootError, NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
@@ -28,6 +29,7 @@ from moot.model.participant import Kind, Participant
 from moot.model.turn import OPEN
 from moot.ports import Clock
 from moot.rules.mentions import nearest
+from moot.rules.names import is_name
 from moot.settings import AgentSettings, Home
 from moot.wiring import Parts, assemble, summing_model
 
@@ -44,6 +46,7 @@ class Core:
         self._is_hub = socket == home.hub_sock
         self._socket = socket or home.run_peers / f"{self._identity}.sock"
         self._catching_up: asyncio.Task[None] | None = None
+        self._missing: asyncio.Task[None] | None = None
         self._look_again = False
         self._watches = False
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -65,7 +68,12 @@ class Core:
     async def open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
         self.parts = parts = await assemble(self._home, self._clock, self._committed)
         self.neighbours = Neighbours(
-            self._socket, parts.store, parts.clock, hinted=self.hinted, live=parts.log.live
+            self._socket,
+            parts.store,
+            parts.clock,
+            hinted=self.hinted,
+            live=parts.log.live,
+            lost=self._lost,
         )
         try:
             await self._open(agents, handle)
@@ -91,7 +99,7 @@ class Core:
     async def _open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
         parts, settings = self.parts, self.parts.settings
         enrolled = await self._enrol(agents)
-        self.user = next(who.id for who in enrolled if who.kind is Kind.HUMAN)
+        self.user = enrolled[settings.hub.user].id
         templates = Templates(self._home.path / "templates")
         self.context = Context(
             parts.store,
@@ -120,6 +128,7 @@ class Core:
         for watcher in (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told):
             parts.log.watch(watcher)
         self._sum_up(templates)
+        await self._miss_the_gone()
         await self._start(agents, enrolled)
         if self._listens:
             await self.watch()
@@ -150,7 +159,7 @@ class Core:
         """Host more agents, from now until the hub is closed."""
         await self._start(agents, await self._enrol(agents))
 
-    async def _start(self, agents: Sequence[AgentSpec], enrolled: tuple[Participant, ...]) -> None:
+    async def _start(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> None:
         hosted = self._hosted(agents, enrolled)
         if hosted:
             await self.neighbours.listen()
@@ -166,13 +175,34 @@ class Core:
         await self.parts.log.catch_up()
 
     async def _look_around(self) -> None:
-        """Read what was told while a ping was lost; and whoever has not beaten in time is away, for all to see."""
+        """Read what was told while a ping was lost; and see who is gone."""
         await self.parts.log.catch_up()
-        now = self.parts.clock.now()
-        for host in await self.parts.store.hosts():
-            if host.id != self._identity and host.lease_until <= now:
-                await self.parts.store.transact(detaching, Detach(host.id, lapsed=True))
+        if await self._miss_the_gone():
+            await self._look_at_everything_open()
         await self.attendance.lapse()
+
+    async def _miss_the_gone(self) -> bool:
+        """Whoever has not beaten in time, or has no process any more, is away, for all to see."""
+        now = self.parts.clock.now()
+        gone = [
+            host
+            for host in await self.parts.store.hosts()
+            if host.id != self._identity and (host.lease_until <= now or not _alive(host.pid))
+        ]
+        for host in gone:
+            await self.parts.store.transact(detaching, Detach(host.id, lapsed=_alive(host.pid)))
+        return bool(gone)
+
+    def _lost(self) -> None:
+        """Another process let go of its line: if it died, what waits for its agents need not wait for its lease."""
+        if not self._closing and (self._missing is None or self._missing.done()):
+            self._missing = asyncio.get_running_loop().create_task(self._look_for_the_gone())
+            self._tasks.add(self._missing)
+            self._missing.add_done_callback(self._tasks.discard)
+
+    async def _look_for_the_gone(self) -> None:
+        with suppress(MootError):  # the sweep comes to it
+            await self._look_around()
 
     def _committed(self, events: list[Event]) -> None:
         self.neighbours.committed(events)
@@ -181,15 +211,15 @@ class Core:
         self.parts.log.live(event)
         self.neighbours.speaking(event)
 
-    async def _enrol(self, agents: Sequence[AgentSpec]) -> tuple[Participant, ...]:
+    async def _enrol(self, agents: Sequence[AgentSpec]) -> dict[str, Participant]:
+        """Everybody by the name they are given under here; who was renamed since has another by now."""
         settings = self.parts.settings
         given = {spec.name: spec for spec in agents}
         people = [Newcomer(name=settings.hub.user, kind=Kind.HUMAN)]
         for row in settings.agents:
             kind = Kind.EXTERNAL if row.brain == "external" else Kind.AGENT
             config = {"on_busy": row.on_busy.value}
-            if row.avatar:
-                config["avatar"] = row.avatar
+            config |= {key: value for key in ("avatar", "color") if (value := getattr(row, key))}
             named = row.name not in given or given[row.name].brain or row.brain.startswith("code:")
             brain = row.brain if named else "code"
             people.append(Newcomer(row.name, kind, row.display, row.role, brain, row.project, config))
@@ -209,14 +239,13 @@ class Core:
         ]
         enrolled: tuple[Participant, ...] = await self.parts.store.transact(enrolling, Enrol(tuple(people)))
         await self.refresh()
-        return enrolled
+        return {new.name: who for new, who in zip(people, enrolled, strict=True)}
 
-    def _hosted(self, agents: Sequence[AgentSpec], enrolled: tuple[Participant, ...]) -> list[Hosted]:
+    def _hosted(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> list[Hosted]:
         rows = {row.name: row for row in self.parts.settings.agents}
-        by_name = {who.name: who for who in enrolled}
         return [
             Hosted(
-                who=by_name[spec.name],
+                who=enrolled[spec.name],
                 brain=CodeBrain(spec.think, spec.brain, spec.close),
                 size=size_of(spec, row := rows.get(spec.name)),
                 concurrency=spec.concurrency if row is None else row.concurrency,
@@ -314,7 +343,8 @@ class Core:
     async def participant(self, name: str) -> Participant:
         found: Participant | None = await _sought(self.parts.store.participant, name)
         if found is None:
-            missing = NotFound(f'no agent is called "{name}"', fix=("moot agents list",), ref=name)
+            fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
+            missing = NotFound(f'no agent is called "{name}"', fix=(*fix, "moot agents list"), ref=name)
             raise await self.with_suggestions(missing)
         return found
 
@@ -368,4 +398,13 @@ def _alive(pid: int) -> bool:
         return False
     except PermissionError:
         return True
-    return True
+    return not _is_zombie(pid)
+
+
+def _is_zombie(pid: int) -> bool:
+    """Dead, but its parent has not asked for it: in many containers nobody ever does."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[:1] == ["Z"]

@@ -18,6 +18,7 @@ from moot.flow.check import Check
 from moot.flow.claim import CLAIMABLE
 from moot.flow.finish import Finish, Said
 from moot.hub.core import Core
+from moot.hub.handovers import handovers_of
 from moot.hub.inbox import inbox, is_for
 from moot.model.answer import Finished, Receipt
 from moot.model.ids import ConversationId, ParticipantId, TurnId, address, parse_address
@@ -85,6 +86,9 @@ async def _to_an_agent(core: Core, ask: Ask) -> shapes.Handed:
 async def _taken(core: Core, ask: Ask) -> shapes.Handed:
     waiting, more = await _fitting(core, ask)
     handed = None if ask.handed is None else _turn_ids(ask.handed)
+    if handed is not None and ask.anew:
+        # What its client's hooks handed over was read by the same model.
+        handed += _turn_ids(handovers_of(core.parts.home, ask.who).read().handed)
     taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew))
     found: list[Message] = []
     earlier: list[str] = []

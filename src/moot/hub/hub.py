@@ -22,8 +22,11 @@ from moot.context.view import View
 from moot.errors import BadValue, NotFound, NotPermitted, Stale, TimedOut
 from moot.flow import post, revise
 from moot.flow.post import Post
+from moot.flow.posted import Posted
 from moot.host.speaking import Speaking, Surroundings
-from moot.hub import deliveries, handing, inspect, stream
+from moot.hub import deliveries, handing, inspect, searching, stream
+from moot.hub.addresses import is_number, located, replied
+from moot.hub.advice import advised
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import Broadcast
@@ -34,7 +37,7 @@ from moot.hub.handing import Ask
 from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
 from moot.hub.replay import replay
-from moot.hub.texts import address_of, is_number, near, seq_of, storable
+from moot.hub.texts import storable
 from moot.hub.tokens import acted
 from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
@@ -160,7 +163,7 @@ class Hub:
         command = self._posting(
             conversation,
             text,
-            reply_to=reply_to,
+            reply_to=await replied(self._core, conversation, reply_to),
             force=force,
             intent=intent,
             interrupt=interrupt,
@@ -169,12 +172,11 @@ class Hub:
             max_turns=max_turns,
             metadata=correlated(correlation_id),
         )
-        receipt: Receipt = await self._core.do(post, command)
-        return self._with_near_names(receipt)
+        posted: Posted = await self._core.do(post, command)
+        return await advised(self._core, posted.receipt(), max_turns)
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
-        fields["reply_to"] = seq_of(fields.pop("reply_to", None))
         fields["intent"] = fields.pop("intent", None) or ""
         fields["force"] = tuple(fields.pop("force", ()))
         if self._turn is not None:
@@ -189,18 +191,11 @@ class Hub:
     def _checked(self, text: str) -> str:
         return storable(text, self.settings.limits.message_bytes)
 
-    def _with_near_names(self, receipt: Receipt) -> Receipt:
-        """Unknown names in the text come back with those they may have meant."""
-        if not any(warning.code == "E201" for warning in receipt.warnings):
-            return receipt
-        known = [who.name for who in self._core.people()]
-        told = tuple(near(warning, known) for warning in receipt.warnings)
-        return msgspec.structs.replace(receipt, warnings=told)
-
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
-        receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
+        posted: Posted = await self._core.parts.store.preview(post, command)
+        receipt = await advised(self._core, posted.receipt())
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
@@ -235,7 +230,7 @@ class Hub:
 
     async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
         """Say a message once more, for these agents only: whoever else it named is not called again."""
-        conversation, seq = address_of(message_id)
+        conversation, seq = located(message_id)
         before = await self._core.parts.store.message(conversation, seq)
         if before is None:
             raise NotFound(f"there is no message {message_id}", ref=message_id)
@@ -248,8 +243,8 @@ class Hub:
             max_turns=len(agents),
             metadata={"again": message_id},
         )
-        receipt: Receipt = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
-        return receipt
+        posted: Posted = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
+        return posted.receipt()
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
         return await self._revise(id, version, self._checked(text))
@@ -258,7 +253,7 @@ class Hub:
         return await self._revise(id, version, None)
 
     async def _revise(self, id: str, version: int, text: str | None) -> shapes.Message:
-        conversation, seq = address_of(id)
+        conversation, seq = located(id)
         command = revise.Revise(self._me, conversation, seq, version, text)
         return self._shape(await self._core.do(revise, command))
 
@@ -277,7 +272,7 @@ class Hub:
 
     async def message(self, id: str) -> shapes.Message:
         """One message by its address."""
-        found = await self._core.parts.store.message(*address_of(id))
+        found = await self._core.parts.store.message(*located(id))
         if found is None:
             raise NotFound(f"there is no message {id}", ref=id)
         return self._shape(found)
@@ -329,11 +324,11 @@ class Hub:
 
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
-        return await explained(self._core, *address_of(message_id))
+        return await explained(self._core, *located(message_id))
 
     async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
         """How far a message got with each agent, with the moments."""
-        return await deliveries.of_message(self._core, *address_of(message_id))
+        return await deliveries.of_message(self._core, *located(message_id))
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
         """Turns that failed or expired and were not made up for since."""
@@ -347,8 +342,12 @@ class Hub:
         return await self.post(**deliveries.again(turn, self._core.names(turn.agent)))
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
-        hits = await self._core.parts.store.search(query, limit)
-        return [shapes.Hit(message=self._shape(message), snippet=snippet) for message, snippet in hits]
+        """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
+        return await searching.hits(self._core, self._me, query, limit)
+
+    async def narrowest(self, query: str) -> shapes.Removed | None:
+        """Of a search that finds nothing, the filter that removed the most."""
+        return await searching.narrowest(self._core, self._me, query)
 
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
@@ -375,7 +374,7 @@ class Hub:
 
     async def reply(self, message_id: str, text: str) -> Receipt | None:
         """Answer a message: the end of the turn it came with. None where the text was silence."""
-        where, seq = address_of(message_id)
+        where, seq = located(message_id)
         try:
             return await handing.reply(self._core, self._me, (where, seq), self._checked(text))
         except Stale:  # it was answered before, or its time is over: this is one more message
@@ -437,8 +436,7 @@ class Hub:
 
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
-        found: int = await self._core.parts.store.horizon()
-        return found
+        return int(await self._core.parts.store.horizon())
 
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
         """Acts that change who may do what, or what stands written, in order."""

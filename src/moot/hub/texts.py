@@ -1,13 +1,8 @@
-"""What callers write: whether a text can be stored, which message an address means, which names were meant."""
+"""Whether a text can be stored, and in plain words why not."""
 
-from moot.errors import BadText, BadValue
-from moot.model.answer import Warned
-from moot.model.ids import ConversationId, parse_address
-from moot.rules.mentions import nearest
+from moot.errors import BadText
 from moot.rules.text import TextProblem, check_text
 
-LONGEST_NUMBER = 18
-"""Digits that surely fit the store."""
 PROBLEMS = {
     "type": "it is not a text",
     "empty": "it is empty",
@@ -26,29 +21,3 @@ def storable(text: str, limit_bytes: int) -> str:
             detail=f"expected {problem.expected}",
             problem=problem.problem,
         ) from problem
-
-
-def near(warning: Warned, known: list[str]) -> Warned:
-    """A warning about unknown names, with those that may have been meant."""
-    found = [name for token in warning.names[:3] for name in nearest(token, known)]
-    if warning.code != "E201" or not found:
-        return warning
-    return Warned(warning.code, f"{warning.message}; did you mean {', '.join(found)}?", warning.names)
-
-
-def is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
-
-
-def address_of(id: str) -> tuple[ConversationId, int]:
-    try:
-        where, seq = parse_address(id)
-        return where, min(seq, 10**LONGEST_NUMBER)
-    except ValueError as problem:
-        raise BadValue(str(problem)) from problem
-
-
-def seq_of(reply_to: str | int | None) -> int:
-    if reply_to is None:
-        return 0
-    return reply_to if isinstance(reply_to, int) else address_of(reply_to)[1]

@@ -110,7 +110,7 @@ def said(where: Conversation, text: str, at: float = 1_800_000_000.0, **fields: 
             **fields,
         }
     )
-    linked = audit.message_hash(where.chain, message, audit.text_hash(text))
+    linked = audit.message_hash(where.chain, message.link, message, audit.text_hash(text))
     return [
         AppendMessage(structs.replace(message, hash=linked), PERMIT),
         PutConversation(
@@ -126,7 +126,7 @@ def saying(where: ConversationId, text: str, **fields: Any) -> Act:
     def decide(seen: Seen, at: Moment) -> Decision[int]:
         found = seen.conversation(where)
         assert found is not None
-        return Decision(said(found, text, at.now, **fields), found.next_seq)
+        return Decision(said(found, text, **{"at": at.now, **fields}), found.next_seq)
 
     return Act(Scope(conversations=(where,)), decide)
 

@@ -3,14 +3,12 @@
 from moot import shapes
 from moot.doors import telling
 from moot.doors.access import Standing
-from moot.doors.http.bodies import AgentList, ConversationList, MessageList, TokenList
+from moot.doors.http.bodies import KINDS, AgentList, ConversationList, MessageList, TokenList
 from moot.doors.http.problems import NO_CONTENT, Answer, status_of
 from moot.doors.http.table import Call
 from moot.doors.http.talking import CREATED, idempotency_key
 from moot.errors import BadValue, NotPermitted
 from moot.model.token import Scope
-
-KINDS = ("external", "agent", "human")
 
 
 async def agents(call: Call) -> AgentList:

@@ -8,6 +8,7 @@ from msgspec import Struct, json
 
 from moot import errors
 from moot.errors import MootError
+from moot.rules.redact import redacted_values
 
 STATUSES: Final[dict[type[MootError], int]] = {
     errors.NotFound: 404,
@@ -27,9 +28,12 @@ STATUSES: Final[dict[type[MootError], int]] = {
     errors.Passed: 409,
     errors.TurnFailed: 502,
     errors.NoKey: 503,
+    errors.KeyRefused: 503,
+    errors.ModelUnavailable: 503,
     errors.PortTaken: 503,
     errors.HubRunning: 503,
     errors.HubAbsent: 503,
+    errors.McpClient: 503,
     errors.StoreNewer: 500,
     errors.StoreDamaged: 500,
     errors.StoreUnwritable: 503,
@@ -37,6 +41,10 @@ STATUSES: Final[dict[type[MootError], int]] = {
 FAILED: Final = 500
 PROBLEM: Final = "application/problem+json"
 JSON: Final = "application/json"
+
+
+REPEATING: Final = ("title", "detail", "fix", "suggestions", "ref")
+"""Members in which words of the request may come back."""
 
 
 class Answer(Struct, frozen=True):
@@ -66,14 +74,21 @@ class Refusal(Exception):
         self.headers = {name.replace("_", "-").title(): value for name, value in headers.items()}
 
 
+CLASHES: Final = frozenset({"reserved", "taken", "confusable"})
+"""What can be wrong with a name that is well formed."""
+
+
 def status_of(error: MootError) -> int:
+    if isinstance(error, errors.BadName) and error.facts.get("problem") in CLASHES:
+        return STATUSES[errors.Conflict]
     return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), FAILED)
 
 
 def problem(error: MootError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Answer:
-    """RFC 9457, with our error object's members in it."""
+    """RFC 9457, with our error object's members in it. What repeats the request repeats no secret out of it."""
     status = status or status_of(error)
     told: dict[str, Any] = {"type": "about:blank", "status": status, **error.to_dict()}
+    told |= {key: redacted_values(told[key]) for key in REPEATING if key in told}
     extra = dict(headers or {})
     if error.retry_after_ms is not None:
         extra["Retry-After"] = str(max(1, ceil(error.retry_after_ms / 1000)))

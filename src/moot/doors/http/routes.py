@@ -31,8 +31,8 @@ HOUSE: Final = (
         query=bodies.Page,
     ),
     Route(
-        "GET", "/api/search", "Messages that hold all words, newest first", talking.search, LOOK, bodies.Hits,
-        query=bodies.Search,
+        "GET", "/api/search", "What was said: words, phrases and operators; newest first", talking.search, LOOK,
+        bodies.Hits, query=bodies.Search, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/events", "What happens, as it happens", house.events, LOOK, str,
@@ -96,7 +96,7 @@ MESSAGES: Final = (
     Route(
         "POST", "/api/conversations/{id}/messages", "Say something; answered once it is on disk", talking.post,
         POST, Receipt, about=IN, body=bodies.NewMessage, status=CREATED, headers=("Idempotency-Key",),
-        errors=(NotFound, *SAYING),
+        errors=(NotFound, *SAYING), finds_itself=True,
     ),
     Route(
         "GET", "/api/messages/{id}", "One message, with its version as ETag", talking.message, READ,
@@ -146,6 +146,7 @@ AGENTS: Final = (
     Route(
         "POST", "/api/agents/{name}/messages", "Write to one of them", people.send, POST, telling.Delivered,
         body=bodies.Said, headers=("Idempotency-Key",), errors=(NotFound, BadText, Conflict),
+        refusal=telling.Undelivered,
     ),
     Route(
         "GET", "/api/agents/{name}/conversations", "Those it is in", people.conversations, SEE_OWN,

@@ -1,5 +1,6 @@
 """What a route is: a row that says everything about one method of one path. The rows are in routes.py."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -41,6 +42,11 @@ class Call(Struct, frozen=True):
     """Current name of the agent that the path names."""
 
     @property
+    def ref(self) -> str:
+        """The conversation by its id, or as the path names it where it was not looked up."""
+        return self.path["id"] if self.conversation is None else self.conversation.id
+
+    @property
     def where(self) -> shapes.Conversation:
         assert self.conversation is not None
         return self.conversation
@@ -75,13 +81,24 @@ class Route(Struct, frozen=True):
     status: int = 200
     errors: tuple[type[MootError], ...] = ()
     """Besides 401, 403, 422 and 429, which every route may answer with."""
+    refusal: type[Struct] | None = None
+    """The shape in which agents are told that somebody is not there (404), or may not (403) or not now (429) be
+    written to; as plain JSON."""
     media: str = "application/json"
     headers: tuple[str, ...] = ()
     """Request headers it heeds."""
+    finds_itself: bool = False
+    """What it does finds the conversation and refuses what is not there: for the owner, who may do everything, it
+    need not be looked up before. It is then in `Call.ref` only."""
 
     @property
     def key(self) -> str:
         return f"{self.method} {self.path}"
+
+    @property
+    def operation(self) -> str:
+        """Its name in OpenAPI."""
+        return "_".join(re.findall(r"\w+", f"{self.method.lower()} {self.path.removeprefix('/api')}"))
 
     @property
     def streams(self) -> bool:
