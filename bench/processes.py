@@ -32,13 +32,13 @@ class Served:
 
 @contextmanager
 def hub(home: Path, settings: str = "") -> Iterator[Served]:
-    """`moot up` on a home; ready when the block begins."""
+    """`moot up` on a home, on any free port; ready when the block begins."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "moot.toml").write_text(settings)
     process = subprocess.Popen(
         [sys.executable, "-m", "moot", "--home", str(home), "up", "--json"],
         stdout=subprocess.PIPE,
-        env=with_bytecode(),
+        env={**with_bytecode(), "MOOT_HUB__PORT": "0"},
     )
     try:
         assert process.stdout is not None

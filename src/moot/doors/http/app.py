@@ -25,6 +25,8 @@ from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
 
 UPGRADE, NO_METHOD = 426, 405
+GOODBYE_SECONDS = 1.0
+"""In which sockets may answer that they have received everything, when the hub is stopped."""
 OFTEN = ("/api/conversations/{id}/messages", "/api/agents/{name}/messages")
 """Tried first, since most requests are for these; no other path looks like them."""
 
@@ -75,9 +77,10 @@ class Door:
         self.longest_frame = most_bytes(hub.settings.limits.message_bytes)
         """Of a WebSocket. A message that is merely too long is refused in words, so this is longer."""
 
-    def drain(self) -> None:
-        """Tell all streams that the hub goes, and let them go."""
+    async def drain(self) -> None:
+        """Tell all streams that the hub goes, and let them go; who says goodbye has received everything."""
         self.fan.drain()
+        await self.marks.nobody_reads(GOODBYE_SECONDS)
 
     async def close(self) -> None:
         await self.fan.close()

@@ -49,10 +49,15 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.up = asyncio.Event()
+        self.ending = asyncio.Event()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        """uvicorn looks ten times a second whether it should end; here it is told. A hub at rest sleeps."""
+        await self.ending.wait()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -91,8 +96,8 @@ async def serving(
         await _up(server, running)
         yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
     finally:
-        door.drain()
-        server.should_exit = True
+        await door.drain()
+        server.ending.set()
         await asyncio.wait([running])
         await door.close()
         listener.close()
@@ -121,6 +126,7 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
         ws_per_message_deflate=False,  # each reader would have to be packed for alone
         proxy_headers=False,
         server_header=False,
+        date_header=False,  # uvicorn would have to look at the clock every second
         timeout_graceful_shutdown=DRAIN_SECONDS,
         ssl_certfile=certificate,
         ssl_keyfile=key,
