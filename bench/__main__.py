@@ -8,6 +8,7 @@ from moot.hub.tuned import run, tune_process
 WORKLOADS = {
     "W1": "bench.w1",
     "W2": "bench.w2",
+    "W3": "bench.w3",
     "W4": "bench.w4",
     "W5": "bench.w5",
     "W6": "bench.w6",
@@ -20,6 +21,7 @@ WORKLOADS = {
 ALIASES = {
     "durable-write": "W1",
     "pair-path": "W2",
+    "mcp-path": "W3",
     "wake": "W4",
     "window-flat": "W5",
     "http-ingest": "W6",

@@ -6,14 +6,17 @@ explicit word. Ending drains: streams are told with their cursor, requests under
 
 import asyncio
 import socket
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from email.utils import formatdate
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 from msgspec import Struct
+from uvicorn.server import ServerState
 
 from moot import __version__
 from moot.doors.http.app import Door
@@ -43,21 +46,47 @@ class Listening(Struct, frozen=True):
     url: str
 
 
+class _Dated(ServerState):
+    """What every answer begins with: the date, made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        super().__init__()
+
+    @property
+    def default_headers(self) -> list[tuple[bytes, bytes]]:
+        second = int(time.time())
+        if second != self._second:
+            self._second = second
+            self._headers = [(b"date", formatdate(second, usegmt=True).encode())]
+        return self._headers
+
+    @default_headers.setter
+    def default_headers(self, headers: list[tuple[bytes, bytes]]) -> None:
+        """There are no others: `_config` names none."""
+
+
 class _Server(uvicorn.Server):
-    """Signals are the process's business, not the server's."""
+    """Signals are the process's business, not the server's. Nor does it look ten times a second, as uvicorn's own
+    does, whether it shall end and what time it is: an idle hub sleeps."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
+        self.server_state = _Dated()
         self.up = asyncio.Event()
-        self.ending = asyncio.Event()
+        self._over = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        await self._over.wait()
+
+    def end(self) -> None:
+        self.should_exit = True
+        self._over.set()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
-
-    async def main_loop(self) -> None:
-        """uvicorn looks ten times a second whether it should end; here it is told. A hub at rest sleeps."""
-        await self.ending.wait()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -97,7 +126,7 @@ async def serving(
         yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
     finally:
         await door.drain()
-        server.ending.set()
+        server.end()
         await asyncio.wait([running])
         await door.close()
         listener.close()
@@ -126,7 +155,6 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
         ws_per_message_deflate=False,  # each reader would have to be packed for alone
         proxy_headers=False,
         server_header=False,
-        date_header=False,  # uvicorn would have to look at the clock every second
         timeout_graceful_shutdown=DRAIN_SECONDS,
         ssl_certfile=certificate,
         ssl_keyfile=key,
