@@ -17,6 +17,7 @@ from moot.errors import MootError, NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
+from moot.host.processes import is_alive
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
 from moot.hub import housekeeping
@@ -124,7 +125,7 @@ class Core:
         self.sweeper = Sweeper(
             parts.store, parts.store, parts.clock, settings.host.sweep_seconds, self._look_around
         )
-        self.attendance = Attendance(parts, self.spawn, _alive)
+        self.attendance = Attendance(parts, self.spawn, is_alive)
         for watcher in (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told):
             parts.log.watch(watcher)
         self._sum_up(templates)
@@ -187,10 +188,10 @@ class Core:
         gone = [
             host
             for host in await self.parts.store.hosts()
-            if host.id != self._identity and (host.lease_until <= now or not _alive(host.pid))
+            if host.id != self._identity and (host.lease_until <= now or not is_alive(host.pid))
         ]
         for host in gone:
-            await self.parts.store.transact(detaching, Detach(host.id, lapsed=_alive(host.pid)))
+            await self.parts.store.transact(detaching, Detach(host.id, lapsed=is_alive(host.pid)))
         return bool(gone)
 
     def _lost(self) -> None:
@@ -256,7 +257,7 @@ class Core:
 
     async def _dead_hosts(self) -> tuple[HostId, ...]:
         """Hosts whose process is gone: their leases need not run out first."""
-        return tuple(host.id for host in await self.parts.store.hosts() if not _alive(host.pid))
+        return tuple(host.id for host in await self.parts.store.hosts() if not is_alive(host.pid))
 
     async def _look_at_everything_open(self) -> None:
         """At start: what a crash left half done is taken up again."""
@@ -389,22 +390,3 @@ async def _sought(look: Callable[[str], Awaitable[T | None]], ref: str) -> T | N
         return await look(ref)
     except UnicodeEncodeError:
         return None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return not _is_zombie(pid)
-
-
-def _is_zombie(pid: int) -> bool:
-    """Dead, but its parent has not asked for it: in many containers nobody ever does."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[:1] == ["Z"]

@@ -1,7 +1,6 @@
 """One chance to speak: for one agent, in one conversation, over the interval `(lo, hi]` of seq."""
 
 from enum import StrEnum
-from operator import attrgetter
 from typing import Any, ClassVar
 
 from msgspec import Struct, structs
@@ -145,9 +144,6 @@ class Given(Struct, frozen=True, gc=False, omit_defaults=True):
     """… and how many of them it began with that the last prompt of this agent here had too."""
 
 
-_seq = attrgetter("seq")
-
-
 class Turn(Struct, frozen=True, gc=False):
     id: TurnId
     agent: ParticipantId
@@ -216,11 +212,13 @@ class Turn(Struct, frozen=True, gc=False):
 
     def called_by(self, seq: int) -> bool:
         """Whether a message is among those it answers to."""
-        return seq in map(_seq, self.calls)
+        return self.calls[-1].seq == seq or seq in [call.seq for call in self.calls]
 
     def joined(self, call: Call) -> "Turn":
         """This turn with one more message it answers to; a forced one makes it a must."""
-        calls = self.calls if call in self.calls else (*self.calls, call)[-MOST_CALLS:]
+        if self.called_by(call.seq):
+            return self
+        calls = (*self.calls, call)[-MOST_CALLS:]
         if self.duty is MAY and call.reason in FORCING:
             return structs.replace(self, calls=calls, duty=Duty.MUST, reason=call.reason)
         return structs.replace(self, calls=calls)

@@ -97,8 +97,9 @@ def join_open_turn(room: Room, call: Call) -> bool:
     turn = room.turns.get(call.agent)
     if turn is None or not will_read(room, turn, call.seq):
         return False
-    if not turn.called_by(call.seq):
-        room.put_turn(turn.joined(call))
+    joined = turn.joined(call)
+    if joined is not turn:
+        room.put_turn(joined)
     return True
 
 

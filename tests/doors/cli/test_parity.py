@@ -25,6 +25,7 @@ PARITY = [
     ("why", "why", "why", "GET /api/messages/{id}/why"),
     ("agents list", "agents", "list_agents", "GET /api/agents"),
     ("agents rename", "name", "set_name", "PUT /api/agents/{name}"),
+    ("agents new", NONE, NONE, "POST /api/agents"),
     ("group create", "group create", NONE, "POST /api/conversations"),
     ("group add", "group add", NONE, "POST /api/conversations/{id}/participants"),
     ("group remove", "group remove", NONE, "DELETE /api/conversations/{id}/participants/{name}"),

@@ -9,7 +9,7 @@ from urllib.parse import quote_from_bytes
 
 import pytest
 
-from moot.doors.http import entry, protocol
+from moot.doors.http import protocol
 from moot.doors.http.routes import ROUTES
 from moot.doors.http.table import Route
 from tests.doors.http.wire import Reply, Wire, read_reply
@@ -302,8 +302,7 @@ async def test_a_head_must_come_soon_and_be_small(
 
 @pytest.mark.req("P-06")
 async def test_a_body_must_come_soon(world: World, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry, "BODY_SECONDS", 0.3)
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(protocol, "BODY_SECONDS", 0.3)
     told = await wire.send(begun(world, b"Content-Length: 20") + b"{")
     assert told.status == 408
 

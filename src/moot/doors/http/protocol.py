@@ -1,6 +1,7 @@
-"""uvicorn's HTTP protocol with bounds: how long and how large the head of a request may be, before anybody reads it.
+"""uvicorn's HTTP protocol with bounds: how long a request may take to come, and how large its head may be.
 
-Above: serving.py gives it to uvicorn. Below: httptools parses. Not here: bodies, which entry.py bounds.
+Above: serving.py gives it to uvicorn. Below: httptools parses. Not here: how large a body may be (entry.py).
+A request that comes in one piece, as most do, sets no timer.
 """
 
 from asyncio import TimerHandle, Transport
@@ -15,6 +16,7 @@ HEAD_BYTES: Final = 64 * 1024
 HEADERS: Final = 200
 HEAD_SECONDS: Final = 10.0
 """For a whole head; and for the rest of a body that nobody waits for any more."""
+BODY_SECONDS: Final = 30.0
 MALFORMED, TOO_SLOW, TOO_LARGE = 400, 408, 431
 
 
@@ -30,7 +32,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait()
+        self._wait(HEAD_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait_no_more()
@@ -40,11 +42,12 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._in_head:
             self._head_bytes += len(data)
         super().data_received(data)
-        if self._in_head and self._head_bytes and not self.transport.is_closing():
-            if self._head_bytes > HEAD_BYTES:
-                self._refuse(TOO_LARGE)
-            elif self._timer is None:
-                self._wait()
+        if (self._in_head and not self._head_bytes) or self.transport.is_closing():
+            return
+        if self._in_head and self._head_bytes > HEAD_BYTES:
+            self._refuse(TOO_LARGE)
+        elif self._timer is None:
+            self._wait(HEAD_SECONDS if self._in_head else BODY_SECONDS)
 
     def on_headers_complete(self) -> None:
         self._wait_no_more()
@@ -63,16 +66,16 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self._in_head:
-            self._wait()
+            self._wait(HEAD_SECONDS)
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(self._refusal)
 
     # --- waiting and refusing ----------------------------------------------------------------------------
 
-    def _wait(self) -> None:
+    def _wait(self, seconds: float) -> None:
         self._wait_no_more()
-        self._timer = self.loop.call_later(HEAD_SECONDS, self._refuse, TOO_SLOW)
+        self._timer = self.loop.call_later(seconds, self._refuse, TOO_SLOW)
 
     def _wait_no_more(self) -> None:
         if self._timer is not None:
@@ -80,10 +83,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _refuse(self, status: int) -> None:
-        """Told in our words where nothing else was answered yet, and then it is over."""
+        """Told in our words where nothing else is being answered, and then it is over."""
         if self.transport.is_closing():
             return
-        if self.cycle is None or self.cycle.response_complete:  # type: ignore[redundant-expr]
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:  # type: ignore[redundant-expr]
             body = problem(REFUSALS[status], status).body()
             lines = (
                 STATUS_LINE[status],
@@ -96,6 +100,9 @@ class BoundedProtocol(HttpToolsProtocol):
 
 REFUSALS: Final = {
     MALFORMED: BadValue("this is no HTTP request"),
-    TOO_SLOW: BadValue(f"the request did not come within {HEAD_SECONDS:g} seconds"),
+    TOO_SLOW: BadValue(
+        "the request took too long to come",
+        detail=f"its head has {HEAD_SECONDS:g} seconds, its body {BODY_SECONDS:g}",
+    ),
     TOO_LARGE: BadValue(f"a request may have {HEADERS} headers and {HEAD_BYTES} bytes of them at most"),
 }
