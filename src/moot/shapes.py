@@ -363,6 +363,8 @@ class Hooked(Shape, frozen=True):
     waiting: int = 0
     """As the session starts: conversations in which something waits."""
     found: Handed = Handed()
+    first: bool = False
+    """No hook of this session has run before."""
 
 
 class Arrival(Shape, frozen=True):

@@ -18,7 +18,7 @@ from moot.flow.check import Check
 from moot.flow.claim import CLAIMABLE
 from moot.flow.finish import Finish, Said
 from moot.hub.core import Core
-from moot.hub.handovers import handovers_of
+from moot.hub.handovers import handovers_of, session_of
 from moot.hub.inbox import inbox, is_for
 from moot.model.answer import Finished, Receipt
 from moot.model.ids import ConversationId, ParticipantId, TurnId, address, parse_address
@@ -87,8 +87,7 @@ async def _taken(core: Core, ask: Ask) -> shapes.Handed:
     waiting, more = await _fitting(core, ask)
     handed = None if ask.handed is None else _turn_ids(ask.handed)
     if handed is not None and ask.anew:
-        # What its client's hooks handed over was read by the same model.
-        handed += _turn_ids(handovers_of(core.parts.home, ask.who).read().handed)
+        handed += _turn_ids(_handed_by_hooks(core, ask.who))
     taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew))
     found: list[Message] = []
     earlier: list[str] = []
@@ -126,6 +125,12 @@ async def _fitting(core: Core, ask: Ask) -> tuple[tuple[TurnId, ...], int]:
             chosen.append(turn.id)
             size += unread
     return tuple(chosen), left
+
+
+def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
+    """What hooks of the same session handed over: the model that asks has read it."""
+    who, told = core.known(agent), handovers_of(core.parts.home, agent).read()
+    return told.handed if who is not None and told.session == session_of(who) else ()
 
 
 def _turn_ids(handed: Sequence[str]) -> tuple[TurnId, ...]:
