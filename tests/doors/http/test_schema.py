@@ -49,7 +49,7 @@ expected-statuses = ["2xx", 401, 403, 404, 409, 412, 429]
 include-path = "/api/events"
 enabled = false
 
-# Nobody here asks for an upgrade, and without one it is 426; test_ws.py is about them.
+# These answer to an upgrade only, and have tests of their own.
 [[operations]]
 include-path-regex = "^/ws/"
 enabled = false
