@@ -33,9 +33,9 @@ class Served:
 
 @contextmanager
 def hub(home: Path, settings: str = "") -> Iterator[Served]:
-    """`moot up` on a home, on any free port; ready when the block begins."""
+    """`moot up` on a home; ready when the block begins. Several may run at once, so each takes a free port."""
     home.mkdir(parents=True, exist_ok=True)
-    (home / "moot.toml").write_text(settings)
+    (home / "moot.toml").write_text("[hub]\nport = 0\n" + settings)
     process = subprocess.Popen(
         [sys.executable, "-m", "moot", "--home", str(home), "up", "--json"],
         stdout=subprocess.PIPE,
