@@ -30,7 +30,9 @@ async def answer_to(core: Core, question: Post, who: Participant, seconds: float
         receipt: Receipt = await core.do(post, question)
         try:
             async with asyncio.timeout(seconds):
-                return await _answer(core, await _turn_over(subscription, receipt, who.id), who.name)
+                over = await _over_before(core, receipt, who.id) if receipt.replayed else None
+                turn = over or await _turn_over(subscription, receipt, who.id)
+                return await _answer(core, turn, who.name)
         except TimeoutError:
             pass
     raise TimedOut(
@@ -50,12 +52,22 @@ async def _answer(core: Core, turn: Turn, name: str) -> Message:
     raise TurnFailed(f"{name} could not answer: {turn.error or turn.state.value}", turn=str(turn.id))
 
 
+async def _over_before(core: Core, receipt: Receipt, agent: ParticipantId) -> Turn | None:
+    """A question that comes again, after its answer was lost on the way: the turn may be over by now."""
+    found: list[Turn] = await core.parts.store.turns(conversation=receipt.conversation, agent=agent)
+    return next((turn for turn in found if _covers(turn, receipt)), None)
+
+
+def _covers(turn: Turn, receipt: Receipt) -> bool:
+    return turn.state not in OPEN and turn.hi >= receipt.seq
+
+
 async def _turn_over(subscription: Subscription, receipt: Receipt, agent: ParticipantId) -> Turn:
     """The turn of an agent that covered a message, once it is over."""
     async for event in subscription:
         turn = event.turn
         if turn is None or turn.conversation != receipt.conversation or turn.agent != agent:
             continue
-        if turn.state not in OPEN and turn.hi >= receipt.seq:
+        if _covers(turn, receipt):
             return turn
     raise AssertionError("a subscription never ends by itself")

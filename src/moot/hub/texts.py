@@ -1,7 +1,9 @@
 """What callers write: whether a text can be stored, which message an address means, which names were meant."""
 
+from msgspec import structs
+
 from moot.errors import BadText, BadValue
-from moot.model.answer import Warned
+from moot.model.answer import Receipt, Warned
 from moot.model.ids import ConversationId, parse_address
 from moot.rules.mentions import nearest
 from moot.rules.text import TextProblem, check_text
@@ -26,6 +28,12 @@ def storable(text: str, limit_bytes: int) -> str:
             detail=f"expected {problem.expected}",
             problem=problem.problem,
         ) from problem
+
+
+def with_near_names(receipt: Receipt, known: list[str]) -> Receipt:
+    if not any(warning.code == "E201" for warning in receipt.warnings):
+        return receipt
+    return structs.replace(receipt, warnings=tuple(near(warning, known) for warning in receipt.warnings))
 
 
 def near(warning: Warned, known: list[str]) -> Warned:

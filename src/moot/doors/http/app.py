@@ -1,5 +1,6 @@
 """The door put together: routes from the table, the guard in front of them."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from functools import cache
 from time import monotonic
@@ -36,13 +37,20 @@ class Door:
     ) -> None:
         meters = Meters()
         self.fan = Fan(hub, meters)
+        self._leaving = asyncio.Event()
 
         @cache
         def openapi() -> bytes:
             return json.encode(document(ROUTES, facts["version"]))
 
         house = House(
-            hub=hub, owner_token=owner_token, facts=facts, fan=self.fan, meters=meters, openapi=openapi
+            hub=hub,
+            owner_token=owner_token,
+            facts=facts,
+            fan=self.fan,
+            meters=meters,
+            openapi=openapi,
+            leaving=self._leaving,
         )
         buckets = Buckets(hub.settings.limits.requests_per_second, monotonic)
         entries = [Mounted(path, Entry(rows, house, buckets)) for path, rows in by_path(ROUTES).items()]
@@ -50,6 +58,11 @@ class Door:
         app.router.default = _nowhere
         app.router.redirect_slashes = False
         self.asgi = Guard(app.router, hosts, scheme)
+
+    def drain(self) -> None:
+        """Streams are told that the hub goes, and whoever waits for something is sent away."""
+        self._leaving.set()
+        self.fan.drain()
 
 
 def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:

@@ -25,6 +25,17 @@ class NewConversation(Given, frozen=True):
     participants: tuple[str, ...] = ()
     kind: str = "group"
     settings: dict[str, Any] = {}
+    channel_type: str = ""
+    channel_group_id: str = ""
+
+
+class Among(Given, frozen=True):
+    participants: tuple[str, ...]
+
+
+class Question(Given, frozen=True):
+    target: str
+    key: Annotated[str, Meta(max_length=200)] = ""
 
 
 class ChangedConversation(Given, frozen=True):
@@ -43,6 +54,15 @@ class NewMessage(Given, frozen=True):
     intent: str | None = None
     interrupt: bool = False
     max_turns: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    correlation_id: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class Stopping(Given, frozen=True):
+    agent: str | None = None
+
+
+class ReadTo(Given, frozen=True):
+    seq: Cursor
 
 
 class Edit(Given, frozen=True):
@@ -52,6 +72,36 @@ class Edit(Given, frozen=True):
 class Draft(Given, frozen=True):
     text: str
     force: tuple[str, ...] = ()
+
+
+class Again(Given, frozen=True):
+    agents: tuple[str, ...]
+
+
+class Reply(Given, frozen=True):
+    text: str
+
+
+class Letter(Given, frozen=True):
+    text: str
+    intent: str | None = None
+
+
+class Asking(Given, frozen=True):
+    text: str
+    timeout: Seconds = 60.0
+
+
+class Check(Given, frozen=True):
+    limit: Limit = 50
+    wait_seconds: Seconds = 0.0
+    handed: tuple[str, ...] | None = None
+    held: tuple[str, ...] = ()
+
+
+class Ending(Given, frozen=True):
+    text: str | None = None
+    error: str | None = None
 
 
 class NewAgent(Given, frozen=True):
@@ -107,6 +157,28 @@ class Waiting(Given, frozen=True):
     timeout: Seconds = 30.0
 
 
+class OneTurn(Given, frozen=True):
+    given: bool = True
+
+
+class Window(Given, frozen=True):
+    messages: Limit = 20
+    tokens: Annotated[int, Meta(ge=1, le=1_000_000)] = 8000
+
+
+class OfAgent(Given, frozen=True):
+    agent: str | None = None
+
+
+class Spent(Given, frozen=True):
+    agent: str | None = None
+    conversation: str | None = None
+
+
+class Inside(Given, frozen=True):
+    conversation: str
+
+
 class Turns(Given, frozen=True):
     conversation: str | None = None
     agent: str | None = None
@@ -127,6 +199,11 @@ class Page(Given, frozen=True):
 
 class Inbox(Given, frozen=True):
     limit: Limit = 100
+
+
+class Received(Given, frozen=True):
+    unread: bool = False
+    limit: Limit = 20
 
 
 class Events(Given, frozen=True):
@@ -153,6 +230,18 @@ class MessageList(Struct, frozen=True):
 class TurnList(Struct, frozen=True):
     turns: list[shapes.Turn]
     next: int | None = None
+
+
+class ReceivedList(Struct, frozen=True):
+    received: list[shapes.Received]
+
+
+class DeliveryList(Struct, frozen=True):
+    deliveries: list[shapes.Delivered]
+
+
+class Stopped(Struct, frozen=True):
+    stopped: list[str]
 
 
 class Settled(Struct, frozen=True):
@@ -184,6 +273,14 @@ class Undelivered(Struct, frozen=True, omit_defaults=True):
     retry_after_ms: int | None = None
 
 
+class Asked(Struct, frozen=True):
+    """What came of a question: `replied` with the message, or `passed`, `failed`, `timed_out` with the error object."""
+
+    outcome: str
+    message: shapes.Message | None = None
+    error: dict[str, Any] | None = None
+
+
 class Broadcast(Struct, frozen=True):
     delivered_to: list[str]
     failed: list[dict[str, Any]]
@@ -203,7 +300,8 @@ class EventList(Struct, frozen=True):
     next: int | None = None
 
 
-class Status(Struct, frozen=True):
+class Status(Struct, frozen=True, rename={"me": "self"}):
+    me: str
     version: str
     instance: str
     started_at: str | None

@@ -1,9 +1,10 @@
 """The way of a request: who is it, not too often, may it, is it well-formed; then its function; then the answer."""
 
+import asyncio
 import hmac
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -16,9 +17,9 @@ from moot.doors.http import finding
 from moot.doors.http.guard import sent
 from moot.doors.http.problems import Answer, Refusal, problem
 from moot.doors.http.rate import Buckets
-from moot.doors.http.sse import Stream
+from moot.doors.http.sse import Stream, until_gone
 from moot.doors.http.table import Call, House, Route
-from moot.errors import BadValue, MootError, NotFound, NotPermitted, RateLimited
+from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted, RateLimited
 from moot.hub import Hub
 from moot.model.token import Scope
 from moot.rules.redact import redacted
@@ -47,7 +48,7 @@ class Entry:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         request = Request(scope, receive)
         begun = time.perf_counter()
-        answer = await self._answer(request)
+        answer = await self._answer(request, receive)
         if isinstance(answer, Stream):
             await answer.run(receive, send)
             return
@@ -59,7 +60,7 @@ class Entry:
         )
         await sent(answer, send, head=request.method == "HEAD")
 
-    async def _answer(self, request: Request) -> Answer | Stream:
+    async def _answer(self, request: Request, receive: Any) -> Answer | Stream:
         who = NOBODY
         try:
             route = self._routes.get(request.method)
@@ -69,7 +70,7 @@ class Entry:
                 )
                 raise Refusal(NO_METHOD, told, allow=self.allow)
             who = await self._principal(request, route)
-            return await self._carried_out(request, route, who)
+            return await self._carried_out(request, route, who, receive)
         except Refusal as refusal:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
@@ -99,6 +100,7 @@ class Entry:
                 f"{who.name} asks too often",
                 detail=f"{self._house.hub.settings.limits.requests_per_second:g} requests a second are allowed",
                 retry_after_ms=math.ceil(wait * 1000),
+                limit="requests_per_second",
             )
         return await self._spoken_for(request, who)
 
@@ -130,13 +132,20 @@ class Entry:
         human = speaker.kind == "human"
         return Principal(Standing.PARTICIPANT, speaker.id, speaker.name, human, ALL_SCOPES, by_owner=True)
 
-    def _voice(self, who: Principal) -> Hub:
-        return self._house.hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self._house.hub
+    async def _voice(self, request: Request, who: Principal) -> Hub:
+        """As whom, and in which turn of its own."""
+        hub = self._house.hub
+        if who.standing is not Standing.PARTICIPANT:
+            return hub
+        turn = request.headers.get("moot-turn")
+        return await hub.acting_as(who.id).within(turn) if turn else hub.acting_as(who.id)
 
     # --- what --------------------------------------------------------------------------------------------
 
-    async def _carried_out(self, request: Request, route: Route, who: Principal) -> Answer | Stream:
-        hub = self._voice(who)
+    async def _carried_out(
+        self, request: Request, route: Route, who: Principal, receive: Any
+    ) -> Answer | Stream:
+        hub = await self._voice(request, who)
         path: dict[str, str] = dict(request.path_params)
         found = await finding.named_by(route, hub, who, path)
         call = Call(
@@ -150,12 +159,30 @@ class Entry:
             conversation=found.conversation,
             agent=found.agent,
         )
-        value = await route.handle(call)
+        work = route.handle(call)
+        value = await (self._while_asked(work, receive) if route.waits else work)
         if who.by_owner and route.method != "GET":
             await self._house.hub.acted_as(who.name, f"{route.method} {request.url.path}")
         if isinstance(value, Answer | Stream):
             return value
         return Answer(value, route.status)
+
+    async def _while_asked(self, work: Awaitable[Any], receive: Any) -> Any:
+        """Wait no longer than the caller does: what it would have been given stays for its next question."""
+        working = asyncio.ensure_future(work)
+        others = [
+            asyncio.ensure_future(until_gone(receive)),
+            asyncio.ensure_future(self._house.leaving.wait()),
+        ]
+        try:
+            await asyncio.wait([working, *others], return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                return working.result()
+            raise HubAbsent("the hub is being stopped", fix=("ask again",), retry_after_ms=1000)
+        finally:
+            for task in (working, *others):
+                task.cancel()
+            await asyncio.wait([working, *others])
 
     async def _body(self, request: Request, route: Route) -> Any:
         if request.method in ("GET", "HEAD"):

@@ -19,6 +19,13 @@ HEADERS = {
     "If-Match": "The version you saw",
     "Last-Event-ID": "Resume behind this event",
 }
+IN_TURN = {
+    "name": "Moot-Turn",
+    "in": "header",
+    "required": False,
+    "description": "An open turn of an outside agent: what it posts belongs to that turn",
+    "schema": {"type": "string"},
+}
 ACT_AS = {
     "name": "Moot-Act-As",
     "in": "header",
@@ -89,7 +96,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         | {"description": HEADERS[name]}
         for name in route.headers
     ]
-    return [*found, ACT_AS] if route.action is not None else found
+    return [*found, ACT_AS, IN_TURN] if route.action is not None else found
 
 
 def _query(field: structs.FieldInfo, query: type[Struct]) -> dict[str, Any]:
@@ -113,6 +120,8 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     found = {str(route.status): good}
     if "Idempotency-Key" in route.headers and route.status != 200:  # noqa: PLR2004
         found["200"] = good | {"description": "Done before, under the same key"}
+    if route.silent:
+        found["204"] = {"description": "Done, in silence"}
     for status, kinds in _refusals(route).items():
         titles = "; ".join(dict.fromkeys((kind.__doc__ or kind.name).strip() for kind in kinds))
         content = {PROBLEM: {"schema": of[repr(Problem)]}}

@@ -76,7 +76,7 @@ async def serving(
         await _up(server, running)
         yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
     finally:
-        door.fan.drain()
+        door.drain()
         server.should_exit = True
         await asyncio.wait([running])
         await door.fan.close()

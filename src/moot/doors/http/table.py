@@ -1,5 +1,6 @@
 """What a route is: a row that says everything about one method of one path. The rows are in routes.py."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -55,6 +56,8 @@ class House(Struct, frozen=True):
     fan: Any
     meters: Any
     openapi: Callable[[], bytes]
+    leaving: asyncio.Event
+    """The hub is being stopped: whoever waits is sent away."""
 
 
 Handle: TypeAlias = Callable[[Call], Awaitable[Any]]
@@ -78,6 +81,10 @@ class Route(Struct, frozen=True):
     media: str = "application/json"
     headers: tuple[str, ...] = ()
     """Request headers it heeds."""
+    waits: bool = False
+    """It may take its time: it ends when its caller goes, or the hub."""
+    silent: bool = False
+    """It may also answer 204, when there was nothing to say."""
 
     @property
     def key(self) -> str:
