@@ -171,6 +171,15 @@ async def test_a_wait_that_is_broken_off_loses_nothing(tmp_path: Path) -> None:
         assert [m.text for m in (await x.check()).messages] == ["now"]
 
 
+async def test_who_waits_is_answered_when_the_doors_close(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        waiting = asyncio.ensure_future(x.wait(timeout=30))
+        await _reached(hub, "x", "live")
+        hub.agents.dismiss()
+        assert (await asyncio.wait_for(waiting, 5)).messages == ()
+
+
 async def test_a_message_stored_by_another_process_ends_a_wait(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as here, Hub.open(tmp_path) as there:
         x = await comes_in(here, "x")

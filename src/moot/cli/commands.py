@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "keys": Entry("moot.cli.keys:keys", "Agents", "Keys of model providers."),
     "up": Entry("moot.cli.up:up", "Run", "Run the agents of moot.toml until stopped."),
     "stop": Entry("moot.cli.up:stop", "Run", "Stop the hub; running turns may end first."),
+    "mcp": Entry("moot.cli.mcp:mcp", "Run", "Connect coding agents: Claude Code, Codex and others."),
     "config": Entry("moot.cli.config:config", "Data", "Read and change moot.toml."),
     "export": Entry("moot.cli.export:export", "Data", "Write conversations down as Markdown or JSON Lines."),
     "import": Entry("moot.cli.import_:import_", "Data", "Take in conversations that were exported."),

@@ -15,7 +15,6 @@ from moot.cli.serving import end_of
 from moot.cli.session import Session
 from moot.cli.start import shown
 from moot.hub import Hub, daemons
-from moot.hub.owner import owner_token
 from moot.hub.running import HubLock, running_hub
 from moot.hub.tuned import run, tune_process
 from moot.rules.palette import MARKS
@@ -81,7 +80,7 @@ def stop(session: Session, everyone: bool) -> None:
 
 
 async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, openly: bool) -> None:
-    from moot.doors.http.serving import serving  # noqa: PLC0415  heavy, and only a hub needs it
+    from moot.cli.doors import open_doors  # noqa: PLC0415  heavy, and only a hub needs it
 
     settings = load(home)
     alive = daemons.all_running(home)
@@ -93,9 +92,7 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
     facts = {"instance": instance, "started_at": when(time.time())}
     async with Hub.open(home.path, agents=specs, socket=home.hub_sock, drain=drain) as hub:
         end = end_of(hub)
-        async with serving(
-            hub, home=home.path, owner_token=owner_token(home), facts=facts, openly=openly
-        ) as at:
+        async with open_doors(hub, home, facts, openly=openly) as at:
             told = lock.announce(instance, (at.host, at.port, at.url))
             if session.json:
                 screen.data(told)

@@ -6,7 +6,7 @@ of JSON, and `Web` (web.py), over HTTP.
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -25,7 +25,7 @@ GREETING_SECONDS = 10.0
 
 PARTS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
 """A line taken apart; what an answer holds is read once, as what the caller expects."""
-NUMBER, FACT = Decoder(int), Decoder(dict[str, Any])
+NUMBER, FACT, ANYTHING = Decoder(int), Decoder(dict[str, Any]), Decoder(Any)
 
 
 class Voice(Struct, frozen=True):
@@ -52,6 +52,9 @@ class Connection:
         self._numbers = itertools.count(1)
         self._awaited: dict[int, asyncio.Future[Any]] = {}
         self._followed: dict[int, asyncio.Queue[Any]] = {}
+        self._visited: dict[int, Callable[[Any], None]] = {}
+        self.gone: Callable[[], None] | None = None
+        """Called when the hub has gone."""
         self._greeting: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
         self._peer: Peer | None = None
 
@@ -101,6 +104,24 @@ class Connection:
             if self._peer is not None:
                 self._peer.tell({"unfollow": number})
 
+    async def visit(self, what: str, heard: Callable[[Any], None], **whence: Any) -> tuple[int, Told]:
+        """Come in by a door of the hub: its number here, and what the hub says of it."""
+        number = next(self._numbers)
+        self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
+        self._visited[number] = heard
+        try:
+            self._tell({"open": number, "what": what, "with": whence})
+            return number, FACT.decode(await waiting)
+        except BaseException:  # whatever went wrong, nobody listens there any more
+            self._visited.pop(number, None)
+            raise
+        finally:
+            self._awaited.pop(number, None)
+
+    def say(self, number: int, message: Any) -> None:
+        """To whom the door was opened for."""
+        self._tell({"to": number, "said": message})
+
     def _tell(self, line: Told) -> None:
         if self._peer is None or self._peer.transport is None:
             raise HubAbsent("the hub has gone", fix=("moot up",))
@@ -113,6 +134,8 @@ class Connection:
             self._answered(NUMBER.decode(line["answer"]), line)
         elif "event" in line and (events := self._followed.get(NUMBER.decode(line["event"]))) is not None:
             events.put_nowait(FACT.decode(line["value"]))
+        elif "from" in line and (heard := self._visited.get(NUMBER.decode(line["from"]))) is not None:
+            heard(ANYTHING.decode(line["said"]))
         elif "hello" in line and not self._greeting.done():
             self._greeting.set_result(FACT.decode(line["hello"]))
 
@@ -135,6 +158,8 @@ class Connection:
         for events in self._followed.values():
             if not events.full():
                 events.put_nowait(gone)
+        if self.gone is not None:
+            self.gone()
 
 
 @cache

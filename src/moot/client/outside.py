@@ -83,9 +83,10 @@ class Outside:
     # --- asking for turns --------------------------------------------------------------------------------
 
     async def _serve(self) -> None:
-        pause = FIRST_PAUSE
+        pause, clock = FIRST_PAUSE, asyncio.get_running_loop().time
         while True:
             await self._room.acquire()
+            asked_at = clock()
             try:
                 found = await self._hub.wait(timeout=WAIT_SECONDS, limit=1, handed=(), held=tuple(self._open))
                 pause = FIRST_PAUSE
@@ -101,6 +102,8 @@ class Outside:
             self._room.release()
             for turn in found.handed:
                 await self._begin(turn)
+            if not found.handed and asked_at + FIRST_PAUSE > clock():
+                await asyncio.sleep(FIRST_PAUSE)  # a hub that is being stopped answers at once, with nothing
 
     async def _begin(self, turn: str) -> None:
         if turn in self._open:

@@ -24,7 +24,7 @@ from msgspec import DecodeError
 from msgspec.json import Decoder, Encoder
 
 LONGEST_ADDRESS = 100
-LONGEST_LINE = 1 << 20
+LONGEST_LINE = 1 << 21
 MOST_BUFFERED = 1 << 20
 """Bytes waiting for a peer that does not read; then it is let go, and finds what it missed by itself."""
 MOST_WAITING = 64

@@ -129,6 +129,14 @@ class Agents:
         who = await self._core.participant(name)
         await self._core.attendance.sign(Sign(who.id, reach_of(reach), door=door))
 
+    def dismiss(self) -> None:
+        """The doors are about to close: whoever waits for messages is answered now."""
+        self._core.attendance.dismiss()
+
+    def noticed(self, id: str, door: str) -> None:
+        """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""
+        self._core.attendance.seen(ParticipantId(id), door)
+
     # --- tokens ------------------------------------------------------------------------------------------
 
     async def tokens(self, name: str) -> Tokens:

@@ -50,6 +50,8 @@ class Attendance:
         self._beats = False
         self._waits: dict[ParticipantId, set[asyncio.Event]] = {}
         self._seen: dict[ParticipantId, float] = {}
+        self.dismissed = False
+        """Nobody shall wait any more: the doors are about to close."""
 
     # --- sessions ----------------------------------------------------------------------------------------
 
@@ -132,6 +134,13 @@ class Attendance:
             if turn is not None and turn.state in CLAIMABLE:
                 for woken in self._waits.get(turn.agent, ()):
                     woken.set()
+
+    def dismiss(self) -> None:
+        """Whoever waits is answered now, with what there is."""
+        self.dismissed = True
+        for waits in self._waits.values():
+            for woken in waits:
+                woken.set()
 
     @asynccontextmanager
     async def waiting(self, who: ParticipantId, seconds: float) -> AsyncIterator[asyncio.Event]:

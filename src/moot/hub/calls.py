@@ -4,13 +4,18 @@
     {"call": 2, "do": "why", …}                                                    →   {"answer": 2, "error": {…}}
     {"follow": 3, "with": {"conversation": "build", "after": 41}}                  →   {"event": 3, "value": {…}} …
     {"unfollow": 3}
+    {"open": 4, "what": "mcp", "with": {"client": "claude", …}}                    →   {"answer": 4, "value": {…}}
+    {"to": 4, "said": {…}}                                                         ↔   {"from": 4, "said": {…}} …
+    {"shut": 4}
 
 Whoever reaches the socket is the owner: the kernel has said so (host/pings.py). Above: hub/core.py hears the lines.
 Below: Hub. Not here: hosting agents, which needs a process of one's own.
 """
 
 import asyncio
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, TypeAlias
 
 import structlog
 
@@ -96,7 +101,9 @@ ONLY_HERE = {
     "within": "a field of every call",
     "acted_as": "what a door keeps for the audit",
     "agents.bearer": "what a door asks of a token",
+    "agents.dismiss": "what a door says when it closes",
     "agents.inbox": "what a door shows of open turns; `inbox` and `check` are for callers",
+    "agents.noticed": "what a door keeps of who asks at it",
     "agents.session": "a door's own connection to an outside agent",
     "horizon": "what a door's stream begins with",
     "past": "what a door's stream begins with; `events(after=…)` is for callers",
@@ -106,20 +113,39 @@ MOST_AT_ONCE = 1000
 """Calls and streams of one peer that are under way."""
 
 
+class Visit(Protocol):
+    """What a door does for one peer for as long as it stays: hear what it says."""
+
+    facts: dict[str, Any]
+    """Told to the peer when the door is open."""
+
+    def heard(self, message: Any) -> None: ...
+
+
+Opener: TypeAlias = Callable[[dict[str, Any], Callable[[Any], None]], AbstractAsyncContextManager[Visit]]
+"""Opens a door for a peer: given what it says of itself, and how to speak to it."""
+
+
 class Calls:
     """Answers the calls of all peers, as the owner or as whom the owner speaks for."""
 
     def __init__(self, hub: Any) -> None:
         self._hub = hub
         self._under_way: dict[Peer, dict[Any, asyncio.Task[None]]] = {}
+        self._visits: dict[tuple[Peer, int], Visit] = {}
 
     def heard(self, line: Line, peer: Peer) -> None:
         if "call" in line:
             self._begin(peer, line["call"], self._answer(line, peer))
         elif "follow" in line:
             self._begin(peer, line["follow"], self._follow(line, peer))
-        elif "unfollow" in line:
-            self._stop(peer, line["unfollow"])
+        elif "to" in line:
+            if (visit := self._visits.get((peer, line["to"]))) is not None:
+                visit.heard(line.get("said"))
+        elif "open" in line:
+            self._begin(peer, line["open"], self._open(line, peer))
+        elif "unfollow" in line or "shut" in line:
+            self._stop(peer, line.get("unfollow", line.get("shut")))
         elif "hello" in line:
             peer.tell({"hello": {"name": self._hub.name, "position": self._hub.position}})
 
@@ -185,6 +211,26 @@ class Calls:
                 peer.tell({"event": number, "value": event})
         except MootError as refusal:
             peer.tell({"answer": number, "error": _told(refusal)})
+
+    async def _open(self, line: Line, peer: Peer) -> None:
+        """A door of this process, for one peer, until it goes or shuts it."""
+        number = line["open"]
+
+        def tell(message: Any) -> None:
+            peer.tell({"from": number, "said": message})
+
+        try:
+            opener: Opener | None = self._hub.openers.get(str(line.get("what")))
+            if opener is None:
+                raise BadValue(f'there is no door "{line.get("what")}" here')
+            async with opener(line.get("with", {}), tell) as visit:
+                self._visits[peer, number] = visit
+                peer.tell({"answer": number, "value": visit.facts})
+                await asyncio.get_running_loop().create_future()
+        except MootError as refusal:
+            peer.tell({"answer": number, "error": _told(refusal)})
+        finally:
+            self._visits.pop((peer, number), None)
 
 
 def _told(error: MootError) -> dict[str, Any]:

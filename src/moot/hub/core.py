@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Awaitable, Callable, Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from moot import shapes
@@ -34,6 +34,7 @@ from moot.rules.mentions import nearest
 from moot.settings import AgentSettings, Home
 from moot.wiring import Parts, assemble, summing_model
 
+T = TypeVar("T")
 REGISTRY_EVENTS = frozenset({"agent.joined", "agent.renamed"})
 
 
@@ -52,6 +53,8 @@ class Core:
         self._closing = False
         self._known: dict[ParticipantId, Participant] = {}
         self._summariser: Summariser | None = None
+        self.openers: dict[str, Any] = {}
+        """Doors that peers on the hub's socket may come in by; see calls.py."""
         self.parts: Parts
         self.neighbours: Neighbours
         self.host: Host
@@ -312,14 +315,14 @@ class Core:
         return self.host.partials().keys()
 
     async def participant(self, name: str) -> Participant:
-        found = await self.parts.store.participant(name)
+        found: Participant | None = await _sought(self.parts.store.participant, name)
         if found is None:
             missing = NotFound(f'no agent is called "{name}"', fix=("moot agents list",), ref=name)
             raise await self.with_suggestions(missing)
-        return found  # type: ignore[no-any-return]
+        return found
 
     async def conversation(self, ref: str) -> Any:
-        found = await self.parts.store.conversation(ref)
+        found = await _sought(self.parts.store.conversation, ref)
         if found is None:
             missing = NotFound(
                 f'no conversation is called "{ref}"',
@@ -366,6 +369,14 @@ def size_of(spec: AgentSpec, row: AgentSettings | None) -> Size:
     """How much an agent is shown; a row of moot.toml wins over its function."""
     has = spec if row is None else row
     return Size(has.context_messages, has.context_tokens, grows=spec.prompted)
+
+
+async def _sought(look: Callable[[str], Awaitable[T | None]], ref: str) -> T | None:
+    """Nothing goes by what is no text."""
+    try:
+        return await look(ref)
+    except UnicodeEncodeError:
+        return None
 
 
 def _alive(pid: int) -> bool:

@@ -72,7 +72,7 @@ async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
     again = structs.replace(ask, handed=(), anew=False)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), core.attendance.waiting(ask.who, seconds) as woken:
-            while not (found := await _to_an_agent(core, again)).handed:
+            while not (found := await _to_an_agent(core, again)).handed and not core.attendance.dismissed:
                 await woken.wait()
                 woken.clear()
     return found

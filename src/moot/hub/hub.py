@@ -57,6 +57,7 @@ class Hub:
         self._turn = turn
         self.conversations = Conversations(core, me)
         self.agents = Agents(core, me)
+        self.openers = core.openers
 
     @classmethod
     @asynccontextmanager

@@ -148,7 +148,7 @@ async def test_agents_are_listed_changed_and_enrolled(world: World) -> None:
 async def test_writing_to_an_agent_answers_in_the_seeds_shapes(world: World) -> None:
     sent = await world.ask("arya", "POST", "/api/agents/quiet/messages", {"message": "hello"})
     assert sent.status_code == 200
-    assert set(sent.json()) == {"delivered", "target", "id", "seq"}
+    assert set(sent.json()) == {"delivered", "target", "id", "seq", "reachability"}
     assert (sent.json()["delivered"], sent.json()["target"], sent.json()["seq"]) == (True, "quiet", 1)
     await world.hub.settled(timeout=10)
     soon = (await world.ask("arya", "POST", "/api/agents/quiet/messages", {"message": "more"})).json()

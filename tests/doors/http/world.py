@@ -9,7 +9,8 @@ from typing import Any
 import httpx2
 
 from moot import PASS, Hub, agent
-from moot.doors.http.serving import Listening, serving
+from moot.cli.doors import open_doors
+from moot.doors.http.serving import Listening
 from moot.hub.owner import owner_token
 from moot.settings import Home
 
@@ -81,7 +82,7 @@ async def opened(folder: Path, toml: str = TOML) -> AsyncIterator[World]:
         tokens["revoked"] = revoked.token
         facts = {"instance": "i1", "started_at": None}
         async with (
-            serving(hub, home=folder, owner_token=tokens["owner"], facts=facts) as at,
+            open_doors(hub, home, facts) as at,
             httpx2.AsyncClient(base_url=at.url, timeout=20) as client,
         ):
             yield World(hub, at, client, tokens)

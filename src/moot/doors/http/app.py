@@ -3,20 +3,21 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from functools import cache
-from time import monotonic
 from typing import Any
 
 from msgspec import json
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute
 from starlette.routing import Route as Mounted
 
+from moot.doors.http.beside import Beside, Inner
 from moot.doors.http.entry import Entry
 from moot.doors.http.fan import Fan
+from moot.doors.http.gate import Gate
 from moot.doors.http.guard import Guard, sent
 from moot.doors.http.metrics import Meters
 from moot.doors.http.openapi import document
 from moot.doors.http.problems import problem
-from moot.doors.http.rate import Buckets
 from moot.doors.http.routes import ROUTES
 from moot.doors.http.table import House, Route
 from moot.errors import NotFound
@@ -34,6 +35,7 @@ class Door:
         facts: Mapping[str, Any],
         hosts: frozenset[str],
         scheme: str = "http",
+        beside: Mapping[str, Inner] | None = None,
     ) -> None:
         meters = Meters()
         self.fan = Fan(hub, meters)
@@ -52,8 +54,11 @@ class Door:
             openapi=openapi,
             leaving=self._leaving,
         )
-        buckets = Buckets(hub.settings.limits.requests_per_second, monotonic)
-        entries = [Mounted(path, Entry(rows, house, buckets)) for path, rows in by_path(ROUTES).items()]
+        gate = Gate(hub, owner_token)
+        entries: list[BaseRoute] = [
+            Mounted(path, Entry(rows, house, gate)) for path, rows in by_path(ROUTES).items()
+        ]
+        entries += [Mounted(path, Beside(app, gate)) for path, app in (beside or {}).items()]
         app = Starlette(routes=entries)
         app.router.default = _nowhere
         app.router.redirect_slashes = False

@@ -258,33 +258,12 @@ class AgentList(Struct, frozen=True, rename={"me": "self"}):
     me: str
 
 
-class Delivered(Struct, frozen=True, omit_defaults=True):
-    delivered: bool
-    target: str
-    id: str
-    seq: int
-    delayed_ms: int = 0
-
-
-class Undelivered(Struct, frozen=True, omit_defaults=True):
-    delivered: bool
-    error: str
-    available: list[str] | None = None
-    retry_after_ms: int | None = None
-
-
 class Asked(Struct, frozen=True):
     """What came of a question: `replied` with the message, or `passed`, `failed`, `timed_out` with the error object."""
 
     outcome: str
     message: shapes.Message | None = None
     error: dict[str, Any] | None = None
-
-
-class Broadcast(Struct, frozen=True):
-    delivered_to: list[str]
-    failed: list[dict[str, Any]]
-    broadcast_id: str
 
 
 class TokenList(Struct, frozen=True):

@@ -1,7 +1,6 @@
-"""The way of a request: who is it, not too often, may it, is it well-formed; then its function; then the answer."""
+"""The way of a request: who is it (gate.py), may it, is it well-formed; then its function; then the answer."""
 
 import asyncio
-import hmac
 import math
 import time
 from collections.abc import Awaitable, Mapping
@@ -12,21 +11,18 @@ import msgspec
 import structlog
 from starlette.requests import Request
 
-from moot.doors.access import NOBODY, Principal, Standing, unauthenticated
+from moot.doors.access import NOBODY, Principal, Standing
 from moot.doors.http import finding
+from moot.doors.http.gate import Gate
 from moot.doors.http.guard import sent
 from moot.doors.http.problems import Answer, Refusal, problem
-from moot.doors.http.rate import Buckets
 from moot.doors.http.sse import Stream, until_gone
 from moot.doors.http.table import Call, House, Route
-from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted, RateLimited
-from moot.hub import Hub
-from moot.model.token import Scope
+from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted
 from moot.rules.redact import redacted
 
 log = structlog.get_logger("moot.http")
 
-ALL_SCOPES = frozenset(scope.value for scope in Scope)
 LEAST_BODY = 1024 * 1024
 TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
 
@@ -34,10 +30,10 @@ TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
 class Entry:
     """Everything at one path: its methods, and what they share."""
 
-    def __init__(self, routes: Mapping[str, Route], house: House, buckets: Buckets) -> None:
+    def __init__(self, routes: Mapping[str, Route], house: House, gate: Gate) -> None:
         self._routes = dict(routes)
         self._house = house
-        self._buckets = buckets
+        self._gate = gate
         self._path = next(iter(routes.values())).path
         self._decoders = {r.body: msgspec.json.Decoder(r.body) for r in routes.values() if r.body is not None}
         self._most_bytes = max(LEAST_BODY, 2 * house.hub.settings.limits.message_bytes)
@@ -69,7 +65,7 @@ class Entry:
                     f"{request.method[:20]} means nothing here", detail=f"allowed: {self.allow}"
                 )
                 raise Refusal(NO_METHOD, told, allow=self.allow)
-            who = await self._principal(request, route)
+            who = NOBODY if route.action is None else await self._gate.principal(request)
             return await self._carried_out(request, route, who, receive)
         except Refusal as refusal:
             return problem(refusal.error, refusal.status, refusal.headers)
@@ -86,66 +82,12 @@ class Entry:
             )
             return problem(MootError("the hub failed at this", detail=f"its log says more under {number}"))
 
-    # --- who ---------------------------------------------------------------------------------------------
-
-    async def _principal(self, request: Request, route: Route) -> Principal:
-        """As the credential says, and not more often than it may."""
-        if route.action is None:
-            return NOBODY
-        who = await self._bearer(request)
-        if who.standing is Standing.NOBODY:
-            raise unauthenticated()
-        if who.standing is Standing.PARTICIPANT and (wait := self._buckets.take(who.id)):
-            raise RateLimited(
-                f"{who.name} asks too often",
-                detail=f"{self._house.hub.settings.limits.requests_per_second:g} requests a second are allowed",
-                retry_after_ms=math.ceil(wait * 1000),
-                limit="requests_per_second",
-            )
-        return await self._spoken_for(request, who)
-
-    async def _bearer(self, request: Request) -> Principal:
-        given = request.headers.getlist("authorization")
-        kind, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        if kind.lower() != "bearer" or not token.isascii():
-            return NOBODY
-        hub = self._house.hub
-        if hmac.compare_digest(token, self._house.owner_token):
-            return Principal(Standing.OWNER, hub.name, hub.name, human=True, scopes=ALL_SCOPES)
-        found = await hub.agents.bearer(token)
-        if found is None:
-            return NOBODY
-        return Principal(
-            Standing.PARTICIPANT, found.id, found.name, found.human, found.scopes, token=found.token
-        )
-
-    async def _spoken_for(self, request: Request, who: Principal) -> Principal:
-        """`Moot-Act-As`, from the owner only. All rules bind whom the owner speaks for."""
-        name = request.headers.get("moot-act-as")
-        if name is None:
-            return who
-        if who.standing is not Standing.OWNER:
-            raise NotPermitted("only the owner may speak for somebody else", fix=("leave out Moot-Act-As",))
-        speaker = await self._house.hub.agents.get(name)
-        if speaker.name == who.name:
-            return who
-        human = speaker.kind == "human"
-        return Principal(Standing.PARTICIPANT, speaker.id, speaker.name, human, ALL_SCOPES, by_owner=True)
-
-    async def _voice(self, request: Request, who: Principal) -> Hub:
-        """As whom, and in which turn of its own."""
-        hub = self._house.hub
-        if who.standing is not Standing.PARTICIPANT:
-            return hub
-        turn = request.headers.get("moot-turn")
-        return await hub.acting_as(who.id).within(turn) if turn else hub.acting_as(who.id)
-
     # --- what --------------------------------------------------------------------------------------------
 
     async def _carried_out(
         self, request: Request, route: Route, who: Principal, receive: Any
     ) -> Answer | Stream:
-        hub = await self._voice(request, who)
+        hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
         found = await finding.named_by(route, hub, who, path)
         call = Call(

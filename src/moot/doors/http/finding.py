@@ -6,37 +6,17 @@ from msgspec import Struct
 
 from moot import shapes
 from moot.doors.access import HOUSE, Action, Person, Place, Principal, Seat, Standing, authorize, hidden
+from moot.doors.finding import around, conversation, looked_up, place
 from moot.doors.http.table import About, Route
 from moot.errors import NotFound
 from moot.hub import Hub
+
+__all__ = ["Found", "conversation", "named_by", "place"]
 
 
 class Found(Struct, frozen=True):
     conversation: shapes.Conversation | None = None
     agent: str = ""
-
-
-def place(found: shapes.Conversation, ref: str = "") -> Place:
-    """`ref` is what the caller wrote: a refusal repeats that, not the id it stands for."""
-    return Place(ref or found.id, frozenset(seat.name for seat in found.participants))
-
-
-async def conversation(
-    hub: Hub, who: Principal, ref: str, action: Action = Action.READ
-) -> shapes.Conversation:
-    """By name or id, if the caller may do this to it."""
-    found = await _looked_up(hub, who, ref, ref)
-    authorize(who, action, place(found, ref))
-    return found
-
-
-async def _looked_up(hub: Hub, who: Principal, ref: str, told: str) -> shapes.Conversation:
-    try:
-        return await hub.conversations.get(ref)
-    except NotFound:
-        if who.standing is Standing.OWNER:
-            raise
-        raise hidden(Place(told, frozenset())) from None
 
 
 async def named_by(route: Route, hub: Hub, who: Principal, path: Mapping[str, str]) -> Found:
@@ -62,21 +42,15 @@ async def _conversation_of(
         case About.CONVERSATION:
             return await conversation(hub, who, path["id"], action)
         case About.SEAT:
-            found = await _looked_up(hub, who, path["id"], path["id"])
+            found = await looked_up(hub, who, path["id"], path["id"])
             authorize(who, action, Seat(place(found, path["id"]), path["name"]))
             return found
         case About.MESSAGE:
-            return await _around(hub, who, path["id"].rpartition(":")[0], path["id"], action)
+            return await around(hub, who, path["id"], action)
         case About.TURN:
             return await _of_turn(hub, who, path["id"], action)
         case _:
             raise AssertionError(f"{about} is in no conversation")
-
-
-async def _around(hub: Hub, who: Principal, ref: str, told: str, action: Action) -> shapes.Conversation:
-    found = await _looked_up(hub, who, ref, told)
-    authorize(who, action, place(found, told))
-    return found
 
 
 async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shapes.Conversation:
@@ -86,4 +60,6 @@ async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shape
         if who.standing is Standing.OWNER:
             raise
         raise hidden(Place(turn, frozenset())) from None
-    return await _around(hub, who, where, turn, action)
+    found = await looked_up(hub, who, where, turn)
+    authorize(who, action, place(found, turn))
+    return found

@@ -3,31 +3,13 @@
 from typing import Any
 
 from moot import shapes
+from moot.doors import telling
 from moot.doors.access import Standing
-from moot.doors.http.bodies import (
-    AgentList,
-    Asked,
-    Broadcast,
-    ConversationList,
-    Delivered,
-    MessageList,
-    ReceivedList,
-    TokenList,
-    Undelivered,
-)
+from moot.doors.http.bodies import AgentList, Asked, ConversationList, MessageList, ReceivedList, TokenList
 from moot.doors.http.problems import Answer, status_of
 from moot.doors.http.table import Call
 from moot.doors.http.talking import CREATED, idempotency_key, stored
-from moot.errors import (
-    BadValue,
-    NotFound,
-    NotPermitted,
-    Passed,
-    RateLimited,
-    TimedOut,
-    TurnFailed,
-    Unanswered,
-)
+from moot.errors import BadValue, NotPermitted, Passed, TimedOut, TurnFailed, Unanswered
 from moot.model.token import Scope
 
 KINDS = ("external", "agent", "human")
@@ -100,23 +82,16 @@ async def inbox(call: Call) -> MessageList:
 # --- writing to them -------------------------------------------------------------------------------------
 
 
-async def send(call: Call) -> Delivered | Answer:
+async def send(call: Call) -> telling.Delivered | Answer:
     """Refusals have the seed's shapes: an agent that writes to another reads them."""
-    target = call.path["name"]
     try:
-        receipt = await call.hub.send(target, call.body.message, idempotency_key=idempotency_key(call))
-    except NotFound as missing:
-        names = sorted(one.name for one in await call.hub.agents.list() if one.name != call.who.name)
-        return Answer(Undelivered(False, "Agent not found", available=names), status_of(missing))
-    except RateLimited as limited:
-        after = limited.retry_after_ms or 0
-        told = Undelivered(False, "Rate limited", retry_after_ms=after)
-        return Answer(told, status_of(limited), {"Retry-After": str(max(1, -(-after // 1000)))})
-    except NotPermitted as refused:
-        return Answer(Undelivered(False, refused.title), status_of(refused))
-    delayed = max((delivery.delayed_ms for delivery in receipt.deliveries), default=0)
-    name = (await call.hub.agents.get(target)).name
-    return Delivered(True, name, receipt.id, receipt.seq, delayed)
+        return await telling.deliver(
+            call.hub, call.path["name"], call.body.message, key=idempotency_key(call)
+        )
+    except telling.NotDelivered as refusal:
+        after = refusal.cause.retry_after_ms
+        headers = {} if after is None else {"Retry-After": str(max(1, -(-after // 1000)))}
+        return Answer(refusal.told, status_of(refusal.cause), headers)
 
 
 async def letter(call: Call) -> Answer:
@@ -138,10 +113,8 @@ async def ask(call: Call) -> Asked:
     return Asked("replied", said)
 
 
-async def broadcast(call: Call) -> Broadcast:
-    told = await call.hub.broadcast(call.body.message, idempotency_key=idempotency_key(call))
-    failed = [{key: value for key, value in one.items() if value is not None} for one in told["failed"]]
-    return Broadcast(told["delivered_to"], failed, told["broadcast_id"])
+async def broadcast(call: Call) -> telling.Broadcast:
+    return await telling.broadcast(call.hub, call.body.message, key=idempotency_key(call))
 
 
 # --- tokens ----------------------------------------------------------------------------------------------

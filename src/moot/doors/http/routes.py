@@ -6,6 +6,7 @@ Links, topology, tasks and notes join it with the features they belong to.
 from typing import Any, Final
 
 from moot import shapes
+from moot.doors import telling
 from moot.doors.access import Action
 from moot.doors.http import bodies, house, outside, people, talking
 from moot.doors.http.table import About, Route
@@ -205,7 +206,7 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/broadcast", "One message to everybody else", people.broadcast, POST,
-        bodies.Broadcast, body=bodies.Said, headers=KEY, errors=(BadText,),
+        telling.Broadcast, body=bodies.Said, headers=KEY, errors=(BadText,),
     ),
     Route(
         "GET", "/api/agents/{name}", "One of them", people.agent, LOOK, shapes.Agent, about=AGENT,
@@ -216,7 +217,7 @@ AGENTS: Final = (
         about=AGENT, body=bodies.ChangedAgent, errors=(NotFound, BadName),
     ),
     Route(
-        "POST", "/api/agents/{name}/messages", "Write to one of them", people.send, POST, bodies.Delivered,
+        "POST", "/api/agents/{name}/messages", "Write to one of them", people.send, POST, telling.Delivered,
         body=bodies.Said, headers=KEY, errors=(NotFound, BadText, Conflict),
     ),
     Route(

@@ -6,7 +6,7 @@ explicit word. Ending drains: streams are told with their cursor, requests under
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from moot import __version__
 from moot.doors.http.app import Door
+from moot.doors.http.beside import Inner
 from moot.doors.http.guard import hosts
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
@@ -53,9 +54,15 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    hub: Hub, *, home: Path, owner_token: str, facts: dict[str, Any], openly: bool = False
+    hub: Hub,
+    *,
+    home: Path,
+    owner_token: str,
+    facts: dict[str, Any],
+    openly: bool = False,
+    beside: Mapping[str, Inner] | None = None,
 ) -> AsyncIterator[Listening]:
-    """Answer HTTP for a hub until the block is left."""
+    """Answer HTTP for a hub until the block is left; `beside` has what other doors serve, by path."""
     settings = hub.settings.hub
     secured = bool(settings.certificate)
     check_place(settings, openly=openly)
@@ -69,6 +76,7 @@ async def serving(
         facts={"version": __version__, **facts},
         hosts=hosts(names, port, scheme),
         scheme=scheme,
+        beside=beside,
     )
     server = _Server(_config(door, *_certified(settings, home)))
     running = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))

@@ -1,0 +1,37 @@
+"""All doors of a hub, opened together: HTTP on its port, MCP beside it there and on the hub's socket."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from moot.doors.http.serving import Listening, serving
+from moot.doors.mcp.endpoint import Endpoint
+from moot.doors.mcp.opening import DOOR, opener
+from moot.hub import Hub
+from moot.hub.owner import owner_token
+from moot.settings import Home
+
+
+@asynccontextmanager
+async def open_doors(
+    hub: Hub, home: Home, facts: dict[str, Any], *, openly: bool = False
+) -> AsyncIterator[Listening]:
+    """Until the block is left; `openly` where tokens may travel without TLS."""
+    mcp = Endpoint()
+    hub.openers[DOOR] = opener(hub)
+    try:
+        async with serving(
+            hub,
+            home=home.path,
+            owner_token=owner_token(home),
+            facts=facts,
+            openly=openly,
+            beside={"/mcp/": mcp, "/mcp": mcp},
+        ) as at:
+            try:
+                yield at
+            finally:
+                hub.agents.dismiss()
+    finally:
+        del hub.openers[DOOR]
+        await mcp.close()

@@ -1,0 +1,80 @@
+"""Who calls: the principal that the transport vouches for, its voice, and what it was handed so far."""
+
+from typing import Any
+
+from msgspec import structs
+
+from moot import shapes
+from moot.doors import finding
+from moot.doors.access import HOUSE, Action, Person, Principal, authorize, may
+from moot.hub import Hub
+
+OVERFETCH = 5
+
+
+class Caller:
+    """One client, for as long as its session lasts. No tool takes a sender: this is it."""
+
+    def __init__(self, who: Principal, hub: Hub) -> None:
+        self._who = who
+        self.hub = hub
+        self._handed: tuple[str, ...] = ()
+
+    @property
+    def who(self) -> Principal:
+        """Under the name it has now: it may have taken another since it came."""
+        return structs.replace(self._who, name=self.hub.name)
+
+    def allowed(self, action: Action) -> None:
+        """Raise, unless it may do what is about nothing but the house or itself."""
+        own = action in (Action.SEE_OWN, Action.CHANGE_OWN)
+        authorize(self.who, action, Person(self.who.name) if own else HOUSE)
+
+    async def conversation(self, ref: str, action: Action) -> shapes.Conversation:
+        return await finding.conversation(self.hub, self.who, ref, action)
+
+    async def message(self, ref: str, action: Action) -> str:
+        """The address of a message whose conversation may be called by its name."""
+        where = await finding.around(self.hub, self.who, ref, action)
+        return f"{where.id}:{ref.rpartition(':')[2]}"
+
+    async def search(self, query: str, limit: int) -> list[shapes.Hit]:
+        """Hits in the conversations that it may read."""
+        places: dict[str, bool] = {}
+        hits: list[shapes.Hit] = []
+        for hit in await self.hub.search(query, limit=limit * OVERFETCH):
+            where = hit.message.conversation
+            if where not in places:
+                places[where] = may(
+                    self.who, Action.READ, finding.place(await self.hub.conversations.get(where))
+                )
+            hits += [hit] if places[where] else []
+        return hits[:limit]
+
+    async def handed(self, **options: Any) -> dict[str, Any]:
+        """What waits for it, at once or as soon as something does; what it was given before is dealt with."""
+        ask = self.hub.wait if "timeout" in options else self.hub.check
+        found = await ask(handed=self._handed, **options)
+        self._handed = found.handed
+        told = found.to_dict()
+        del told["handed"]
+        return {key: value for key, value in told.items() if value or key in ("messages", "next")}
+
+
+class Callers:
+    """Of a transport without sessions: known again by what they show."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], Caller] = {}
+
+    def of(self, who: Principal, hub: Hub) -> Caller:
+        key = (who.id, who.token)
+        known = self._known.get(key)
+        if known is None or known.who != who:
+            if len(self._known) >= MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            known = self._known[key] = Caller(who, hub)
+        return known
+
+
+MOST_KNOWN = 10_000

@@ -1,0 +1,76 @@
+"""Writing to another agent, in the shapes its callers know: a refusal is an answer that can be acted on.
+
+Above: HTTP and MCP, which add what is theirs: a status, a tool's result. Below: the hub.
+"""
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from moot.errors import MootError, NotFound, NotPermitted, RateLimited
+from moot.hub import Hub
+
+
+class Delivered(Struct, frozen=True, omit_defaults=True):
+    """It is on disk; how soon it is read is up to the receiver."""
+
+    delivered: bool
+    target: str
+    id: str
+    seq: int
+    delayed_ms: int = 0
+    reachability: str = ""
+
+
+class Undelivered(Struct, frozen=True, omit_defaults=True):
+    """Nothing was stored."""
+
+    delivered: bool
+    error: str
+    available: list[str] | UnsetType = UNSET
+    suggestions: list[str] | UnsetType = UNSET
+    retry_after_ms: int | UnsetType = UNSET
+    fix: list[str] | UnsetType = UNSET
+
+
+class Broadcast(Struct, frozen=True):
+    delivered_to: list[str]
+    failed: list[dict[str, Any]]
+    broadcast_id: str
+
+
+class NotDelivered(Exception):
+    """Why a message was refused, and how that is told to its sender."""
+
+    def __init__(self, cause: MootError, told: Undelivered) -> None:
+        super().__init__(cause.title)
+        self.cause = cause
+        self.told = told
+
+
+async def deliver(hub: Hub, target: str, message: str, *, key: str | None = None) -> Delivered:
+    """One message into the conversation of the pair. `NotDelivered` says why not."""
+    try:
+        receipt = await hub.send(target, message, idempotency_key=key)
+    except NotFound as missing:
+        names = sorted(one.name for one in await hub.agents.list() if one.name != hub.name)
+        near = [name for name in missing.suggestions if name in names]
+        told = Undelivered(False, "Agent not found", available=names, suggestions=near or UNSET)
+        raise NotDelivered(missing, told) from None
+    except RateLimited as limited:
+        after = limited.retry_after_ms or 0
+        raise NotDelivered(limited, Undelivered(False, "Rate limited", retry_after_ms=after)) from None
+    except NotPermitted as refused:
+        told = Undelivered(False, refused.title, fix=list(refused.fix) or UNSET)
+        raise NotDelivered(refused, told) from None
+    name = (await hub.agents.get(target)).name
+    delayed = max((delivery.delayed_ms for delivery in receipt.deliveries), default=0)
+    reach = next((one.reachability for one in receipt.deliveries if one.agent == name), "")
+    return Delivered(True, name, receipt.id, receipt.seq, delayed, reach)
+
+
+async def broadcast(hub: Hub, message: str, *, key: str | None = None) -> Broadcast:
+    """To everybody else, each pair under its own limit."""
+    told = await hub.broadcast(message, idempotency_key=key)
+    failed = [{key: value for key, value in one.items() if value is not None} for one in told["failed"]]
+    return Broadcast(told["delivered_to"], failed, told["broadcast_id"])

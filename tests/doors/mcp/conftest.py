@@ -1,0 +1,53 @@
+"""A hub with all doors open, and official MCP clients that come in by them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.doors.http.world import World, opened
+
+ERAS = ("legacy", "2026-07-28")
+"""The handshake of old, and the protocol without sessions."""
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    """Members of "room": the owner, karl, arya and quiet; bob and eve are outside agents in no conversation."""
+    async with opened(tmp_path) as found:
+        await found.hub.agents.create("eve", external=True)
+        found.tokens["eve"] = (await found.hub.agents.issue_token("eve")).token
+        yield found
+
+
+class Called:
+    """An MCP client with short words for what the tests do."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def __call__(self, tool: str, **arguments: Any) -> Any:
+        found = await self.client.call_tool(tool, arguments)
+        assert not found.is_error, found.structured_content
+        return found.structured_content
+
+    async def error(self, tool: str, **arguments: Any) -> Any:
+        found = await self.client.call_tool(tool, arguments)
+        assert found.is_error, found.structured_content
+        return found.structured_content["error"]
+
+
+@asynccontextmanager
+async def came_in(world: World, who: str, era: str = "auto", **headers: str) -> AsyncIterator[Called]:
+    """Over HTTP, with somebody's token."""
+    sent = {"Authorization": f"Bearer {world.tokens[who]}", **headers}
+    async with (
+        httpx2.AsyncClient(headers=sent, timeout=30) as http,
+        Client(streamable_http_client(f"{world.at.url}/mcp/", http_client=http), mode=era) as client,
+    ):
+        yield Called(client)

@@ -1,0 +1,64 @@
+"""What an agent pays for: the list of tools, counted; and that it says what the table says."""
+
+import re
+
+import pytest
+from msgspec import json
+
+from moot.cli.shim import ASKED_AGAIN
+from moot.doors.mcp.server import INSTRUCTIONS, LISTED
+from moot.doors.mcp.tools import BY_NAME, TOOLS
+
+MOST_TOKENS = 1500
+
+
+def tokens(text: str) -> int:
+    """No fewer than any tokenizer in use counts: every word, and every sign by itself."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+@pytest.mark.req("M-10")
+def test_the_whole_surface_is_cheap() -> None:
+    listed = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in LISTED]
+    cost = tokens(json.encode(listed).decode()) + tokens(INSTRUCTIONS)
+    assert cost < MOST_TOKENS, cost
+
+
+@pytest.mark.req("J-02")
+def test_the_tools_of_the_seed_are_there_and_aliases_are_not_listed() -> None:
+    names = [tool.name for tool in LISTED]
+    assert len(names) == len(set(names)) == len(TOOLS)
+    assert {
+        "send_to_agent",
+        "list_agents",
+        "broadcast",
+        "set_name",
+        "check_messages",
+        "wait_for_messages",
+    } < set(names)
+    aliases = BY_NAME.keys() - set(names)
+    assert aliases == {"send_agent_message", "set_tab_name"}
+
+
+def test_what_reads_says_so_and_nothing_destroys() -> None:
+    hints = {tool.name: tool.annotations for tool in LISTED}
+    for tool in TOOLS:
+        hint = hints[tool.name]
+        assert hint is not None
+        assert hint.read_only_hint is tool.reads
+        assert hint.destructive_hint is not True
+        assert hint.open_world_hint is False
+
+
+def test_what_may_be_asked_twice_changes_nothing_or_is_handed_out_again() -> None:
+    handing = {"check_messages", "wait_for_messages"}
+    assert {tool.name for tool in TOOLS if tool.reads} | handing == ASKED_AGAIN
+
+
+def test_every_description_fits_a_line_and_every_argument_has_a_type() -> None:
+    for tool in LISTED:
+        assert tool.description is not None
+        assert len(tool.description) <= 90
+        properties = tool.input_schema["properties"]
+        assert all("type" in schema for schema in properties.values()), tool.name
+        assert set(tool.input_schema.get("required", ())) <= properties.keys()
