@@ -101,8 +101,11 @@ class Entry:
             conversation=found.conversation,
             agent=found.agent,
         )
-        work = route.handle(call)
-        value = await (self._while_asked(work, receive) if route.waits else work)
+        if route.waits:
+            value = await self._while_asked(route.handle(call), receive)
+            await self._gate.still_good(who)
+        else:
+            value = await route.handle(call)
         if who.by_owner and route.method != "GET":
             await self._house.hub.acted_as(who.name, f"{route.method} {request.url.path}")
         if isinstance(value, Answer | Stream):
