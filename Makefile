@@ -5,16 +5,17 @@ PY := .venv/bin/python
 READY := .venv/.installed
 SANDBOX := .venv/.sandbox
 PEERS := .venv/.peers
+CLIS := .venv/clis/.installed
 
 # Without bytecode every command would start more than twice as slowly as it does for users.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check fix bench faults teeth requirements picture pins clean
+.PHONY: help venv run test test-clis check fix bench faults teeth requirements picture pins clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: $(READY)  ## make .venv and install Moot into it, editable
 
@@ -23,6 +24,9 @@ $(READY): pyproject.toml requirements/dev.txt tools/venv.sh
 
 $(SANDBOX): tools/bwrap.sh | $(READY)
 	@tools/bwrap.sh
+
+$(CLIS): pyproject.toml tools/clis.sh | $(READY)
+	@tools/clis.sh
 
 $(PEERS): pyproject.toml requirements/dev.txt | $(READY)
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c requirements/dev.txt -e '.[bench]' && touch $@ || \
@@ -33,6 +37,9 @@ run: $(READY)  ## a demo team that talks; needs no API key
 
 test: $(READY) $(SANDBOX)  ## everything: check, all suites, requirements; each with its time budget
 	@$(PY) -m tools.suites test
+
+test-clis: $(READY) $(CLIS)  ## the real claude and codex, with a scripted model; downloads 500 MB once
+	@$(PY) -m tools.suites clis
 
 check: $(READY)  ## format, lint, types, import contracts, architecture and unit tests, in 90 s
 	@$(PY) -m tools.suites check

@@ -138,7 +138,8 @@ def commands_page() -> str:
 def _command(command: click.Command, ctx: click.Context) -> Iterator[str]:
     if isinstance(command, click.Group):
         for verb, below in command.commands.items():
-            yield from _command(below, click.Context(below, info_name=verb, parent=ctx))
+            if not below.hidden:
+                yield from _command(below, click.Context(below, info_name=verb, parent=ctx))
         return
     assert isinstance(command, Leaf)
     yield f"### `{' '.join([ctx.command_path, *command.collect_usage_pieces(ctx)])}`"

@@ -1,9 +1,8 @@
 """Run the project's checks and test suites, each inside its time budget, and sum up in one plain line.
 
-`make check`, `make test` and `make faults` are this file with another plan. A step fails when its command
-fails, when it takes longer than its budget, or when a test folder that exists ran no test: a suite that
-silently stopped collecting is the failure nobody notices. Every step runs, whatever became of the
-one before it.
+`make check`, `make test`, `make faults` and `make test-clis` are this file with another plan. A step fails when
+its command fails, when it takes longer than its budget, or when a test folder that exists ran no test: a suite that
+silently stopped collecting is the failure nobody notices. Every step runs, whatever became of the one before it.
 
 Budgets hold on a small machine (two cores). On a slower one set MOOT_BUDGET_SCALE, for example to 3.
 """
@@ -133,8 +132,11 @@ def plan(name: str) -> list[Tool | Suite]:
         case "faults":
             # The nightly tier does ten times the work of the fast one.
             steps = [Suite("faults", 1800 if os.environ.get("MOOT_TIER") == "nightly" else 180)]
+        case "clis":
+            # The real coding CLIs: apart from the rest because of their size, and because they change weekly.
+            steps = [Suite("clis", 300)]
         case _:
-            raise SystemExit(f"error: no plan called {name!r}; there are: check, test, faults")
+            raise SystemExit(f"error: no plan called {name!r}; there are: check, test, faults, clis")
     return [step for step in steps if isinstance(step, Tool) or step.exists]
 
 

@@ -22,9 +22,12 @@
     │   └── TurnFailed         E503   the agent's turn failed
     └── Trouble            the operator: the machine, the hub, a key or the database
         ├── NoKey              E101   a model is wanted, and no key is set
+        ├── KeyRefused         E102   the provider does not accept the key
+        ├── ModelUnavailable   E104   a provider is not reached, or does not answer as it should
         ├── PortTaken          E401   another program listens where the hub should
         ├── HubRunning         E403   another hub has this home
         ├── HubAbsent          E402   nobody listens
+        ├── McpClient          E501   a coding CLI is missing, gives up too early, or does not take Moot in
         ├── StoreNewer         E601   written by a newer Moot
         ├── StoreDamaged       E602   unreadable or altered
         └── StoreUnwritable    E603   disk full, read-only, locked
@@ -213,6 +216,21 @@ class NoKey(Trouble):
     name = "no_key"
 
 
+class KeyRefused(Trouble):
+    """A model's provider does not accept the key."""
+
+    code = "E102"
+    name = "key_refused"
+
+
+class ModelUnavailable(Trouble):
+    """A model's provider cannot be reached, or does not answer as it should."""
+
+    code = "E104"
+    name = "model_unavailable"
+    retryable = True
+
+
 class PortTaken(Trouble):
     """The hub cannot listen where it should: another program does."""
 
@@ -232,6 +250,13 @@ class HubAbsent(Trouble):
 
     code = "E402"
     name = "hub_absent"
+
+
+class McpClient(Trouble):
+    """A coding CLI is not installed, gives up before Moot has started, or does not take Moot in."""
+
+    code = "E501"
+    name = "mcp_client"
 
 
 class StoreNewer(Trouble):

@@ -17,6 +17,7 @@ from moot.model.message import Message, Revision, Summary
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant
 from moot.model.prompt import Answered, Prompt, ToolResult, ToolSpec
+from moot.model.query import Query
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import Turn, TurnState
@@ -85,7 +86,18 @@ class Conversations(Protocol):
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]: ...
     async def message(self, conversation: ConversationId, seq: int) -> Message | None: ...
     async def revisions(self, conversation: ConversationId) -> list[Revision]: ...
-    async def search(self, query: str, limit: int) -> list[tuple[Message, str]]: ...
+
+
+class Search(Protocol):
+    """Finding what was said. Everything that was committed before is found."""
+
+    async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
+        """Newest first, each with the piece of text around the words."""
+        ...
+
+    async def count(self, query: Query, most: int) -> int:
+        """How many there are, counted no further than `most`."""
+        ...
 
 
 class Turns(Protocol):
@@ -193,6 +205,14 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+        ...
+
+
+class Catalogue(Protocol):
+    """Who offers models."""
+
+    async def models(self) -> list[str]:
+        """Which there are, by the provider's own names; asking costs no tokens."""
         ...
 
 

@@ -20,7 +20,7 @@ from moot.model import token as model_token
 from moot.model import turn as model_turn
 from moot.model.ids import ParticipantId, address
 from moot.rules.activity import Activity
-from moot.rules.palette import colour_index
+from moot.rules.palette import chosen_index
 
 Names = Callable[[ParticipantId], str]
 
@@ -230,7 +230,7 @@ class Agent(Shape, frozen=True):
             reachability=who.reachable(now).value,
             queue=queue,
             last_active=when(max(who.last_active, last)),
-            color=colour_index(who.name),
+            color=chosen_index(who.name, str(who.config.get("color", ""))),
             avatar=str(who.config.get("avatar", "")),
             door=who.door or "sdk",
         )
@@ -380,6 +380,35 @@ class Handed(Shape, frozen=True):
     """Where more was said than is told here: after which message."""
     handed: tuple[str, ...] = ()
     """To be given back with the next question."""
+
+
+class Removed(Shape, frozen=True):
+    """A filter of a search, and how many hits there would be without it; counted no further than a thousand."""
+
+    filter: str
+    hits: int
+
+    def told(self) -> str:
+        return f"nothing found; without {self.filter} there would be {self.hits}"
+
+
+class Hooked(Shape, frozen=True):
+    """What a client's hook is to say at a moment of an agent's session."""
+
+    name: str
+    waiting: int = 0
+    """As the session starts: conversations in which something waits."""
+    found: Handed = Handed()
+
+
+class Arrival(Shape, frozen=True):
+    """An outside agent, and where its newest session came from."""
+
+    name: str
+    client: str
+    folder: str
+    pid: int
+    """The process that speaks for it, which may be gone."""
 
 
 class Received(Shape, frozen=True):

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from moot.brains.code import AgentSpec
+from moot.brains.code import AgentSpec, Think
 from moot.brains.demo import DemoBrain, DemoModel
 from moot.brains.llm.brain import ModelBrain
 from moot.brains.llm.keys import KeyRing
@@ -23,6 +23,7 @@ from moot.host.clock import SystemClock
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Event
 from moot.model.prompt import Offered
+from moot.model.query import Query
 from moot.ports import Clock, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.beside import StoreBeside
@@ -118,7 +119,7 @@ async def assemble_to_read(home: Home) -> Parts | None:
         async def catch_up() -> None:
             if reads.index_is_behind():
                 writer = await SqliteStore.open(home.path, source)
-                await writer.search("a", 1)
+                await writer.count(Query(), 1)
                 await writer.close()
 
         store = await StoreBeside.on(reads, store, catch_up)
@@ -137,9 +138,25 @@ def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> 
 def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
     """An agent of moot.toml with its brain."""
     kind, _, rest = row.brain.partition(":")
-    agent = AgentSpec(
+    if kind == "demo":
+        demo = DemoBrain(seed=int(os.environ.get("MOOT_DEMO_SEED", "1")), fast=fast)
+        return _spec(row, demo.think, brain=demo.name)
+    if kind == "code":
+        return _spec(row, _function(row, rest, home))
+    if is_model_brain(row.brain):
+        return _prompted(row, home)
+    raise BadValue(
+        f'agent {row.name} has the brain "{row.brain}", which this version cannot run',
+        detail="it runs demo, code:module:attr, anthropic:MODEL and openai:MODEL; others come later",
+        fix=(f"moot agents set {row.name} --model demo",),
+    )
+
+
+def _spec(row: AgentSettings, think: Think, **more: Any) -> AgentSpec:
+    """What a row says of an agent, with what it thinks with."""
+    return AgentSpec(
         name=row.name,
-        think=_unbuilt,
+        think=think,
         role=row.role,
         display=row.display,
         context_messages=row.context_messages,
@@ -147,18 +164,7 @@ def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
         concurrency=row.concurrency,
         on_busy=row.on_busy,
         project=row.project,
-    )
-    if kind == "demo":
-        demo = DemoBrain(seed=int(os.environ.get("MOOT_DEMO_SEED", "1")), fast=fast)
-        return structs.replace(agent, think=demo.think, brain=demo.name)
-    if kind == "code":
-        return structs.replace(agent, think=_function(row, rest, home))
-    if is_model_brain(row.brain):
-        return _prompted(agent, row, home)
-    raise BadValue(
-        f'agent {row.name} has the brain "{row.brain}", which this version cannot run',
-        detail="it runs demo, code:module:attr, anthropic:MODEL and openai:MODEL; others come later",
-        fix=(f'set brain = "demo" for {row.name} in {home.toml}',),
+        **more,
     )
 
 
@@ -175,11 +181,7 @@ def concerns(settings: Settings, home: Home) -> list[str]:
     return found
 
 
-async def _unbuilt(turn: Any) -> str | None:
-    raise NotImplementedError("an agent without a brain")
-
-
-def _prompted(agent: AgentSpec, row: AgentSettings, home: Home) -> AgentSpec:
+def _prompted(row: AgentSettings, home: Home) -> AgentSpec:
     """Thinks with a model. The model is made when it is first asked: a missing key is one turn's failure."""
     offer = _offer(row, home)
     thinking = ModelBrain(
@@ -189,9 +191,9 @@ def _prompted(agent: AgentSpec, row: AgentSettings, home: Home) -> AgentSpec:
         (lambda text: text_calls(text).calls) if offer.text_form else None,
     )
     told = Offered(tuple(tool.spec for tool in offer.tools), offer.off, offer.text_form)
-    return structs.replace(
-        agent,
-        think=thinking.think,
+    return _spec(
+        row,
+        thinking.think,
         brain=row.brain,
         prompted=True,
         offered=told,

@@ -61,6 +61,17 @@ async def test_asking_again_says_that_the_last_ones_are_dealt_with(tmp_path: Pat
         assert await turn_states(hub, "x") == ["passed"]
 
 
+async def test_what_came_in_meanwhile_is_given_as_the_last_ones_are_dealt_with(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.send("x", "one")
+        first = await x.check()
+        await hub.send("x", "two")
+        assert [m.text for m in (await x.check(handed=first.handed)).messages] == ["two"]
+        await hub.send("x", "three")
+        assert [m.text for m in (await x.check()).messages] == ["three"]
+
+
 async def test_a_new_session_is_given_again_what_nobody_acted_on(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
@@ -193,6 +204,41 @@ async def _reached(hub: Hub, name: str, word: str) -> None:
     await until(lambda: hub.agents.get(name), lambda who: who.reachability == word)
 
 
+# --- woken by hooks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("J-13")
+async def test_what_hooks_handed_over_is_not_handed_over_again_by_the_sessions_server(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.send("x", "one")
+        told = await hub.agents.hooked("x", "UserPromptSubmit")
+        assert [m.text for m in told.found.messages] == ["one"]
+        assert (await x.check(handed=())).messages == (), "the model has read it"
+        assert await turn_states(hub, "x") == ["passed"]
+
+
+@pytest.mark.req("J-13")
+async def test_a_new_session_is_given_again_what_hooks_gave_the_last_one(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.send("x", "one")
+        await hub.agents.hooked("x", "Stop")
+        assert (await hub.agents.hooked("x", "SessionStart")).waiting == 1
+        assert [m.text for m in (await x.check(handed=())).messages] == ["one"]
+        again = await hub.agents.hooked("x", "UserPromptSubmit")
+        assert [m.text for m in again.found.messages] == ["one"]
+        assert (await hub.agents.hooked("x", "Stop")).found.messages == ()
+        assert await turn_states(hub, "x") == ["passed"]
+
+
+async def test_a_moment_that_no_session_has_is_refused(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await comes_in(hub, "x")
+        with pytest.raises(BadValue, match="no moment"):
+            await hub.agents.hooked("x", "Halt")
+
+
 # --- coming and going ------------------------------------------------------------------------------------
 
 
@@ -223,6 +269,18 @@ async def test_two_sessions_in_one_folder_are_two_agents_while_both_are_there(tm
             second = await hub.agents.arrive("mcp", **place)
         third = await hub.agents.arrive("mcp", **place)
         assert [first.name, second.name, third.name] == ["claude-api", "claude-api-2", "claude-api"]
+
+
+async def test_who_came_by_a_client_is_told_with_its_folder_and_process(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await hub.agents.arrive("mcp", client="claude", folder="/srv/api", pid=7)
+        await hub.agents.arrive("mcp", client="claude", folder="/srv/web")
+        await hub.agents.arrive("mcp", client="codex", folder="/srv/api")
+        await hub.agents.arrive("mcp", name="zed")
+        found = [(each.name, each.folder, each.pid) for each in await hub.agents.arrivals("claude")]
+        assert found == [("claude-api", "/srv/api", 7), ("claude-web", "/srv/web", 0)]
+        assert [each.name for each in await hub.agents.arrivals("codex", "/srv/api")] == ["codex-api"]
+        assert await hub.agents.arrivals("codex", "/srv/web") == []
 
 
 async def test_whose_process_is_gone_holds_no_name(tmp_path: Path) -> None:

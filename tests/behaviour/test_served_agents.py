@@ -1,6 +1,7 @@
 """Functions given to `Hub.connect`: agents of a hub elsewhere that run in this process."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +198,7 @@ async def test_it_works_on_as_many_turns_at_once_as_it_may(place: Elsewhere, con
         assert len(running) == concurrency
         slow.on.set()
         for name in ("one", "two"):
-            await until(lambda name=name: said(hub, name), lambda texts: len(texts) == 2)
+            await until(partial(said, hub, name), lambda texts: len(texts) == 2)
 
 
 @pytest.mark.req("A-10")

@@ -27,6 +27,7 @@ from moot.flow import archive, claim, finish, join, leave, post, release, revise
 from moot.model.conversation import GroupSettings, ReplyStrategy
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.limits import Limits
+from moot.model.query import Query
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
 from moot.rules import audit
@@ -358,7 +359,7 @@ class Model(RuleBasedStateMachine):
     @rule(word=st.sampled_from(WORDS))
     def searches(self, word: str) -> None:
         """Everything that holds the word now, in whatever room, and nothing that held it once."""
-        hits = self.run(self.world.store.search(word, 10_000))
+        hits = self.run(self.world.store.search(Query(terms=(word,)), 10_000))
         found = sorted((m.conversation, m.seq) for m, _ in hits)
         assert found == sorted(
             (self.world.where[name], seq)
@@ -373,7 +374,7 @@ class Model(RuleBasedStateMachine):
         )
     )
     def searches_strangely(self, query: str) -> None:
-        self.run(self.world.store.search(query, 10))
+        self.run(self.world.store.search(Query(terms=(query,)), 10))
 
     # --- lives -----------------------------------------------------------------------------------------
 

@@ -286,7 +286,7 @@ async def test_no_key_is_found_in_errors_reprs_or_logs(
             repr(vars(raised.value)),
             repr(raised.value.__cause__) + repr(raised.value.__context__),
             repr(vars(inside)),
-            repr(structs.asdict(inside._endpoint)),
+            repr(structs.asdict(inside.endpoint)),
         ]
     assert here.llm.requests[0].headers["authorization"] == f"Bearer {canary}", "the canary was in use"
     assert [place for place in places if canary in place] == []

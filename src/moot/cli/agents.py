@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.grammar import Branch
-from moot.cli.opening import with_hub, with_reading
+from moot.cli.opening import with_reading
 from moot.cli.screen import hollow
 from moot.cli.session import Session
 from moot.rules.palette import AWAY, MARKS
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     "agents",
     cls=Branch,
     examples=("moot agents list", "moot agents show arya --json"),
-    short_help="Who is here.",
+    short_help="Who is here: find, make, change and run agents.",
+    aliases={"remove": "rm", "create": "new"},
 )
 def agents() -> None:
-    """Who is here."""
+    """Who is here: find, make, change and run agents."""
 
 
 @agents.command("list", examples=("moot agents list", "moot agents list --json"))
@@ -35,7 +37,7 @@ def list_(session: Session) -> None:
     if session.json:
         session.screen.data([agent.to_dict() for agent in found])
     elif not found:
-        session.screen.say("nobody yet. Describe agents in moot.toml, or try: moot demo")
+        session.screen.say('nobody yet. Make one: moot agents new NAME --role "…"        or try: moot demo')
     else:
         session.screen.table(("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in found])
 
@@ -43,13 +45,13 @@ def list_(session: Session) -> None:
 def _row(agent: shapes.Agent) -> tuple[str, ...]:
     state = str(agent.activity["label"])
     words = "away" if state == "offline" else state
-    return f"  {mark(agent)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
+    return f"  {mark(agent.status)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
 
 
-def mark(agent: shapes.Agent) -> str:
-    if agent.status == "offline":
+def mark(status: str) -> str:
+    if status == "offline":
         return AWAY
-    return MARKS[0] if agent.status == "streaming" else hollow(MARKS[0])
+    return MARKS[0] if status == "streaming" else hollow(MARKS[0])
 
 
 @agents.command("show", examples=("moot agents show arya", "moot agents show arya --json"))
@@ -59,13 +61,14 @@ def show(session: Session, name: str) -> None:
     """One agent in full."""
 
     async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
-        return await hub.agents.get(name), await hub.usage(agent=name)
+        found = await meaning.agent(hub, name)
+        return await hub.agents.get(found), await hub.usage(agent=found)
 
     found, usage = with_reading(session, work)
     if session.json:
         session.screen.data({**found.to_dict(), "usage": usage})
         return
-    session.screen.say(session.screen.name(found.name, mark(found)))
+    session.screen.say(session.screen.name(found.name, mark(found.status)))
     for key, value in found.to_dict().items():
         if value not in ("", [], None) and key not in ("name", "activity"):
             session.screen.say(f"  {key:<14}{value if not isinstance(value, list) else ', '.join(value)}")
@@ -74,18 +77,3 @@ def show(session: Session, name: str) -> None:
         cost = f", ${usage['cost_usd']:.4f}" if usage["cost_usd"] is not None else ""
         tokens = f"{usage['input_tokens']} tokens in{hits}, {usage['output_tokens']} out{cost}"
         session.screen.say(f"  {'used':<14}{tokens}")
-
-
-@agents.command(
-    "rename", examples=("moot agents rename arya brienne", "moot agents rename arya brienne --json")
-)
-@click.argument("name")
-@click.argument("new")
-@click.pass_obj
-def rename(session: Session, name: str, new: str) -> None:
-    """Give an agent another name; the old one stays as an alias."""
-    found = with_hub(session, lambda hub: hub.agents.rename(name.lstrip("@"), new))
-    if session.json:
-        session.screen.data(found.to_dict())
-    else:
-        session.screen.say(f"{name} is called {found.name} now")

@@ -7,6 +7,7 @@ from uuid import uuid4
 import click
 from msgspec import Struct
 
+from moot.cli import meaning
 from moot.cli.grammar import SECONDS, Leaf
 from moot.cli.opening import opened_hub
 from moot.cli.posting import posted, standard_input, told
@@ -51,8 +52,7 @@ def ask(ctx: click.Context, /, names: tuple[str, ...], message: str | None, **op
         raise click.UsageError("say what: moot ask AGENT... -- TEXT (-m - reads standard input)")
     session: Session = ctx.obj
     question = standard_input() if text == "-" else text
-    asked = [name.lstrip("@") for name in names]
-    return told(session, asyncio.run(asking(session, asked, question, Order(**options))))
+    return told(session, asyncio.run(asking(session, list(names), question, Order(**options))))
 
 
 class Order(Struct, frozen=True):
@@ -65,6 +65,7 @@ async def asking(session: Session, names: list[str], text: str, order: Order) ->
     """One agent in its own conversation with you; several in the one of all of you, each forced to answer."""
     async with opened_hub(session) as hub:
         voice = hub.acting_as(order.speaker) if order.speaker else hub
+        names = await meaning.agents(hub, names)
         where = await voice.conversations.implicit(names)
         options: dict[str, Any] = {"correlation_id": f"q{uuid4().hex}"}
         if where.kind == "group":

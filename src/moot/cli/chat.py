@@ -9,6 +9,7 @@ import click
 from msgspec import Struct
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.dialogue import Dialogue
 from moot.cli.exits import OK
 from moot.cli.grammar import AT_LEAST_0, AT_LEAST_1, SECONDS, leaf
@@ -71,12 +72,10 @@ class Order(Struct, frozen=True):
 async def chatting(session: Session, order: Order, text: str) -> Outcome | None:
     async with opened_hub(session) as hub:
         voice = hub.acting_as(order.speaker) if order.speaker else hub
-        names = [word.lstrip("@") for word in order.words]
-        where = await (
-            hub.conversations.get(order.conv.lstrip("#"))
-            if order.conv
-            else voice.conversations.implicit(names)
-        )
+        if order.conv:
+            where = await meaning.place(hub, order.conv)
+        else:
+            where = await voice.conversations.implicit(await meaning.agents(hub, order.words))
         if text or order.message is not None:
             said = {"max_turns": order.max_turns}
             return await posted(session, voice, where, text, wait=order.timeout, plain=order.plain, **said)

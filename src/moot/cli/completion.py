@@ -7,11 +7,13 @@ from typing import Any
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
+from moot.brains.llm.choosing import DEFAULTS
 from moot.cli import COMPLETING
 from moot.cli.app import root
 from moot.cli.commands import ALIASES, COMMANDS
 from moot.cli.grammar import leaf
 from moot.cli.session import Session
+from moot.rules.palette import COLOUR_NAMES
 
 SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 HOW = {
@@ -21,14 +23,16 @@ HOW = {
 }
 AGENTS = ("agent", "agents", "names", "speaker")
 CONVERSATIONS = ("conv", "ref", "conversation")
-KINDS: dict[str, str] = {
+KINDS: dict[str, Any] = {
     **dict.fromkeys(AGENTS, "agent"),
     **dict.fromkeys(CONVERSATIONS, "conversation"),
     "file": "path",
     "home_option": "path",
+    "color": list(COLOUR_NAMES),
+    "brain": ["auto", "demo", *DEFAULTS.values()],
 }
 """What a parameter of this name takes. Others are free text."""
-NAMES_AN_AGENT = ("agents", "conv join", "conv leave")
+NAMES_AN_AGENT = ("agents", "conv join", "conv leave", "mcp config")
 """Commands whose `name` is an agent's; elsewhere it is a new name."""
 
 
@@ -70,6 +74,8 @@ def _leaves() -> Iterator[tuple[str, dict[str, Any]]]:
         command = root.get_command(ctx, name)
         if isinstance(command, click.Group):
             for verb, below in command.commands.items():
+                if below.hidden:
+                    continue
                 yield f"{name} {verb}", _entry(f"{name} {verb}", below)
         elif command is not None:
             yield name, _entry(name, command)
@@ -103,7 +109,7 @@ def _options(path: str, command: click.Command) -> dict[str, Any]:
 def _kind(path: str, param: click.Parameter) -> Any:
     if isinstance(param.type, click.Choice):
         return list(param.type.choices)
-    if param.name == "name" and path.startswith(NAMES_AN_AGENT):
+    if param.name == "name" and path.startswith(NAMES_AN_AGENT) and path != "agents new":
         return "agent"
     if "--home" in param.opts:
         return "path"

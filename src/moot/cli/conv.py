@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from moot import shapes
+from moot.cli import meaning
+from moot.cli.asking import ask_first
 from moot.cli.exits import OK
 from moot.cli.grammar import SECONDS, Branch
 from moot.cli.opening import host_the_absent, opened_hub, with_hub, with_reading
@@ -56,11 +57,12 @@ def conv() -> None:
 @click.pass_obj
 def new(session: Session, name: str, members: str, strategy: str | None) -> None:
     """Make a group conversation."""
-    names = [member.strip().lstrip("@") for member in members.split(",") if member.strip()]
+    names = [member.strip() for member in members.split(",") if member.strip()]
     settings = {"reply_strategy": strategy} if strategy else {}
 
     async def work(hub: Hub) -> shapes.Conversation:
-        return await hub.conversations.create(name, participants=names, settings=settings)
+        people = await meaning.agents(hub, names)
+        return await hub.conversations.create(name, participants=people, settings=settings)
 
     tell_change(session, with_hub(session, work), "made")
 
@@ -92,7 +94,7 @@ def show(session: Session, ref: str) -> None:
     """A conversation with its newest messages."""
 
     async def work(hub: Hub) -> None:
-        found = await hub.conversations.get(ref)
+        found = await meaning.place(hub, ref)
         messages = await hub.newest(found.id, SHOWN)
         if session.json:
             session.screen.data({**found.to_dict(), "messages": [message.to_dict() for message in messages]})
@@ -121,15 +123,21 @@ def tell_change(session: Session, conversation: shapes.Conversation, done: str) 
         session.screen.say(f"{done} {title(conversation)} ({conversation.id}) with {members}")
 
 
+Find = Callable[["Hub", str], Awaitable[shapes.Conversation]]
+
+
 def _verb(
-    name: str, help: str, done: str, more: str = ""
+    name: str, help: str, done: str, more: str = "", find: Find = meaning.place
 ) -> Callable[[Callable[..., Awaitable[shapes.Conversation]]], click.Command]:
     """A verb that changes one conversation and shows it afterwards. `more` is the word behind its ID."""
     field, sample, options = WORDS[more]
 
     def decorate(work: Callable[..., Awaitable[shapes.Conversation]]) -> click.Command:
         def command(session: Session, /, ref: str, **words: Any) -> None:
-            tell_change(session, with_hub(session, lambda hub: work(hub, ref.lstrip("#"), **words)), done)
+            async def changed(hub: Hub) -> shapes.Conversation:
+                return await work(hub, (await find(hub, ref)).id, **words)
+
+            tell_change(session, with_hub(session, changed), done)
 
         example = " ".join(["moot conv", name, "build", *sample])
         made = click.pass_obj(command)
@@ -143,12 +151,12 @@ def _verb(
 
 @_verb("join", "Join it, or bring somebody in.", "joined", "[NAME]")
 async def join(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversation:
-    return await hub.conversations.join(ref, (name or hub.name).lstrip("@"))
+    return await hub.conversations.join(ref, await meaning.agent(hub, name or hub.name))
 
 
 @_verb("leave", "Leave it, or take somebody out.", "left", "[NAME]")
 async def leave(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversation:
-    await hub.conversations.leave(ref, (name or hub.name).lstrip("@"))
+    await hub.conversations.leave(ref, await meaning.agent(hub, name or hub.name))
     return await hub.conversations.get(ref)
 
 
@@ -158,9 +166,10 @@ async def add(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversatio
 
 
 async def added(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
-    for name in agents:
-        await hub.conversations.join(ref, name.lstrip("@"))
-    return await hub.conversations.get(ref)
+    where = (await meaning.place(hub, ref)).id
+    for name in await meaning.agents(hub, agents):
+        await hub.conversations.join(where, name)
+    return await hub.conversations.get(where)
 
 
 @_verb("remove", "Take agents out.", "now", "AGENT...")
@@ -169,9 +178,10 @@ async def remove(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversa
 
 
 async def removed(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
-    for name in agents:
-        await hub.conversations.leave(ref, name.lstrip("@"))
-    return await hub.conversations.get(ref)
+    where = (await meaning.place(hub, ref)).id
+    for name in await meaning.agents(hub, agents):
+        await hub.conversations.leave(where, name)
+    return await hub.conversations.get(where)
 
 
 @_verb("rename", "Give it another name.", "renamed", "NEW")
@@ -181,18 +191,21 @@ async def rename(hub: Hub, ref: str, new: str) -> shapes.Conversation:
 
 @_verb("archive", "Close it; it stays readable.", "archived")
 async def archive(hub: Hub, ref: str) -> shapes.Conversation:
-    found = await hub.conversations.get(ref)
-    await hub.conversations.archive(found.id)
-    return await hub.conversations.get(found.id)
+    await hub.conversations.archive(ref)
+    return await hub.conversations.get(ref)
 
 
-@_verb("unarchive", "Bring it back.", "brought back")
+async def _closed(hub: Hub, ref: str) -> shapes.Conversation:
+    """By its name too, which an open one may have by now."""
+    ref = ref.lstrip("#")
+    named = [each for each in await hub.conversations.list(archived=True) if ref in (each.name, each.id)]
+    return named[-1] if named else await meaning.place(hub, ref)
+
+
+@_verb("unarchive", "Bring it back.", "brought back", find=_closed)
 async def unarchive(hub: Hub, ref: str) -> shapes.Conversation:
-    closed = await hub.conversations.list(archived=True)
-    named = [c.id for c in closed if ref in (c.name, c.id)]
-    found = named[-1] if named else (await hub.conversations.get(ref)).id
-    await hub.conversations.unarchive(found)
-    return await hub.conversations.get(found)
+    await hub.conversations.unarchive(ref)
+    return await hub.conversations.get(ref)
 
 
 @conv.command("dissolve", examples=("moot conv dissolve build", "moot conv dissolve build --yes"))
@@ -208,18 +221,13 @@ def dissolving(session: Session, ref: str, *, yes: bool) -> None:
     ask_first(yes=yes, what="dissolving")
 
     async def work(hub: Hub) -> shapes.Conversation:
-        found = await hub.conversations.get(ref.lstrip("#"))
+        found = await meaning.place(hub, ref)
         if not yes:
             click.confirm(f"Dissolve {title(found)}? What was said stays readable.", abort=True, err=True)
         await hub.conversations.dissolve(found.id)
         return await hub.conversations.get(found.id)
 
     tell_change(session, with_hub(session, work), "dissolved")
-
-
-def ask_first(*, yes: bool, what: str) -> None:
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError(f"{what} asks first, and nobody is there to answer: add --yes")
 
 
 @conv.command("delete", examples=("moot conv delete build", "moot conv delete build --yes"))
@@ -231,7 +239,7 @@ def delete(session: Session, ref: str, yes: bool) -> None:
     ask_first(yes=yes, what="deleting")
 
     async def work(hub: Hub) -> str:
-        found = await hub.conversations.get(ref)
+        found = await meaning.place(hub, ref)
         if not yes:
             click.confirm(f"Erase {title(found)} and everything said in it?", abort=True, err=True)
         await hub.conversations.delete(found.id)
@@ -251,7 +259,7 @@ def go_on(session: Session, ref: str) -> None:
     """Let a stopped round or chain go on."""
 
     async def work(hub: Hub) -> bool:
-        return await hub.conversations.resume(ref)
+        return await hub.conversations.resume((await meaning.place(hub, ref)).id)
 
     moved = with_hub(session, work)
     if session.json:
@@ -268,7 +276,8 @@ def stop(session: Session, ref: str, agent: str | None) -> None:
     """Stop who is speaking there; what was said so far is kept."""
 
     async def work(hub: Hub) -> tuple[str, ...]:
-        return await hub.conversations.stop(ref.lstrip("#"), agent.lstrip("@") if agent else None)
+        where = await meaning.place(hub, ref)
+        return await hub.conversations.stop(where.id, await meaning.agent(hub, agent) if agent else None)
 
     stopped = with_hub(session, work)
     if session.json:
@@ -283,12 +292,12 @@ def stop(session: Session, ref: str, agent: str | None) -> None:
 @click.pass_obj
 def retry(session: Session, ref: str, timeout: float) -> int:
     """Ask those again whose turn failed, and wait for them."""
-    return asyncio.run(retrying(session, ref.lstrip("#"), timeout))
+    return asyncio.run(retrying(session, ref, timeout))
 
 
 async def retrying(session: Session, ref: str, seconds: float) -> int:
     async with opened_hub(session) as hub:
-        where = await hub.conversations.get(ref)
+        where = await meaning.place(hub, ref)
         await host_the_absent(hub, session, {seat.name for seat in agents_in(where)})
         talk = Talk(hub, where, view_for(session, hub, where))
         async with talk.following():
@@ -331,7 +340,7 @@ def show_settings(session: Session, found: shapes.Conversation, key: str | None)
 
 
 async def configured(hub: Hub, ref: str, key: str | None, value: str | None) -> shapes.Conversation:
-    found = await hub.conversations.get(ref.lstrip("#"))
+    found = await meaning.place(hub, ref)
     if key is not None:
         check_setting(found, key)
     return found if key is None or value is None else await configure(hub, found, key, value)

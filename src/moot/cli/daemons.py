@@ -9,39 +9,34 @@ from typing import Any
 
 import click
 
-from moot import shapes
+from moot.cli import meaning
 from moot.cli.agents import agents, mark
 from moot.cli.exits import FAILED, OK
-from moot.cli.opening import can_run, home_of, set_up_logs, with_hub
+from moot.cli.logs import SHOWN_LINES
+from moot.cli.logs import show as show_log
+from moot.cli.opening import can_run, home_of, set_up_logs, with_hub, with_reading
+from moot.cli.screen import ago
 from moot.cli.serving import end_of
 from moot.cli.session import Session
+from moot.cli.watching import watch
 from moot.errors import BadValue, MootError, NotFound
 from moot.host.pings import ask
 from moot.hub import Hub, daemons
 from moot.hub.tuned import run, tune_process
-from moot.rules.mentions import nearest
 from moot.settings import AgentSettings, Home, load
+from moot.settings.rows import row_of
 from moot.wiring import spec
 
 PING_SECONDS = 5.0
-SHOWN_LINES = 40
-FOLLOW_SECONDS = 0.2
 
 
 def _row(home: Home, name: str) -> AgentSettings:
-    settings = load(home)
-    known = [row.name for row in settings.agents]
-    found = next((row for row in settings.agents if row.name == name), None)
-    if found is None:
-        raise NotFound(
-            f'moot.toml describes no agent "{name}"',
-            detail=f"it describes: {', '.join(known)}" if known else f"{home.toml} describes no agent yet",
-            suggestions=nearest(name, known),
-            fix=(f"edit {home.toml}", "moot agents list"),
-            ref=name,
-        )
+    found = row_of(home, os.environ, name)
     if not can_run(found):
-        raise BadValue(f'{name} has the brain "{found.brain}", which this version cannot run')
+        raise BadValue(
+            f'{name} has the brain "{found.brain}", which this version cannot run',
+            fix=(f"moot agents set {name} --model demo",),
+        )
     return found
 
 
@@ -133,41 +128,56 @@ def restart(session: Session, name: str) -> None:
 
 @agents.command("status", examples=("moot agent status", "moot agent status arya --json"))
 @click.argument("names", nargs=-1, metavar="NAME...")
+@click.option(
+    "--watch", "watched", is_flag=True, help="Show it again whenever it changes, until interrupted."
+)
 @click.pass_obj
-def status(session: Session, names: tuple[str, ...]) -> None:
+def status(session: Session, names: tuple[str, ...], watched: bool) -> None:
     """What agents are doing, and where they run."""
     home = home_of(session)
 
-    async def work(hub: Hub) -> list[tuple[shapes.Agent, dict[str, Any]]]:
-        chosen = [await hub.agents.get(n.lstrip("@")) for n in names] if names else await hub.agents.list()
-        return [(agent, await hub.agents.where(agent.name)) for agent in chosen]
+    async def work(hub: Hub) -> list[dict[str, Any]]:
+        meant = [await hub.agents.get(name) for name in await meaning.agents(hub, names)]
+        chosen = meant or await hub.agents.list()
+        alive = daemons.all_running(home)
+        return [{**agent.to_dict(), "host": await _host(hub, agent.name, alive)} for agent in chosen]
 
-    found = with_hub(session, work)
-    alive = daemons.all_running(home)
-    if session.json:
-        session.screen.data(
-            [{**agent.to_dict(), "host": {**where, "daemon": agent.name in alive}} for agent, where in found]
-        )
-        return
-    heads = ("  agent", "state", "reachable", "queue", "runs in", "last active")
-    rows = [
-        (
-            f"  {mark(agent)} {agent.name}",
-            str(agent.activity["label"]),
-            agent.reachability,
-            str(agent.queue),
-            _place(agent.name, where, alive),
-            agent.last_active or "-",
-        )
-        for agent, where in found
-    ]
-    session.screen.table(heads, rows)
+    def look() -> list[dict[str, Any]]:
+        return with_reading(session, work)
+
+    def tell(found: list[dict[str, Any]]) -> None:
+        heads = ("  agent", "state", "reachable", "queue", "runs in", "last active")
+        session.screen.table(heads, [_status_row(agent) for agent in found])
+
+    if watched:
+        watch(session, look, tell, list)
+    elif session.json:
+        session.screen.data(look())
+    else:
+        tell(look())
 
 
-def _place(name: str, where: dict[str, Any], alive: dict[str, int]) -> str:
-    if name in alive:
-        return f"daemon {alive[name]}"
-    return f"process {where['pid']}" if where.get("pid") else "-"
+async def _host(hub: Hub, name: str, alive: dict[str, int]) -> dict[str, Any]:
+    """Where an agent runs; a daemon that has only just begun is known by its pid file."""
+    where = await hub.agents.where(name)
+    return {**where, "daemon": name in alive, **({"pid": alive[name]} if name in alive else {})}
+
+
+def _status_row(agent: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        f"  {mark(agent['status'])} {agent['name']}",
+        str(agent["activity"]["label"]),
+        agent["reachability"],
+        str(agent["queue"]),
+        _place(agent["host"]),
+        ago(agent["last_active"]),
+    )
+
+
+def _place(host: dict[str, Any]) -> str:
+    if host["daemon"]:
+        return f"daemon {host['pid']}"
+    return f"process {host['pid']}" if host.get("pid") else "-"
 
 
 @agents.command("logs", examples=("moot agent logs arya", "moot agent logs arya -f"))
@@ -181,18 +191,7 @@ def logs(session: Session, name: str, follow: bool) -> None:
         raise NotFound(
             f"{name} has no log: it never ran as a daemon", fix=(f"moot agent start {name}",), ref=name
         )
-    with path.open(encoding="utf-8", errors="replace") as file:
-        lines = file.read().splitlines()[-SHOWN_LINES:]
-        if session.json:
-            session.screen.data({"path": str(path), "lines": lines})
-            return
-        for line in lines:
-            session.screen.say(line)
-        while follow:
-            rest = file.read()
-            if rest:
-                session.screen.say(rest, end="")
-            time.sleep(FOLLOW_SECONDS)
+    show_log(session, path, SHOWN_LINES, follow=follow)
 
 
 @agents.command("ping", examples=("moot agent ping arya", "moot agent ping arya --think"))
@@ -204,7 +203,7 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
     """Test in three steps whether an agent can be reached: known, woken, answering."""
 
     async def work(hub: Hub) -> dict[str, Any]:
-        agent = await hub.agents.get(name.lstrip("@"))
+        agent = await hub.agents.get(await meaning.agent(hub, name))
         where = await hub.agents.where(agent.name)
         begun = time.perf_counter()
         pong = (
@@ -261,3 +260,6 @@ def _tell_ping(session: Session, told: dict[str, Any]) -> None:
     }
     answered = str(told["answered"])
     say(f"  {signs.get(answered, '✗')} answered    {words.get(answered, answered)}")
+
+
+__all__ = ["agents"]

@@ -4,9 +4,9 @@ import asyncio
 import time
 
 from moot.cli import why
+from moot.cli.brakes import warn
 from moot.cli.failures import text as error_text
 from moot.cli.keyboard import left_as_found, line_so_far, typed
-from moot.cli.posting import warn
 from moot.cli.screen import Screen, safe
 from moot.cli.session import Session
 from moot.cli.talk import Outcome, Talk
@@ -143,7 +143,7 @@ class Dialogue:
 
     async def _follow_up(self, receipt: Receipt) -> Outcome:
         """Wait for what a message sets off, and tell how it ended."""
-        warn(self._session, receipt)
+        await warn(self._session, self._hub, self._talk.conversation, receipt, in_chat=True)
         settled = await self.wait()
         done = await self._talk.outcome(receipt, settled)
         if settled and self._talk.conversation.kind == "group":

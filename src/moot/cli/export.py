@@ -12,6 +12,7 @@ import click
 from msgspec import Struct
 
 from moot.cli.grammar import leaf
+from moot.cli.meaning import only
 from moot.cli.opening import home_of, set_up_logs
 from moot.cli.screen import safe
 from moot.cli.session import Session
@@ -90,13 +91,14 @@ async def _write(home: Home, wish: Wish, write: Callable[[bytes], object]) -> Ex
     try:
         found = await chosen(reads, wish.ref)
         if wish.ref is not None and not found:
-            names = [each.name for each in await chosen(reads, None)]
-            raise NotFound(
+            every = {str(each.id): each.name for each in await chosen(reads, None)}
+            missing = NotFound(
                 f'no conversation is called "{wish.ref}"',
                 fix=("moot conv list",),
-                suggestions=nearest(wish.ref, names),
+                suggestions=nearest(wish.ref, list(every.values())),
                 ref=wish.ref,
             )
+            found = await chosen(reads, only(wish.ref, every, missing))
         made = await Export.of(reads, redact=wish.redact)
         chunks: AsyncIterator[bytes] = made.jsonl(found) if wish.form == "jsonl" else markdown(made, found)
         async for chunk in chunks:

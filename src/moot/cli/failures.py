@@ -15,6 +15,7 @@ from moot.errors import BadValue, MootError, NotFound
 
 LONGEST_FIX = 100
 GAP = " " * 10
+CREATING = ("moot agents new ", "moot conv new ")
 
 
 def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
@@ -59,9 +60,9 @@ def _usage(error: click.UsageError) -> BadValue:
     )
 
 
-def text(error: MootError, arguments: Sequence[str], *, more: bool = True) -> str:
+def text(error: MootError, arguments: Sequence[str], *, more: bool = True, word: str = "error") -> str:
     """The lines of UX 2.6; in a chat without the command for more, which cannot be typed there."""
-    lines = [f"error[{error.code}] {error.title}"]
+    lines = [f"{word}[{error.code}] {error.title}"]
     near = f"did you mean {' or '.join(error.suggestions[:3])}?" if error.suggestions else ""
     detail = error.detail.splitlines() or [""]
     if near and len(detail) == 1:
@@ -70,10 +71,14 @@ def text(error: MootError, arguments: Sequence[str], *, more: bool = True) -> st
         lines += [f"  {line}" for line in ([near] if near else []) + detail if line]
     ways = fixes(error, arguments)
     if ways:
-        lines.append("  fix   " + "      or: ".join(ways[:2]))
+        lines.append("  fix   " + "      ".join([ways[0], *(f"{_or(way)} {way}" for way in ways[1:2])]))
     if more and error.code != MootError.code:
         lines.append(f"  more  moot explain {error.code}")
     return "\n".join(safe(line) for line in lines)
+
+
+def _or(way: str) -> str:
+    return "or create it:" if way.startswith(CREATING) else "or:"
 
 
 def fixes(error: MootError, arguments: Sequence[str]) -> list[str]:

@@ -35,12 +35,21 @@ class UnknownCommand(click.UsageError):
         self.word = word
 
 
-def _writes(field: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+def _writes(
+    field: str, read: Callable[[Any], Any] = lambda value: value
+) -> Callable[[click.Context, click.Parameter, Any], None]:
     def write(ctx: click.Context, _: click.Parameter, value: Any) -> None:
         if value:
-            setattr(ctx.ensure_object(Session), field, value)
+            setattr(ctx.ensure_object(Session), field, read(value))
 
     return write
+
+
+def _names(typed: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
+    if not names:
+        raise click.UsageError("--fields names no field; expected such as --fields id,name")
+    return names
 
 
 def global_options(*, hidden: bool) -> list[click.Parameter]:
@@ -55,6 +64,14 @@ def global_options(*, hidden: bool) -> list[click.Parameter]:
             help="Where everything lives (MOOT_HOME, else ~/.moot).",
         ),
         _flag(["--json"], "json", "Answer with one JSON document.", hidden=False),
+        click.Option(
+            ["--fields"],
+            metavar="A,B",
+            hidden=hidden,
+            expose_value=False,
+            callback=_writes("fields", _names),
+            help="With --json: only these fields of each object.",
+        ),
         _flag(["--no-color"], "no_color", "No colours (also NO_COLOR, TERM=dumb, pipes).", hidden=hidden),
         _flag(["--debug"], "debug", "Show stack traces and logs.", hidden=hidden),
         _flag(["-q", "--quiet"], "quiet", "Only the answer: no notes, no status lines.", hidden=hidden),
@@ -74,6 +91,12 @@ class Leaf(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = examples
         self.params += global_options(hidden=True)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        session = ctx.ensure_object(Session)
+        if session.fields and not session.json and not ctx.params.get("jsonl"):
+            raise click.UsageError("--fields picks from a JSON answer: add --json", ctx)
+        return super().invoke(ctx)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(self.examples, formatter)

@@ -9,6 +9,7 @@ import click
 
 from moot import shapes
 from moot.cli import conv as of_conv
+from moot.cli import meaning
 from moot.cli.grammar import Branch
 from moot.cli.opening import with_hub, with_reading
 from moot.cli.session import Session
@@ -48,8 +49,11 @@ def _names(given: tuple[str, ...]) -> tuple[str, ...]:
 @click.pass_obj
 def create(session: Session, agents: tuple[str, ...], name: str) -> None:
     """Make a group with these agents."""
-    made = with_hub(session, lambda hub: create_group(hub, _names(agents), name=name))
-    of_conv.tell_change(session, made, "made")
+
+    async def work(hub: Hub) -> shapes.Conversation:
+        return await create_group(hub, tuple(await meaning.agents(hub, _names(agents))), name=name)
+
+    of_conv.tell_change(session, with_hub(session, work), "made")
 
 
 @group.command(
@@ -60,7 +64,7 @@ def create(session: Session, agents: tuple[str, ...], name: str) -> None:
 @click.pass_obj
 def add(session: Session, agents: tuple[str, ...], conv: str) -> None:
     """Bring agents in."""
-    _changed(session, lambda hub: of_conv.added(hub, conv.lstrip("#"), _names(agents)))
+    _changed(session, lambda hub: of_conv.added(hub, conv, _names(agents)))
 
 
 @group.command(
@@ -71,7 +75,7 @@ def add(session: Session, agents: tuple[str, ...], conv: str) -> None:
 @click.pass_obj
 def remove(session: Session, agents: tuple[str, ...], conv: str) -> None:
     """Take agents out."""
-    _changed(session, lambda hub: of_conv.removed(hub, conv.lstrip("#"), _names(agents)))
+    _changed(session, lambda hub: of_conv.removed(hub, conv, _names(agents)))
 
 
 def _changed(session: Session, work: Callable[[Hub], Any]) -> None:
@@ -85,7 +89,7 @@ def list_(session: Session, conv: str) -> None:
     """Who is in it, and how turns are taken."""
 
     async def work(hub: Hub) -> shapes.Conversation:
-        return await hub.conversations.get(conv.lstrip("#"))
+        return await meaning.place(hub, conv)
 
     found = with_reading(session, work)
     if session.json:

@@ -29,6 +29,7 @@ Every command takes --json and then writes one document to standard output, with
   conv show  Conversation with "messages", the newest 50
   errors     one line on standard error: {"error": {"code", "title", "fix", "suggestions", "exit", …}}
   streams    tail --jsonl: one Message per line
+  --fields   id,name: only these fields of each object
 Times are RFC 3339 in UTC. Fields are only ever added."""
 CODES = {
     exits.OK: "done; also an empty list, a pass, and a message that is held or queued",

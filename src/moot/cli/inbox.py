@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from moot.cli import meaning
 from moot.cli.grammar import AT_LEAST_1, leaf
 from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import clock_time, safe
@@ -32,7 +33,8 @@ def inbox(session: Session, agent: str | None, unread: bool, limit: int, ack: tu
         with_hub(session, lambda hub: acknowledge(hub, ack))
 
     async def work(hub: Hub) -> None:
-        found = await hub.inbox(agent=agent, unread=unread, limit=limit)
+        whose = await meaning.agent(hub, agent) if agent else None
+        found = await hub.inbox(agent=whose, unread=unread, limit=limit)
         if session.json:
             session.screen.data([each.to_dict() for each in found])
             return

@@ -2,33 +2,27 @@
 
 import difflib
 import os
-import socket
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import click
 
-from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, as_holder
+from moot.brains.llm.choosing import DEFAULTS, LOCAL_URL, local_server_answers, with_keys
+from moot.brains.llm.keys import ANTHROPIC, KeyRing, as_holder
 from moot.cli.grammar import leaf
 from moot.cli.session import Session
 from moot.cli.start import shown
 from moot.errors import BadName, BadValue
 from moot.rules.names import NameProblem, check_name, unique_slug
-from moot.settings.first import LONGEST_ROLE, NewAgent, first_toml, identity_files
+from moot.settings.first import LONGEST_ROLE, NewAgent, first_toml, write_new, write_workspace
 from moot.settings.home import Home, find_home
 from moot.settings.loading import load, parse
 from moot.settings.takes import BRAIN
 
 DEMO: Final = "demo"
 NOBODY_NAMED: Final = "helper: answers questions"
-MODELS: Final = {ANTHROPIC: "anthropic:claude-haiku-5-5", OPENAI: "openai:gpt-6.1-terra"}
-"""What a provider's key is first used for; every agent can have another."""
-LOCAL: Final = ("127.0.0.1", 11434)
-LOCAL_URL: Final = "http://127.0.0.1:11434/v1"
-PRIVATE: Final = 0o600
 
 
 @leaf("init", examples=("moot init", 'moot init --yes --agent "arya: backend engineer"'))
@@ -127,11 +121,10 @@ class _Asking:
 
     def brain(self) -> str:
         choices = {"demo, offline, for now": lambda: DEMO}
-        for provider, model in MODELS.items():
-            if (held := self._ring.find(provider)) is not None:
-                choices[f"{model}, by the key {held.key.ending}"] = lambda model=model: model  # type: ignore[misc]
+        for model, held in with_keys(self._ring).items():
+            choices[f"{model}, by the key {held.key.ending}"] = lambda model=model: model  # type: ignore[misc]
         choices["paste a key"] = self._with_key
-        near = " (one answers)" if _answers(LOCAL) else ""
+        near = " (one answers)" if local_server_answers() else ""
         choices[f"a server of your own, such as Ollama{near}"] = self._with_server
         self._screen.note("3/3  What do they think with?")
         for number, words in enumerate(choices, 1):
@@ -140,13 +133,13 @@ class _Asking:
         return list(choices.values())[picked - 1]()
 
     def _with_key(self) -> str:
-        choices = click.Choice(list(MODELS))
+        choices = click.Choice(list(DEFAULTS))
         provider = as_holder(click.prompt("     provider", type=choices, default=ANTHROPIC, err=True))
         key = click.prompt("     key (hidden)", hide_input=True, err=True)
         self._home.make()
         kept = self._ring.store(provider, key)
         self._screen.note(f"     key {kept.key.ending} kept in {shown(self._home.keys)}, mode 600")
-        return MODELS[provider]
+        return DEFAULTS[provider]
 
     def _with_server(self) -> str:
         url = click.prompt("     address", default=LOCAL_URL, err=True)
@@ -160,12 +153,6 @@ class _Asking:
                 self._screen.note(f"     {problem.title}; {problem.detail}")
 
 
-def _answers(address: tuple[str, int]) -> bool:
-    with suppress(OSError), socket.create_connection(address, timeout=0.2):
-        return True
-    return False
-
-
 # --- writing -----------------------------------------------------------------------------------------------
 
 
@@ -177,23 +164,10 @@ def _write(home: Home, text: str, team: Sequence[NewAgent], user: str) -> list[P
     for agent in team:
         identity = unique_slug(agent.name, taken)
         taken.append(identity)
-        folder = home.agents / identity
-        folder.mkdir(mode=0o700, exist_ok=True)
-        for name, words in identity_files(agent, user).items():
-            made += _new(folder / name, words)
-    made += _new(home.toml, text)
+        made += write_workspace(home.agents / identity, agent, user)
+    if write_new(home.toml, text):
+        made.append(home.toml)
     return made
-
-
-def _new(path: Path, text: str) -> list[Path]:
-    """A file that was not there; one that is stays as it is."""
-    try:
-        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE)
-    except FileExistsError:
-        return []
-    with os.fdopen(file, "w", encoding="utf-8") as opened:
-        opened.write(text)
-    return [path]
 
 
 # --- telling -----------------------------------------------------------------------------------------------

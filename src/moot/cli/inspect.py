@@ -8,6 +8,7 @@ import click
 from msgspec import to_builtins
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.exits import FAILED, OK
 from moot.cli.grammar import Branch, leaf
 from moot.cli.opening import with_hub, with_reading
@@ -51,7 +52,11 @@ def show(session: Session, id: str) -> None:
 @click.pass_obj
 def dead(session: Session, agent: str | None) -> None:
     """Turns that failed or expired and were not made up for since."""
-    found = with_hub(session, lambda hub: hub.dead_letters(agent=agent))
+
+    async def work(hub: Hub) -> list[shapes.Turn]:
+        return await hub.dead_letters(agent=await meaning.agent(hub, agent) if agent else None)
+
+    found = with_hub(session, work)
     if session.json:
         session.screen.data([turn.to_dict() for turn in found])
     elif not found:
@@ -79,12 +84,13 @@ def context(session: Session, agent: str, conversation: str) -> None:
     """What an agent would be given if its turn began now."""
 
     async def work(hub: Hub) -> None:
-        found = await hub.context(agent.lstrip("@"), conversation.lstrip("#"))
+        where = await meaning.place(hub, conversation)
+        found = await hub.context(await meaning.agent(hub, agent), where.id)
         if session.json:
             session.screen.data(found)
             return
         say = session.screen.say
-        say(f"{found['agent']} in {conversation}: {found['new']} new, {found['bytes']} bytes")
+        say(f"{found['agent']} in {where.name}: {found['new']} new, {found['bytes']} bytes")
         shown(session.screen, found["given"])
 
     with_hub(session, work)
@@ -94,7 +100,11 @@ def context(session: Session, agent: str, conversation: str) -> None:
 @click.argument("agent")
 def replay(session: Session, agent: str) -> int:
     """Rebuild an agent's views from the log, and prove them equal to the store's."""
-    found = with_hub(session, lambda hub: hub.replay(agent.lstrip("@")))
+
+    async def work(hub: Hub) -> shapes.Replayed:
+        return await hub.replay(await meaning.agent(hub, agent))
+
+    found = with_hub(session, work)
     if session.json:
         session.screen.data(to_builtins(found))
     else:

@@ -1,15 +1,19 @@
-"""`moot keys`: give, show and take away the keys of model providers. A key is never an argument, and never shown."""
+"""`moot keys`: give, show, try and take away the keys of model providers. None is ever an argument, or shown."""
 
+import asyncio
 import os
 import sys
 
 import click
 
-from moot.brains.llm.keys import Held, KeyRing, as_holder
+from moot.brains.llm.catalogue import endpoint_of, offered, servers
+from moot.brains.llm.choosing import DEFAULTS
+from moot.brains.llm.keys import OPENAI, Held, KeyRing, as_holder, variables
 from moot.cli.grammar import Branch
 from moot.cli.session import Session
-from moot.errors import BadValue, NotFound
+from moot.errors import BadValue, ModelUnavailable, NotFound
 from moot.settings.home import Home, find_home
+from moot.settings.loading import load
 
 
 @click.group(
@@ -17,6 +21,7 @@ from moot.settings.home import Home, find_home
     cls=Branch,
     examples=("moot keys set anthropic", "moot keys list"),
     short_help="Keys of model providers.",
+    aliases={"rm": "remove"},
 )
 def keys() -> None:
     """Keys of model providers."""
@@ -33,23 +38,81 @@ def ring(session: Session) -> KeyRing:
 
 @keys.command("set", examples=("moot keys set anthropic", "moot keys set openrouter.ai < key.txt"))
 @click.argument("provider")
+@click.option(
+    "--test/--no-test",
+    default=None,
+    help="Ask the provider whether it accepts the key, and keep none that it refuses (where it is typed).",
+)
 @click.pass_obj
-def set_(session: Session, provider: str) -> None:
+def set_(session: Session, provider: str, test: bool | None) -> None:
     """Keep a key: typed without echo, or read from standard input.
 
     PROVIDER is anthropic, openai, or the host of a compatible server, such as openrouter.ai.
     """
     holder = as_holder(provider)
     value = _typed(session, holder)
-    home_of(session).make()
+    home = home_of(session)
+    wanted = sys.stdin.isatty() if test is None else test
+    tried = _tried(session, holder, value.strip()) if wanted else ""
+    home.make()
     kept = ring(session).store(holder, value)
     if session.json:
         session.screen.data(told(kept))
         return
+    if tried:
+        session.screen.say(tried)
     session.screen.say(f"✓ key {kept.key.ending} of {holder} kept in {ring(session).path}, mode 600")
     used = ring(session).find(holder)
     if used is not None and used.source == "environment":
         session.screen.note(f"{used.variable} is set, and wins over it")
+    demo = [row.name for row in load(home).agents if row.brain == "demo"]
+    if demo and holder in DEFAULTS:
+        session.screen.note(
+            f"on the demo brain: {', '.join(demo)}. Switch them: moot agents set --all --model auto"
+        )
+
+
+def _tried(session: Session, holder: str, value: str) -> str:
+    """A key that is refused is not kept; one that cannot be tried now is."""
+    try:
+        place = _endpoint(session, holder, None)
+        asyncio.run(offered(place, KeyRing({variables(holder)[0]: value}, home_of(session).keys), os.environ))
+    except (NotFound, ModelUnavailable) as reason:
+        return f"! the key was not tried: {reason.title}"
+    return "✓ key accepted (asked the provider for its list of models, no tokens used)"
+
+
+@keys.command("test", examples=("moot keys test anthropic", "moot keys test openrouter.ai --json"))
+@click.argument("provider")
+@click.option("--url", metavar="URL", help="Where a compatible server answers, if no agent uses it.")
+@click.pass_obj
+def test(session: Session, provider: str, url: str | None) -> None:
+    """Ask a provider whether it accepts the key: for its list of models, which costs no tokens."""
+    holder = as_holder(provider)
+    held = ring(session).need(holder)
+    found = asyncio.run(offered(_endpoint(session, holder, url), ring(session), os.environ))
+    if session.json:
+        session.screen.data({**told(held), "accepted": True, "models": len(found)})
+    else:
+        session.screen.say(f"✓ {holder} accepts the key {held.key.ending}; it offers {len(found)} models")
+
+
+def _endpoint(session: Session, holder: str, url: str | None) -> str:
+    """Where the holder of a key answers."""
+    if holder in DEFAULTS:
+        return endpoint_of(holder)
+    if url is not None:
+        if as_holder(url) != holder:
+            raise BadValue(f"{url} is not at {holder}, and a key goes to its holder only")
+        return endpoint_of(OPENAI, url.rstrip("/"))
+    for there in servers(row.brain for row in load(home_of(session)).agents):
+        if as_holder(there) == holder:
+            return endpoint_of(OPENAI, there)
+    raise NotFound(
+        f"where {holder} answers is not known: no agent uses it",
+        fix=(f"moot keys test {holder} --url https://{holder}/v1",),
+        ref=holder,
+    )
 
 
 @keys.command("list", examples=("moot keys list", "moot keys list --json"))

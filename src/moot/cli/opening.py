@@ -53,6 +53,7 @@ def with_reading(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
 async def reading_hub(session: Session) -> AsyncIterator[Hub]:
     set_up_logs(session)
     async with _hub().reading(home_of(session).path) as hub:
+        _heed_colours(session, hub)
         yield hub
 
 
@@ -70,12 +71,20 @@ async def opened_hub(session: Session, *, here: bool = False) -> AsyncIterator[H
     if running is None:
         set_up_logs(session)
         async with _hub().open(home.path) as hub:
+            _heed_colours(session, hub)
             yield hub
         return
     try:
+        _heed_colours(session, cast("Hub", running))
         yield cast("Hub", running)
     finally:
         await running.close()
+
+
+def _heed_colours(session: Session, hub: Hub) -> None:
+    """Only where colours are drawn: a running hub's settings are read here, and that takes time."""
+    if session.screen.colour:
+        session.screen.wishes = {row.name: row.color for row in hub.settings.agents if row.color}
 
 
 def set_up_logs(session: Session, level: int = logging.CRITICAL) -> None:
@@ -104,11 +113,21 @@ async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | Non
     if not hasattr(hub, "host"):
         return []  # a hub runs: it hosts those that start by themselves, and daemons the others
     wanted = None if names is None else set(names)
-    rows = {row.name: row for row in hub.settings.agents if wanted is None or row.name in wanted}
-    absent = [a.name for a in await hub.agents.list() if a.name in rows and a.reachability != "live"]
+    rows = {row.name: row for row in hub.settings.agents}
+    absent = [
+        agent
+        for agent in await hub.agents.list()
+        if agent.reachability != "live"
+        and (wanted is None or not wanted.isdisjoint((agent.name, *agent.aliases)))
+    ]
     home = home_of(session)
     from moot.wiring import spec  # noqa: PLC0415
 
-    taken = [rows[name] for name in absent if can_run(rows[name])]
-    await hub.host([spec(row, home) for row in taken])
-    return [row.name for row in taken]
+    described = {
+        agent.name: rows[name]
+        for agent in absent
+        for name in (agent.name, *agent.aliases)
+        if name in rows and can_run(rows[name])
+    }
+    await hub.host([spec(row, home) for row in described.values()])
+    return list(described)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moot import shapes
-from moot.cli.exits import OK, OUTCOMES, WAITED
+from moot.cli.brakes import paused, warn
+from moot.cli.exits import OK, OUTCOMES, PAUSED, WAITED
 from moot.cli.failures import text as error_text
 from moot.cli.opening import host_the_absent
 from moot.cli.session import Session
@@ -15,7 +16,6 @@ from moot.cli.talk import Outcome, Talk, View
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import agents_in, marks_of
 from moot.errors import BadText, NotFound, Undelivered
-from moot.model.answer import Receipt
 from moot.rules.mentions import parse
 
 if TYPE_CHECKING:
@@ -75,22 +75,13 @@ async def posted(
         session.left = (
             f"stopped waiting. The message stays queued as {receipt.id}; agents answer when they can."
         )
-        warn(session, receipt)
+        await warn(session, hub, where, receipt)
         if wait is None:
             why = await hub.why(receipt.id)
-            return Outcome(receipt, (), "queued", why, why)
+            return Outcome(receipt, (), "queued", why, why, where)
         done = await talk.outcome(receipt, await talk.wait(wait))
         await talk.read()
         return done
-
-
-def warn(session: Session, receipt: Receipt) -> None:
-    for warning in receipt.warnings:
-        session.screen.note(f"warning[{warning.code}] {warning.message}")
-    for part in receipt.deliveries:
-        if part.delayed_ms:
-            seconds = part.delayed_ms / 1000
-            session.screen.note(f"held {seconds:.1f} s: {receipt.sender} to {part.agent} in quick succession")
 
 
 def view_for(
@@ -117,13 +108,19 @@ def chips(hub: Hub) -> dict[str, str]:
 def told(session: Session, done: Outcome, required: str = "queued") -> int:
     """Say what came of it, and give the exit code."""
     short = [row.agent for row in done.why.agents if row.duty == "must" and row.state in REACHED[required]]
+    brake = paused(done) if done.brake is not None else None
     if session.json:
-        session.screen.data(done.to_dict())
+        session.screen.data({**done.to_dict(), **({"paused": brake.to_dict()} if brake else {})})
     else:
         tell(session, done)
         if short:
             session.screen.note(error_text(not_reached(required, short), ()))
-    return WAITED if short and OUTCOMES[done.outcome] == OK else OUTCOMES[done.outcome]
+        if brake is not None:
+            session.screen.note(error_text(brake, (), word="paused"))
+    code = OUTCOMES[done.outcome]
+    if code == OK and (short or brake is not None):
+        return WAITED if short else PAUSED
+    return code
 
 
 def not_reached(required: str, agents: list[str]) -> Undelivered:

@@ -1,4 +1,4 @@
-"""Commands that only read: tail, search, turns."""
+"""Commands that only read: tail, turns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import click
 from msgspec import Struct
 
 from moot import shapes
-from moot.cli.grammar import AT_LEAST_1, leaf
+from moot.cli import meaning
+from moot.cli.grammar import leaf
 from moot.cli.opening import opened_hub, reading_hub, with_reading
 from moot.cli.screen import clock_time, safe
 from moot.cli.session import Session
@@ -67,6 +68,8 @@ class Tail:
         opened = opened_hub if self._is_followed else reading_hub
         async with opened(self._session) as hub:
             after = hub.position
+            self._conv = (await meaning.place(hub, self._conv)).id if self._conv else None
+            self._agent = await meaning.agent(hub, self._agent) if self._agent else None
             found = await self._newest(hub, self._span)
             if self._session.json and not self._lines:
                 self._session.screen.data([message.to_dict() for message in found])
@@ -90,7 +93,7 @@ class Tail:
     async def _spoken_in(self, hub: Hub, span: float | None) -> list[shapes.Conversation]:
         """Archived ones too. The newest messages lie in the conversations that changed last."""
         if self._conv:
-            return [await hub.conversations.get(self._conv.lstrip("#"))]
+            return [await hub.conversations.get(self._conv)]
         found = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
         found.sort(key=lambda place: place.updated_at or "", reverse=True)
         return found if span is not None or self._agent else found[:NEWEST]
@@ -117,28 +120,6 @@ class Tail:
         screen.say(f"{clock_time(message.at)}  {title(place)}:{message.seq}  {who}: {safe(message.text)}")
 
 
-@leaf("search", examples=("moot search earnings", 'moot search "exact phrase" --limit 5 --json'))
-@click.argument("query")
-@click.option("--limit", type=AT_LEAST_1, default=20, metavar="N", help="At most so many (20).")
-def search(session: Session, query: str, limit: int) -> None:
-    """Find messages by their words."""
-
-    async def work(hub: Hub) -> None:
-        hits = await hub.search(query, limit=limit)
-        if session.json:
-            session.screen.data([hit.to_dict() for hit in hits])
-            return
-        with session.screen.paged():
-            for hit in hits:
-                place = await hub.conversations.get(hit.message.conversation)
-                where = f"{title(place)}:{hit.message.seq}"
-                session.screen.say(f"{where}  {hit.message.sender}: {safe(hit.snippet)}")
-        if not hits:
-            session.screen.note("nothing found")
-
-    with_reading(session, work)
-
-
 @leaf("turns", examples=("moot turns --conv build", "moot turns --agent arya --state owed --json"))
 @click.option("--conv", metavar="ID", help="Only this conversation.")
 @click.option("--agent", metavar="NAME", help="Only this agent.")
@@ -147,7 +128,9 @@ def turns(session: Session, conv: str | None, agent: str | None, state: str | No
     """Which turns agents took, take or wait for."""
 
     async def work(hub: Hub) -> list[shapes.Turn]:
-        return await hub.turns(conversation=conv, agent=agent, state=state)
+        where = (await meaning.place(hub, conv)).id if conv else None
+        who = await meaning.agent(hub, agent) if agent else None
+        return await hub.turns(conversation=where, agent=who, state=state)
 
     found = with_reading(session, work)
     if session.json:

@@ -12,10 +12,12 @@ from typing import Any
 import click
 
 from moot.cli import pager
-from moot.rules.palette import AWAY, HOLLOW, colour_for
+from moot.cli.fields import picked, refuse_missing
+from moot.rules.palette import AWAY, COLOURS, HOLLOW, chosen_index
 
 ASCII_MARKS = {AWAY: "x", **dict.fromkeys(HOLLOW, "*"), **dict.fromkeys(HOLLOW.values(), "o")}
 ASCII_SIGNS = {"│": "|", "─": "-", "·": "-", "…": "...", "▸": ">", "✓": "ok", "✗": "BAD", "→": "->"}
+AGES = {"d": 86400, "h": 3600, "min": 60}
 # What would move the cursor, recolour the screen or turn the reading direction of somebody's terminal.
 _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -32,6 +34,17 @@ def clock_time(at: str | None) -> str:
     return datetime.fromisoformat(at).astimezone().strftime("%H:%M") if at else "--:--"
 
 
+def ago(at: str | None) -> str:
+    """RFC 3339 → how long since, in the largest unit that says something."""
+    if not at:
+        return "-"
+    seconds = max(0.0, time.time() - datetime.fromisoformat(at).timestamp())
+    for unit, size in AGES.items():
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return "just now"
+
+
 class Screen:
     def __init__(self, *, json: bool, quiet: bool, no_color: bool, environ: Mapping[str, str]) -> None:
         self.json = json
@@ -42,6 +55,12 @@ class Screen:
         self.colour = not refused and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
         self.moves = not refused and sys.stderr.isatty()
         """Whether what stands on the terminal may be written over with escape sequences."""
+        self.redraws = not self.plain and not json and sys.stdout.isatty()
+        """Whether a whole screen may be drawn again; that needs no colour."""
+        self.fields: tuple[str, ...] = ()
+        """What of each JSON object is wanted; empty: all of it."""
+        self.wishes: Mapping[str, str] = {}
+        """Agents whose owner chose their colour."""
         self._pager = pager.pager_of(environ) if not json and sys.stdout.isatty() else []
         self._pages: list[str] | None = None
         self.before_writing: Callable[[], None] = lambda: None
@@ -66,8 +85,11 @@ class Screen:
             click.echo(self.fit(text), err=True, color=False)
 
     def data(self, value: Any) -> None:
-        """One JSON document."""
-        click.echo(json.dumps(value, ensure_ascii=False), color=False)
+        """One JSON document, or of it what --fields picks. A field it does not have is told of once it is written."""
+        told = picked(value, self.fields) if self.fields else value
+        click.echo(json.dumps(told, ensure_ascii=False), color=False)
+        if self.fields:
+            refuse_missing(value, self.fields)
 
     @contextmanager
     def paged(self) -> Iterator[None]:
@@ -79,6 +101,20 @@ class Screen:
             text, self._pages = "".join(self._pages or ()), None
             if text and not (pager.is_long(text) and pager.show(text, self._pager)):
                 self._write(text)
+
+    def said_in(self, tell: Callable[[], None]) -> str:
+        """What would be said inside."""
+        self._pages = []
+        try:
+            tell()
+            return "".join(self._pages)
+        finally:
+            self._pages = None
+
+    def raw(self, text: str) -> None:
+        """As it is, escape sequences too."""
+        click.echo(text, nl=False, color=True)
+        sys.stdout.flush()
 
     def _leave_the_prompt(self) -> None:
         self.before_writing()
@@ -118,7 +154,9 @@ class Screen:
         return self._in_colour_of(name, "│")
 
     def _in_colour_of(self, name: str, text: str) -> str:
-        return click.style(text, fg=colour_for(name).ansi256) if self.colour else text
+        if not self.colour:
+            return text
+        return click.style(text, fg=COLOURS[chosen_index(name, self.wishes.get(name, ""))].ansi256)
 
     def dim(self, text: str) -> str:
         return click.style(text, dim=True) if self.colour else text

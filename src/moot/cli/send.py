@@ -11,8 +11,9 @@ import click
 from msgspec import Struct
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.exits import OUTCOMES
-from moot.cli.grammar import SECONDS, Leaf
+from moot.cli.grammar import AT_LEAST_1, SECONDS, Leaf
 from moot.cli.opening import host_the_absent, opened_hub
 from moot.cli.posting import WAIT_SECONDS, posted, standard_input, text_of, told, view_for
 from moot.cli.session import Session
@@ -60,6 +61,7 @@ class SendLeaf(Leaf):
     "--require", type=click.Choice(REQUIRED), default="queued", help="Exit 8 when it got no further."
 )
 @click.option("--interrupt", is_flag=True, help="Stop whoever speaks there now; this comes first.")
+@click.option("--max-turns", type=AT_LEAST_1, metavar="N", help="At most N agent turns for this message.")
 @click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
 @click.option("--idempotency-key", metavar="K", help="The same key again stores nothing twice.")
 @click.pass_obj
@@ -85,6 +87,7 @@ class Order(Struct, frozen=True):
     timeout: float | None
     require: str
     interrupt: bool
+    max_turns: int | None
     speaker: str | None
     idempotency_key: str | None
 
@@ -108,8 +111,8 @@ class Order(Struct, frozen=True):
             raise click.UsageError(f"--require {self.require} has to wait: leave out --no-wait")
         if self.everyone and (self.conv is not None or self.reply_to is not None):
             raise click.UsageError("--all goes to every agent: leave out --conv and --reply-to")
-        if self.everyone and (self.idempotency_key is not None or self.interrupt):
-            raise click.UsageError("--all takes neither --idempotency-key nor --interrupt")
+        if self.everyone and (self.idempotency_key is not None or self.interrupt or self.max_turns):
+            raise click.UsageError("--all takes no --idempotency-key, --interrupt or --max-turns")
 
 
 def addressed(order: Order) -> tuple[str, str]:
@@ -126,7 +129,7 @@ def addressed(order: Order) -> tuple[str, str]:
         text = "\n\n".join(part for part in (text, text_of(order.file)) if part)
     elif not text and not rest and order.message is None:
         raise click.UsageError("say what: the text is missing (- reads it from standard input)")
-    return agent.lstrip("@"), text
+    return agent, text
 
 
 async def sending(session: Session, order: Order, agent: str, text: str) -> Outcome:
@@ -134,12 +137,14 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
         voice = hub.acting_as(order.speaker) if order.speaker else hub
         key = order.idempotency_key
         options: dict[str, Any] = {"interrupt": order.interrupt, "idempotency_key": key}
+        options["max_turns"] = order.max_turns
         options["correlation_id"] = f"q{key or uuid4().hex}"
+        agent = await meaning.agent(hub, agent) if agent else ""
         if order.reply_to is not None:
             options["reply_to"] = await address(hub, order.reply_to, order.conv)
         conv = order.conv or str(options.get("reply_to", "")).rpartition(":")[0]
         if conv:
-            where = await hub.conversations.get(conv)
+            where = await meaning.place(hub, conv)
         elif order.speaker and order.speaker != hub.name:
             where = await voice.conversations.implicit([agent])  # between agents the pair's own rules hold
         else:

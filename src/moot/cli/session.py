@@ -14,6 +14,7 @@ class Session:
     def __init__(self) -> None:
         self.home_option: str | None = None
         self.json = False
+        self.fields: tuple[str, ...] = ()
         self.no_color = False
         self.debug = False
         self.quiet = False
@@ -23,7 +24,9 @@ class Session:
     @cached_property
     def screen(self) -> Screen:
         """Looked at first when all options are read."""
-        return Screen(json=self.json, quiet=self.quiet, no_color=self.no_color, environ=os.environ)
+        screen = Screen(json=self.json, quiet=self.quiet, no_color=self.no_color, environ=os.environ)
+        screen.fields = self.fields
+        return screen
 
     @property
     def is_terminal(self) -> bool:

@@ -13,6 +13,7 @@ from moot.cli.opening import home_of, with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.start import shown
+from moot.cli.watching import watch
 from moot.hub import Hub
 from moot.hub.running import running_hub
 
@@ -22,16 +23,27 @@ FAILED = ("failed", "expired")
 
 
 @leaf("status", examples=("moot status", "moot status --json"))
+@click.option(
+    "--watch", "watched", is_flag=True, help="Show it again whenever it changes, until interrupted."
+)
 @click.option("--limit", type=AT_LEAST_1, default=MOST, metavar="N", help="At most so many of each (10).")
-def status(session: Session, limit: int) -> None:
+def status(session: Session, watched: bool, limit: int) -> None:
     """Where things stand: what needs you, who works, what is done."""
-    found = with_reading(session, lambda hub: standing(hub, limit))
-    home = home_of(session)
-    found = {"home": str(home.path), "hub": running_hub(home), **found}
-    if session.json:
-        session.screen.data(found)
-    else:
+
+    def look() -> dict[str, Any]:
+        home = home_of(session)
+        found = with_reading(session, lambda hub: standing(hub, limit))
+        return {"home": str(home.path), "hub": running_hub(home), **found}
+
+    def tell(found: dict[str, Any]) -> None:
         show(session.screen, found)
+
+    if watched:
+        watch(session, look, tell, dict)
+    elif session.json:
+        session.screen.data(look())
+    else:
+        tell(look())
 
 
 async def standing(hub: Hub, limit: int) -> dict[str, Any]:

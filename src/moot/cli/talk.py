@@ -47,6 +47,9 @@ class Outcome(Struct, frozen=True):
     why: shapes.Why
     last: shapes.Why
     """The parts in the newest reply: what stopped the round, if anything did."""
+    where: shapes.Conversation
+    brake: shapes.Message | None = None
+    """The notice that the chain was stopped, if it was."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -182,7 +185,12 @@ class Talk:
         why = await self.hub.why(receipt.id)
         word = _word(replies, [row.state for row in why.agents], settled)
         last = await self.hub.why(replies[-1].id) if replies else why
-        return Outcome(receipt=receipt, replies=replies, outcome=word, why=why, last=last)
+        brake = next((m for m in later if _stops(m, receipt.root)), None)
+        return Outcome(receipt, replies, word, why, last, self.conversation, brake)
+
+
+def _stops(message: shapes.Message, root: str) -> bool:
+    return message.metadata.get("notice") == "brake" and message.metadata.get("root") == root
 
 
 def _word(replies: Sequence[shapes.Message], states: Sequence[str], settled: bool) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import shlex
 import time
 from uuid import uuid4
@@ -27,13 +28,21 @@ DRAIN_SECONDS = 20.0
 
 @leaf("up", examples=("moot up", "moot --home ./team up --json"))
 @click.option("--detach", is_flag=True, help="Return as soon as it is up; `moot stop` ends it.")
+@click.option("--host", metavar="ADDRESS", help="Listen there, whatever moot.toml says.")
+@click.option(
+    "--port", metavar="N", type=click.IntRange(0, 65535), help="Listen on this port; 0: any free one."
+)
 @click.option(
     "--without-tls", is_flag=True, help="Listen on a network in the clear; tokens can be overheard."
 )
 @click.option("--drain", type=click.FloatRange(min=0), default=DRAIN_SECONDS, hidden=True)
-def up(session: Session, detach: bool, without_tls: bool, drain: float) -> None:
+def up(
+    session: Session, *, detach: bool, host: str | None, port: int | None, without_tls: bool, drain: float
+) -> None:
     """Run the agents of moot.toml until stopped (Ctrl+C or SIGTERM; a second one stops at once)."""
     set_up_logs(session, logging.WARNING)
+    given = {"MOOT_HUB__HOST": host, "MOOT_HUB__PORT": port}
+    os.environ.update({name: str(value) for name, value in given.items() if value is not None})
     home = home_of(session)
     if detach:
         _detached(session, home, ["--without-tls"] if without_tls else [])

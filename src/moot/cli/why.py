@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from moot import shapes
+from moot.cli import meaning
 from moot.cli.grammar import leaf
 from moot.cli.opening import with_reading
 from moot.cli.screen import Screen, clock_time, safe
@@ -47,7 +48,7 @@ async def address(hub: Hub, given: str, conv: str | None) -> str:
             detail="expected CONVERSATION:NUMBER, or a number with --conv",
             fix=("moot tail", "moot why NUMBER --conv NAME"),
         )
-    found = await hub.conversations.get(where.lstrip("#"))
+    found = await meaning.place(hub, where)
     return f"{found.id}:{int(seq)}"
 
 

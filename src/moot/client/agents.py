@@ -10,6 +10,7 @@ from moot.client.line import Line, Voice
 
 Agent = shapes.Agent
 Tokens = list[shapes.Token]
+Arrivals = list[shapes.Arrival]
 USUAL = ("read", "post")
 
 
@@ -62,8 +63,17 @@ class RemoteAgents:
     async def arrive(self, door: str, **whence: Any) -> Agent:
         return await self._one("arrive", door=door, **whence)
 
+    async def arrivals(self, client: str, folder: str | None = None) -> Arrivals:
+        found: Arrivals = await self._call("arrivals", Arrivals, client=client, folder=folder)
+        return found
+
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
         await self._call("seen", object, name=name, door=door, reach=reach)
+
+    async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
+        options = {"event": event, "again": again, "limit": limit}
+        found: shapes.Hooked = await self._call("hooked", shapes.Hooked, name=name, **options)
+        return found
 
     async def tokens(self, name: str) -> Tokens:
         found: Tokens = await self._call("tokens", Tokens, name=name)

@@ -68,7 +68,10 @@ def _token(given: str | None) -> str:
         raise Unauthenticated(
             "no token was given to connect with",
             detail=f"neither token= nor {TOKEN} has one",
-            fix=("the owner's token is in run/token of the home", "moot agents tokens"),
+            fix=(
+                "the owner's token is in run/token of the home",
+                "an agent's own comes from POST /api/agents/NAME/tokens, or hub.agents.issue_token",
+            ),
         )
     return found.strip()
 

@@ -234,6 +234,11 @@ class RemoteHub:
         found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query=query, limit=limit)
         return found
 
+    async def narrowest(self, query: str) -> shapes.Removed | None:
+        kind = cast(Any, shapes.Removed | None)
+        found: shapes.Removed | None = await self._call("narrowest", kind, query=query)
+        return found
+
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
     ) -> list[shapes.Received]:

@@ -134,6 +134,7 @@ OF_HUB: Final = {
     "inbox": Way("GET", "/api/agents/{agent}/received", part="received"),
     "usage": Way("GET", "/api/usage"),
     "search": Way("GET", "/api/search", part="hits", shaped=_called(query="q")),
+    "narrowest": Way("GET", "/api/search", part="removed_by", shaped=_called(query="q")),
     "audit": Way("GET", "/api/audit", part="events"),
     "settled": Way("GET", "/api/conversations/{conversation}/settled"),
     "settled everywhere": Way("GET", "/api/settled"),
@@ -186,6 +187,8 @@ WAYS: Final[dict[str, Way]] = {**OF_HUB, **OF_CONVERSATIONS, **OF_AGENTS}
 
 NOT_OVER_HTTP: Final = {
     "unsettled": "told with `settled`",
+    "agents.arrivals": "who came in by a coding client of the hub's own machine",
+    "agents.hooked": "what hooks of a coding client on the hub's own machine are told",
     "agents.arrive": "how a door on this machine lets somebody in; over HTTP the owner enrols an agent",
     "agents.seen": "how a door on this machine tells of a client's hooks; over HTTP an open wait is the sign of life",
     "agents.where": "a process and a socket mean nothing on another machine",

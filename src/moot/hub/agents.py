@@ -20,15 +20,18 @@ from moot.flow.enrol import (
 from moot.flow.session import Sign
 from moot.hub.attendance import arrival, reach_of
 from moot.hub.core import Core
+from moot.hub.hooked import moment
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
+from moot.hub.values import check_described
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
-from moot.model.participant import Kind, Participant
+from moot.model.participant import Kind, Participant, Reach
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
 from moot.rules.activity import activity
 
 Tokens: TypeAlias = list[shapes.Token]
+Arrivals: TypeAlias = list[shapes.Arrival]
 Messages: TypeAlias = list[shapes.Message]
 Models: TypeAlias = list[Message]
 OVER = frozenset(TurnState) - OPEN
@@ -60,6 +63,7 @@ class Agents:
         self, name: str, *, role: str = "", display: str = "", external: bool = False, human: bool = False
     ) -> shapes.Agent:
         """Somebody new: an agent that a program hosts, an outside one, or a person."""
+        check_described(role=role, display=display)
         kind = Kind.HUMAN if human else Kind.EXTERNAL if external else Kind.AGENT
         brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
         new = Newcomer(name=name, kind=kind, role=role, display=display, brain=brain)
@@ -76,6 +80,7 @@ class Agents:
         self, name: str, *, role: str | None = None, display: str | None = None, project: str | None = None
     ) -> shapes.Agent:
         """What is said of an agent; a row of moot.toml says it anew at the next start."""
+        check_described(role=role, display=display, project=project)
         who = await self._core.participant(name)
         await self._core.do(amending, Amend(who.id, role=role, display=display, project=project))
         await self._core.refresh()
@@ -124,6 +129,21 @@ class Agents:
         async with self._core.attendance.session(who, Sign(who.id, reach_of(reach)), pid):
             yield
 
+    async def arrivals(self, client: str, folder: str | None = None) -> Arrivals:
+        """Who came in by a client, from one folder or any, the first one first."""
+        found = await self._core.parts.store.participants()
+        came = [
+            who
+            for who in sorted(found, key=lambda who: (who.created_at, who.id))
+            if who.kind is Kind.EXTERNAL
+            and who.config.get("client") == client
+            and folder in (None, who.config.get("folder"))
+        ]
+        return [
+            shapes.Arrival(who.name, client, who.config.get("folder", ""), who.config.get("pid", 0))
+            for who in came
+        ]
+
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
         """An outside agent gave a sign of life at a door; with hooks that hand messages over, `next-turn`."""
         who = await self._core.participant(name)
@@ -136,6 +156,12 @@ class Agents:
     def noticed(self, id: str, door: str) -> None:
         """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""
         self._core.attendance.seen(ParticipantId(id), door)
+
+    async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
+        """A hook of an agent's client runs, at a moment of its session: what it is to hand over there."""
+        await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
+        who = await self._core.participant(name)
+        return await moment(self._core, who, event, again=again, limit=limit)
 
     # --- tokens ------------------------------------------------------------------------------------------
 

@@ -4,28 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-import msgspec
-
 from moot import shapes
-from moot.errors import BadValue, Conflict
+from moot.errors import Conflict, NotPermitted
 from moot.flow import archive, configure, create, go_on, interrupt, join, leave, mark
 from moot.hub.checking import Checked
 from moot.hub.core import Core
 from moot.hub.importing import Import
-from moot.model.conversation import ConversationKind, GroupOverrides
+from moot.hub.values import kind_of_conversation, overrides
+from moot.model.conversation import ConversationKind
 from moot.model.ids import ParticipantId
 from moot.model.turn import TurnState
-
-
-def overrides(settings: dict[str, Any]) -> GroupOverrides:
-    """Settings as a caller gives them, checked; the error names the key and what it takes."""
-    try:
-        return msgspec.convert(settings, GroupOverrides)
-    except msgspec.ValidationError as problem:
-        raise BadValue(
-            f"these settings cannot be used: {problem}",
-            detail=f"settings are {', '.join(GroupOverrides.__struct_fields__)}",
-        ) from problem
 
 
 class Conversations:
@@ -43,11 +31,7 @@ class Conversations:
         channel: tuple[str, str] = ("", ""),
     ) -> shapes.Conversation:
         """`channel` binds it to a chat elsewhere: (channel_type, channel_group_id). One chat has one conversation."""
-        if kind not in {item.value for item in ConversationKind}:
-            raise BadValue(
-                f'"{kind}" is no kind of conversation',
-                detail=f"kinds are {', '.join(item.value for item in ConversationKind)}",
-            )
+        of_kind = kind_of_conversation(kind)
         bound = await self.list(channel_type=channel[0], channel_group_id=channel[1]) if any(channel) else []
         if bound:
             raise Conflict(
@@ -59,7 +43,7 @@ class Conversations:
             author=self._me,
             name=name,
             participants=tuple(participants),
-            kind=ConversationKind(kind),
+            kind=of_kind,
             settings=overrides(settings or {}),
             channel_type=channel[0],
             channel_group_id=channel[1],
@@ -70,6 +54,8 @@ class Conversations:
         """The one conversation of this set of names, made when it is first needed."""
         people = [await self._core.participant(name) for name in participants]
         ids = sorted({who.id for who in people} | {self._me})
+        if len(ids) == 1:
+            raise NotPermitted("nobody can talk with themselves alone", fix=("name somebody else",))
         direct = len(ids) <= create.PAIR
         key = f"{'direct' if direct else 'group'}:{'+'.join(ids)}"
         command = create.Create(

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -31,6 +31,7 @@ from moot.model.prompt import Offered
 from moot.model.turn import OPEN
 from moot.ports import Clock
 from moot.rules.mentions import nearest
+from moot.rules.names import is_name
 from moot.settings import AgentSettings, Home
 from moot.wiring import Parts, assemble, summing_model
 
@@ -94,7 +95,7 @@ class Core:
     async def _open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
         parts, settings = self.parts, self.parts.settings
         enrolled = await self._enrol(agents)
-        self.user = next(who.id for who in enrolled if who.kind is Kind.HUMAN)
+        self.user = enrolled[settings.hub.user].id
         templates = Templates(self._home.path / "templates")
         self.context = Context(
             parts.store,
@@ -153,7 +154,7 @@ class Core:
         """Host more agents, from now until the hub is closed."""
         await self._start(agents, await self._enrol(agents))
 
-    async def _start(self, agents: Sequence[AgentSpec], enrolled: tuple[Participant, ...]) -> None:
+    async def _start(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> None:
         hosted = self._hosted(agents, enrolled)
         if hosted:
             await self.neighbours.listen()
@@ -184,15 +185,15 @@ class Core:
         self.parts.log.live(event)
         self.neighbours.speaking(event)
 
-    async def _enrol(self, agents: Sequence[AgentSpec]) -> tuple[Participant, ...]:
+    async def _enrol(self, agents: Sequence[AgentSpec]) -> dict[str, Participant]:
+        """Everybody by the name they are given under here; who was renamed since has another by now."""
         settings = self.parts.settings
         given = {spec.name: spec for spec in agents}
         people = [Newcomer(name=settings.hub.user, kind=Kind.HUMAN)]
         for row in settings.agents:
             kind = Kind.EXTERNAL if row.brain == "external" else Kind.AGENT
             config = {"on_busy": row.on_busy.value}
-            if row.avatar:
-                config["avatar"] = row.avatar
+            config |= {key: value for key in ("avatar", "color") if (value := getattr(row, key))}
             named = row.name not in given or given[row.name].brain or row.brain.startswith("code:")
             brain = row.brain if named else "code"
             people.append(Newcomer(row.name, kind, row.display, row.role, brain, row.project, config))
@@ -212,14 +213,13 @@ class Core:
         ]
         enrolled: tuple[Participant, ...] = await self.parts.store.transact(enrolling, Enrol(tuple(people)))
         await self.refresh()
-        return enrolled
+        return {new.name: who for new, who in zip(people, enrolled, strict=True)}
 
-    def _hosted(self, agents: Sequence[AgentSpec], enrolled: tuple[Participant, ...]) -> list[Hosted]:
+    def _hosted(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> list[Hosted]:
         rows = {row.name: row for row in self.parts.settings.agents}
-        by_name = {who.name: who for who in enrolled}
         return [
             Hosted(
-                who=by_name[spec.name],
+                who=enrolled[spec.name],
                 brain=CodeBrain(spec.think, spec.brain, spec.close),
                 size=size_of(spec, row := rows.get(spec.name)),
                 concurrency=spec.concurrency if row is None else row.concurrency,
@@ -317,7 +317,8 @@ class Core:
     async def participant(self, name: str) -> Participant:
         found: Participant | None = await _sought(self.parts.store.participant, name)
         if found is None:
-            missing = NotFound(f'no agent is called "{name}"', fix=("moot agents list",), ref=name)
+            fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
+            missing = NotFound(f'no agent is called "{name}"', fix=(*fix, "moot agents list"), ref=name)
             raise await self.with_suggestions(missing)
         return found
 

@@ -11,17 +11,19 @@ from contextlib import suppress
 from msgspec import Struct, structs
 
 from moot import shapes
-from moot.errors import NotFound, NotPermitted, Stale
+from moot.errors import BadValue, NotFound, NotPermitted, Stale
 from moot.flow import check as checking
 from moot.flow import finish, mark
 from moot.flow.check import Check
 from moot.flow.claim import CLAIMABLE
 from moot.flow.finish import Finish, Said
+from moot.hub.addresses import located
 from moot.hub.core import Core
+from moot.hub.handovers import handovers_of
 from moot.hub.inbox import inbox, is_for
 from moot.hub.outside import correlation, unheard
 from moot.model.answer import Finished, Receipt
-from moot.model.ids import ConversationId, ParticipantId, TurnId, address, parse_address
+from moot.model.ids import ConversationId, ParticipantId, TurnId, address
 from moot.model.message import Message
 from moot.model.participant import Kind
 from moot.model.turn import Duty, Turn, TurnState
@@ -82,8 +84,19 @@ async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
 
 
 async def _to_an_agent(core: Core, ask: Ask) -> shapes.Handed:
+    found = await _taken(core, ask)
+    if found.handed or ask.handed == ():
+        return found
+    # What was given before is dealt with by now: that may have readied what came in meanwhile.
+    return await _taken(core, structs.replace(ask, handed=(), anew=False))
+
+
+async def _taken(core: Core, ask: Ask) -> shapes.Handed:
     waiting, more = await _fitting(core, ask)
     handed = None if ask.handed is None else _turn_ids(ask.handed)
+    if handed is not None and ask.anew:
+        # What its client's hooks handed over was read by the same model.
+        handed += _turn_ids(handovers_of(core.parts.home, ask.who).read().handed)
     taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew, ask.held))
     found: list[Message] = []
     earlier: list[str] = []
@@ -168,8 +181,9 @@ async def _open_at(core: Core, me: ParticipantId, where: ConversationId) -> Turn
 async def _to_a_person(core: Core, ask: Ask) -> shapes.Handed:
     """What it has not read. What it was given before counts as read from now on."""
     for place in ask.handed or ():
-        conversation, seq = parse_address(place)
-        await core.do(mark, mark.Mark(ask.who, conversation, seq))
+        with suppress(BadValue, NotFound):  # what it says it was given and never was is nothing to it
+            conversation, seq = located(place)
+            await core.do(mark, mark.Mark(ask.who, conversation, seq))
     unread = await inbox(core, ask.who, unread=True, limit=ask.limit)
     newest = {one.message.conversation: one.message.id for one in unread}
     return shapes.Handed(tuple(one.message for one in unread), handed=tuple(newest.values()))

@@ -17,6 +17,7 @@ from moot.hub import backups
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.event import Event
 from moot.model.ids import SYSTEM
+from moot.ports import Retention
 from moot.wiring import Parts
 
 log = structlog.get_logger("moot.housekeeping")
@@ -121,7 +122,8 @@ class Housekeeper:
 
     async def _forget(self, now: float) -> None:
         days = self._wishes.events_keep_days
-        if days and (gone := await self._parts.store.forget_events(before=now - days * DAY)):
+        store: Retention = self._parts.store
+        if days and (gone := await store.forget_events(before=now - days * DAY)):
             log.info("events forgotten", action="housekeeping_forgot", events=gone)
 
     async def _back_up(self, now: float) -> None:

@@ -23,17 +23,20 @@ from moot.errors import BadValue, NotFound, NotPermitted, Stale
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.host.speaking import Speaking
-from moot.hub import deliveries, handing, inspect, looking, outside, settling, stream
+from moot.hub import deliveries, handing, inspect, looking, outside, searching, settling, stream
+from moot.hub.addresses import is_number, located, replied
+from moot.hub.advice import advised
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
 from moot.hub.broadcast import broadcast_id, to_each
 from moot.hub.calls import Calls
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core, speaking
+from moot.hub.deliveries import again_of
 from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
 from moot.hub.replay import replay
-from moot.hub.texts import address_of, is_number, seq_of, storable, with_near_names
+from moot.hub.texts import storable
 from moot.hub.tokens import acted
 from moot.hub.why import explained, foreseen
 from moot.model.answer import Preview, Receipt
@@ -164,7 +167,7 @@ class Hub:
         command = self._posting(
             conversation,
             text,
-            reply_to=reply_to,
+            reply_to=await replied(self._core, conversation, reply_to),
             force=force,
             intent=intent,
             interrupt=interrupt,
@@ -174,11 +177,10 @@ class Hub:
             metadata=correlated(correlation_id),
         )
         receipt: Receipt = await self._core.do(post, command)
-        return self._with_near_names(receipt)
+        return await advised(self._core, receipt, max_turns)
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
-        fields["reply_to"] = seq_of(fields.pop("reply_to", None))
         fields["intent"] = fields.pop("intent", None) or ""
         fields["force"] = tuple(fields.pop("force", ()))
         if self._turn is not None:
@@ -193,14 +195,10 @@ class Hub:
     def _checked(self, text: str) -> str:
         return storable(text, self.settings.limits.message_bytes)
 
-    def _with_near_names(self, receipt: Receipt) -> Receipt:
-        """Unknown names in the text come back with those they may have meant."""
-        return with_near_names(receipt, [who.name for who in self._core.people()])
-
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
-        receipt = self._with_near_names(await self._core.parts.store.preview(post, command))
+        receipt = await advised(self._core, await self._core.parts.store.preview(post, command))
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
@@ -244,10 +242,10 @@ class Hub:
         self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None
     ) -> Receipt:
         """Say a message once more, for these agents only: whoever else it named is not called again."""
-        conversation, seq = address_of(message_id)
+        conversation, seq = located(message_id)
         command = self._posting(
             conversation,
-            (await self.message(message_id)).text,
+            again_of(await self.message(message_id)),
             reply_to=seq,
             force=agents,
             key=idempotency_key or uuid4().hex,
@@ -264,7 +262,7 @@ class Hub:
         return await self._revise(id, version, None)
 
     async def _revise(self, id: str, version: int, text: str | None) -> shapes.Message:
-        conversation, seq = address_of(id)
+        conversation, seq = located(id)
         command = revise.Revise(self._me, conversation, seq, version, text)
         return self._shape(await self._core.do(revise, command))
 
@@ -283,7 +281,7 @@ class Hub:
 
     async def message(self, id: str) -> shapes.Message:
         """One message by its address."""
-        found = await self._core.parts.store.message(*address_of(id))
+        found = await self._core.parts.store.message(*located(id))
         if found is None:
             raise NotFound(f"there is no message {id}", ref=id)
         return self._shape(found)
@@ -325,11 +323,11 @@ class Hub:
 
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
-        return await explained(self._core, *address_of(message_id))
+        return await explained(self._core, *located(message_id))
 
     async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
         """How far a message got with each agent, with the moments."""
-        return await deliveries.of_message(self._core, *address_of(message_id))
+        return await deliveries.of_message(self._core, *located(message_id))
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
         """Turns that failed or expired and were not made up for since."""
@@ -342,8 +340,12 @@ class Hub:
         return await self.post(**again, idempotency_key=idempotency_key)
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
-        hits = await self._core.parts.store.search(query, limit)
-        return [shapes.Hit(message=self._shape(message), snippet=snippet) for message, snippet in hits]
+        """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
+        return await searching.hits(self._core, self._me, query, limit)
+
+    async def narrowest(self, query: str) -> shapes.Removed | None:
+        """Of a search that finds nothing, the filter that removed the most."""
+        return await searching.narrowest(self._core, self._me, query)
 
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
@@ -375,7 +377,7 @@ class Hub:
         self, message_id: str, text: str, *, idempotency_key: str | None = None
     ) -> Receipt | None:
         """Answer a message: the end of the turn it came with. None where the text was silence."""
-        to, key = address_of(message_id), idempotency_key or uuid4().hex
+        to, key = located(message_id), idempotency_key or uuid4().hex
         if is_silence(text):
             await handing.pass_over(self._core, self._me, to)
             return None
@@ -434,8 +436,7 @@ class Hub:
 
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
-        found: int = await self._core.parts.store.horizon()
-        return found
+        return int(await self._core.parts.store.horizon())
 
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
         """Acts that change who may do what, or what stands written, in order."""

@@ -6,7 +6,6 @@ from moot.context.given import Context
 from moot.context.templates import Templates
 from moot.hub.core import Core
 from moot.model.ids import TurnId
-from moot.model.participant import Kind
 from moot.settings import Home
 from moot.wiring import assemble_to_read
 
@@ -24,7 +23,7 @@ class ReadingCore(Core):
             return False
         self.parts = parts
         enrolled = await self._enrol(())
-        self.user = next(who.id for who in enrolled if who.kind is Kind.HUMAN)
+        self.user = enrolled[parts.settings.hub.user].id
         self.context = Context(
             parts.store,
             Templates(self._home.path / "templates"),

@@ -233,9 +233,10 @@ async def _inbox(_: slash.Inbox, at: At) -> Done:
 
 async def _search(command: slash.Search, at: At) -> Done:
     hits = await at.hub.search(command.query, limit=SHOWN)
-    return Done(
-        tuple(f"{hit.message.id}  {hit.message.sender}: {hit.snippet}" for hit in hits) or ("nothing found",)
-    )
+    if not hits:
+        removed = await at.hub.narrowest(command.query)
+        return Done((removed.told() if removed else "nothing found",))
+    return Done(tuple(f"{hit.message.id}  {hit.message.sender}: {hit.snippet}" for hit in hits))
 
 
 def one_line(message: shapes.Message) -> str:

@@ -76,6 +76,7 @@ COLOURS: Final[tuple[Colour, ...]] = (
     ),
 )
 
+COLOUR_NAMES: Final = tuple(colour.name for colour in COLOURS)
 MARKS: Final = ("●", "▲", "■", "◆", "★", "✚")  # filled: at work, and in message headers; stored so
 HOLLOW: Final = dict(zip(MARKS, ("○", "△", "□", "◇", "☆", "✙"), strict=True))  # the same shapes, not at work
 AWAY: Final = "✕"
@@ -91,8 +92,9 @@ def colour_index(name: str) -> int:
     return h % len(COLOURS)
 
 
-def colour_for(name: str) -> Colour:
-    return COLOURS[colour_index(name)]
+def chosen_index(name: str, wish: str) -> int:
+    """The colour its owner chose for an agent, else the one of its name."""
+    return COLOUR_NAMES.index(wish) if wish in COLOUR_NAMES else colour_index(name)
 
 
 def mark_for(name: str, others: Sequence[tuple[str, str]]) -> str:

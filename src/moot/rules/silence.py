@@ -22,11 +22,6 @@ def is_silence(reply: str | None) -> bool:
     return reply is None or not reply or reply.isspace() or is_pass(reply)
 
 
-def could_be_pass(prefix: str) -> bool:
-    """Whether a reply that begins like this can still turn out to be silence."""
-    return _matched(prefix, 0) >= 0
-
-
 def _matched(chunk: str, matched: int) -> int:
     """How much of `[PASS]` has been read after this chunk; -1 when it cannot become one any more."""
     for letter in chunk:

@@ -1,6 +1,7 @@
-"""Change one value in a TOML text and leave everything else as its owner wrote it: comments, order, layout.
+"""Change one value in a TOML text, or add or take out a row, and leave everything else as its owner wrote it:
+comments, order, layout.
 
-Above: `moot config set`. Below: places.py says where things stand.
+Above: `moot config set`, `moot agents new|set|rm`. Below: places.py says where things stand.
 Not here: whether the value makes sense; loading.py reads the result before it is kept.
 """
 
@@ -8,6 +9,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any, Final
 
@@ -16,6 +18,8 @@ from moot.settings.places import Path, Place, places
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _END: Final = "\n"
+_ROW: Final = 2
+"""Parts of the path of a row: its table and its number."""
 
 
 class Unplaced(ValueError):
@@ -46,13 +50,56 @@ def _reads_as(typed: str, value: Any) -> bool:
 
 def with_value(text: str, path: Path, written: str) -> str:
     """The text with `path` set. Line ends are `\\n`; the text is valid TOML before, and the answer is."""
+    return _if_it_says(_changed(text, places(text), path, written), _expected(text, path, written))
+
+
+def with_row(text: str, table: str, values: Mapping[str, str]) -> str:
+    """The text with one more `[[table]]`, behind the last one or at the end. `values` are written as TOML."""
     where = places(text)
-    made = _changed(text, where, path, written)
-    try:
-        if tomllib.loads(made) == _expected(text, path, written):
+    rows = [path for path in where if len(path) == _ROW and path[0] == table]
+    at = _end_of_row(text, where, rows[-1]) if rows else len(text)
+    lines = [f"[[{_key(table)}]]", *(f"{_key(key)} = {value}" for key, value in values.items())]
+    before, after = text[:at].rstrip(_END), text[at:].lstrip(_END)
+    made = f"{_END}{_END}".join(part for part in (before, _END.join(lines), after or "") if part)
+    expected = deepcopy(tomllib.loads(text))
+    expected.setdefault(table, []).append({key: tomllib.loads(f"x = {values[key]}")["x"] for key in values})
+    return _if_it_says(made if after else made + _END, expected)
+
+
+def without_row(text: str, table: str, number: int) -> str:
+    """The text without one `[[table]]`, counted from 0. Comments above its header stay, and so does what stands
+    behind the first empty line after its last value."""
+    where, path = places(text), (table, number)
+    begin = text.rfind(_END, 0, where[path].start) + 1
+    before, after = text[:begin], text[_end_of_row(text, where, path) :].lstrip(_END)
+    expected = deepcopy(tomllib.loads(text))
+    del expected[table][number]
+    if not expected[table]:
+        del expected[table]
+    return _if_it_says(before + after if after else f"{before.rstrip(_END)}{_END}", expected)
+
+
+def _end_of_row(text: str, where: Mapping[Path, Place], path: Path) -> int:
+    """Behind the last line of a `[[table]]` and the comments that follow it without a gap, unless these stand right
+    above the next header and so belong to that."""
+    header = where[path]
+    if header.value != header.start:
+        raise Unplaced("its rows are not written as [[…]]")
+    last = at = _line_end(text, _end_of_table(text, where, header))
+    while text[at + 1 :].lstrip(" \t").startswith("#"):
+        at = _line_end(text, at + 1)
+    return last if _HEADER.match(text, at + 1) else at
+
+
+def _line_end(text: str, offset: int) -> int:
+    newline = text.find(_END, offset)
+    return len(text) if newline < 0 else newline
+
+
+def _if_it_says(made: str, expected: dict[str, Any]) -> str:
+    with suppress(ValueError):
+        if tomllib.loads(made) == expected:
             return made
-    except ValueError:
-        pass
     raise Unplaced("the file is laid out in a way that has no place for it")
 
 
@@ -95,8 +142,7 @@ def _end_of_table(text: str, where: Mapping[Path, Place], header: Place) -> int:
 
 def _inserted(text: str, offset: int, line: str) -> str:
     """A new line behind the one that holds the offset, with whatever comment stands there; indented alike."""
-    newline = text.find(_END, offset)
-    at = len(text) if newline < 0 else newline
+    at = _line_end(text, offset)
     begin = text.rfind(_END, 0, offset) + 1
     held = text[begin:at]
     indent = held[: len(held) - len(held.lstrip())] if not held.lstrip().startswith("[") else ""

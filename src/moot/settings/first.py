@@ -1,15 +1,19 @@
 """The first moot.toml, with comments for whoever opens it, and the first files of an agent's workspace.
 
-Above: `moot init`. Below: editing.py, which writes values as TOML.
+Above: `moot init`, `moot agents new`. Below: editing.py, which writes values as TOML.
 """
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
 from moot.settings.editing import literal
 
 LONGEST_ROLE = 500
+PRIVATE: Final = 0o600
 
 
 class NewAgent(Struct, frozen=True):
@@ -68,3 +72,22 @@ def identity_files(agent: NewAgent, user: str) -> dict[str, str]:
         "USER.md": f"The person you work for is called {user}.\n",
         "ROLE.md": f"{role[:1].upper()}{role[1:]}.\n\nWhat belongs to others you hand to them with @name.\n",
     }
+
+
+def write_workspace(folder: Path, agent: NewAgent, user: str) -> list[Path]:
+    """The files that were not there; what is stays as it is."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return [
+        path for name, words in identity_files(agent, user).items() if write_new(path := folder / name, words)
+    ]
+
+
+def write_new(path: Path, text: str) -> bool:
+    """Whether it was not there, and is now."""
+    try:
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE)
+    except FileExistsError:
+        return False
+    with os.fdopen(file, "w", encoding="utf-8") as opened:
+        opened.write(text)
+    return True

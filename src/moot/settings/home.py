@@ -73,10 +73,6 @@ class Home(Struct, frozen=True):
         return self.run / "token"
 
     @property
-    def writer_lock(self) -> Path:
-        return self.run / "writer.lock"
-
-    @property
     def run_agents(self) -> Path:
         """Pid file and socket of each daemon, named by its agent."""
         return self.run / "agents"

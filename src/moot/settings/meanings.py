@@ -151,6 +151,9 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
     AgentSettings: {
         "name": Fact("What people type after `@`", takes.NAME),
         "display": Fact("Name for the eye, free text; addresses nobody", takes.DISPLAY),
+        "color": Fact(
+            "Colour it is shown in, where the one of its name clashes; empty: that one", takes.COLOUR
+        ),
         **_RUNS,
         "autostart": Fact("Whether `moot up` starts it", flag()),
     },

@@ -83,6 +83,7 @@ class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     role: str = ""
     display: str = ""
+    color: str = ""
     brain: str = "demo"
     context_messages: int = 20
     context_tokens: int = 8000

@@ -4,10 +4,8 @@ Above: `moot config`. Below: variables.py, which knows what can be set; editing.
 `hub.port`, `agents.arya.role`, `templates.reviewer.brain`, `bridges.telegram.bots.arya`.
 """
 
-import os
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from copy import deepcopy
 from enum import Enum
 from typing import Any, Final
@@ -16,6 +14,7 @@ from msgspec import NODEFAULT, Struct, structs
 
 from moot.errors import BadSettings, BadValue, NotFound
 from moot.settings import editing, places
+from moot.settings.file import keep, text_of
 from moot.settings.home import Home
 from moot.settings.loading import load, parse
 from moot.settings.meanings import BRIDGES, LISTS, SECRET_TABLE, TABLES, Fact
@@ -24,8 +23,6 @@ from moot.settings.sections import Section, TemplateSettings
 from moot.settings.variables import Tree, overlay, variables
 
 HIDDEN: Final = "…"
-PRIVATE: Final = 0o600
-_BOM = "\ufeff"
 
 
 class Setting(Struct, frozen=True):
@@ -44,7 +41,7 @@ class Setting(Struct, frozen=True):
 def survey(home: Home, environ: Mapping[str, str]) -> list[Setting]:
     """All there are. Raises what loading raises where the file is broken."""
     load(home, environ)
-    written = tomllib.loads(_text(home)[0])
+    written = tomllib.loads(text_of(home)[0])
     tree = deepcopy(written)
     origins, _ = overlay(tree, environ)
     return [_setting(path, fact, written, tree, origins) for _, path, fact in variables(tree)]
@@ -59,21 +56,40 @@ def find(settings: list[Setting], key: str) -> Setting:
 
 
 def change(home: Home, environ: Mapping[str, str], key: str, typed: str) -> tuple[Any, Any]:
-    """Set one value in moot.toml; answers with what was there before and what is now. Nothing is written
-    unless the whole file then loads."""
-    text, line_end = _text(home)
+    """Set one value in moot.toml; answers with what was there before and what is now."""
+    [done] = change_all(home, environ, {key: typed})
+    return done
+
+
+def change_all(home: Home, environ: Mapping[str, str], typed: Mapping[str, str]) -> list[tuple[Any, Any]]:
+    """Set values in moot.toml, all or none: nothing is written unless the whole file then loads. For each what
+    was there before, and what is now."""
+    text, line_end = text_of(home)
     try:
         tree = tomllib.loads(text)
     except ValueError:
         parse(text.encode(), environ, file=str(home.toml), folder=home.path)  # says where and why
         raise
     known = {_key(path, tree): (path, fact) for _, path, fact in variables(tree)}
-    if key not in known:
-        raise _unknown(key, list(known), tree)
-    path, fact = known[key]
-    value = _read(key, typed, fact)
+    told: list[tuple[Any, Any]] = []
+    for key, wanted in typed.items():
+        if key not in known:
+            raise _unknown(key, list(known), tree)
+        path, fact = known[key]
+        value = read_as(key, wanted, fact)
+        text = _with_value(home, text, key, path, editing.literal(value, wanted))
+        before = _at(tree, path)
+        hidden = HIDDEN if fact.secret else None
+        told.append((before if before is None else hidden or before, hidden or value))
+    data = text.replace("\n", line_end).encode()
+    parse(data, environ, file=str(home.toml), folder=home.path)
+    keep(home, data)
+    return told
+
+
+def _with_value(home: Home, text: str, key: str, path: places.Path, written: str) -> str:
     try:
-        changed = editing.with_value(text, path, editing.literal(value, typed))
+        return editing.with_value(text, path, written)
     except (editing.Unplaced, places.Lost) as reason:
         raise BadSettings(
             f"{key} cannot be set in {home.toml}: {reason}",
@@ -83,14 +99,10 @@ def change(home: Home, environ: Mapping[str, str], key: str, typed: str) -> tupl
             column=0,
             key=key,
         ) from None
-    data = changed.replace("\n", line_end).encode()
-    parse(data, environ, file=str(home.toml), folder=home.path)
-    before = _at(tree, path)
-    _keep(home, data)
-    return (HIDDEN if fact.secret and before is not None else before), (HIDDEN if fact.secret else value)
 
 
-def _read(key: str, typed: str, fact: Fact) -> Any:
+def read_as(key: str, typed: str, fact: Fact, *, fix: str = "") -> Any:
+    """What somebody typed, as the value it stands for."""
     try:
         value = fact.takes.read(typed)
     except (ValueError, KeyError):
@@ -98,7 +110,9 @@ def _read(key: str, typed: str, fact: Fact) -> Any:
     if not fact.takes.fits(value):
         told = "the value" if fact.secret else f'"{typed[:60]}"'
         raise BadValue(
-            f"{key} cannot be {told}", detail=f"expected {fact.takes.phrase}", fix=(f"moot config get {key}",)
+            f"{key} cannot be {told}",
+            detail=f"expected {fact.takes.phrase}",
+            fix=(fix or f"moot config get {key}",),
         )
     return value
 
@@ -173,43 +187,3 @@ def _kind(path: places.Path) -> Section | None:
             return TABLES[section]
         case _:
             return None
-
-
-# --- the file ----------------------------------------------------------------------------------------------
-
-
-def _text(home: Home) -> tuple[str, str]:
-    """The text with plain line ends, and the line end it has."""
-    try:
-        text = home.toml.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return "", "\n"
-    except (OSError, UnicodeDecodeError):
-        load(home)  # says what is wrong with it
-        raise
-    line_end = "\r\n" if "\r\n" in text else "\n"
-    return text.removeprefix(_BOM).replace("\r\n", "\n"), line_end
-
-
-def _keep(home: Home, data: bytes) -> None:
-    """Whole or not at all; a link stays a link, and who may read it stays who may."""
-    home.make()
-    target = home.toml.resolve()
-    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
-    mode = target.stat().st_mode & 0o777 if target.exists() else PRIVATE
-    try:
-        file = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE)
-        try:
-            os.write(file, data)
-            os.fchmod(file, mode)
-            os.fsync(file)
-        finally:
-            os.close(file)
-        draft.replace(target)
-    except OSError as error:
-        raise BadSettings(
-            f"{home.toml} cannot be written: {error.strerror}", file=str(home.toml), line=0, column=0, key=""
-        ) from error
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()

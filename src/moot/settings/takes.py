@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from moot.rules.names import NAME_EXPECTED, NameProblem, check_display, is_name
+from moot.rules.palette import COLOUR_NAMES
 
 _MOST_WHOLE: Final = 1_000_000_000
 _MOST_SECONDS: Final = 365 * 24 * 3600
@@ -55,6 +56,8 @@ class Takes(Struct, frozen=True):
     read: Callable[[str], Any] = str
     """The value an environment variable stands for; a ValueError or a value that does not fit is refused."""
     choices: tuple[str, ...] = ()
+    schema: dict[str, Any] = {}
+    """The same as JSON Schema, for what a program may set too."""
 
 
 def _is_number(value: Any) -> bool:
@@ -69,7 +72,8 @@ def whole(least: int, most: int = _MOST_WHOLE) -> Takes:
     def fits(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
-    return Takes(f"a whole number from {least} to {most}", fits, int)
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    return Takes(f"a whole number from {least} to {most}", fits, int, schema=schema)
 
 
 def seconds(*, zero: bool = False) -> Takes:
@@ -77,7 +81,8 @@ def seconds(*, zero: bool = False) -> Takes:
         return _is_number(value) and (value > 0 or (zero and value == 0)) and value <= _MOST_SECONDS
 
     phrase = "0 or more" if zero else "more than 0"
-    return Takes(f"a number of seconds, {phrase} and at most a year", fits, float)
+    schema = {"type": "number", "minimum" if zero else "exclusiveMinimum": 0, "maximum": _MOST_SECONDS}
+    return Takes(f"a number of seconds, {phrase} and at most a year", fits, float, schema=schema)
 
 
 def rate() -> Takes:
@@ -88,13 +93,22 @@ def rate() -> Takes:
 
 
 def flag() -> Takes:
-    return Takes("true or false", lambda value: isinstance(value, bool), lambda text: _FLAGS[text.lower()])
+    return Takes(
+        "true or false",
+        lambda value: isinstance(value, bool),
+        lambda text: _FLAGS[text.lower()],
+        schema={"type": "boolean"},
+    )
 
 
 def one_of(choices: type[StrEnum]) -> Takes:
     words = tuple(choice.value for choice in choices)
     return Takes(
-        f"one of {', '.join(words)}", lambda value: isinstance(value, str) and value in words, str, words
+        f"one of {', '.join(words)}",
+        lambda value: isinstance(value, str) and value in words,
+        str,
+        words,
+        {"enum": list(words)},
     )
 
 
@@ -146,6 +160,12 @@ LINE: Final = text(
 PLAIN: Final = text("one line of text", lambda value: not _controls(value))
 DISPLAY: Final = text("a display name: up to 128 visible characters", _is_display)
 FOLDER: Final = text("a path", lambda value: value.strip() != "" and not _controls(value))
+COLOUR: Final = Takes(
+    f"empty, or one of {', '.join(COLOUR_NAMES)}",
+    lambda value: isinstance(value, str) and value in ("", *COLOUR_NAMES),
+    str,
+    COLOUR_NAMES,
+)
 HOST: Final = text(
     "a host name or an address, such as 127.0.0.1", lambda value: _HOST.fullmatch(value) is not None
 )

@@ -11,6 +11,7 @@ from moot.errors import NotPermitted
 from moot.flow.enrol import Enrol
 from moot.model.message import Message
 from moot.model.participant import Participant
+from moot.model.query import Query
 from moot.ports import Verb
 from moot.stores.memory import MemoryStore
 
@@ -47,8 +48,12 @@ class StoreBeside:
     async def participant(self, name: str) -> Participant | None:
         return await self._people.participant(name)
 
-    async def search(self, query: str, limit: int) -> list[tuple[Message, str]]:
+    async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
         """Only a writer can bring the index up to date: where it is behind, one is opened for that moment."""
         await self._catch_up()
         found: list[tuple[Message, str]] = await self._reads.search(query, limit)
         return found
+
+    async def count(self, query: Query, most: int) -> int:
+        await self._catch_up()
+        return int(await self._reads.count(query, most))

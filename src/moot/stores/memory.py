@@ -17,12 +17,13 @@ from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Kind, Participant, Quota
+from moot.model.query import Query
 from moot.model.round import Round, RoundState
 from moot.model.token import Token, TokenId
 from moot.model.turn import MOVES_CURSOR, OPEN, Turn, TurnState
 from moot.ports import Page, Scope, Verb
-from moot.rules.similar import words_key
 from moot.stores.desk import Desk, Dirty, chains_of
+from moot.stores.matching import matches
 from moot.stores.runner import Job, Source, run_jobs
 
 PAIRED = (ConversationKind.DIRECT, ConversationKind.LINK)
@@ -289,17 +290,28 @@ class MemoryStore:
     async def revisions(self, conversation: ConversationId) -> list[Revision]:
         return list(self.shelf.revisions.get(conversation, []))
 
-    async def search(self, query: str, limit: int) -> list[tuple[Message, str]]:
-        wanted = words_key(query).split()
-        if not wanted:
-            return []
-        hits = [
-            (message, message.text)
-            for messages in self.shelf.messages.values()
+    # --- Search ----------------------------------------------------------------------------------------
+
+    async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
+        found = sorted(self._matching(query), key=lambda message: message.at, reverse=True)
+        return [(message, message.text) for message in found[: max(limit, 0)]]
+
+    async def count(self, query: Query, most: int) -> int:
+        return min(len(self._matching(query)), most)
+
+    def _matching(self, query: Query) -> list[Message]:
+        shelf = self.shelf
+        return [
+            message
+            for where, messages in shelf.messages.items()
             for message in messages
-            if set(wanted) <= set(words_key(message.text).split())
+            if matches(
+                query,
+                message,
+                shelf.conversations[where].kind if where in shelf.conversations else None,
+                shelf.members.get(where, {}),
+            )
         ]
-        return sorted(hits, key=lambda hit: hit[0].at, reverse=True)[:limit]
 
     # --- Turns -----------------------------------------------------------------------------------------
 

@@ -45,6 +45,31 @@ async def test_a_message_is_posted_answered_and_read_again(hub: Any) -> None:
     assert [hit.message.id for hit in await hub.search("heard")] == [messages[-1].id]
 
 
+@pytest.mark.req("J-12")
+async def test_a_search_takes_words_and_operators(hub: Any) -> None:
+    await hub.conversations.create("room", participants=["arya"])
+    await hub.conversations.create("hall", participants=["arya", "quiet"])
+    await hub.post("room", "the plan, @arya: https://example.org")
+    await hub.post("hall", "another plan")
+    await hub.settled(timeout=10)
+
+    async def found(query: str, **more: Any) -> list[str]:
+        return [f"{hit.message.sender}: {hit.message.text}" for hit in await hub.search(query, **more)]
+
+    linked = "user: the plan, @arya: https://example.org"
+    assert await found('from:user "the plan"') == [linked]
+    assert await found("to:arya has:link kind:human") == [linked]
+    assert await found("in:hall plan after:1h", limit=1) == ["arya: arya heard another plan"]
+    assert await found("plan before:2020-01-01") == []
+    assert await hub.narrowest("plan before:2020-01-01 kind:group") == shapes.Removed("before:2020-01-01", 4)
+    assert await hub.narrowest("unicorn from:arya") is None
+    with pytest.raises(NotFound) as missing:
+        await hub.search("from:aria plan")
+    assert "arya" in missing.value.suggestions
+    with pytest.raises(BadValue, match="is no search operator"):
+        await hub.search("author:arya")
+
+
 async def test_conversations_live_their_life(hub: Any) -> None:
     await hub.conversations.create("room", participants=["arya"])
     assert (await hub.conversations.join("room", "quiet")).participants[-1].name == "quiet"

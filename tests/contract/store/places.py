@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 from moot.model.event import Event
 from moot.model.limits import Terms
-from moot.ports import Conversations, Events, People, Recall, Retention, Store, Turns
+from moot.ports import Conversations, Events, People, Recall, Retention, Search, Store, Turns
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import Shelf
 from moot.stores.runner import Source
@@ -18,7 +18,7 @@ from moot.stores.sqlite.store import SqliteStore
 from moot.testing import ManualClock, MemoryStore
 
 
-class WholeStore(Store, Conversations, Turns, Recall, People, Events, Retention, Protocol):
+class WholeStore(Store, Conversations, Search, Turns, Recall, People, Events, Retention, Protocol):
     """The write side and every read port."""
 
 

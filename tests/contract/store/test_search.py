@@ -4,7 +4,9 @@ import pytest
 from msgspec import structs
 
 from moot.model.change import DropConversation, PutConversation, ReviseMessage
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Revision
+from moot.model.query import Query
 from tests.contract.store.places import Place, WholeStore
 from tests.contract.store.samples import REVISION
 from tests.contract.store.verbs import conversation, put, say, saying, together
@@ -67,7 +69,7 @@ async def told(place: Place, store: WholeStore) -> WholeStore:
 
 
 async def found(store: WholeStore, query: str, limit: int = 10) -> list[str]:
-    return [message.text for message, _ in await store.search(query, limit)]
+    return [message.text for message, _ in await store.search(Query(terms=tuple(query.split())), limit)]
 
 
 async def test_words_are_found_in_any_case_and_order(told: WholeStore) -> None:
@@ -78,15 +80,19 @@ async def test_words_are_found_in_any_case_and_order(told: WholeStore) -> None:
 
 
 async def test_hits_come_newest_first_with_the_text_around_them(told: WholeStore) -> None:
-    hits = await told.search("quick", 10)
+    hits = await told.search(Query(terms=("quick",)), 10)
     assert [message.conversation for message, _ in hits] == [OTHER.id, ROOM.id]
     assert all("quick" in piece for _, piece in hits)
-    assert len(await told.search("quick", 1)) == 1
+    assert len(await told.search(Query(terms=("quick",)), 1)) == 1
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=ascii)
 async def test_nothing_a_person_can_type_breaks_it(told: WholeStore, query: str) -> None:
-    await told.search(query, 10)
+    name = query.encode("utf-8", "replace").decode()
+    for terms in ((query,), tuple(query.split())[:64]):
+        asked = Query(terms=terms, authors=(ParticipantId(name),), places=(ConversationId(name),))
+        assert await told.search(asked, 10) == []
+        await told.search(Query(terms=terms, addressed=(ParticipantId(name),)), 10)
     assert await found(told, "fox") == ["The quick brown fox"]
 
 

@@ -126,7 +126,7 @@ def saying(where: ConversationId, text: str, **fields: Any) -> Act:
     def decide(seen: Seen, at: Moment) -> Decision[int]:
         found = seen.conversation(where)
         assert found is not None
-        return Decision(said(found, text, at.now, **fields), found.next_seq)
+        return Decision(said(found, text, **{"at": at.now, **fields}), found.next_seq)
 
     return Act(Scope(conversations=(where,)), decide)
 

@@ -19,7 +19,7 @@ def moot(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Told]:
     """The command line inside this process: the same code, without a process each time."""
-    for name in ("NO_COLOR", "FORCE_COLOR", "MOOT_ASCII"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "MOOT_ASCII", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MOOT_HOME", str(shell.home))
 

@@ -109,7 +109,12 @@ class Shell:
         )
 
     def environ(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("MOOT_")}
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("MOOT_")
+            and not key.endswith("_API_KEY")  # no provider is asked by accident
+        }
         kept["MOOT_HUB__PORT"] = "0"  # hubs of several tests run at once
         plain = {key: value for key, value in kept.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
         return {**plain, "MOOT_HOME": str(self.home), "TZ": "UTC", **(more or {})}

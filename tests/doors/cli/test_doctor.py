@@ -1,6 +1,9 @@
 """`moot doctor` and `moot explain`."""
 
+import os
+import socket
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,20 +13,25 @@ from tests.doors.cli.shell import Shell, Told
 Moot = Callable[..., Told]
 
 
+@pytest.fixture(autouse=True)
+def any_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOOT_HUB__PORT", "0")
+
+
 def test_all_is_well(moot: Moot) -> None:
     moot("send", "arya", "hello")
     told = moot("doctor")
     assert told.code == 0
     assert told.out.splitlines()[-1] == "All good."
     checks = {check["check"]: check for check in moot("doctor", "--json").json["checks"]}
-    assert set(checks) == {"moot", "sqlite", "home", "moot.toml", "hub", "database"}
+    assert set(checks) == {"moot", "sqlite", "home", "moot.toml", "hub", "database", "backups"}
     assert checks["database"]["text"].startswith("2 messages, integrity ok, all chains verified")
 
 
 def test_the_worst_comes_first_with_its_fix(shell: Shell, moot: Moot) -> None:
     moot("send", "arya", "hello")
     shell.home.chmod(0o755)
-    (shell.home / "moot.toml").write_text("[hub]\nport = 99999999\n", encoding="utf-8")
+    (shell.home / "moot.toml").write_text("[limits]\nchain_turns = 0\n", encoding="utf-8")
     told = moot("doctor")
     assert told.code == 1
     first, _, third, *_ = told.out.splitlines()
@@ -53,3 +61,119 @@ def test_every_code_is_explained(moot: Moot, kind: type) -> None:
 
 def test_a_code_nobody_gave(moot: Moot) -> None:
     assert moot("explain", "E999").code == 3
+
+
+# --- repairs and topics --------------------------------------------------------------------------------------
+
+
+def damage(shell: Shell) -> list[str]:
+    """Everything that dying processes leave behind, and a file that was copied without care."""
+    for name in ("hub.json", "hub.sock"):
+        (shell.home / "run" / name).touch()
+    for name in ("arya.pid", "arya.sock"):
+        (shell.home / "run" / "agents" / name).touch()
+    keys = shell.home / "keys.json"
+    keys.write_text("{}")
+    keys.chmod(0o644)
+    draft = shell.home / ".moot.toml.123.new"
+    draft.touch()
+    os.utime(draft, (0, 0))
+    return [
+        "keys.json can be read by others (mode 0644) and is refused",
+        ".moot.toml.123.new was left by a command that died while it wrote",
+        "hub.json is left over from a hub that is gone",
+        "hub.sock is left over from a hub that is gone",
+        "arya.pid is left over from a daemon of arya that is gone",
+        "arya.sock is left over from a daemon of arya that is gone",
+    ]
+
+
+@pytest.mark.req("P-07")
+def test_what_is_safe_is_repaired_after_a_backup(shell: Shell, moot: Moot) -> None:
+    moot("send", "arya", "hello")
+    troubles = damage(shell)
+    told = moot("doctor")
+    assert told.code == 1
+    assert [line.partition(": ")[2] for line in told.out.splitlines() if line[0] in "✗!"] == troubles
+    assert told.out.splitlines()[-2:] == [
+        "1 to fix.",
+        "moot doctor --fix repairs what is safe to repair (a backup is made first).",
+    ]
+    assert list((shell.home / "backups").iterdir()) == []
+    mended = moot("doctor", "--fix", "--json")
+    assert mended.code == 0
+    assert [check["text"] for check in mended.json["repaired"]] == troubles
+    assert mended.json["ok"] is True
+    assert moot("backup", "verify", mended.json["backup"]).code == 0
+    assert (shell.home / "keys.json").stat().st_mode & 0o777 == 0o600
+    again = moot("doctor", "--fix")
+    assert again.out.splitlines()[-1] == "All good."
+    assert "backup made" not in again.out
+
+
+@pytest.mark.req("P-07")
+def test_what_lives_is_not_repaired_away(shell: Shell, moot: Moot) -> None:
+    shell.moot("agent", "start", "arya")
+    shell.moot("up", "--detach")
+    try:
+        told = moot("doctor", "--fix", "--json").json
+        assert (told["repaired"], told["backup"]) == ([], None)
+        assert {check["check"] for check in told["checks"]} >= {"hub", "daemons"}
+        assert moot("agent", "ping", "arya").code == 0
+        assert moot("doctor", "net").out.splitlines()[0].endswith("answers with 200")
+    finally:
+        shell.moot("stop", "--all")
+
+
+def test_a_damaged_database_is_not_touched_by_repairs(shell: Shell, moot: Moot) -> None:
+    moot("send", "arya", "hello")
+    (shell.home / "run" / "hub.json").touch()
+    broken = b"not a database at all" * 400
+    (shell.home / "moot.db").write_bytes(broken)
+    told = moot("doctor", "--fix")
+    assert told.code == 1
+    assert "repaired: hub.json is left over from a hub that is gone" in told.out
+    assert told.err.startswith("no backup was made: ")
+    assert (shell.home / "moot.db").read_bytes() == broken
+    assert moot("doctor", "db").out.startswith("✗ database: ")
+
+
+def test_a_port_that_another_program_uses_is_told_with_its_name(
+    shell: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        monkeypatch.setenv("MOOT_HUB__PORT", str(port))
+        name = Path("/proc/self/comm").read_text().strip()
+        [check] = [c for c in moot("doctor", "--json").json["checks"] if c["check"] == "port"]
+        assert check["text"] == f'{port} is used by "{name}" (pid {os.getpid()})'
+        told = shell.moot("up", env={"MOOT_HUB__PORT": str(port)})
+        assert told.code == 9
+        assert told.err == (
+            f'error[E401] port {port} is used by "{name}" (pid {os.getpid()})\n'
+            f"  fix   moot up --port {port + 1}      or: moot config set hub.port 0\n"
+            "  more  moot explain E401\n"
+        )
+
+
+def test_a_port_can_be_given_by_hand(shell: Shell, moot: Moot) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+    told = shell.moot("serve", "--detach", "--port", str(port), "--json")
+    try:
+        assert (told.json["port"], told.json["host"]) == (port, "127.0.0.1")
+    finally:
+        shell.moot("stop")
+
+
+def test_net_asks_the_providers_whose_key_is_set(
+    shell: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.cli.models.local_server_answers", lambda: False)
+    assert "no key is set, so no provider was asked" in moot("doctor", "net").out
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    told = moot("doctor", "net")
+    assert told.code == 0
+    assert told.out.startswith("! models: openai at 127.0.0.1:9: it cannot be reached\n")
+    assert "models" not in {check["check"] for check in moot("doctor", "--json").json["checks"]}

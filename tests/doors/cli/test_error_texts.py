@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import apsw
 import pytest
@@ -87,7 +87,7 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         (
             'error[E201] no agent is called "gendri"\n'
             "  did you mean gendry?          agents here: arya, broken, caller, gendry, quiet, slow\n"
-            "  fix   moot chat gendry      or: moot agents list\n"
+            '  fix   moot chat gendry      or create it: moot agents new gendri --role "…"\n'
             "  more  moot explain E201\n"
         ),
     ),
@@ -245,9 +245,106 @@ def test_a_closed_conversation_says_how_to_open_it(shell: Shell, moot: Moot) -> 
     )
 
 
-def test_more_mentions_than_turns_is_a_warning(moot: Moot) -> None:
+# --- the brakes ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quiet_runs(shell: Shell) -> Iterator[None]:
+    assert shell.moot("agent", "start", "quiet").code == 0
+    yield
+    shell.moot("agent", "stop", "quiet")
+
+
+@pytest.mark.req("J-04")
+@pytest.mark.usefixtures("quiet_runs")
+def test_quick_messages_between_two_agents_are_held_and_then_refused(moot: Moot) -> None:
+    def say(*more: str) -> Told:
+        return moot("send", "--as", "arya", "quiet", "hello", "--no-wait", *more)
+
+    assert say().err == ""
+    assert re.fullmatch(
+        r"held 2\.0 s: second message from arya to quiet within 5 s\."
+        r" It will be delivered at \d\d:\d\d:\d\d\.\n",
+        say().err,
+    )
+    third = say()
+    assert re.match(r"held \d\.\d s: third message from arya to quiet within 5 s\. ", third.err)
+    assert third.code == 0
+    for _ in range(7):
+        more = say("--json")
+        assert (more.code, more.err) == (0, "")
+        assert more.json["receipt"]["deliveries"][0]["delayed_ms"] > 0
+    refused = say()
+    assert re.fullmatch(
+        r"error\[E302\] 10 messages in this minute from arya to quiet\n"
+        r"  at most 10 a minute pass between two agents in one direction\n"
+        r"  fix   wait \d+ s\n"
+        r"  more  moot explain E302\n",
+        refused.err,
+    )
+    assert refused.code == 6
+    told = say("--json").error
+    assert (told["exit"], told["retryable"]) == (6, True)
+    assert 0 < told["retry_after_ms"] <= 60_000
+
+
+THANKS = """
+async def ann(turn):
+    return "@bob thank you!"
+
+
+async def bob(turn):
+    return "@ann no, thank you!"
+"""
+
+
+@pytest.mark.req("M-03")
+def test_a_chain_that_was_stopped_is_told_with_its_end_and_the_way_out(shell: Shell, moot: Moot) -> None:
+    (shell.home / "polite_team.py").write_text(THANKS)
+    toml = shell.home / "moot.toml"
+    rows = [f'\n[[agents]]\nname = "{n}"\nbrain = "code:polite_team:{n}"\n' for n in ("ann", "bob")]
+    toml.write_text(toml.read_text() + "".join(rows))
+    moot("conv", "new", "thanks", "--with", "ann,bob")
+    for key in ("max_agent_turns_per_message", "max_depth"):
+        moot("conv", "config", "thanks", key, "12")
+    told = moot("send", "--conv", "thanks", "@ann please")
+    assert told.err == (
+        "paused[E303] #thanks stopped after 6 agent turns without a human\n"
+        "  bob: @ann no, thank you!\n"
+        "  ann: @bob thank you!\n"
+        "  bob: @ann no, thank you!\n"
+        "  fix   moot conv continue thanks      or: /continue\n"
+        "  more  moot explain E303\n"
+    )
+    assert told.code == 7
+    again = moot("chat", "--conv", "thanks", "@ann once more", "--json")
+    assert (again.code, again.json["outcome"], again.err) == (7, "replied", "")
+    assert (again.json["paused"]["code"], again.json["paused"]["rule"]) == ("E303", "no_progress")
+    assert moot("conv", "continue", "thanks", "--json").json == {"continued": True}
+
+
+@pytest.mark.req("G-02")
+def test_more_mentions_than_turns_is_a_warning_with_two_ways_out(moot: Moot) -> None:
     moot("conv", "new", "crowd", "--with", "arya,gendry,quiet,caller")
-    told = moot("send", "--conv", "crowd", "@arya @gendry @quiet @caller all of you", "--no-wait")
+    everybody = "@arya @gendry @quiet @caller all of you"
+    told = moot("send", "--conv", "crowd", everybody, "--no-wait")
+    assert told.err == (
+        "warning[E304] 4 agents mentioned, cap is 3: caller will not answer\n"
+        "  fix   --max-turns 4 for this message      or: moot conv config crowd max_agent_turns_per_message 4\n"
+    )
     assert told.code == 0
     parts = moot("why", "crowd:1", "--json").json["agents"]
     assert [part["rule"] for part in parts if part["duty"] == "blocked"] == ["cap"]
+    enough = moot("send", "--conv", "crowd", everybody, "--no-wait", "--max-turns", "4", "--json")
+    assert enough.json["receipt"]["warnings"] == []
+    assert moot("conv", "config", "crowd", "max_agent_turns_per_message", "4").code == 0
+    assert moot("send", "--conv", "crowd", everybody, "--no-wait").err == ""
+
+
+def test_the_same_warning_in_a_chat_names_what_can_be_typed_there(shell: Shell) -> None:
+    shell.moot("conv", "new", "crowd", "--with", "arya,gendry,quiet,caller")
+    told = shell.moot("chat", "--conv", "crowd", stdin=b"@arya @gendry @quiet @caller all of you\n/quit\n")
+    assert (
+        "warning[E304] 4 agents mentioned, cap is 3: caller will not answer\n"
+        "  fix   /group config max_agent_turns_per_message 4\n"
+    ) in told.err

@@ -40,6 +40,11 @@ EVERY_LEAF = {
     "replay": ("replay", "arya"),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
     "status": ("status",),
+    "mcp config": ("mcp", "config", "arya"),
+    "mcp install": (),  # needs a client: test_mcp_install.py has some
+    "mcp uninstall": ("mcp", "uninstall"),
+    "mcp status": ("mcp", "status"),
+    "mcp hook": (),  # speaks only its client's language: test_mcp_hook.py
     "help": ("help", "slash"),
     "version": ("version",),
     "completion": ("completion", "bash"),
@@ -50,6 +55,7 @@ EVERY_LEAF = {
     "config set": ("config", "set", "hub.port", "0"),
     "config edit": (),  # wants a terminal
     "stop": ("stop",),
+    "logs": (),  # needs a hub that ran in the background: test_watching.py has one
     "agents start": (),  # a process of its own: test_daemons.py reads their JSON
     "agents stop": ("agents", "stop", "--all"),
     "agents restart": (),
@@ -64,9 +70,14 @@ EVERY_LEAF = {
     "backup restore": ("backup", "restore", "--yes"),
     "agents list": ("agents", "list"),
     "agents show": ("agents", "show", "arya"),
+    "agents new": ("agents", "new", "fin", "--role", "counts"),
+    "agents set": ("agents", "set", "arya", "--role", "counts"),
+    "agents rm": ("agents", "rm", "arya", "--yes"),
     "agents rename": ("agents", "rename", "arya", "brienne"),
     "keys set": ("keys", "set", "anthropic"),
     "keys list": ("keys", "list"),
+    "keys test": (),  # asks a provider: test_models.py has one
+    "models": ("models",),
     "keys remove": ("keys", "remove", "openrouter.ai"),
     "group create": ("group", "create", "arya", "gendry"),
     "group add": ("group", "add", "caller", "--conv", "build"),

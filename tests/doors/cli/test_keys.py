@@ -36,7 +36,7 @@ def test_a_key_from_standard_input_is_kept_and_shown_by_its_ending_only(shell: S
 def test_a_key_is_typed_without_echo(shell: Shell) -> None:
     parent, child = pty.openpty()
     process = subprocess.Popen(
-        [MOOT, "keys", "set", "anthropic"],
+        [MOOT, "keys", "set", "anthropic", "--no-test"],
         stdin=child,
         stdout=child,
         stderr=child,

@@ -192,7 +192,8 @@ def test_ask_without_its_words_is_refused(moot: Moot, words: tuple[str, ...]) ->
 def test_ask_of_an_unknown_agent_names_the_nearest(moot: Moot) -> None:
     told = moot("ask", "gendri", "--", "what?")
     assert told.code == 3
-    assert told.err.splitlines()[2] == "  fix   moot ask gendry -- 'what?'      or: moot agents list"
+    fix = "  fix   moot ask gendry -- 'what?'      or create it: moot agents new gendri --role \"…\""
+    assert told.err.splitlines()[2] == fix
 
 
 @pytest.mark.req("A-03")

@@ -238,9 +238,31 @@ async def test_lists_and_hits_hold_only_what_the_caller_may_see(world: World) ->
         assert [bool(found) for found in (hits, listed, turns)] == [sees] * 3, who
 
 
+@pytest.mark.req("J-12", "P-06")
+async def test_hits_of_others_take_no_place_and_tell_nothing(world: World) -> None:
+    await world.hub.conversations.create("cellar", participants=["bob"])
+    await world.hub.post("cellar", "a plan for bob")
+    for n in range(30):
+        await world.hub.post("room", f"plan {n} for the others")
+
+    async def asked(who: str, query: str) -> Any:
+        return (await world.ask(who, "GET", f"/api/search?limit=2&q={query}")).json()
+
+    assert [hit["message"]["text"] for hit in (await asked("bob", "plan"))["hits"]] == ["a plan for bob"]
+    assert len((await asked("karl", "plan"))["hits"]) == 2
+    assert (await asked("bob", "from:user 29"))["removed_by"] is None
+    assert (await asked("karl", "29 kind:human from:bob"))["removed_by"] == {"filter": "from:bob", "hits": 1}
+    assert (await asked("owner", "in:cellar plan"))["hits"]
+
+
 @pytest.mark.req("P-06")
 async def test_a_refusal_does_not_tell_what_is_there(world: World) -> None:
-    for path in ("/api/conversations/{}", "/api/conversations/{}/messages", "/api/turns?conversation={}"):
+    for path in (
+        "/api/conversations/{}",
+        "/api/conversations/{}/messages",
+        "/api/turns?conversation={}",
+        "/api/search?q=in:{}",
+    ):
         there = await world.ask("bob", "GET", path.format("room"))
         nowhere = await world.ask("bob", "GET", path.format("roon"))
         assert there.json() == {**nowhere.json(), "title": there.json()["title"], "ref": "room"}

@@ -1,5 +1,7 @@
 """What each route answers when all is well, and how it says no."""
 
+from typing import Any
+
 import pytest
 
 from moot.doors.http.app import by_path
@@ -135,7 +137,7 @@ async def test_agents_are_listed_changed_and_enrolled(world: World) -> None:
     )
     assert (await world.ask("arya", "GET", "/api/agents")).json()["self"] == "stark"
     taken = await world.ask("arya", "PUT", "/api/agents/stark", {"name": "bob"})
-    assert (taken.status_code, taken.json()["code"]) == (422, "E202")
+    assert (taken.status_code, taken.json()["code"]) == (409, "E202")
     new = await world.post("/api/agents", {"name": "nymeria", "role": "wolf"})
     assert (new.status_code, new.json()["kind"]) == (201, "external")
     paused = (await world.post("/api/agents/quiet/pause")).json()
@@ -308,3 +310,81 @@ async def test_long_numbers_in_an_address_are_no_trouble(world: World) -> None:
     where = (await world.get("/api/conversations/room")).json()["id"]
     for seq in ("0", "9" * 30, "9" * 5000):
         assert (await world.get(f"/api/messages/{where}:{seq}")).status_code in (404, 422)
+
+
+@pytest.mark.req("G-01")
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({"max_depth": 3}, 200),
+        ({"max_depth": 3.0}, 200),
+        ({"max_depth": None}, 200),
+        ({"max_depth": 3.5}, 422),
+        ({"max_depth": 0}, 422),
+        ({"max_depth": 10**30}, 422),
+        ({"cooldown_seconds": 0}, 200),
+        ({"cooldown_seconds": 1e300}, 422),
+        ({"agent_reply_timeout": -1}, 422),
+        ({"reply_strategy": "loud"}, 422),
+        ({"volume": 11}, 422),
+    ],
+    ids=str,
+)
+async def test_settings_take_what_moot_toml_takes(world: World, settings: Any, status: int) -> None:
+    changed = await world.ask("owner", "PATCH", "/api/conversations/room", {"settings": settings})
+    assert changed.status_code == status, changed.text
+    made = await world.post("/api/conversations", {"name": "other", "settings": settings})
+    assert made.status_code == (201 if status == 200 else 422)
+
+
+DESCRIBED = ("name", "role", "display", "project")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("role", "two\nlines"), ("role", "x" * 501), ("display", "a\u202eb"), ("display", "x" * 129), ("project", "a\0b")],
+)  # fmt: skip
+async def test_what_is_said_of_an_agent_takes_what_moot_toml_takes(
+    world: World, field: str, value: str
+) -> None:
+    before = (await world.get("/api/agents/bob")).json()
+    changed = await world.ask("bob", "PUT", "/api/agents/bob", {field: value})
+    assert (changed.status_code, changed.json()["code"]) == (422, "E204")
+    assert f"{field} = " in changed.json()["title"]
+    after = (await world.get("/api/agents/bob")).json()
+    assert [after[name] for name in DESCRIBED] == [before[name] for name in DESCRIBED]
+    if field != "project":
+        assert (await world.post("/api/agents", {"name": "new", field: value})).status_code == 422
+
+
+async def test_a_reply_is_to_a_message_of_its_own_conversation(world: World) -> None:
+    first = (await world.post("/api/conversations/room/messages", {"text": "one"})).json()["id"]
+    await world.hub.conversations.create("hall")
+    await world.hub.post("hall", "a first message here too")
+    path = "/api/conversations/{}/messages"
+    good = await world.post(path.format("room"), {"text": "two", "reply_to": first})
+    by_name = await world.post(path.format("room"), {"text": "two", "reply_to": "room:1"})
+    foreign = await world.post(path.format("hall"), {"text": "two", "reply_to": first})
+    assert [good.status_code, by_name.status_code, foreign.status_code] == [201, 201, 404]
+    assert (await world.hub.message(good.json()["id"])).reply_to == first
+
+
+@pytest.mark.parametrize(
+    ("turns", "status"), [(1, 201), (2.0, 201), (0, 422), (1.5, 422), ("3", 422), (1001, 422)]
+)
+async def test_a_whole_number_may_be_written_with_a_point(world: World, turns: Any, status: int) -> None:
+    told = await world.post("/api/conversations/room/messages", {"text": "x", "max_turns": turns})
+    assert told.status_code == status, told.text
+
+
+async def test_nobody_writes_to_themselves(world: World) -> None:
+    told = await world.ask("arya", "POST", "/api/agents/arya/messages", {"message": "hello me"})
+    assert (told.status_code, told.json()["delivered"]) == (403, False)
+
+
+async def test_null_is_a_word_in_a_query_and_nothing_else(world: World) -> None:
+    await world.hub.agents.create("null", external=True)
+    assert (await world.get("/api/conversations/room/messages?before=null")).status_code == 422
+    assert (await world.get("/api/turns?agent=null")).json()["turns"] == []
+    assert (await world.get("/api/conversations?kind=null")).status_code == 422
+    assert (await world.get("/api/conversations?kind=loud")).status_code == 422

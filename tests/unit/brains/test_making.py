@@ -82,7 +82,7 @@ def test_which_brains_are_models() -> None:
 def key_of(brain: str, **environ: str) -> tuple[str, str]:
     """The key that would be sent, and where to."""
     made: Any = make_model(brain, keys=KeyRing(environ, NO_FILE), environ=environ)
-    endpoint = made._endpoint
+    endpoint = made.endpoint
     return (endpoint.key.reveal() if endpoint.key else "", endpoint.url)
 
 
@@ -125,7 +125,7 @@ async def test_without_the_library_there_is_a_clear_word(monkeypatch: pytest.Mon
 
 def test_a_model_shows_no_key() -> None:
     made: Any = make_model("openai:m", keys=KeyRing({"OPENAI_API_KEY": KEY}, NO_FILE))
-    assert KEY not in repr(made) + repr(vars(made)) + repr(made._endpoint)
+    assert KEY not in repr(made) + repr(vars(made)) + repr(made.endpoint)
 
 
 def test_the_adapters_are_named_where_they_are() -> None:

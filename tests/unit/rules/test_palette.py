@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.rules.palette import AWAY, COLOURS, HOLLOW, MARKS, Shade, colour_for, colour_index, mark_for
+from moot.rules.palette import AWAY, COLOURS, HOLLOW, MARKS, Shade, chosen_index, colour_index, mark_for
 
 pytestmark = pytest.mark.req("J-10")
 
@@ -48,7 +48,9 @@ def test_the_six_colours_are_those_of_the_table() -> None:
         ("lime", 149, 92),
         ("coral", 210, 91),
     ]
-    assert colour_for("claude") is COLOURS[0]
+    assert COLOURS[chosen_index("claude", "")] is COLOURS[0]
+    assert COLOURS[chosen_index("claude", "teal")].name == "teal"
+    assert COLOURS[chosen_index("claude", "no such colour")] is COLOURS[0]
     assert COLOURS[0].dark == Shade("#9966cc", "#2a2535", "#b08adb")
     assert COLOURS[5].light == Shade("#d64545", "#fdeeee", "#b53030")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from moot.settings.editing import Unplaced, literal, with_value
+from moot.settings.editing import Unplaced, literal, with_row, with_value, without_row
 from moot.settings.places import Path
 
 OWN = """\
@@ -93,3 +93,64 @@ def test_a_value_is_written_as_toml(value: Any, typed: str, expected: str) -> No
     made = literal(value, typed)
     assert made == expected
     assert tomllib.loads(f"x = {made}")["x"] == value
+
+
+# --- rows ----------------------------------------------------------------------------------------------------
+
+FIN = {"name": '"fin"', "role": '"counts"'}
+ROW = '[[agents]]\nname = "fin"\nrole = "counts"\n'
+
+
+def test_a_new_row_stands_behind_the_last_one() -> None:
+    made = with_row(OWN, "agents", FIN)
+    assert made == OWN.replace('name = "gendry"\n', f'name = "gendry"\n\n{ROW}')
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ROW),
+        ("# only a comment", f"# only a comment\n\n{ROW}"),
+        ("[hub]\nport = 1\n\n\n", f"[hub]\nport = 1\n\n{ROW}"),
+        (
+            '[[agents]]\nname = "a"\n# tools = []\n\n# mine\n[log]\n',
+            f'[[agents]]\nname = "a"\n# tools = []\n\n{ROW}\n# mine\n[log]\n',
+        ),
+    ],
+)
+def test_a_new_row_finds_its_place(text: str, expected: str) -> None:
+    assert with_row(text, "agents", FIN) == expected
+
+
+@pytest.mark.parametrize("text", ["agents = []\n", 'agents = [{ name = "a" }]\n'])
+def test_rows_in_one_line_are_left_to_their_owner(text: str) -> None:
+    with pytest.raises(Unplaced):
+        with_row(text, "agents", FIN)
+
+
+def test_a_row_goes_with_its_own_comments_and_no_others() -> None:
+    text = (
+        '# the team\n[[agents]]\nname = "a"  # first\n# tools = []\n\n'
+        '# about b\n[[agents]]\nname = "b"\n\n# the end\n'
+    )
+    assert without_row(text, "agents", 0) == ('# the team\n# about b\n[[agents]]\nname = "b"\n\n# the end\n')
+    assert without_row(text, "agents", 1) == (
+        '# the team\n[[agents]]\nname = "a"  # first\n# tools = []\n\n# about b\n# the end\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[[agents]]\nname = "a"', "\n"),
+        ('[hub]\n\n[[agents]]\nname = "a"\n', "[hub]\n"),
+        ('[[agents]]\nname = "a"\n# of log\n[log]\n', "# of log\n[log]\n"),
+        ('[[agents]]\nname = "a"\nrole = """\n[x]\n"""\n[log]\n', "[log]\n"),
+    ],
+)
+def test_the_last_row_leaves_no_trace(text: str, expected: str) -> None:
+    assert without_row(text, "agents", 0) == expected
+
+
+def test_adding_a_row_and_taking_it_out_gives_the_text_again() -> None:
+    assert without_row(with_row(OWN, "agents", FIN), "agents", 2) == OWN

@@ -48,9 +48,9 @@ def test_everything_has_its_place() -> None:
     assert [str(p) for p in (home.run, home.logs, home.backups, home.agents)] == [
         *("/m/run", "/m/logs", "/m/backups", "/m/agents")
     ]
-    assert [
-        str(p) for p in (home.hub_json, home.hub_sock, home.token, home.writer_lock, home.run_agents)
-    ] == [*("/m/run/hub.json", "/m/run/hub.sock", "/m/run/token", "/m/run/writer.lock", "/m/run/agents")]
+    assert [str(p) for p in (home.hub_json, home.hub_sock, home.token, home.run_agents)] == [
+        *("/m/run/hub.json", "/m/run/hub.sock", "/m/run/token", "/m/run/agents")
+    ]
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])

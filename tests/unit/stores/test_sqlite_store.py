@@ -8,6 +8,7 @@ import pytest
 from moot.errors import StoreUnwritable
 from moot.model.change import PutConversation
 from moot.model.limits import Terms
+from moot.model.query import Query
 from moot.ports import Page
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
@@ -100,7 +101,7 @@ async def test_the_index_catches_up_when_nobody_writes(
     assert store._catching_up is not None
     await store._catching_up
     reads = reads_of(tmp_path)
-    assert len(await reads.search("text", 10)) == 3
+    assert len(await reads.search(Query(terms=("text",)), 10)) == 3
     await reads.close()
     await store.close()
 

@@ -30,6 +30,7 @@ MAY_SCAN = {
     "read.count_messages": "counts them all, for doctor",
     "read.turns": "newest first up to a limit",
     "read.turns_open": "an index that holds open turns only",
+    "search.rows_between": "a row for each thousand messages",
     "write.forgettable": "the oldest up to a limit",
     "backup.look": "of the schema itself",
     "schema.known": "of the schema itself",

@@ -1,4 +1,4 @@
-"""Whatever is typed becomes an FTS5 expression that means its words."""
+"""Whatever is asked becomes an FTS5 expression that means its words."""
 
 from collections.abc import Iterator
 
@@ -7,27 +7,46 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.stores.sqlite.words import MOST_WORDS, quoted
+from moot.model.conversation import ConversationKind
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.participant import Kind
+from moot.model.query import Has, Mark, Query
+from moot.stores.sqlite.words import expression
 
 SYNTAX = st.sampled_from([*"\"'*^(){}:-+,.\\ \x00ab", "AND", "OR", "NOT", "NEAR(", "content", "\ud800"])
-QUERIES = st.one_of(st.text(), st.lists(SYNTAX, max_size=20).map("".join), st.lists(SYNTAX).map(" ".join))
+TEXTS = st.one_of(st.text(), st.lists(SYNTAX, max_size=20).map("".join), st.lists(SYNTAX).map(" ".join))
+NAMES = st.lists(TEXTS, max_size=3).map(tuple)
+QUERIES = st.builds(
+    Query,
+    terms=NAMES,
+    authors=NAMES,
+    addressed=NAMES,
+    places=NAMES,
+    kinds=st.lists(st.sampled_from(Kind)).map(tuple),
+    rooms=st.lists(st.sampled_from(ConversationKind)).map(tuple),
+    has=st.lists(st.sampled_from(Has)).map(tuple),
+    marks=st.lists(st.sampled_from(Mark)).map(tuple),
+)
 
 
 @pytest.fixture(scope="module")
 def index() -> Iterator[apsw.Connection]:
     connection = apsw.Connection(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE words USING fts5 (content)")
-    connection.execute("INSERT INTO words VALUES ('a b AND NEAR content')")
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5 (content, traits)")
+    connection.execute("INSERT INTO words VALUES ('a b AND NEAR content', 'kagent f61 c63')")
     yield connection
     connection.close()
 
 
-@given(QUERIES)
-@settings(max_examples=2000)
-def test_no_query_is_a_syntax_error(index: apsw.Connection, query: str) -> None:
-    expression = quoted(query)
-    if expression:
-        index.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,)).fetchall()
+def found(index: apsw.Connection, asked: str) -> int:
+    return int(index.execute("SELECT count(*) FROM words WHERE words MATCH ?", (asked,)).get)
+
+
+@given(QUERIES, NAMES)
+@settings(max_examples=1000)
+def test_no_query_is_a_syntax_error(index: apsw.Connection, query: Query, places: tuple[str, ...]) -> None:
+    where = tuple(map(ConversationId, places))
+    found(index, expression(query, visible=where, pairs=dict.fromkeys(query.addressed, where)))
 
 
 @given(
@@ -36,25 +55,24 @@ def test_no_query_is_a_syntax_error(index: apsw.Connection, query: str) -> None:
 def test_words_that_are_there_are_found_whatever_surrounds_them(
     index: apsw.Connection, words: list[str]
 ) -> None:
-    expression = quoted(" ".join(words))
-    assert index.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get == 1
+    assert found(index, expression(Query(terms=tuple(words)), visible=(), pairs={})) == 1
 
 
 @pytest.mark.parametrize(
-    ("query", "expression"),
+    ("query", "expected"),
     [
-        ("", ""),
-        (" \t\n", ""),
-        ("one", '"one"'),
-        ("one two", '"one" "two"'),
-        ('say "hi"', '"say" """hi"""'),
-        ("a\x00b", '"a" "b"'),
-        ("a-b", '"a-b"'),
+        (Query(terms=("one", 'say "hi"')), '(content : ("one" "say ""hi""")) NOT traits : ("mdeleted")'),
+        (Query(authors=(ParticipantId("a"), ParticipantId("b")), marks=(Mark.DELETED,)),
+         'traits : ("f61" OR "f62") AND traits : ("mdeleted")'),
+        (Query(addressed=(ParticipantId("a"),), marks=(Mark.DELETED,)),
+         '(traits : ("t61") OR (traits : ("c70") NOT traits : ("f61"))) AND traits : ("mdeleted")'),
     ],
-)
-def test_each_word_is_quoted(query: str, expression: str) -> None:
-    assert quoted(query) == expression
+)  # fmt: skip
+def test_how_it_is_written(query: Query, expected: str) -> None:
+    pairs = {ParticipantId("a"): [ConversationId("p")]}
+    assert expression(query, visible=(), pairs=pairs) == expected
 
 
-def test_a_flood_of_words_is_cut() -> None:
-    assert quoted("x " * 100_000).count('"x"') == MOST_WORDS
+def test_traits_are_no_words_and_words_no_traits(index: apsw.Connection) -> None:
+    assert found(index, expression(Query(terms=("kagent",)), visible=(), pairs={})) == 0
+    assert found(index, expression(Query(kinds=(Kind.AGENT,)), visible=(), pairs={})) == 1

@@ -6,7 +6,7 @@
     shaping.py      the message list as providers accept it
     wire.py         the one way out: no redirects, no packed bodies, nothing without a bound
     endpoint.py     who is asked; recognising.py: what its failures are
-    hearing.py      an answer as it comes in
+    hearing.py      an answer as it comes in; listening.py: asking once, and whose trouble it is
     trouble.py      what went wrong, for people and for whoever tries again
     patience.py     three attempts within a deadline; breaker.py: who fails often is left alone
     keys.py         where keys come from, and that they are never shown

@@ -1,13 +1,13 @@
 """Anthropic Messages through Anthropic's own library.
 
-Above: making.py, which imports this module when a model is first asked. Below: endpoint.py, shaping.py, wire.py.
+Above: making.py, which imports this module when a model is first asked. Below: listening.py, shaping.py, wire.py.
 
 Tool calls are put together here and not by the library's helper: that one raises when a model's arguments are no
 JSON, and repeats them in the error, where the port wants them as the model wrote them.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from anthropic import AsyncAnthropic, omit
@@ -16,14 +16,15 @@ from msgspec import structs
 
 from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.hearing import Hearing
+from moot.brains.llm.listening import Pieces, listen, look_up
 from moot.brains.llm.prices import cost
-from moot.brains.llm.recognising import recognised
 from moot.brains.llm.shaping import Placed, arguments_of, merged, placed
-from moot.brains.llm.trouble import ModelTrouble
 from moot.brains.llm.wire import new_client
 from moot.model.prompt import Answered, Prompt, Usage
 
 CACHED: Any = {"cache_control": {"type": "ephemeral"}}
+PAGE = 1000
+"""Models in one answer; no provider has as many."""
 CUT_BY = ("max_tokens", "model_context_window_exceeded")
 
 
@@ -43,35 +44,28 @@ class AnthropicModel:
         )  # imports half of the library: here it does so in the maker's thread
 
     async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
-        hearing = Hearing(self._endpoint.model)
-        async with aclosing(self._pieces(prompt, hearing)) as pieces:
-            async for piece in pieces:
-                await said(piece)
-        return hearing.answered()
+        return await listen(self._endpoint, partial(self._pieces, prompt), said)
+
+    async def models(self) -> list[str]:
+        return await look_up(self._endpoint, self._listed())
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _pieces(self, prompt: Prompt, hearing: Hearing) -> AsyncGenerator[str, None]:
-        """Text as it comes, and an empty piece for every other sign of life."""
-        trouble: ModelTrouble | None = None
-        try:
-            async with await self._messages.create(
-                model=self._endpoint.model,
-                max_tokens=self._endpoint.most_tokens,
-                system=system(prompt) or omit,
-                messages=messages(prompt),
-                tools=tools(prompt) or omit,
-                stream=True,
-            ) as stream:
-                async for event in stream:
-                    yield self._take(event, hearing)
-        except Exception as error:  # another's library on another's bytes: all of it is trouble here
-            trouble = recognised(error, self._endpoint, hearing.usage)
-        # Raised out here, so that it carries no trace of the library's error, which holds the key.
-        trouble = trouble or self._endpoint.verdict(hearing)
-        if trouble is not None:
-            raise trouble
+    async def _listed(self) -> list[str]:
+        return [model.id async for model in self._client.models.list(limit=PAGE)]
+
+    async def _pieces(self, prompt: Prompt, hearing: Hearing) -> Pieces:
+        async with await self._messages.create(
+            model=self._endpoint.model,
+            max_tokens=self._endpoint.most_tokens,
+            system=system(prompt) or omit,
+            messages=messages(prompt),
+            tools=tools(prompt) or omit,
+            stream=True,
+        ) as stream:
+            async for event in stream:
+                yield self._take(event, hearing)
 
     def _take(self, event: RawMessageStreamEvent, hearing: Hearing) -> str:
         match event.type:

@@ -47,12 +47,15 @@ class Endpoint(Struct, frozen=True):
         usage: Usage = ONE_CALL,
         retryable: bool | None = None,
         retry_after: float | None = None,
+        status: int | None = None,
     ) -> ModelTrouble:
         """Every sentence leaves through here, and no key with it."""
         sentence = f"{self.label}: {words}"
         if self.key is not None:
             sentence = self.key.hide_in(sentence)
-        return ModelTrouble(kind, sentence, usage=usage, retryable=retryable, retry_after=retry_after)
+        return ModelTrouble(
+            kind, sentence, usage=usage, retryable=retryable, retry_after=retry_after, status=status
+        )
 
     def broke_off(self, usage: Usage) -> ModelTrouble:
         return self.trouble(TroubleKind.CONNECTION, "the answer broke off before its end", usage=usage)

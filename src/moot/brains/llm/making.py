@@ -8,7 +8,7 @@ import asyncio
 import importlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, as_holder, is_near
 from moot.brains.llm.trouble import TroubleKind
 from moot.errors import BadValue
 from moot.model.prompt import Answered, Prompt
-from moot.ports import Model
+from moot.ports import Catalogue, Model
 
 OWN_URLS: Final[Mapping[str, str]] = {
     ANTHROPIC: "https://api.anthropic.com",
@@ -76,7 +76,7 @@ def make_model(
     who: str = "",
     idle_seconds: float = IDLE_SECONDS,
     most_tokens: int = MOST_TOKENS,
-) -> Model:
+) -> "LateModel":
     """A model, ready to be asked; nothing is imported or connected yet.
 
     `who` wants it, for the error when there is no key. From `environ` comes the address of a provider that is
@@ -105,33 +105,43 @@ def make_model(
     )
 
 
+class Adapter(Model, Catalogue, Protocol):
+    """A provider's library behind both ports."""
+
+
 class LateModel:
     """Becomes the real one when it is first asked, in a thread: other agents go on speaking meanwhile."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
-        self._endpoint = endpoint
-        self._model: Model | None = None
+        self.endpoint = endpoint
+        self._model: Adapter | None = None
         self._making = asyncio.Lock()
 
     async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
-        if self._model is None:
-            async with self._making:
-                if self._model is None:
-                    self._model = await asyncio.to_thread(self._make)
-        return await self._model.complete(prompt, said)
+        return await (await self._real()).complete(prompt, said)
+
+    async def models(self) -> list[str]:
+        return await (await self._real()).models()
 
     async def close(self) -> None:
         if self._model is not None:
             await self._model.close()
 
-    def _make(self) -> Model:
-        module, kind = ADAPTERS[self._endpoint.provider]
+    async def _real(self) -> Adapter:
+        if self._model is None:
+            async with self._making:
+                if self._model is None:
+                    self._model = await asyncio.to_thread(self._make)
+        return self._model
+
+    def _make(self) -> Adapter:
+        module, kind = ADAPTERS[self.endpoint.provider]
         try:
-            made: Model = getattr(importlib.import_module(module), kind)(self._endpoint)
+            made: Adapter = getattr(importlib.import_module(module), kind)(self.endpoint)
         except ImportError as error:
             words = f"its library is not installed ({error.name}): pip install 'moot[llm]'"
-            raise self._endpoint.trouble(TroubleKind.NOT_INSTALLED, words) from None
+            raise self.endpoint.trouble(TroubleKind.NOT_INSTALLED, words) from None
         return made
 
 

@@ -1,13 +1,13 @@
 """OpenAI chat completions through OpenAI's own library, for OpenAI and for every server that is compatible.
 
-Above: making.py, which imports this module when a model is first asked. Below: endpoint.py, shaping.py, wire.py.
+Above: making.py, which imports this module when a model is first asked. Below: listening.py, shaping.py, wire.py.
 
 OpenAI itself takes any order of lines. Compatible servers fill templates that often refuse two user lines in a row,
 and nobody can tell from outside: for them neighbours are merged (K-06).
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -18,10 +18,9 @@ from openai.types.chat import ChatCompletionChunk
 
 from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.hearing import Hearing
+from moot.brains.llm.listening import Pieces, listen, look_up
 from moot.brains.llm.prices import cost
-from moot.brains.llm.recognising import recognised
 from moot.brains.llm.shaping import Placed, Said, merged, placed
-from moot.brains.llm.trouble import ModelTrouble
 from moot.brains.llm.wire import new_client
 from moot.model.prompt import Answered, Prompt, ToolSpec, Usage
 
@@ -46,41 +45,34 @@ class OpenAIModel:
         )  # imports half of the library, in the maker's thread
 
     async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
-        hearing = Hearing(self._endpoint.model)
-        async with aclosing(self._pieces(prompt, hearing)) as pieces:
-            async for piece in pieces:
-                await said(piece)
-        return hearing.answered()
+        return await listen(self._endpoint, partial(self._pieces, prompt), said)
+
+    async def models(self) -> list[str]:
+        return await look_up(self._endpoint, self._listed())
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _pieces(self, prompt: Prompt, hearing: Hearing) -> AsyncGenerator[str, None]:
-        """Text as it comes, and an empty piece for every other sign of life."""
-        trouble: ModelTrouble | None = None
+    async def _listed(self) -> list[str]:
+        return [model.id async for model in self._client.models.list(extra_headers=self._headers)]
+
+    async def _pieces(self, prompt: Prompt, hearing: Hearing) -> Pieces:
         calls = _Calls()
         most = self._endpoint.most_tokens
-        try:
-            async with await self._completions.create(
-                model=self._endpoint.model,
-                messages=self._messages(prompt),
-                tools=tools(prompt.tools) or omit,
-                # The newer name is refused by compatible servers, the older one by OpenAI's newer models.
-                max_completion_tokens=most if self._endpoint.is_own else omit,
-                max_tokens=omit if self._endpoint.is_own else most,
-                stream=True,
-                stream_options={"include_usage": True},
-                extra_headers=self._headers,
-            ) as stream:
-                async for chunk in stream:
-                    yield self._take(chunk, hearing, calls)
-            calls.tell(hearing)
-        except Exception as error:  # another's library on another's bytes: all of it is trouble here
-            trouble = recognised(error, self._endpoint, hearing.usage)
-        # Raised out here, so that it carries no trace of the library's error, which holds the key.
-        trouble = trouble or self._endpoint.verdict(hearing)
-        if trouble is not None:
-            raise trouble
+        async with await self._completions.create(
+            model=self._endpoint.model,
+            messages=self._messages(prompt),
+            tools=tools(prompt.tools) or omit,
+            # The newer name is refused by compatible servers, the older one by OpenAI's newer models.
+            max_completion_tokens=most if self._endpoint.is_own else omit,
+            max_tokens=omit if self._endpoint.is_own else most,
+            stream=True,
+            stream_options={"include_usage": True},
+            extra_headers=self._headers,
+        ) as stream:
+            async for chunk in stream:
+                yield self._take(chunk, hearing, calls)
+        calls.tell(hearing)
 
     def _messages(self, prompt: Prompt) -> list[Any]:
         lines = placed(prompt)

@@ -66,7 +66,7 @@ def _told(error: Exception, status: int, body: Any, endpoint: Endpoint, usage: U
     words = f"{_sentence(kind, endpoint)} ({codes})"
     if wait is not None and kind is TroubleKind.RATE_LIMITED:
         words += f"; it asks to wait {wait:g} s"
-    return endpoint.trouble(kind, words, usage=usage, retry_after=wait)
+    return endpoint.trouble(kind, words, usage=usage, retry_after=wait, status=status)
 
 
 def _sentence(kind: TroubleKind, endpoint: Endpoint) -> str:

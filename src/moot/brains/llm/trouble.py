@@ -67,6 +67,7 @@ class ModelTrouble(Exception):
         retryable: bool | None = None,
         retry_after: float | None = None,
         usage: Usage = ONE_CALL,
+        status: int | None = None,
     ) -> None:
         super().__init__(sentence)
         self.kind = kind
@@ -76,6 +77,8 @@ class ModelTrouble(Exception):
         """Seconds the provider asks to wait; None where it said nothing."""
         self.usage = usage
         """What was spent on it, as far as that is known."""
+        self.status = status
+        """Of the provider's HTTP answer, where there was one."""
 
 
 STATUS_KINDS: Final[Mapping[int, TroubleKind]] = {

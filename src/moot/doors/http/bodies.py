@@ -5,7 +5,11 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from moot import shapes
+from moot.doors.http import forms
+from moot.doors.http.forms import Text
 
+KINDS = ("external", "agent", "human")
+"""Whom the API can enrol."""
 BIGGEST = 2**53
 MOST = 500
 Cursor = Annotated[int, Meta(ge=0, le=BIGGEST)]
@@ -21,10 +25,10 @@ class Given(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NewConversation(Given, frozen=True):
-    name: str
+    name: forms.ConversationName
     participants: tuple[str, ...] = ()
-    kind: str = "group"
-    settings: dict[str, Any] = {}
+    kind: forms.GroupKind = "group"
+    settings: forms.Settings = {}
     channel_type: str = ""
     channel_group_id: str = ""
 
@@ -39,8 +43,8 @@ class Question(Given, frozen=True):
 
 
 class ChangedConversation(Given, frozen=True):
-    name: str | None = None
-    settings: dict[str, Any] | None = None
+    name: forms.ConversationName | None = None
+    settings: forms.Settings | None = None
 
 
 class Joining(Given, frozen=True):
@@ -48,12 +52,13 @@ class Joining(Given, frozen=True):
 
 
 class NewMessage(Given, frozen=True):
-    text: str
-    reply_to: str | None = None
+    text: Text
+    reply_to: forms.Address | None = None
     force: tuple[str, ...] = ()
     intent: str | None = None
     interrupt: bool = False
-    max_turns: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    max_turns: Annotated[float, Meta(ge=1, le=1000, multiple_of=1)] | None = None
+    """A whole number; JSON has one kind of number, and some write 3 as 3.0. So it is with those below."""
     correlation_id: Annotated[str, Meta(max_length=200)] | None = None
 
 
@@ -62,15 +67,15 @@ class Stopping(Given, frozen=True):
 
 
 class ReadTo(Given, frozen=True):
-    seq: Cursor
+    seq: Annotated[float, Meta(ge=0, le=BIGGEST, multiple_of=1)]
 
 
 class Edit(Given, frozen=True):
-    text: str
+    text: Text
 
 
 class Draft(Given, frozen=True):
-    text: str
+    text: Text
     force: tuple[str, ...] = ()
 
 
@@ -79,21 +84,21 @@ class Again(Given, frozen=True):
 
 
 class Reply(Given, frozen=True):
-    text: str
+    text: forms.Words
 
 
 class Letter(Given, frozen=True):
-    text: str
+    text: Text
     intent: str | None = None
 
 
 class Asking(Given, frozen=True):
-    text: str
+    text: Text
     timeout: Seconds = 60.0
 
 
 class Check(Given, frozen=True):
-    limit: Limit = 50
+    limit: Annotated[float, Meta(ge=1, le=MOST, multiple_of=1)] = 50
     wait_seconds: Seconds = 0.0
     handed: tuple[str, ...] | None = None
     held: tuple[str, ...] = ()
@@ -105,26 +110,25 @@ class Ending(Given, frozen=True):
 
 
 class NewAgent(Given, frozen=True):
-    name: str
-    role: str = ""
-    display: str = ""
-    kind: str = "external"
-    """external, agent or human"""
+    name: forms.AgentName
+    role: forms.Line = ""
+    display: forms.Display = ""
+    kind: Annotated[str, Meta(extra_json_schema={"enum": list(KINDS)})] = KINDS[0]
 
 
 class ChangedAgent(Given, frozen=True):
-    name: str | None = None
-    role: str | None = None
-    display: str | None = None
-    project: str | None = None
+    name: forms.AgentName | None = None
+    role: forms.Line | None = None
+    display: forms.Display | None = None
+    project: forms.Folder | None = None
 
 
 class Said(Given, frozen=True):
-    message: str
+    message: Text
 
 
 class NewToken(Given, frozen=True):
-    scopes: tuple[str, ...] = ("read", "post")
+    scopes: Annotated[tuple[forms.Granted, ...], Meta(extra_json_schema={"minItems": 1})] = ("read", "post")
 
 
 # --- queries ---------------------------------------------------------------------------------------------
@@ -135,7 +139,7 @@ class NoQuery(Given, frozen=True):
 
 
 class Conversations(Given, frozen=True):
-    kind: str | None = None
+    kind: forms.GroupKind | None = None
     archived: bool = False
     channel_type: str | None = None
     channel_group_id: str | None = None
@@ -182,13 +186,14 @@ class Inside(Given, frozen=True):
 class Turns(Given, frozen=True):
     conversation: str | None = None
     agent: str | None = None
-    state: str | None = None
+    state: forms.State | None = None
     after: Cursor = 0
     limit: Limit = 100
 
 
 class Search(Given, frozen=True):
     q: Annotated[str, Meta(max_length=1000)]
+    """Words, "phrases" and from: to: in: kind: before: after: has: is:"""
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
@@ -272,6 +277,8 @@ class TokenList(Struct, frozen=True):
 
 class Hits(Struct, frozen=True):
     hits: list[shapes.Hit]
+    removed_by: shapes.Removed | None = None
+    """Where there are no hits: the filter that removed the most."""
 
 
 class EventList(Struct, frozen=True):

@@ -4,7 +4,9 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Mapping
-from typing import Any
+from functools import cache, reduce
+from operator import or_
+from typing import Any, get_args
 from uuid import uuid4
 
 import msgspec
@@ -168,8 +170,12 @@ def _query(request: Request, route: Route) -> Any:
     given = dict(pairs)
     if len(given) != len(pairs):
         raise BadValue("a parameter stands in the query twice")
+    kinds = {field.encode_name: _spelled(field.type) for field in msgspec.structs.fields(route.query)}
     try:
-        found = msgspec.convert(given, route.query, strict=False)
+        known = {
+            name: msgspec.convert(given[name], kinds[name], strict=False) for name in kinds.keys() & given
+        }
+        found = msgspec.convert({**given, **known}, route.query)
     except msgspec.ValidationError as wrong:
         fields = ", ".join(route.query.__struct_encode_fields__) or "none"
         raise BadValue(f"the query does not fit: {wrong}", detail=f"parameters are {fields}") from wrong
@@ -177,6 +183,13 @@ def _query(request: Request, route: Route) -> Any:
         if isinstance(value, float) and not math.isfinite(value):
             raise BadValue("the query does not fit: not a finite number")
     return found
+
+
+@cache
+def _spelled(hint: Any) -> Any:
+    """What a parameter is when it is there: "null" is then a word, not the absence of one."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return reduce(or_, kinds) if type(None) in get_args(hint) else hint
 
 
 def _without_hints(error: MootError, who: Principal) -> MootError:

@@ -7,13 +7,25 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct, structs
 
+from moot.doors.http import forms
 from moot.doors.http.bodies import NoQuery, Problem
-from moot.doors.http.problems import PROBLEM, STATUSES
+from moot.doors.http.leads import leads
+from moot.doors.http.problems import JSON, PROBLEM, STATUSES
 from moot.doors.http.table import Route
-from moot.errors import BadValue, MootError, NotPermitted, RateLimited, Unauthenticated
+from moot.errors import (
+    BadName,
+    BadValue,
+    Conflict,
+    MootError,
+    NotFound,
+    NotPermitted,
+    RateLimited,
+    Unauthenticated,
+)
 
 REF = "#/components/schemas/{name}"
-ALWAYS = (Unauthenticated, NotPermitted, BadValue, RateLimited)
+ALWAYS = (Unauthenticated, NotPermitted, NotFound, BadValue, RateLimited)
+"""Not found: whom Moot-Act-As names."""
 HEADERS = {
     "Idempotency-Key": "The same key again gives the same answer and stores nothing twice",
     "If-Match": "The version you saw",
@@ -41,7 +53,10 @@ def document(routes: Sequence[Route], version: str) -> dict[str, Any]:
     of = dict(zip([repr(kind) for kind in kinds], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, of)
+        told = _operation(route, of)
+        if follow := leads(route, routes):
+            told["responses"][str(route.status)]["links"] = follow
+        paths.setdefault(route.path, {})[route.method.lower()] = told
     return {
         "openapi": "3.1.0",
         "info": {"title": "Moot", "version": version, "description": "AI agents and people talk, durably."},
@@ -57,7 +72,7 @@ def document(routes: Sequence[Route], version: str) -> dict[str, Any]:
 def _kinds(routes: Iterable[Route]) -> list[Any]:
     found: dict[str, Any] = {repr(Problem): Problem}
     for route in routes:
-        for kind in (route.body, route.answer):
+        for kind in (route.body, route.answer, route.refusal):
             if kind is not None and kind not in (str, bytes):
                 found[repr(kind)] = kind
     return list(found.values())
@@ -66,7 +81,7 @@ def _kinds(routes: Iterable[Route]) -> list[Any]:
 def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {
         "summary": route.summary,
-        "operationId": _operation_id(route),
+        "operationId": route.operation,
         "tags": [route.path.split("/")[2] if route.path.startswith("/api/") else "operations"],
         "parameters": _parameters(route),
         "responses": _responses(route, of),
@@ -79,11 +94,6 @@ def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _operation_id(route: Route) -> str:
-    words = re.findall(r"\w+", f"{route.method.lower()} {route.path.removeprefix('/api')}")
-    return "_".join(words)
-
-
 def _parameters(route: Route) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
@@ -92,7 +102,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     if route.query is not NoQuery:
         found += [_query(field, route.query) for field in structs.fields(route.query)]
     found += [
-        {"name": name, "in": "header", "required": name == "If-Match", "schema": {"type": "string"}}
+        {"name": name, "in": "header", "required": name == "If-Match", "schema": forms.HEADERS[name]}
         | {"description": HEADERS[name]}
         for name in route.headers
     ]
@@ -125,6 +135,8 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     for status, kinds in _refusals(route).items():
         titles = "; ".join(dict.fromkeys((kind.__doc__ or kind.name).strip() for kind in kinds))
         content = {PROBLEM: {"schema": of[repr(Problem)]}}
+        if route.refusal is not None and {NotPermitted, NotFound, RateLimited}.intersection(kinds):
+            content[JSON] = {"schema": of[repr(route.refusal)]}
         found.setdefault(str(status), {"description": titles, "content": content})
     return dict(sorted(found.items()))
 
@@ -133,6 +145,8 @@ def _refusals(route: Route) -> dict[int, list[type[MootError]]]:
     found: dict[int, list[type[MootError]]] = {}
     for kind in (*route.errors, *(ALWAYS if route.action is not None else (BadValue,))):
         found.setdefault(STATUSES[kind], []).append(kind)
+    if BadName in route.errors:
+        found.setdefault(STATUSES[Conflict], []).append(Conflict)
     if route.body is not None:
         found.setdefault(400, []).append(BadValue)
         found.setdefault(413, []).append(BadValue)

@@ -10,7 +10,7 @@ async def check(call: Call) -> shapes.Handed:
     """With `wait_seconds`, as soon as something waits."""
     hub = call.hub if call.hub.name == call.agent else call.hub.acting_as(call.agent)
     body = call.body
-    given = {"limit": body.limit, "handed": body.handed, "held": body.held}
+    given = {"limit": int(body.limit), "handed": body.handed, "held": body.held}
     if body.wait_seconds:
         return await hub.wait(timeout=body.wait_seconds, **given)
     return await hub.check(**given)

@@ -5,14 +5,20 @@ from typing import Any
 from moot import shapes
 from moot.doors import telling
 from moot.doors.access import Standing
-from moot.doors.http.bodies import AgentList, Asked, ConversationList, MessageList, ReceivedList, TokenList
+from moot.doors.http.bodies import (
+    KINDS,
+    AgentList,
+    Asked,
+    ConversationList,
+    MessageList,
+    ReceivedList,
+    TokenList,
+)
 from moot.doors.http.problems import Answer, status_of
 from moot.doors.http.table import Call
 from moot.doors.http.talking import CREATED, idempotency_key, stored
 from moot.errors import BadValue, NotPermitted, Passed, TimedOut, TurnFailed, Unanswered
 from moot.model.token import Scope
-
-KINDS = ("external", "agent", "human")
 
 
 async def agents(call: Call) -> AgentList:

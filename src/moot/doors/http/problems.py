@@ -27,9 +27,12 @@ STATUSES: Final[dict[type[MootError], int]] = {
     errors.Passed: 409,
     errors.TurnFailed: 409,
     errors.NoKey: 503,
+    errors.KeyRefused: 503,
+    errors.ModelUnavailable: 503,
     errors.PortTaken: 503,
     errors.HubRunning: 503,
     errors.HubAbsent: 503,
+    errors.McpClient: 503,
     errors.StoreNewer: 500,
     errors.StoreDamaged: 500,
     errors.StoreUnwritable: 503,
@@ -66,7 +69,13 @@ class Refusal(Exception):
         self.headers = {name.replace("_", "-").title(): value for name, value in headers.items()}
 
 
+CLASHES: Final = frozenset({"reserved", "taken", "confusable"})
+"""What can be wrong with a name that is well formed."""
+
+
 def status_of(error: MootError) -> int:
+    if isinstance(error, errors.BadName) and error.facts.get("problem") in CLASHES:
+        return STATUSES[errors.Conflict]
     return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), FAILED)
 
 

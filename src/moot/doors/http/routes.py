@@ -51,8 +51,8 @@ HOUSE: Final = (
         query=bodies.Page,
     ),
     Route(
-        "GET", "/api/search", "Messages that hold all words, newest first", talking.search, LOOK, bodies.Hits,
-        query=bodies.Search,
+        "GET", "/api/search", "What was said: words, phrases and operators; newest first", talking.search, LOOK,
+        bodies.Hits, query=bodies.Search, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/events", "What happens, as it happens", house.events, LOOK, str,
@@ -112,7 +112,7 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "POST", "/api/conversations/{id}/stop", "Interrupt who speaks in it, or one of them", talking.stop, MANAGE,
-        bodies.Stopped, about=IN, body=bodies.Stopping, errors=(NotFound,),
+        bodies.Stopped, about=IN, body=bodies.Stopping, errors=(NotFound, Closed),
     ),
     Route(
         "POST", "/api/conversations/{id}/read", "You have read so far", talking.read, POST, None, about=IN,
@@ -218,7 +218,7 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/{name}/messages", "Write to one of them", people.send, POST, telling.Delivered,
-        body=bodies.Said, headers=KEY, errors=(NotFound, BadText, Conflict),
+        body=bodies.Said, headers=KEY, errors=(NotFound, BadText, Conflict), refusal=telling.Undelivered,
     ),
     Route(
         "POST", "/api/agents/{name}/send", "Write to one of them; answered with the receipt", people.letter, POST,

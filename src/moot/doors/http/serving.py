@@ -19,12 +19,14 @@ from moot import __version__
 from moot.doors.http.app import Door
 from moot.doors.http.beside import Inner
 from moot.doors.http.guard import hosts
+from moot.doors.http.holder import holder_of
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
 from moot.settings import HubSettings
 
 DRAIN_SECONDS = 5
 BACKLOG = 1024
+LAST_PORT = 65535
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
 LONGEST_LINE = 64 * 1024
@@ -162,9 +164,11 @@ def bound(host: str, port: int) -> socket.socket:
         return listener
     except OSError as error:
         listener.close()
+        holder = holder_of(port)
+        used = f'port {port} is used by "{holder.name}" (pid {holder.pid})' if holder else ""
         raise PortTaken(
-            f"the hub cannot listen on {host} port {port}: {error.strerror or error}",
-            fix=("MOOT_HUB__PORT=0 moot up takes any free port", "set hub.port in moot.toml"),
+            used or f"the hub cannot listen on {host} port {port}: {error.strerror or error}",
+            fix=(f"moot up --port {port + 1 if port < LAST_PORT else 0}", "moot config set hub.port 0"),
             host=host,
             port=port,
         ) from error

@@ -1,6 +1,7 @@
 """What a route is: a row that says everything about one method of one path. The rows are in routes.py."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -78,6 +79,9 @@ class Route(Struct, frozen=True):
     status: int = 200
     errors: tuple[type[MootError], ...] = ()
     """Besides 401, 403, 422 and 429, which every route may answer with."""
+    refusal: type[Struct] | None = None
+    """The shape in which agents are told that somebody is not there (404), or may not (403) or not now (429) be
+    written to; as plain JSON."""
     media: str = "application/json"
     headers: tuple[str, ...] = ()
     """Request headers it heeds."""
@@ -89,6 +93,11 @@ class Route(Struct, frozen=True):
     @property
     def key(self) -> str:
         return f"{self.method} {self.path}"
+
+    @property
+    def operation(self) -> str:
+        """Its name in OpenAPI."""
+        return "_".join(re.findall(r"\w+", f"{self.method.lower()} {self.path.removeprefix('/api')}"))
 
     @property
     def streams(self) -> bool:

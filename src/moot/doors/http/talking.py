@@ -22,9 +22,9 @@ from moot.doors.http.bodies import (
 from moot.doors.http.problems import NO_CONTENT, Answer, Refusal
 from moot.doors.http.table import Call
 from moot.errors import BadValue, Conflict, NotFound, NotPermitted, TimedOut
+from moot.hub.values import kind_of_conversation
 from moot.model.answer import Receipt
 
-OVERFETCH = 5
 DONE = 200
 CREATED = 201
 LONGEST_VERSION = 9
@@ -42,6 +42,8 @@ def sees(call: Call, conversation: shapes.Conversation) -> bool:
 
 async def conversations(call: Call) -> ConversationList:
     query = call.query
+    if query.kind is not None:
+        kind_of_conversation(query.kind)
     found = await call.hub.conversations.list(archived=query.archived, kind=query.kind)
     seen = [
         one
@@ -126,7 +128,7 @@ async def stop(call: Call) -> Stopped:
 
 
 async def read(call: Call) -> Answer:
-    await call.hub.conversations.read(call.where.id, call.body.seq)
+    await call.hub.conversations.read(call.where.id, int(call.body.seq))
     return Answer(status=NO_CONTENT)
 
 
@@ -159,6 +161,7 @@ async def messages(call: Call) -> MessageList:
 async def post(call: Call) -> Answer:
     body = structs.asdict(call.body)
     key = idempotency_key(call)
+    body["max_turns"] = body["max_turns"] and int(body["max_turns"])
     receipt = await call.hub.post(call.where.id, body.pop("text"), idempotency_key=key, **body)
     return stored(receipt)
 
@@ -274,15 +277,11 @@ async def turn(call: Call) -> shapes.Turn:
 
 
 async def search(call: Call) -> Hits:
-    hits: list[shapes.Hit] = []
-    places: dict[str, bool] = {}
-    for hit in await call.hub.search(call.query.q, limit=call.query.limit * OVERFETCH):
-        where = hit.message.conversation
-        if where not in places:
-            places[where] = await _sees_id(call, where)
-        if places[where]:
-            hits.append(hit)
-    return Hits(hits[: call.query.limit])
+    """The hub finds what lies in the caller's conversations; who was taken out meanwhile is told nothing more."""
+    found = await call.hub.search(call.query.q, limit=call.query.limit)
+    seen = {where: await _sees_id(call, where) for where in {hit.message.conversation for hit in found}}
+    hits = [hit for hit in found if seen[hit.message.conversation]]
+    return Hits(hits, None if hits else await call.hub.narrowest(call.query.q))
 
 
 async def _sees_id(call: Call, conversation: str) -> bool:

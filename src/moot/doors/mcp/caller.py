@@ -6,10 +6,8 @@ from msgspec import structs
 
 from moot import shapes
 from moot.doors import finding
-from moot.doors.access import HOUSE, Action, Person, Principal, authorize, may
+from moot.doors.access import HOUSE, Action, Person, Principal, authorize
 from moot.hub import Hub
-
-OVERFETCH = 5
 
 
 class Caller:
@@ -37,19 +35,6 @@ class Caller:
         """The address of a message whose conversation may be called by its name."""
         where = await finding.around(self.hub, self.who, ref, action)
         return f"{where.id}:{ref.rpartition(':')[2]}"
-
-    async def search(self, query: str, limit: int) -> list[shapes.Hit]:
-        """Hits in the conversations that it may read."""
-        places: dict[str, bool] = {}
-        hits: list[shapes.Hit] = []
-        for hit in await self.hub.search(query, limit=limit * OVERFETCH):
-            where = hit.message.conversation
-            if where not in places:
-                places[where] = may(
-                    self.who, Action.READ, finding.place(await self.hub.conversations.get(where))
-                )
-            hits += [hit] if places[where] else []
-        return hits[:limit]
 
     async def handed(self, **options: Any) -> dict[str, Any]:
         """What waits for it, at once or as soon as something does; what it was given before is dealt with."""

@@ -183,7 +183,7 @@ async def read_conversation(caller: Caller, given: Reading) -> Answer:
 
 async def search(caller: Caller, given: Searching) -> Answer:
     caller.allowed(Action.LOOK)
-    hits = await caller.search(given.query, FOUND_AT_ONCE)
+    hits = await caller.hub.search(given.query, limit=FOUND_AT_ONCE)
     return {"hits": [hit.to_dict() for hit in hits]}
 
 

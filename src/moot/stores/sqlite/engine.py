@@ -199,6 +199,7 @@ class SqliteEngine:
         try:
             with speaking_of(self.path):
                 execute(SEARCH.index_some, (INDEXED_AT_ONCE,))
+                execute(SEARCH.index_times, (INDEXED_AT_ONCE,))
                 execute(SEARCH.move_indexed, (INDEXED_AT_ONCE,))
                 reached = int(execute(SEARCH.indexed).get)
             self.commit()

@@ -19,15 +19,15 @@ from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant
+from moot.model.query import Query
 from moot.model.round import Round
 from moot.model.token import Token
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
-from moot.stores.sqlite import database, migrate, rows
+from moot.stores.sqlite import database, migrate, rows, searching
 from moot.stores.sqlite.engine import NO_END
 from moot.stores.sqlite.statements import READ, SEARCH
 from moot.stores.sqlite.trouble import speaking_of
-from moot.stores.sqlite.words import quoted
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ def is_current(home: Path) -> bool:
 
 
 class SqliteReads:
-    """Conversations, Turns, Recall, People and Events of ports.py."""
+    """Conversations, Search, Turns, Recall, People and Events of ports.py."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -140,16 +140,13 @@ class SqliteReads:
         found: list[Revision] = await self._many(rows.REVISIONS, READ.revisions, conversation)
         return found
 
-    async def search(self, query: str, limit: int) -> list[tuple[Message, str]]:
-        words = quoted(query)
-        if not words:
-            return []
+    # --- Search ------------------------------------------------------------------------------------------
 
-        def look(connection: apsw.Connection) -> list[tuple[Message, str]]:
-            hits = connection.execute(SEARCH.search, (words, limit))
-            return [(rows.MESSAGES.one(shape), piece) for shape, piece in hits]
+    async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
+        return await self._long(lambda connection: searching.found(connection, query, limit))
 
-        return await self._long(look)
+    async def count(self, query: Query, most: int) -> int:
+        return await self._long(lambda connection: searching.counted(connection, query, most))
 
     def index_is_behind(self) -> bool:
         """Whether messages were stored that the full-text index does not know yet."""

@@ -11,6 +11,7 @@ from msgspec import Struct
 from moot.errors import StoreDamaged
 from moot.model.event import Event
 from moot.model.message import Message
+from moot.model.query import Query
 from moot.ports import Verb
 from moot.stores.runner import Runner, Source
 from moot.stores.sqlite.engine import NO_END, SqliteEngine
@@ -72,12 +73,19 @@ class SqliteStore(SqliteReads):
 
     # --- the full-text index -----------------------------------------------------------------------------
 
-    async def search(self, query: str, limit: int) -> list[tuple[Message, str]]:
+    async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
         """Finds everything that was committed before it was asked."""
+        await self._caught_up()
+        return await super().search(query, limit)
+
+    async def count(self, query: Query, most: int) -> int:
+        await self._caught_up()
+        return await super().count(query, most)
+
+    async def _caught_up(self) -> None:
         newest = self._get(SEARCH.newest_row)
         while await self._runner.call(self._engine.index_some) < newest:
             pass
-        return await super().search(query, limit)
 
     def _committed(self, events: list[Event]) -> None:
         self._last_commit = asyncio.get_running_loop().time()

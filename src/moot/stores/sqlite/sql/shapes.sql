@@ -42,7 +42,7 @@ FROM main.hosts;
 -- name: message_shape
 -- A Message.
 CREATE TEMP VIEW message_shape AS
-SELECT row, conversation, seq, sender, key, rtrim(json_array(
+SELECT row, conversation, seq, sender, key, at_us, rtrim(json_array(
     conversation, seq, sender, kind, content, root, hop, at_us / 1e6, reply_to, intent, version, turn, round,
     depth, key, digest, link, hash
 ), ']') || ',' || mentions || ',' || metadata || ',' || plan || ']' AS shape FROM main.messages;

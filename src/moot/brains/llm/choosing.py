@@ -1,0 +1,45 @@
+"""Which model to begin with where nobody has named one: the first provider whose key is there.
+
+Above: `moot init`, `moot agents new|set --model auto`. Below: keys.py.
+"""
+
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+from moot.brains.llm.keys import ANTHROPIC, OPENAI, Held, KeyRing
+from moot.errors import NoKey
+
+DEFAULTS: Final[Mapping[str, str]] = {
+    ANTHROPIC: "anthropic:claude-haiku-5-5",
+    OPENAI: "openai:gpt-6.1-terra",
+}
+"""What a provider's key is first used for; every agent can have another."""
+LOCAL: Final = ("127.0.0.1", 11434)
+LOCAL_URL: Final = f"http://{LOCAL[0]}:{LOCAL[1]}/v1"
+"""Where a model server on this machine usually is."""
+LOOK_SECONDS: Final = 0.2
+
+
+def local_server_answers() -> bool:
+    with suppress(OSError), socket.create_connection(LOCAL, timeout=LOOK_SECONDS):
+        return True
+    return False
+
+
+def with_keys(keys: KeyRing) -> dict[str, Held]:
+    """The brains that could be used now, each with its key, the first choice first."""
+    found = {brain: keys.find(provider) for provider, brain in DEFAULTS.items()}
+    return {brain: held for brain, held in found.items() if held is not None}
+
+
+def first_with_key(keys: KeyRing) -> tuple[str, Held]:
+    """What `auto` means, and by whose key."""
+    for brain, held in with_keys(keys).items():
+        return brain, held
+    raise NoKey(
+        "no key is set, so there is no model to choose",
+        detail=f"looked for keys of {' and '.join(DEFAULTS)} in the environment, and in {keys.path}",
+        fix=tuple(f"moot keys set {provider}" for provider in DEFAULTS),
+    )

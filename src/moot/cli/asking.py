@@ -1,0 +1,11 @@
+"""Being sure: what cannot be taken back is asked about, and where nobody can answer it needs --yes."""
+
+import sys
+
+import click
+
+
+def ask_first(*, yes: bool, what: str) -> None:
+    """Refuse where the question could not be answered; the question itself is the command's."""
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError(f"{what} asks first, and nobody is there to answer: add --yes")

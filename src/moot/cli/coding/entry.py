@@ -1,0 +1,52 @@
+"""What a client is told: the program to start, or the address to reach."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from moot.settings.home import find_home
+
+SERVER: Final = "moot"
+"""What Moot is called in every client."""
+VARIABLE: Final = "MOOT_TOKEN"
+"""Where a client that comes by HTTP finds its token: a secret has no place in a settings file."""
+
+
+class Stdio(Struct, frozen=True, tag="stdio"):
+    """A process that the client starts."""
+
+    argv: tuple[str, ...]
+
+
+class Http(Struct, frozen=True, tag="http"):
+    """The hub that runs already. Who speaks is whose token is in MOOT_TOKEN."""
+
+    url: str
+
+
+Way: TypeAlias = Stdio | Http
+
+
+def this_moot() -> tuple[str, ...]:
+    """This program by its absolute path: a client's own PATH may lack it, and nothing is to be downloaded first."""
+    beside = Path(sys.executable).with_name("moot")
+    return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "moot")
+
+
+def command(verb: tuple[str, ...], home: Path, *, client: str = "", agent: str = "") -> tuple[str, ...]:
+    """`moot mcp …` for one home. The home is named unless it is the default: clients hand no variables on."""
+    words = [*this_moot(), "mcp", *verb]
+    if home != find_home(None, {"HOME": os.environ.get("HOME", "")}):
+        words += ["--home", str(home)]
+    if client:
+        words += ["--client", client]
+    if agent:
+        words += ["--agent", agent]
+    return tuple(words)
+
+
+def server(home: Path, *, client: str = "", agent: str = "") -> Stdio:
+    return Stdio(command((), home, client=client, agent=agent))

@@ -1,0 +1,89 @@
+"""One hook run: what the client said, a look whether there is anything to do, and the log for what went wrong.
+
+Light on purpose: a person waits for it at the end of every turn. The rest is in answering.py, for when it is needed.
+"""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from moot.cli.coding.peeking import anything_to_do
+from moot.settings.home import Home
+
+LOG_BYTES: Final = 1 << 20
+VARIABLE: Final = "MOOT_AGENT"
+
+
+class Asked(Struct, frozen=True):
+    """What the client said of the moment."""
+
+    event: str
+    client: str
+    folder: Path
+    name: str = ""
+    """Who the session is, where a person said so; else it follows from client and folder."""
+    again: bool = False
+    """The turn goes on already because of a hook: nothing more is added to it."""
+
+
+def asked(event: str, client: str, told: bytes, environ: Mapping[str, str], name: str = "") -> Asked:
+    """A client that says something else than expected is taken at its word as far as it goes."""
+    try:
+        facts = json.loads(told)
+    except ValueError:
+        facts = None
+    if not isinstance(facts, dict):
+        facts = {"stop_hook_active": True}
+    # Where the session began; the shell in it may have gone elsewhere since.
+    folder = environ.get("CLAUDE_PROJECT_DIR") or facts.get("cwd") or os.getcwd()
+    return Asked(
+        event=event,
+        client=client,
+        folder=Path(os.path.realpath(str(folder))),
+        # Codex keeps a person's variables from the servers it starts, so there the name is not the server's.
+        name=name or ("" if client == "codex" else environ.get(VARIABLE, "")),
+        again=facts.get("stop_hook_active", False) is not False,
+    )
+
+
+def run(folder: Path, moment: Asked) -> dict[str, Any] | None:
+    """What the client is to be told; None for nothing. Whatever goes wrong, the session goes on."""
+    home = Home(folder)
+    try:
+        if not home.db.exists() or _is_idle(home, moment):
+            return None
+        from moot.cli.coding.answering import answer  # noqa: PLC0415  most turns end before this is needed
+
+        return answer(home, moment)
+    except Exception as error:  # a person's session: it does not stumble over us, whatever it is
+        _log(home, moment, error)
+        return None
+
+
+def _is_idle(home: Home, moment: Asked) -> bool:
+    """Nothing waits, and its hooks are known; a session that starts is always told who it is."""
+    return moment.event != "SessionStart" and not anything_to_do(
+        home.db, client=moment.client, folder=str(moment.folder), name=moment.name
+    )
+
+
+def _log(home: Home, moment: Asked, error: Exception) -> None:
+    """One line in logs/hooks.log, which begins anew when it is long."""
+    line = {
+        "at": time.time(),
+        "client": moment.client,
+        "event": moment.event,
+        "error": f"{type(error).__name__}: {error}",
+    }
+    try:
+        path = home.logs / "hooks.log"
+        long = path.exists() and path.stat().st_size > LOG_BYTES
+        with path.open("w" if long else "a", encoding="utf-8") as log:
+            log.write(f"{json.dumps(line)}\n")
+    except OSError:  # then it stays untold: there is nobody to tell
+        return

@@ -1,0 +1,39 @@
+"""For clients that come by HTTP: the hub's address, and a token that says who they are."""
+
+from moot import shapes
+from moot.cli.opening import with_hub
+from moot.cli.session import Session
+from moot.errors import NotFound
+from moot.hub import Hub
+from moot.hub.running import running_hub
+from moot.settings import Home, load
+
+
+def address(home: Home) -> str:
+    """Where the hub that runs answers MCP; where none runs, where it will."""
+    running = running_hub(home) or {}
+    url = str(running.get("url") or "")
+    if not url.startswith("http"):
+        settings = load(home).hub
+        url = f"http://{settings.host}:{settings.port}"
+    return f"{url.rstrip('/')}/mcp/"
+
+
+def issue(session: Session, agent: str) -> shapes.IssuedToken:
+    """A token for an agent; one that nobody knows yet is made, as an outside one."""
+
+    async def work(hub: Hub) -> shapes.IssuedToken:
+        try:
+            await hub.agents.get(agent)
+        except NotFound:
+            await hub.agents.create(agent, external=True)
+        return await hub.agents.issue_token(agent)
+
+    return with_hub(session, work)
+
+
+def revoke(session: Session, agent: str, id: str) -> None:
+    async def work(hub: Hub) -> None:
+        await hub.agents.revoke_token(agent, id)
+
+    with_hub(session, work)

@@ -1,0 +1,35 @@
+"""`moot mcp hook`: run by a client's own hooks. Quick, silent, and never the reason why a session stumbles."""
+
+import json
+import os
+import sys
+
+import click
+
+from moot.cli.mcp import mcp
+from moot.cli.session import Session
+
+LONGEST = 16 << 20
+"""Bytes of an event that are read: a prompt is part of it."""
+
+
+@mcp.command(
+    "hook",
+    hidden=True,
+    examples=(
+        "moot mcp hook --client claude Stop < event.json",
+        "moot mcp hook --client codex --agent reviewer SessionStart < event.json",
+    ),
+)
+@click.argument("event", type=click.Choice(("Stop", "UserPromptSubmit", "SessionStart")))
+@click.option("--client", required=True, metavar="CLIENT", help="Which program runs the hook.")
+@click.option("--agent", default="", metavar="NAME", help="Who the session is; else by client and folder.")
+@click.pass_obj
+def hook(session: Session, event: str, client: str, agent: str) -> None:
+    """Hand what waits to the session that runs this hook."""
+    from moot.cli.coding import hooking  # noqa: PLC0415  the other verbs do without it
+
+    moment = hooking.asked(event, client, sys.stdin.buffer.read(LONGEST), os.environ, agent)
+    answer = hooking.run(session.home_folder(), moment)
+    if answer is not None:
+        click.echo(json.dumps(answer, ensure_ascii=False), color=False)

@@ -1,0 +1,62 @@
+"""What a person means by a word: a name, an id, or the beginning of an id that no other shares. Names win.
+
+Above: every command that takes one. Below: the hub, which knows names and whole ids only; programs have those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from moot import shapes
+from moot.cli.words import title
+from moot.errors import NotFound
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+MOST_LISTED = 10
+
+
+async def place(hub: Hub, ref: str) -> shapes.Conversation:
+    """The conversation that is meant; archived ones too, by their id."""
+    ref = ref.lstrip("#")
+    try:
+        return await hub.conversations.get(ref)
+    except NotFound as missing:
+        every = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
+        return await hub.conversations.get(only(ref, {each.id: title(each) for each in every}, missing))
+
+
+async def agent(hub: Hub, name: str) -> str:
+    """The name of whoever is meant."""
+    name = name.lstrip("@")
+    try:
+        return (await hub.agents.get(name)).name
+    except NotFound as missing:
+        every = {each.id: each.name for each in await hub.agents.list()}
+        return every[only(name, every, missing)]
+
+
+async def agents(hub: Hub, names: Iterable[str]) -> list[str]:
+    return [await agent(hub, name) for name in names]
+
+
+def only(begun: str, known: dict[str, str], missing: NotFound) -> str:
+    """The one id that begins so, or a refusal that lists them."""
+    found = [id for id in known if begun and id.startswith(begun)]
+    if len(found) == 1:
+        return found[0]
+    raise _ambiguous(begun, found, known) if found else missing
+
+
+def _ambiguous(begun: str, found: Sequence[str], known: dict[str, str]) -> NotFound:
+    told = [f"{id}  {known[id]}" for id in found[:MOST_LISTED]]
+    more = [f"and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []
+    return NotFound(
+        f'"{begun}" is the beginning of {len(found)} ids',
+        detail="\n".join([*told, *more]),
+        fix=("write more of it, or the name",),
+        ref=begun,
+        available=list(found[:50]),
+    )

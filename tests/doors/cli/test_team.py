@@ -1,0 +1,232 @@
+"""`moot agents new|set|rename|rm`: moot.toml changes and keeps its comments, and nothing that was said is lost."""
+
+import os
+import tomllib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.doors.cli.shell import Shell, Terminal, Told
+
+Moot = Callable[..., Told]
+
+OWN = """\
+# my own team
+[hub]
+user = "karl"      # me
+
+[[agents]]
+name = "arya"      # the first
+role = "backend"
+brain = "demo"
+# tools = ["shell:git"]
+
+# she reviews
+[[agents]]
+name = "brienne"
+brain = "code:cli_team:echo"
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def own(shell: Shell) -> Shell:
+    (shell.home / "moot.toml").write_text(OWN)
+    return shell
+
+
+def toml(shell: Shell) -> str:
+    return (shell.home / "moot.toml").read_text()
+
+
+def row(shell: Shell, name: str) -> dict[str, Any]:
+    return next(agent for agent in tomllib.loads(toml(shell))["agents"] if agent["name"] == name)
+
+
+# --- new -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("P-08")
+def test_a_new_agent_is_described_has_a_workspace_and_answers(own: Shell, moot: Moot) -> None:
+    told = moot("agents", "new", "fin", "--role", "reads ${X} filings", "--color", "teal")
+    assert (told.code, told.err) == (0, "Next: moot chat fin\n")
+    assert told.out.splitlines()[0] == f"✓ ● fin (brain: demo) is in {own.home}/moot.toml"
+    assert toml(own) == OWN + (
+        '\n[[agents]]\nname = "fin"\nrole = "reads $${X} filings"\nbrain = "demo"\ncolor = "teal"\n'
+    )
+    assert sorted(os.listdir(own.home / "agents" / "fin")) == ["IDENTITY.md", "ROLE.md", "SOUL.md", "USER.md"]
+    shown = moot("agents", "show", "fin", "--json").json
+    assert (shown["role"], shown["color"], shown["brain"]) == ("reads ${X} filings", 1, "demo")
+    assert moot("send", "fin", "hello", "--json").json["outcome"] == "replied"
+
+
+def test_a_new_agent_makes_the_first_home_too(moot: Moot, tmp_path_factory: pytest.TempPathFactory) -> None:
+    home = tmp_path_factory.mktemp("new") / "home"
+    told = moot("--home", str(home), "agents", "new", "fin", "--json")
+    assert (told.code, told.json["name"], told.json["next"]) == (0, "fin", [])
+    assert (home / "moot.toml").read_text() == '[[agents]]\nname = "fin"\nrole = ""\nbrain = "demo"\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (("new", "arya"), 1, "error[E205] moot.toml describes arya already\n  fix   moot agents set arya -h"),
+        (("new", "Not A Name"), 2, 'error[E202] "Not A Name" cannot be the name of an agent: shape\n'),
+        (("new", "karl"), 2, 'error[E202] "karl" cannot be the name of an agent: reserved\n'),
+        (("new", "fin", "--model", "gpt"), 2, 'error[E204] brain cannot be "gpt"\n  expected one of demo, '),
+        (("new", "fin", "--model", "auto"), 4, "error[E101] no key is set, so there is no model to choose\n"),
+        (("new", "fin", "--color", "red"), 2, 'error[E204] color cannot be "red"\n  expected empty, or one of '),
+        (("new", "fin", "--tools", "rocket"), 2, "error[E103] moot.toml:"),
+        (("set", "arya"), 2, "error[E204] say what to set, such as --role, --model or --color\n"),
+        (("set", "--role", "x"), 2, "error[E204] say whom: moot agents set NAME..., or --all\n"),
+        (("set", "ayra", "--role", "x"), 3, 'error[E201] moot.toml describes no agent "ayra"\n  did you mean arya?'),
+        (("set", "arya", "nobody", "--role", "x"), 3, 'error[E201] moot.toml describes no agent "nobody"\n'),
+        (("set", "--all", "--role", "x"), 2, "error[E204] setting all agents asks first, and nobody is there"),
+        (("rm", "arya"), 2, "error[E204] taking an agent out asks first, and nobody is there to answer: add --yes\n"),
+        (("rm", "nobody", "--yes"), 3, 'error[E201] moot.toml describes no agent "nobody"\n'),
+    ],
+)  # fmt: skip
+def test_what_is_refused_changes_nothing(
+    own: Shell, moot: Moot, words: tuple[str, ...], code: int, text: str
+) -> None:
+    told = moot("agents", *words)
+    assert told.err.startswith(text), told.err
+    assert told.code == code
+    assert toml(own) == OWN
+
+
+def test_a_name_that_the_registry_refuses_does_not_get_into_the_file(own: Shell, moot: Moot) -> None:
+    moot("agents", "rename", "arya", "sansa")
+    told = moot("agents", "new", "arya")
+    assert told.err.startswith('error[E202] "arya" cannot be the name of a new agent: sansa was called so\n')
+    assert moot("agents", "new", "sanṡa").code == 2
+    assert [agent["name"] for agent in tomllib.loads(toml(own))["agents"]] == ["sansa", "brienne"]
+    assert moot("send", "sansa", "hello", "--json").json["outcome"] == "replied"
+
+
+# --- set -----------------------------------------------------------------------------------------------------
+
+
+def test_setting_changes_the_values_and_nothing_else(own: Shell, moot: Moot) -> None:
+    told = moot("agents", "set", "arya", "--role", "payments", "--concurrency", "2")
+    assert (told.code, told.err) == (0, "")
+    assert told.out == '✓ ● arya  role = "payments" (was "backend")\n✓ ● arya  concurrency = 2\n'
+    changed = OWN.replace(
+        'role = "backend"\nbrain = "demo"', 'role = "payments"\nbrain = "demo"\nconcurrency = 2'
+    )
+    assert toml(own) == changed
+    assert moot("agents", "show", "arya", "--json").json["role"] == "payments"
+
+
+def test_auto_takes_the_first_provider_with_a_key_and_says_so(
+    own: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    told = moot("agents", "set", "--all", "--model", "auto", "--yes")
+    assert told.code == 0
+    assert told.err == (
+        "auto: openai:gpt-6.1-terra, by the key …cdef of openai\n"
+        "left as they are: brienne (they think with code of their own)\n"
+    )
+    assert row(own, "arya")["brain"] == "openai:gpt-6.1-terra"
+    assert row(own, "brienne")["brain"] == "code:cli_team:echo"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789abcdef")
+    [changed] = moot("agents", "set", "arya", "--model", "auto", "--json").json
+    assert changed["changes"]["brain"] == {
+        "previous": "openai:gpt-6.1-terra",
+        "value": "anthropic:claude-haiku-5-5",
+    }
+    moot("agents", "set", "arya", "--model", "openai")
+    assert row(own, "arya")["brain"] == "openai:gpt-6.1-terra"
+
+
+def test_a_model_without_a_key_is_set_and_told_of(own: Shell, moot: Moot) -> None:
+    told = moot("agents", "set", "arya", "--model", "anthropic:claude-haiku-5-5")
+    assert (told.code, told.err) == (0, "! arya uses anthropic, but no key is set\n")
+
+
+def test_on_a_terminal_all_of_them_are_asked_about(own: Shell) -> None:
+    terminal = Terminal(own, "agents", "set", "--all", "--role", "same")
+    try:
+        terminal.read_until("Set role = same for arya, brienne? [Y/n]")
+        terminal.type("n")
+        assert terminal.process.wait(timeout=10) == 130
+    finally:
+        terminal.close()
+    assert toml(own) == OWN
+
+
+# --- while something runs --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hub(own: Shell) -> Iterator[int]:
+    told = own.moot("up", "--detach", "--json")
+    yield int(told.json["pid"])
+    own.moot("stop", "--all")
+
+
+def test_a_running_hub_is_told_as_far_as_it_can_take_it(own: Shell, moot: Moot, hub: int) -> None:
+    made = moot("agents", "new", "fin", "--role", "counts")
+    assert made.err == "Next: moot agent start fin\n      moot chat fin\n"
+    assert [agent["name"] for agent in moot("agents", "list", "--json").json] == ["arya", "brienne", "fin"]
+    assert own.moot("agent", "start", "fin").code == 0
+    assert moot("send", "fin", "hello", "--json").json["outcome"] == "replied"
+    told = moot("agents", "set", "arya", "fin", "--role", "other")
+    assert told.err == (
+        f"the hub (pid {hub}) goes on with what it read at its start: moot stop, then moot up\n"
+        "fin runs as a daemon, as it was: moot agent restart fin\n"
+    )
+    gone = moot("agents", "rm", "fin", "--yes", "--json").json
+    assert gone["removed"] == "fin"
+    assert gone["stopped"] is not None
+    assert moot("agent", "status", "fin", "--json").json[0]["activity"]["state"] == "paused"
+
+
+# --- rm and rename -------------------------------------------------------------------------------------------
+
+
+def test_who_is_taken_out_is_not_waited_for_and_comes_back_with_its_history(own: Shell, moot: Moot) -> None:
+    said = moot("chat", "arya", "-m", "before", "--json").json["receipt"]
+    assert moot("agents", "rm", "arya", "--yes").out == (
+        f"✓ arya is no longer in {own.home}/moot.toml; what it said stays\n"
+    )
+    assert toml(own) == OWN.replace(
+        '[[agents]]\nname = "arya"      # the first\nrole = "backend"\nbrain = "demo"\n# tools = ["shell:git"]\n\n', ""
+    )  # fmt: skip
+    told = moot("chat", "arya", "-m", "are you there?", "--json").json
+    assert told["outcome"] == "queued"
+    assert [(part["duty"], part["rule"]) for part in told["receipt"]["deliveries"]] == [("blocked", "paused")]
+    assert len(moot("conv", "show", said["conversation"], "--json").json["messages"]) == 3
+    assert moot("agents", "new", "arya").code == 0
+    assert moot("chat", "arya", "-m", "and now?", "--json").json["outcome"] == "replied"
+
+
+@pytest.mark.req("J-01")
+def test_a_renamed_agent_answers_by_both_names_and_is_hosted_by_every_process(own: Shell, moot: Moot) -> None:
+    told = moot("agents", "rename", "arya", "sansa")
+    assert (told.code, told.out, told.err) == (0, "arya is called sansa now\n", "")
+    assert toml(own) == OWN.replace('name = "arya"', 'name = "sansa"')
+    for name in ("sansa", "arya"):
+        assert moot("send", name, "hello", "--json").json["replies"][0]["from"] == "sansa"
+
+
+@pytest.mark.req("J-01")
+def test_a_file_that_still_has_the_old_name_starts_the_same_agent(own: Shell, moot: Moot) -> None:
+    moot("agents", "rename", "arya", "sansa")
+    (own.home / "moot.toml").write_text(OWN)
+    assert moot("send", "sansa", "hello", "--json").json["outcome"] == "replied"
+    moot("agents", "set", "sansa", "--role", "changed")
+    assert row(own, "arya")["role"] == "changed"
+    own.moot("up", "--detach")
+    try:
+        state = {agent["name"]: agent["reachability"] for agent in moot("agents", "list", "--json").json}
+        assert state == {"sansa": "live", "brienne": "live"}
+    finally:
+        own.moot("stop")

@@ -1,0 +1,149 @@
+"""`--watch` and `logs`: what is shown again when it changes, and what processes have written down."""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.doors.cli.shell import Shell, Terminal, Told
+
+Moot = Callable[..., Told]
+SECONDS = 20.0
+
+pytestmark = pytest.mark.req("P-08")
+
+
+@pytest.fixture
+def running(shell: Shell) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+    """Commands that go on until they are told to stop."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*words: str) -> "subprocess.Popen[str]":
+        started.append(shell.start(*words))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def lines_until(process: "subprocess.Popen[str]", wanted: Callable[[str], bool]) -> list[str]:
+    assert process.stdout is not None
+    seen: list[str] = []
+    until = time.monotonic() + SECONDS
+    while not seen or not wanted(seen[-1]):
+        assert time.monotonic() < until, seen
+        seen.append(process.stdout.readline())
+        assert seen[-1], f"it ended: {seen}"
+    return seen
+
+
+def test_status_is_shown_again_when_it_has_changed(
+    moot: Moot, running: Callable[..., "subprocess.Popen[str]"]
+) -> None:
+    moot("conv", "new", "build", "--with", "arya")
+    watching = running("status", "--watch", "--json")
+    [first] = lines_until(watching, bool)
+    assert json.loads(first)["done"] == []
+    moot("send", "--conv", "build", "@arya hello")
+
+    def is_done(line: str) -> bool:
+        told: dict[str, Any] = json.loads(line)
+        return [row["agent"] for row in told["done"]] == ["arya"]
+
+    lines_until(watching, is_done)
+
+
+def test_in_a_pipe_each_answer_stands_behind_the_last_without_escapes(
+    moot: Moot, running: Callable[..., "subprocess.Popen[str]"]
+) -> None:
+    watching = running("agents", "status", "--watch", "arya")
+    seen = lines_until(watching, lambda line: "arya" in line)
+    moot("send", "arya", "hello")
+    seen += lines_until(watching, lambda line: "just now" in line)
+    assert "\x1b" not in "".join(seen)
+    assert sum("runs in" in line for line in seen) == 2
+
+
+def test_on_a_terminal_it_is_drawn_in_place_until_interrupted(shell: Shell) -> None:
+    terminal = Terminal(shell, "status", "--watch", env={"LINES": "8", "COLUMNS": "80"})
+    try:
+        terminal.read_until("\x1b[H\x1b[J")
+        terminal.read_until("hub      does not run")
+        terminal.read_until("more lines")
+        terminal.process.send_signal(2)
+        assert terminal.process.wait(timeout=10) == 130
+    finally:
+        terminal.close()
+
+
+def test_a_dumb_terminal_gets_no_escapes(shell: Shell) -> None:
+    terminal = Terminal(shell, "status", "--watch", env={"TERM": "dumb"})
+    try:
+        terminal.read_until("done")
+        assert "\x1b" not in terminal.seen
+    finally:
+        terminal.close()
+
+
+# --- logs ----------------------------------------------------------------------------------------------------
+
+
+def test_the_log_of_the_hub(shell: Shell, moot: Moot) -> None:
+    told = moot("logs")
+    assert told.err == (
+        "error[E201] there is no log of the hub: it never ran in the background\n"
+        "  fix   moot up --detach\n"
+        "  more  moot explain E201\n"
+    )
+    assert shell.moot("up", "--detach").code == 0
+    assert shell.moot("stop").code == 0
+    assert moot("logs").out.splitlines()[-1] == "stopped"
+    told = moot("logs", "--lines", "1", "--json").json
+    assert told == {"path": str(shell.home / "logs" / "hub.log"), "lines": ["stopped"]}
+
+
+def test_a_hub_in_the_foreground_says_where_its_log_is(shell: Shell, moot: Moot) -> None:
+    hub = shell.start("up", "--json")
+    try:
+        assert hub.stdout is not None
+        pid = json.loads(hub.stdout.readline())["pid"]
+        assert moot("logs").err.startswith(
+            f"error[E201] the hub (pid {pid}) logs to the terminal it was started in\n"
+        )
+    finally:
+        hub.terminate()
+        hub.communicate()
+
+
+def test_a_log_is_followed_also_when_it_begins_anew(
+    shell: Shell, running: Callable[..., "subprocess.Popen[str]"]
+) -> None:
+    path = shell.home / "logs" / "hub.log"
+    path.parent.mkdir()
+    path.write_text("one\n\x1b[31mred\x1b[0m\n")
+    following = running("logs", "-f")
+    seen = lines_until(following, lambda line: "red" in line)
+    assert seen == ["one\n", "\\x1b[31mred\\x1b[0m\n"]
+    with path.open("a") as file:
+        file.write("two\nthr")
+        file.flush()
+        assert lines_until(following, lambda line: line == "two\n") == ["two\n"]
+        file.write("ee\n")
+    assert lines_until(following, bool) == ["three\n"]
+    path.write_text("new\n")
+    assert lines_until(following, bool) == ["new\n"]
+
+
+def test_a_followed_log_in_json_is_one_object_a_line(
+    shell: Shell, running: Callable[..., "subprocess.Popen[str]"]
+) -> None:
+    path = shell.home / "logs" / "arya.log"
+    path.parent.mkdir()
+    path.write_text("one\n")
+    following = running("agents", "logs", "arya", "-f", "--json")
+    assert [json.loads(line) for line in lines_until(following, bool)] == [{"line": "one"}]
