@@ -108,6 +108,8 @@ async def test_what_waits_is_read_and_who_speaks_is_stopped(hub: Any) -> None:
     [waiting] = await hub.inbox(unread=True)
     assert isinstance(waiting, shapes.Received)
     assert (waiting.message.id, waiting.unread) == (answer.id, True)
+    never_given = ("nonsense", "nowhere:3", f"{answer.conversation}:0")
+    assert [m.id for m in (await hub.check(handed=never_given)).messages] == [answer.id]
     await hub.conversations.read(answer.conversation, answer.seq)
     assert await hub.inbox(unread=True) == []
     assert await hub.conversations.stop(answer.conversation) == ()
@@ -150,6 +152,8 @@ async def test_edits_are_optimistic_and_deletes_leave_a_place(hub: Any) -> None:
         await hub.edit(receipt.id, "hullo", version=1)
     assert raised.value.facts["current_version"] == 2
     assert (await hub.delete(receipt.id, version=2)).metadata["deleted"] is True
+    with pytest.raises(Conflict, match="taken back"):
+        await hub.ask_again(receipt.id, ["arya"])
 
 
 async def test_refusals_keep_their_class_and_facts(hub: Any) -> None:
