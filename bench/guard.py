@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.posts import USER, open_store, posting
+from moot.flow.posted import Posted
 from moot.model.ids import ConversationId
 from moot.ports import Page
 from moot.stores.sqlite.store import SqliteStore
@@ -29,8 +30,8 @@ async def write(home: Path, producers: int) -> None:
     async def producer(number: int) -> None:
         for n in range(10**9):
             key = f"{number}-{n}"
-            receipt = await store.transact(*posting(rooms[(number + n) % ROOMS], key))
-            os.write(1, f"{receipt.conversation} {receipt.seq} {key}\n".encode())
+            posted: Posted = await store.transact(*posting(rooms[(number + n) % ROOMS], key))
+            os.write(1, f"{posted.message.conversation} {posted.message.seq} {key}\n".encode())
 
     await asyncio.gather(*(producer(number) for number in range(producers)))
 

@@ -23,7 +23,9 @@ def nothing(*_: Any) -> None:
 
 async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_open(tmp_path: Path) -> None:
     people: Any = SimpleNamespace()
-    neighbours = Neighbours(tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, live=nothing)
+    neighbours = Neighbours(
+        tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, live=nothing, lost=nothing
+    )
     answers: asyncio.Queue[Line] = asyncio.Queue()
     await neighbours.listen()
     peer = await connect(tmp_path / "hub.sock", lambda said, _: answers.put_nowait(said), nothing)

@@ -356,3 +356,23 @@ async def test_only_what_can_be_known_may_be_said_of_reach(tmp_path: Path) -> No
         await hub.agents.arrive("mcp", name="x")
         with pytest.raises(BadValue, match="no such reach"):
             await hub.agents.seen("x", door="mcp", reach="live")
+
+
+# --- what is told ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("S-13")
+async def test_what_agents_write_to_each_other_is_told_as_sent_and_as_received(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x, y = await comes_in(hub, "x"), await comes_in(hub, "y")
+        start = hub.position
+        sent = await x.send("y", "hello")
+        await hub.send("y", "a person's words are no agent message")
+        await y.check()
+        told = await hub.past(start, types=["agent_message.sent", "agent_message.received"])
+        assert [(event.type, event.by) for event in told.events] == [
+            ("agent_message.sent", "x"),
+            ("agent_message.received", "y"),
+        ]
+        expected = {"from": "x", "to": "y", "link_id": None, "channel": sent.conversation, "message": sent.id}
+        assert [event.body for event in told.events] == [expected, expected]

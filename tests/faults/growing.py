@@ -25,8 +25,11 @@ from moot.hub import Hub
 from moot.hub.tuned import run
 
 ROOMS = 64
+"""Many, so that many turns share a commit: it is not the disk that is tried here."""
 AGENTS = ("ann", "ben", "cat")
 AT_ONCE = 16
+IN_MEMORY = "/dev/shm"
+"""Where syncing costs nothing; what a process holds does not depend on it."""
 QUIET_SECONDS = 0.5
 """After which nothing is under way any more, the full-text index included."""
 SETTINGS = (
@@ -35,6 +38,7 @@ SETTINGS = (
 
 
 thought = itertools.count()
+connected = itertools.count()
 
 
 async def think(turn: Any) -> str:
@@ -48,6 +52,7 @@ async def connect(socket: Path, times: int) -> None:
     async def some(count: int) -> None:
         for n in range(count):
             async with RemoteHub.open(socket) as hub:
+                next(connected)
                 if n % 3 == 0:
                     await hub.conversations.get("room-0")
                 if n % 3 == 1:
@@ -56,7 +61,7 @@ async def connect(socket: Path, times: int) -> None:
                     following.cancel()
                     await asyncio.gather(following, return_exceptions=True)
 
-    await asyncio.gather(*(some(times // AT_ONCE) for _ in range(AT_ONCE)))
+    await asyncio.gather(*(some(-(-times // AT_ONCE)) for _ in range(AT_ONCE)))
 
 
 async def turns(hub: Hub, times: int) -> None:
@@ -67,7 +72,8 @@ async def turns(hub: Hub, times: int) -> None:
             await hub.post(f"room-{room}", "what do you say?")
             await hub.settled(f"room-{room}", timeout=60)
 
-    await asyncio.gather(*(some(room, times // ROOMS // len(AGENTS)) for room in range(ROOMS)))
+    rounds = -(-times // (ROOMS * len(AGENTS)))
+    await asyncio.gather(*(some(room, rounds) for room in range(ROOMS)))
 
 
 def held() -> dict[str, int]:
@@ -77,6 +83,7 @@ def held() -> dict[str, int]:
     status = Path("/proc/self/status").read_text()
     return {
         "turns": next(copy(thought)),
+        "connects": next(copy(connected)),
         "files": len(os.listdir("/proc/self/fd")),
         "threads": threading.active_count(),
         "objects": len(gc.get_objects()),
@@ -105,5 +112,5 @@ async def serve(home: Path) -> None:
 
 
 if __name__ == "__main__":
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=IN_MEMORY if os.path.isdir(IN_MEMORY) else None) as folder:
         run(serve(Path(folder)))

@@ -152,7 +152,7 @@ class Model(RuleBasedStateMachine):
         if room.archived:
             self.refused(Closed, post, command)
             return
-        receipt = self.do(post, command)
+        receipt = self.do(post, command).receipt()
         room.said.append(Said("user", text, key=key))
         assert (receipt.seq, receipt.hop, receipt.replayed) == (len(room.said), 0, False)
         assert receipt.root == receipt.id
@@ -172,7 +172,7 @@ class Model(RuleBasedStateMachine):
     def repeats(self, which: int) -> None:
         """The same key and body: the first answer, and nothing new, whatever became of the room."""
         key, (name, seq, text) = self.pick(which)
-        receipt = self.do(post, self.posting(name, text, key))
+        receipt = self.do(post, self.posting(name, text, key)).receipt()
         assert (receipt.seq, receipt.replayed) == (seq, True)
 
     @precondition(lambda self: self.keys)

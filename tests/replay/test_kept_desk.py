@@ -44,6 +44,7 @@ def assert_same(desk: KeptDesk, fresh: KeptDesk, scopes: Sequence[Scope]) -> Non
     for where, found in fresh.conversations.items():
         assert desk.conversations[where] == found
         assert ordered(desk.members_of[where]) == ordered(fresh.members_of[where])
+        assert ordered(desk.roster(where).agents) == ordered(fresh.roster(where).agents)
         assert ordered(desk.turns_of[where]) == ordered(fresh.turns_of[where])
         assert ordered(desk.rounds_of[where]) == ordered(fresh.rounds_of[where])
     for who, participant in fresh.participants.items():

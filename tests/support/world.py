@@ -197,7 +197,7 @@ class World:
 
     async def post(self, where: str, author: str, text: str, **fields: Any) -> Any:
         command = post.posting(ParticipantId(author), self.where[where], text, **fields)
-        return await self.do(post, command)
+        return (await self.do(post, command)).receipt()
 
     async def claim(self, where: str, agent: str) -> Turn | None:
         for turn in await self.open_turns(where):

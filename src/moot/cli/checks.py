@@ -58,6 +58,8 @@ class Check(Struct, frozen=True):
 
 async def everything(home: Home) -> list[Check]:
     """All that can be seen without asking anybody outside this machine."""
+    from moot.cli.coding.checking import connected_clients  # noqa: PLC0415  it is told what a check is here
+
     return [
         *_versions(),
         *_folder(home),
@@ -68,6 +70,7 @@ async def everything(home: Home) -> list[Check]:
         *_daemons(home),
         *_port(home),
         *await database(home),
+        *await connected_clients(home),
     ]
 
 

@@ -12,6 +12,7 @@ import click
 from moot.cli import meaning
 from moot.cli.agents import agents, mark
 from moot.cli.exits import FAILED, OK
+from moot.cli.grammar import SECONDS
 from moot.cli.logs import SHOWN_LINES
 from moot.cli.logs import show as show_log
 from moot.cli.opening import can_run, home_of, set_up_logs, with_hub, with_reading
@@ -197,7 +198,7 @@ def logs(session: Session, name: str, follow: bool) -> None:
 @agents.command("ping", examples=("moot agent ping arya", "moot agent ping arya --think"))
 @click.argument("name")
 @click.option("--think", is_flag=True, help="Also send a real message and wait for the reply.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=30.0, help="Seconds to wait for it (30).")
+@click.option("--timeout", type=SECONDS, metavar="SECS", default=30.0, help="Seconds to wait for it (30).")
 @click.pass_obj
 def ping(session: Session, name: str, think: bool, timeout: float) -> int:
     """Test in three steps whether an agent can be reached: known, woken, answering."""
@@ -215,12 +216,15 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
             "agent": agent.name,
             "known": True,
             "reachability": agent.reachability,
-            "woken": pong is not None and agent.name in pong.get("agents", ()),
+            "kind": agent.kind,
+            "woken": agent.reachability == "live"
+            if agent.kind == "external"
+            else pong is not None and agent.name in pong.get("agents", ()),
             "pid": pong.get("pid") if pong else None,
             "milliseconds": round((time.perf_counter() - begun) * 1000, 2) if pong else None,
             "answered": "not asked",
         }
-        if think and told["woken"]:
+        if think and (told["woken"] or agent.kind == "external"):
             told["answered"] = await _answer(hub, agent.name, timeout)
         return told
 
@@ -229,7 +233,17 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
         session.screen.data(told)
     else:
         _tell_ping(session, told)
-    return OK if told["woken"] and not str(told["answered"]).startswith("failed") else FAILED
+    reached = told["woken"] or (told["kind"] == "external" and told["reachability"] != "away")
+    return OK if reached and not str(told["answered"]).startswith("failed") else FAILED
+
+
+OUTSIDE = {
+    "live": "it waits for messages: what is for it is read at once",
+    "next-turn": "its hooks hand over what waits when its next turn ends or begins",
+    "on-demand": "its session is there, and reads when it asks; moot mcp install --wake hands over sooner",
+    "away": "no session of it is there; messages wait",
+}
+"""What can be said of an agent that is somebody else's process."""
 
 
 async def _answer(hub: Hub, name: str, timeout: float) -> str:  # noqa: ASYNC109  the option's own name
@@ -248,7 +262,9 @@ def _tell_ping(session: Session, told: dict[str, Any]) -> None:
     say = session.screen.say
     say(f"{session.screen.name(told['agent'])}")
     say(f"  ✓ known       {told['reachability']}")
-    if told["woken"]:
+    if told["kind"] == "external":
+        say(f"  {'✓' if told['woken'] else '·'} woken       {OUTSIDE[told['reachability']]}")
+    elif told["woken"]:
         say(f"  ✓ woken       its process ({told['pid']}) answered in {told['milliseconds']} ms")
     else:
         say(f"  ✗ woken       no process answered; messages wait.  moot agent start {told['agent']}")

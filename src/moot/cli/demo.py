@@ -3,12 +3,15 @@
 import asyncio
 import shutil
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import click
 
 from moot import shapes
+from moot.brains.code import AgentSpec
 from moot.cli.dialogue import Dialogue
 from moot.cli.fake_model import fake_model
 from moot.cli.grammar import leaf
@@ -19,8 +22,9 @@ from moot.cli.start import shown
 from moot.cli.talk import Outcome, Talk, View
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import agents_in, marks_of, round_line, title
-from moot.errors import BadValue
+from moot.errors import BadValue, HubRunning
 from moot.hub import Hub
+from moot.hub.running import HubLock
 from moot.settings import Home, load
 from moot.wiring import configured_agents
 
@@ -29,6 +33,9 @@ DEMO_BRAIN = "demo/1"
 FAKE_MODEL = "fake model"
 SIGN = "# The demo team of `moot demo`. Scripted: no model is called."
 TOML = f"""{SIGN}
+[hub]
+port = 0  # any free one
+
 [[agents]]
 name = "analyst"
 role = "analyst"
@@ -153,7 +160,20 @@ class Demo:
         if self.brain == FAKE_MODEL or not self._home.toml.exists():
             self._home.toml.write_text(self.toml, encoding="utf-8")
         agents = configured_agents(load(self._home), self._home, fast=fast)
-        async with Hub.open(self._home.path, agents=agents) as hub:
+        with ExitStack() as held:
+            await self._played(agents, self._hub_lock(held))
+
+    def _hub_lock(self, held: ExitStack) -> HubLock | None:
+        """Where a person stays, the demo is a hub that other programs can reach, unless another demo is."""
+        if not self._session.is_terminal or self._session.json:
+            return None
+        with suppress(HubRunning):
+            return held.enter_context(HubLock(self._home))
+        return None
+
+    async def _played(self, agents: list[AgentSpec], lock: HubLock | None) -> None:
+        socket = self._home.hub_sock if lock is not None else None
+        async with Hub.open(self._home.path, agents=agents, socket=socket) as hub:
             where = await self._fresh(hub)
             self._introduce(where)
             talk = Talk(hub, where, self._view(hub, where))
@@ -164,6 +184,8 @@ class Demo:
                 done = await self._open(hub, dialogue)
                 if self._session.json:
                     await self._answer(hub, where, done)
+                elif lock is not None:
+                    await self._join_in_with_doors_open(hub, dialogue, lock)
                 elif self._session.is_terminal:
                     await self._join_in(dialogue)
                 else:
@@ -214,6 +236,18 @@ class Demo:
         self._session.left = "left the demo."
         self._screen.say("Next:  type something · /why · /help · moot demo --tour loop      Ctrl+D leaves")
         await dialogue.run()
+
+    async def _join_in_with_doors_open(self, hub: Hub, dialogue: Dialogue, lock: HubLock) -> None:
+        from moot.cli.doors import asking, connecting, open_doors  # noqa: PLC0415  heavy, and the story comes first
+
+        instance = f"i{uuid4().hex[:12]}"
+        facts = {"instance": instance, "started_at": shapes.when(time.time())}
+        async with open_doors(hub, self._home, facts) as at:
+            lock.announce(instance, (at.host, at.port, at.url))
+            self._screen.say("While this runs, from another terminal:")
+            self._screen.say(f"  {asking(self._home, at.url)}")
+            self._screen.say(f"  {connecting(self._home)}")
+            await self._join_in(dialogue)
 
     async def _explain(self, dialogue: Dialogue, done: Outcome) -> None:
         self._screen.say("\nWhy it went so (moot why, or /why in a chat):")

@@ -20,17 +20,31 @@ from moot.hub import backups
 from moot.settings import Home
 
 SIGNS: Final = {BAD: "✗", WARN: "!", OK: "✓"}
-TOPICS: Final[dict[str, Callable[[Home], Awaitable[list[Check]]]]] = {"db": database, "net": network}
-"""What can be looked at alone; net also asks providers of models, which the rest never does."""
+
+
+async def mcp(home: Home) -> list[Check]:
+    from moot.cli.coding.checking import coding_clients  # noqa: PLC0415  only this topic needs it
+
+    return await coding_clients(home)
+
+
+TOPICS: Final[dict[str, Callable[[Home], Awaitable[list[Check]]]]] = {
+    "db": database,
+    "net": network,
+    "mcp": mcp,
+}
+"""What can be looked at alone; net also asks providers of models, mcp also starts a server: the rest never does."""
 
 
 @leaf("doctor", examples=("moot doctor", "moot doctor net --json", "moot doctor --fix"))
-@click.argument("topic", required=False, type=click.Choice(list(TOPICS)), metavar="[db|net]")
+@click.argument("topic", required=False, type=click.Choice(list(TOPICS)), metavar="[db|net|mcp]")
 @click.option("--fix", is_flag=True, help="Repair what is safe to repair; a backup is made first.")
 def doctor(session: Session, topic: str | None, fix: bool) -> int:
-    """Check the home, the settings, what runs and the database; or db or net alone.
+    """Check that all is well, and repair what is safe: home, settings, what runs, the database; or one topic.
 
+    db looks at the database alone.
     net looks at the hub's port, and asks every provider whose key is set for its list of models.
+    mcp starts the server as coding CLIs do, and says how each of them stands.
     """
     set_up_logs(session)
     home = home_of(session)

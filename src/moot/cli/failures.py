@@ -51,6 +51,8 @@ def _usage(error: click.UsageError) -> BadValue:
     suggestions = tuple(getattr(error, "suggestions", ()) or getattr(error, "possibilities", None) or ())
     known = getattr(error, "known", ())
     message = error.message if hasattr(error, "word") else error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        message = f"{path} has no option {error.option_name}"  # what comes near has a line of its own
     fix = tuple(f"{path} {word}" for word in suggestions[:1]) if known else ()
     return BadValue(
         message[:1].lower() + message[1:].rstrip("."),

@@ -1,5 +1,6 @@
 """How commands are written: global options before and behind the command, examples first in every help."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -9,20 +10,31 @@ import click
 from moot.cli.session import Session
 
 
-class Least(click.ParamType[Any]):
-    """A number that is not below a bound; the bound is told in the refusal, not in every help."""
+class Number(click.ParamType[Any]):
+    """A number within bounds; they are told in the refusal, not in every help."""
 
-    def __init__(self, bound: float, kind: type[int] | type[float]) -> None:
+    def __init__(self, least: float, kind: type[int] | type[float] = int, most: float | None = None) -> None:
         self.name = "number"
-        self._range = click.IntRange(min=int(bound)) if kind is int else click.FloatRange(min=bound)
+        self._least, self._kind, self._most = least, kind, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return self._range.convert(value, param, ctx)
+        what = "whole number" if self._kind is int else "number"
+        upto = "" if self._most is None else f" and at most {self._most}"
+        try:
+            number = self._kind(value)
+        except ValueError:
+            self.fail(f'"{value}" is no {what}; expected one of at least {self._least}{upto}', param, ctx)
+        if not self._least <= number <= (math.inf if self._most is None else self._most):
+            self.fail(
+                f"{value} is out of bounds; expected a {what} of at least {self._least}{upto}", param, ctx
+            )
+        return number
 
 
-SECONDS = Least(0, float)
-AT_LEAST_0 = Least(0, int)
-AT_LEAST_1 = Least(1, int)
+SECONDS = Number(0, float)
+AT_LEAST_0 = Number(0)
+AT_LEAST_1 = Number(1)
+PORT = Number(0, most=65535)
 
 
 class UnknownCommand(click.UsageError):

@@ -15,7 +15,7 @@ from moot.rules.mentions import nearest
 
 START = """\
   moot demo                          watch three offline demo agents talk (no key)
-  moot agents list                   who is here: agents are described in moot.toml
+  moot agents new arya --role "…"    make an agent; moot agents list shows who is here
   moot send arya "what changed?"     one question, one answer
   moot chat arya gendry              talk with both, line by line
   moot conv new build --with arya    a conversation with a name

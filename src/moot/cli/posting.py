@@ -7,21 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moot import shapes
+from moot.cli.absence import unwoken
 from moot.cli.brakes import paused, warn
-from moot.cli.exits import OK, OUTCOMES, PAUSED, WAITED
+from moot.cli.exits import NO_KEY, OK, OUTCOMES, PAUSED, WAITED
 from moot.cli.failures import text as error_text
-from moot.cli.opening import host_the_absent
+from moot.cli.opening import home_of, host_the_absent
+from moot.cli.screen import ago
 from moot.cli.session import Session
-from moot.cli.talk import Outcome, Talk, View
+from moot.cli.talk import Away, Outcome, Talk, View
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import agents_in, marks_of
-from moot.errors import BadText, NotFound, Undelivered
+from moot.errors import BadText, NoKey, NotFound, Undelivered
 from moot.rules.mentions import parse
 
 if TYPE_CHECKING:
     from moot.hub import Hub
 
 WAIT_SECONDS: Final = 120.0
+MODEL_BRAINS: Final = ("anthropic", "openai")
 REACHED: Final = {
     "queued": frozenset[str](),
     "delivered": frozenset({"queued", "held", "woken", "owed", "blocked", "cancelled"}),
@@ -78,9 +81,12 @@ async def posted(
         await warn(session, hub, where, receipt)
         if wait is None:
             why = await hub.why(receipt.id)
-            return Outcome(receipt, (), "queued", why, why, where)
-        done = await talk.outcome(receipt, await talk.wait(wait))
-        await talk.read()
+            done = Outcome(receipt, (), "queued", why, why, where)
+        else:
+            done = await talk.outcome(receipt, await talk.wait(wait))
+            await talk.read()
+        for line in await unwoken(hub, done.why):
+            session.screen.note(line)
         return done
 
 
@@ -118,9 +124,30 @@ def told(session: Session, done: Outcome, required: str = "queued") -> int:
         if brake is not None:
             session.screen.note(error_text(brake, (), word="paused"))
     code = OUTCOMES[done.outcome]
+    if done.outcome == "failed" and (missing := missing_key(session, done)) is not None:
+        if not session.json:
+            session.screen.note(error_text(missing, ()))
+        return NO_KEY
     if code == OK and (short or brake is not None):
         return WAITED if short else PAUSED
     return code
+
+
+def missing_key(session: Session, done: Outcome) -> NoKey | None:
+    """What an agent that could not answer lacks, if it is a key."""
+    from moot.settings import load  # noqa: PLC0415  only where something failed
+    from moot.wiring import model  # noqa: PLC0415  as above
+
+    home = home_of(session)
+    failed = {row.agent for row in done.why.agents if row.state == "failed"}
+    for row in load(home).agents:
+        if row.name in failed and row.brain.partition(":")[0] in MODEL_BRAINS:
+            try:
+                model(row.brain, home, who=f"agent {row.name}")
+            except NoKey as missing:
+                fix = (missing.fix[0], f"moot agents set {row.name} --model demo")
+                return NoKey(missing.title, detail=missing.detail, fix=fix, **missing.facts)
+    return None
 
 
 def not_reached(required: str, agents: list[str]) -> Undelivered:
@@ -129,6 +156,15 @@ def not_reached(required: str, agents: list[str]) -> Undelivered:
         detail="the message is kept, and waits for them",
         fix=(f"moot agents show {agents[0]}",),
     )
+
+
+def waits_for(away: Away) -> str:
+    """Queued, and why nobody answers yet (E502)."""
+    agent = away.agent
+    seen = f"last seen {ago(agent.last_active)}" if agent.last_active else "never seen yet"
+    waiting = "1 message waits" if away.waiting == 1 else f"{away.waiting} messages wait"
+    start = f"\n  fix   moot agent start {agent.name}" if agent.kind == "agent" else ""
+    return f"queued[E502] {agent.name} is away ({seen}). {waiting} for it.{start}"
 
 
 def tell(session: Session, done: Outcome) -> None:
@@ -141,10 +177,9 @@ def tell(session: Session, done: Outcome) -> None:
         case "queued":
             screen.say(f"queued as {done.receipt.id}")
         case "owed":
-            away = "is away and will answer when it is back"
-            if len(states["owed"]) > 1:
-                away = "are away and will answer when they are back"
-            screen.say(f"queued as {done.receipt.id}: {names['owed']} {away}")
+            screen.say(f"queued as {done.receipt.id}")
+            for away in done.away:
+                screen.note(waits_for(away))
         case "passed":
             screen.note(f"{names['passed']} read it and chose to say nothing")
         case "timed_out":

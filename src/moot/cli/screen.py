@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -163,6 +164,12 @@ class Screen:
 
     def strong(self, text: str) -> str:
         return click.style(text, bold=True) if self.colour else text
+
+    def beside(self, left: str, right: str) -> str:
+        """Two things in one line, or below each other where a terminal is too narrow."""
+        line = f"{left}        {right}".rstrip()
+        fits = not sys.stdout.isatty() or len(line) <= shutil.get_terminal_size().columns
+        return line if fits or not right else f"{left}\n        {right}"
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Columns as wide as what is in them; the last one takes what is left."""

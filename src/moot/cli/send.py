@@ -63,6 +63,7 @@ class SendLeaf(Leaf):
 @click.option("--interrupt", is_flag=True, help="Stop whoever speaks there now; this comes first.")
 @click.option("--max-turns", type=AT_LEAST_1, metavar="N", help="At most N agent turns for this message.")
 @click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
+@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
 @click.option("--idempotency-key", metavar="K", help="The same key again stores nothing twice.")
 @click.pass_obj
 def send(session: Session, /, **options: Any) -> int:
@@ -89,6 +90,7 @@ class Order(Struct, frozen=True):
     interrupt: bool
     max_turns: int | None
     speaker: str | None
+    plain: bool
     idempotency_key: str | None
 
     @property
@@ -149,7 +151,7 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
             where = await voice.conversations.implicit([agent])  # between agents the pair's own rules hold
         else:
             where, options["ref"] = await one_shot(voice, agent, text, key)
-        done = await posted(session, voice, where, text, wait=order.patience, **options)
+        done = await posted(session, voice, where, text, wait=order.patience, plain=order.plain, **options)
         await put_away(voice, done)
         return done
 

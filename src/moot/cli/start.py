@@ -27,7 +27,8 @@ def _nothing_yet(session: Session, home: Path) -> None:
     screen = session.screen
     screen.say("Nothing is set up yet. Pick one:")
     screen.say("  moot demo            watch three offline demo agents talk (no key, 40 s)")
-    screen.say("  moot init            make your own agents (three questions)\n")
+    screen.say("  moot init            make your own agents (three questions)")
+    screen.say("  moot mcp install     connect Claude Code, Codex or Gemini CLI\n")
     written = "" if (home / "moot.db").exists() else " (nothing written yet)"
     screen.say(f"Data would live in {shown(home)}{written}.    More: moot --help")
 

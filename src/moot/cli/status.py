@@ -19,6 +19,7 @@ from moot.hub.running import running_hub
 
 DONE_SECONDS = 24 * 3600
 MOST = 10
+SHOWN = 60
 FAILED = ("failed", "expired")
 
 
@@ -134,15 +135,17 @@ def show(screen: Screen, found: dict[str, Any]) -> None:
     ):
         screen.say(f"\n{screen.strong(title)}")
         for row in rows:
-            screen.say(f"  {safe(_line(row))}")
+            left, right = _line(row)
+            screen.say(screen.beside(f"  {safe(left)}", right))
         if not rows:
             screen.say(screen.dim("  nothing"))
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: dict[str, Any]) -> tuple[str, str]:
+    """What it is, and what can be done about it."""
     match row.get("what"):
         case "unread":
-            text = row["message"]["text"].strip().splitlines()[0][:60]
+            text = row["message"]["text"].strip().splitlines()[0][:SHOWN]
             told = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
         case "failed":
             told = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
@@ -150,5 +153,8 @@ def _line(row: dict[str, Any]) -> str:
             told = f"{row['conversation']}: {row['agent']} is away, a message waits for it"
         case _:
             at = clock_time(row["at"] or row["since"])
-            return f"{at}  {row['agent']} in {row['conversation']}{'' if row['at'] else ', ' + row['state']}"
-    return f"{told}        {row['fix']}"
+            return (
+                f"{at}  {row['agent']} in {row['conversation']}{'' if row['at'] else ', ' + row['state']}",
+                "",
+            )
+    return told, row["fix"]

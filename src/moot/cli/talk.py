@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LOOK_AGAIN = 1.0
 """Seconds after which the store is asked again, whatever was told or not."""
 LOOKS = 50
+MOST_WAITING = 1000
 TICK = 0.2
 """Seconds between two looks at who is still waited for."""
 ENDINGS = frozenset({"turn.finished", "turn.owed", "turn.held"})
@@ -40,6 +41,12 @@ class View(Protocol):
     def moved(self, conversation: shapes.Conversation) -> None: ...
 
 
+class Away(Struct, frozen=True):
+    agent: shapes.Agent
+    waiting: int
+    """Messages that wait for it, in all its conversations."""
+
+
 class Outcome(Struct, frozen=True):
     receipt: Receipt
     replies: tuple[shapes.Message, ...]
@@ -50,6 +57,8 @@ class Outcome(Struct, frozen=True):
     where: shapes.Conversation
     brake: shapes.Message | None = None
     """The notice that the chain was stopped, if it was."""
+    away: tuple[Away, ...] = ()
+    """Who owes an answer."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -121,6 +130,9 @@ class Talk:
             elif event.type == "turn.started":
                 reason = await reason_of(self.hub, event.body["reason"], event.body["cause"])
                 self._view.started(str(event.body["agent"]), reason)
+            elif event.type == "conversation.joined":
+                self.conversation = await self.hub.conversations.get(self.conversation.id)
+                self._view.moved(self.conversation)
             elif event.type in ENDINGS:
                 await self.catch_up()
                 self._view.ended(str(event.body["agent"]), str(event.body["state"]))
@@ -186,7 +198,12 @@ class Talk:
         word = _word(replies, [row.state for row in why.agents], settled)
         last = await self.hub.why(replies[-1].id) if replies else why
         brake = next((m for m in later if _stops(m, receipt.root)), None)
-        return Outcome(receipt, replies, word, why, last, self.conversation, brake)
+        away = tuple([await self._away(row.agent) for row in why.agents if row.state == "owed"])
+        return Outcome(receipt, replies, word, why, last, self.conversation, brake, away)
+
+    async def _away(self, name: str) -> Away:
+        waiting = await self.hub.inbox(agent=name, unread=True, limit=MOST_WAITING)
+        return Away(await self.hub.agents.get(name), len(waiting))
 
 
 def _stops(message: shapes.Message, root: str) -> bool:

@@ -3,13 +3,12 @@
 import asyncio
 import logging
 import os
-import shlex
 import time
 from uuid import uuid4
 
 import click
 
-from moot.cli.grammar import leaf
+from moot.cli.grammar import PORT, SECONDS, leaf
 from moot.cli.opening import can_run, home_of, set_up_logs
 from moot.cli.screen import hollow
 from moot.cli.serving import end_of
@@ -29,13 +28,11 @@ DRAIN_SECONDS = 20.0
 @leaf("up", examples=("moot up", "moot --home ./team up --json"))
 @click.option("--detach", is_flag=True, help="Return as soon as it is up; `moot stop` ends it.")
 @click.option("--host", metavar="ADDRESS", help="Listen there, whatever moot.toml says.")
-@click.option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), help="Listen on this port; 0: any free one."
-)
+@click.option("--port", metavar="N", type=PORT, help="Listen on this port; 0: any free one.")
 @click.option(
     "--without-tls", is_flag=True, help="Listen on a network in the clear; tokens can be overheard."
 )
-@click.option("--drain", type=click.FloatRange(min=0), default=DRAIN_SECONDS, hidden=True)
+@click.option("--drain", type=SECONDS, default=DRAIN_SECONDS, hidden=True)
 def up(
     session: Session, *, detach: bool, host: str | None, port: int | None, without_tls: bool, drain: float
 ) -> None:
@@ -89,7 +86,7 @@ def stop(session: Session, everyone: bool) -> None:
 
 
 async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, openly: bool) -> None:
-    from moot.cli.doors import open_doors  # noqa: PLC0415  heavy, and only a hub needs it
+    from moot.cli.doors import asking, connecting, open_doors  # noqa: PLC0415  heavy, and only a hub needs it
 
     settings = load(home)
     alive = daemons.all_running(home)
@@ -107,20 +104,14 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
                 screen.data(told)
             else:
                 _tell(session, home, settings, [spec.name for spec in specs])
-                _tell_address(session, home, at.url)
+                screen.say(f"  http   {at.url}")
+                screen.say(f"  try    {asking(home, at.url)}")
+                screen.say(f"  agents {connecting(home)}")
                 for name, pid in alive.items():
                     screen.note(f"  note   {name} runs as a daemon (pid {pid}) and stays there")
             await end.wait()
             screen.note("stopping: running turns may end; a second signal stops at once")
     screen.note("stopped")
-
-
-def _tell_address(session: Session, home: Home, url: str) -> None:
-    """With a line that works as it is printed; the token stays in its file."""
-    screen = session.screen
-    screen.say(f"  http   {url}")
-    token = f'"Authorization: Bearer $(cat {shlex.quote(str(home.token))})"'
-    screen.say(f"  try    curl -H {token} {url}/api/agents")
 
 
 def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -> None:

@@ -7,7 +7,10 @@ import shutil
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate
 from typing import Any, Final, TypeVar
+
+import click
 
 from moot.cli.session import Session
 
@@ -40,9 +43,11 @@ def watch(
 
 
 def _fitted(text: str, *, first: bool) -> str:
-    """As much as fits; what does not is counted."""
-    height = shutil.get_terminal_size().lines - 1
+    """As much as fits; what does not is counted. Lines that wrap count as often as they are drawn."""
+    size = shutil.get_terminal_size()
     lines = text.splitlines()
-    if len(lines) > height:
-        lines = [*lines[: height - 1], f"… {len(lines) - height + 1} more lines"]
+    ends = list(accumulate(1 + len(click.unstyle(line)) // size.columns for line in lines))
+    if ends and ends[-1] >= size.lines:
+        kept = sum(end < size.lines - 1 for end in ends)
+        lines = [*lines[:kept], f"… {len(lines) - kept} more lines"]
     return (AFRESH if first else "") + FROM_THE_TOP + "\n".join(lines) + "\n"

@@ -63,7 +63,7 @@ class RemoteAgents:
     async def arrive(self, door: str, **whence: Any) -> Agent:
         return await self._one("arrive", door=door, **whence)
 
-    async def arrivals(self, client: str, folder: str | None = None) -> Arrivals:
+    async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
         found: Arrivals = await self._call("arrivals", Arrivals, client=client, folder=folder)
         return found
 

@@ -7,12 +7,12 @@ them is collected; nothing is decided about turns.
 from msgspec import Struct
 
 from moot.flow import look
+from moot.flow.lineage import Descent
 from moot.model.answer import Warned
-from moot.model.chain import Root
-from moot.model.conversation import ConversationKind
+from moot.model.conversation import EPHEMERAL
 from moot.model.ids import ParticipantId
-from moot.model.participant import Kind, Participant
-from moot.model.turn import Call, Rule, Turn
+from moot.model.participant import TAKES_TURNS, Kind, Participant
+from moot.model.turn import MENTION, Call, Rule, Turn
 from moot.rules import brakes, mentions
 from moot.rules.draft import Room
 
@@ -35,11 +35,12 @@ class Addressed(Struct, gc=False):
     invited: list[Participant] = []
 
 
-def addressed(room: Room, author: Participant, words: Words, first: list[ParticipantId]) -> Addressed:
+def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]) -> Addressed:
     """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
     told = Addressed()
     agents = told.agents
-    agents.update(dict.fromkeys(first, Rule.FORCE))
+    for turn in stopped:
+        agents[turn.agent] = Rule.FORCE
     if room.takes_rounds:
         _forced(room, author, words, told)
     else:
@@ -60,23 +61,25 @@ def named(room: Room, words: Words) -> set[ParticipantId]:
 
 
 def calls(
-    room: Room, author: Participant, told: Addressed, *, chain: Root, hop: int, due: float, turn: Turn | None
+    room: Room, author: Participant, told: Addressed, line: Descent, turn: Turn | None
 ) -> tuple[list[Call], dict[ParticipantId, Rule]]:
     """A call per agent on the message that comes next, and the rule for each that gets no turn from it."""
-    human = not author.speaks_in_turns
-    depth = turn.depth + 1 if turn is not None else 1
     made: list[Call] = []
     blocks: dict[ParticipantId, Rule] = {}
-    limits = room.draft.at.terms.limits
+    if not told.agents:
+        return made, blocks
+    human = author.kind not in TAKES_TURNS
+    depth = turn.depth + 1 if turn is not None else 1
     too_deep = room.takes_rounds and depth > room.settings.max_depth
-    seq, root = room.conversation.next_seq, chain.id
+    draft, limits, seq = room.draft, room.draft.at.terms.limits, room.conversation.next_seq
+    root, hop, due = line.chain.id, line.hop, line.due
     for agent, reason in told.agents.items():
-        call = Call(agent, seq, human, depth, hop, root, reason, due=due)
+        call = Call(agent, seq, human, depth, hop, root, reason, 0, due)
         made.append(call)
-        stop = brakes.chain_stop(call, chain, limits)
+        stop = None if human else brakes.chain_stop(call, line.chain, limits)
         if stop is None and too_deep:
             stop = Rule.DEPTH
-        if stop is None and room.draft.participant(agent).paused:
+        if stop is None and draft.participant(agent).paused:
             stop = Rule.PAUSED
         if stop is not None:
             blocks[agent] = stop
@@ -86,7 +89,7 @@ def calls(
 def _forced(room: Room, author: Participant, words: Words, told: Addressed) -> None:
     """In a group: the target of an ephemeral one, those named with force, those mentioned; each once."""
     agents, home = told.agents, room.conversation.home
-    ephemeral = room.conversation.kind is ConversationKind.EPHEMERAL
+    ephemeral = room.conversation.kind is EPHEMERAL
     if ephemeral and home is not None and home in room.members and not author.speaks_in_turns:
         agents.setdefault(home, Rule.DIRECT)
     for name in words.force:
@@ -97,8 +100,8 @@ def _forced(room: Room, author: Participant, words: Words, told: Addressed) -> N
     for token in words.mentions:
         for who in _meant(room, author, token, told):
             named[who.id] = None
-            if who.speaks_in_turns:
-                agents.setdefault(who.id, Rule.MENTION)
+            if who.kind in TAKES_TURNS:
+                agents.setdefault(who.id, MENTION)
     told.mentioned = tuple(named)
 
 

@@ -9,7 +9,7 @@ from moot.model.ids import HostId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Rule, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import floor, seats
+from moot.rules import direct, floor, seats
 from moot.rules.draft import Draft, Room, Seen
 
 CLAIMABLE = frozenset({TurnState.READY, TurnState.OWED})
@@ -44,4 +44,7 @@ def take(room: Room, turn: Turn, host: HostId | None) -> Turn:
     hi, last_human = room.conversation.head, room.conversation.last_human
     if room.conversation.takes_rounds:
         hi, last_human = floor.claim_hi(room, turn)
-    return seats.claim(room, turn, host, hi=hi, last_human=last_human)
+    taken = seats.claim(room, turn, host, hi=hi, last_human=last_human)
+    if not room.takes_rounds:
+        direct.received(room, taken)
+    return taken

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.errors import BadValue
+from moot.errors import NotPermitted
 from moot.flow import look, membership, post
 from moot.model.change import Decision
 from moot.model.conversation import ConversationKind, Member
@@ -29,7 +29,7 @@ def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
     if who.id in room.members:
         return Decision([], room.members[who.id])
     if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):
-        raise BadValue(
+        raise NotPermitted(
             f"{room.conversation.name} is between two; nobody else can join it",
             fix=(f"moot conv new NAME --with {who.name},…",),
         )

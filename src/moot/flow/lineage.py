@@ -3,12 +3,13 @@
 post.py asks: the turn it is said in, its root and hop, the slot it takes, and the pair limiter.
 """
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from moot.errors import Braked, NotFound, NotPermitted, RateLimited
 from moot.flow import look
+from moot.model.chain import Root
 from moot.model.ids import NO_ROOT, RootId, TurnId, address
-from moot.model.participant import Kind, Participant
+from moot.model.participant import EXTERNAL, TAKES_TURNS, Participant
 from moot.model.turn import Rule, Turn
 from moot.rules import brakes, floor
 from moot.rules.draft import Room
@@ -24,17 +25,40 @@ def current_turn(room: Room, author: Participant, said_in: TurnId | None, fence:
         if turn.agent != author.id:
             raise NotPermitted(f"turn {turn.id} is {turn.agent}'s; {author.name} cannot speak in it")
         return turn
-    if author.kind is not Kind.EXTERNAL:
+    if author.kind is not EXTERNAL:
         return None
     return max(room.draft.seen.running_of(author.id), key=lambda running: running.started_at, default=None)
 
 
-def of(room: Room, author: Participant, turn: Turn | None) -> tuple[RootId, int]:
-    """Root and hop, set by the hub: no client can. An empty root means the message starts its own."""
+class Descent(Struct, frozen=True, gc=False):
+    """What the hub knows about a message that is to be said: no client can set it."""
+
+    chain: Root
+    hop: int = 0
+    due: float = 0.0
+    """When it may wake the one it is for."""
+
+
+def descent(room: Room, author: Participant, turn: Turn | None, text: str) -> Descent:
+    """The chain of the next message. What a person says of its own accord begins one; an agent's words count
+    on theirs, and between two agents they pass the limiter."""
+    own = RootId(address(room.id, room.conversation.next_seq))
+    if turn is None and author.kind not in TAKES_TURNS:
+        return Descent(Root(own))
+    root, hop = _of(room, author, turn)
+    chain = (room.draft.root(root) if root else None) or Root(root or own)
+    if not author.speaks_in_turns:
+        return Descent(chain, hop)
+    due = _pair_due(room, author)
+    chain = brakes.spoke(chain, room.id, author.id, text)
+    room.draft.put_root(chain)
+    return Descent(chain, hop, due)
+
+
+def _of(room: Room, author: Participant, turn: Turn | None) -> tuple[RootId, int]:
+    """Root and hop. An empty root means the message starts its own."""
     if turn is not None:
         return turn.root, turn.hop
-    if not author.speaks_in_turns:
-        return NO_ROOT, 0
     quota = brakes.quota_now(room.draft.quota(author.id), author.id, room.now)
     if quota.last_ended and room.now - quota.last_ended <= STILL_ITS_CHAIN:
         return RootId(quota.last_root), quota.last_hop
@@ -49,9 +73,9 @@ def of(room: Room, author: Participant, turn: Turn | None) -> tuple[RootId, int]
     return NO_ROOT, 0
 
 
-def pair_due(room: Room, author: Participant) -> float:
+def _pair_due(room: Room, author: Participant) -> float:
     """Between two agents: when the receiver may be woken. Refuses over the hard cap, before storing."""
-    if room.takes_rounds or not author.speaks_in_turns:
+    if room.takes_rounds:
         return 0.0
     due = 0.0
     for member in room.agents():

@@ -6,25 +6,24 @@ and rules/direct.py hand out turns. Not here: storing (stores/), waking hosts (h
 """
 
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, json, structs
 
 from moot.errors import Conflict
 from moot.flow import address, lineage, look, membership
-from moot.model.answer import Receipt
-from moot.model.chain import Root
+from moot.flow.posted import Posted
 from moot.model.change import AppendMessage, Decision
-from moot.model.conversation import ReplyStrategy
+from moot.model.conversation import MENTION_ONLY
 from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
 from moot.model.message import Message
 from moot.model.moment import Moment
-from moot.model.participant import Kind, Participant
+from moot.model.participant import HUMAN, TAKES_TURNS, Kind, Participant
 from moot.model.permit import Permit
-from moot.model.turn import FORCING, Call, Rule, Step, Turn, TurnState
+from moot.model.turn import FORCING, RUNNING, Call, Rule, Step, Turn
 from moot.ports import Scope
-from moot.rules import audit, brakes, direct, floor, links, mentions, seats, why
+from moot.rules import audit, direct, floor, links, mentions, seats, why
 from moot.rules.draft import Draft, Room, Seen
 
 _encode = json.Encoder().encode
@@ -80,7 +79,7 @@ def meant(tokens: tuple[str, ...]) -> tuple[str, ...]:
     return tuple([name for token in tokens for name in mentions.readings(token)])
 
 
-def decide(command: Post, seen: Seen, at: Moment) -> Decision[Receipt]:
+def decide(command: Post, seen: Seen, at: Moment) -> Decision[Posted]:
     if command.key:
         before = seen.replay(command.author, command.key)
         if before is not None:
@@ -88,12 +87,12 @@ def decide(command: Post, seen: Seen, at: Moment) -> Decision[Receipt]:
     draft = Draft(seen, at)
     room = look.open_room(draft, command.conversation)
     author = look.member(room, command.author)
-    receipt = speak(room, author, command)
-    return Decision(draft.changes(), receipt)
+    posted = speak(room, author, command)
+    return Decision(draft.changes(), posted)
 
 
-def replayed(command: Post, before: Message) -> Receipt:
-    """The same key again: the first receipt, or a conflict when the body is another."""
+def replayed(command: Post, before: Message) -> Posted:
+    """The same key again: the first message, or a conflict when the body is another."""
     if before.digest != digest(command):
         raise Conflict(
             f'the idempotency key "{command.key}" was used for another message',
@@ -101,15 +100,7 @@ def replayed(command: Post, before: Message) -> Receipt:
             fix=("use a new key for a new message",),
             message=before.id,
         )
-    return Receipt(
-        id=before.id,
-        seq=before.seq,
-        conversation=before.conversation,
-        sender=before.author,
-        root=before.root,
-        hop=before.hop,
-        replayed=True,
-    )
+    return Posted(before, before.author, None)
 
 
 # --- the two ways of speaking: of oneself, and as the reply of a turn -----------------------------------
@@ -134,7 +125,7 @@ class Utterance(Struct, gc=False):
     metadata: dict[str, Any] = {}
 
 
-def speak(room: Room, author: Participant, command: Post) -> Receipt:
+def speak(room: Room, author: Participant, command: Post) -> Posted:
     """A message of somebody's own accord, or by tool in a running turn."""
     turn = lineage.current_turn(room, author, command.turn, command.fence)
     here = turn is not None and turn.conversation == room.id
@@ -154,7 +145,7 @@ def speak(room: Room, author: Participant, command: Post) -> Receipt:
             turn=turn,
             here=here,
             stopped=stopped,
-            reply_to=lineage.checked_reply(room, command.reply_to),
+            reply_to=lineage.checked_reply(room, command.reply_to) if command.reply_to else 0,
             intent=command.intent,
             key=command.key,
             digest=digest(command) if command.key else "",
@@ -165,16 +156,7 @@ def speak(room: Room, author: Participant, command: Post) -> Receipt:
         home = room if here else room.draft.room(look.conversation(room.draft.seen, turn.conversation))
         home.put_turn(structs.replace(home.turns[turn.agent], posts=turn.posts + 1))
     move_on(room)
-    return Receipt(
-        id=message.id,
-        seq=message.seq,
-        conversation=room.id,
-        sender=author.name,
-        root=message.root,
-        hop=message.hop,
-        deliveries=why.deliveries(room, message),
-        warnings=tuple(warnings),
-    )
+    return Posted(message, author.name, why.scene(room, message), tuple(warnings))
 
 
 def reply(
@@ -204,16 +186,10 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
     """Store one message with its why-record, and give out the calls it makes."""
     author, turn = said.author, said.turn
     seq = room.conversation.next_seq
-    root, hop = lineage.of(room, author, turn)
-    chain = room.draft.root(root) if root else None
-    chain = chain or Root(id=root or RootId(address_of(room.id, seq)))
-    due = lineage.pair_due(room, author)
-    if author.speaks_in_turns:
-        chain = brakes.spoke(chain, room.id, author.id, said.text)
-        room.draft.put_root(chain)
-    told = address.addressed(room, author, said.words, [turn.agent for turn in said.stopped])
+    line = lineage.descent(room, author, turn, said.text)
+    told = address.addressed(room, author, said.words, said.stopped)
     inside = turn if said.here and room.takes_rounds else None
-    calls, blocks = address.calls(room, author, told, chain=chain, hop=hop, due=due, turn=inside)
+    calls, blocks = address.calls(room, author, told, line, inside)
     message = append(
         room,
         links.permit(author.id, author.kind, room.conversation),
@@ -223,8 +199,8 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
             author=author.id,
             kind=author.kind,
             text=said.text,
-            root=chain.id,
-            hop=hop,
+            root=line.chain.id,
+            hop=line.hop,
             at=room.now,
             mentions=told.mentioned,
             reply_to=said.reply_to,
@@ -238,6 +214,8 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
             digest=said.digest,
         ),
     )
+    if author.speaks_in_turns and not room.takes_rounds:
+        direct.sent(room, author.id, seq)
     for newcomer in told.invited:
         membership.add(room, newcomer, cursor=seq - 1)
         notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
@@ -257,7 +235,7 @@ def _marked(room: Room, said: Utterance, calls: list[Call]) -> dict[str, Any]:
     return {**said.metadata, "type": "inter-agent", "sender": said.author.name}
 
 
-class Called(NamedTuple):
+class Called(Struct, frozen=True, gc=False):
     """The agents a message calls, and the rule for each that gets no turn from it."""
 
     calls: list[Call]
@@ -266,7 +244,7 @@ class Called(NamedTuple):
 
 def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None, called: Called) -> None:
     """The calls become turns, or places in line; refused ones are remembered with their rule."""
-    calls, blocks = called
+    calls, blocks = called.calls, called.blocks
     name = said.author.name
     allowed, refused = calls, []
     if blocks:
@@ -290,7 +268,7 @@ def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None,
 
 def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, refused: bool) -> None:
     """The message waits for the floor, unless turns to come read it anyway and nothing else would be asked."""
-    polls = not message.by_agent and room.settings.reply_strategy is not ReplyStrategy.MENTION_ONLY
+    polls = not message.by_agent and room.settings.reply_strategy is not MENTION_ONLY
     unread = [call for call in calls if not floor.join_open_turn(room, call)]
     if unread or refused or not floor.asks_nobody(room, message, polls_others=polls):
         floor.open_round(room, message, calls, cap=cap, polls_others=polls)
@@ -322,7 +300,7 @@ def round_of(room: Room, author: Participant, inside: Turn | None) -> int:
         return inside.round
     if not room.takes_rounds:
         return 0
-    return floor.opener_for(room, room.conversation.next_seq, human=not author.speaks_in_turns)
+    return floor.opener_for(room, room.conversation.next_seq, human=author.kind not in TAKES_TURNS)
 
 
 # --- interruption, notices, and the only place where messages are made -----------------------------------
@@ -330,17 +308,20 @@ def round_of(room: Room, author: Participant, inside: Turn | None) -> int:
 
 def stoppable(room: Room, author: Participant) -> list[Turn]:
     """Running turns an author may interrupt. An agent may not stop a turn that began after an interruption."""
-    by_person = author.kind is Kind.HUMAN
-    running = [
-        turn
-        for turn in room.turns.values()
-        if turn.state is TurnState.RUNNING and turn.agent != author.id and (by_person or not turn.resumed)
-    ]
+    by_person = author.kind is HUMAN
+    running = [turn for turn in _running(room, author) if by_person or not turn.resumed]
     return sorted(running, key=lambda turn: (turn.started_at, turn.id))
+
+
+def _running(room: Room, author: Participant) -> list[Turn]:
+    """The turns that others have begun here."""
+    return [t for t in room.turns.values() if t.state is RUNNING and t.agent != author.id]
 
 
 def interjected(room: Room, author: Participant, words: address.Words) -> list[Turn]:
     """Running turns that this message stops because their agents want it so (`on_busy`)."""
+    if not _running(room, author):
+        return []
     running = [turn for turn in stoppable(room, author) if _wants_interrupts(room, turn, author)]
     if running and room.conversation.takes_rounds:
         named = address.named(room, words)
@@ -428,17 +409,17 @@ def notice(room: Room, text: str, metadata: dict[str, Any]) -> Message:
 def append(room: Room, permit: Permit, message: Message) -> Message:
     """Give the message its link in the audit chain and its place in the conversation."""
     before = room.conversation
-    message = structs.replace(message, link=before.links + 1)
-    linked = audit.message_hash(before.chain, message, audit.text_hash(message.text))
-    message = structs.replace(message, hash=linked)
+    link = before.links + 1
+    linked = audit.message_hash(before.chain, link, message, audit.text_hash(message.text))
+    message = structs.replace(message, link=link, hash=linked)
     room.put_conversation(
         structs.replace(
             before,
             next_seq=message.seq + 1,
             chain=linked,
-            links=message.link,
+            links=link,
             updated_at=room.now,
-            last_human=message.seq if message.kind is Kind.HUMAN else before.last_human,
+            last_human=message.seq if message.kind is HUMAN else before.last_human,
         )
     )
     room.draft.add(AppendMessage(message, permit))

@@ -138,9 +138,13 @@ class Socket:
 
 
 class Pinger:
-    """Tells other processes. Connections are made when needed and kept; nobody waits for one."""
+    """Tells other processes. Connections are made when needed and kept; nobody waits for one.
 
-    def __init__(self) -> None:
+    `lost` hears that a process could not be told, or has let go of its connection: it may have died.
+    """
+
+    def __init__(self, lost: Callable[[], None] = lambda: None) -> None:
+        self._lost = lost
         self._peers: dict[str, Peer] = {}
         self._waiting: dict[str, list[Line]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -164,6 +168,7 @@ class Pinger:
             self._peers[address] = peer
         except OSError:
             self._waiting.pop(address, None)
+            self._lost()
             return
         for line in self._waiting.pop(address, []):
             peer.tell(line)
@@ -172,6 +177,7 @@ class Pinger:
         for address, known in list(self._peers.items()):
             if known is peer:
                 del self._peers[address]
+                self._lost()
 
     async def close(self) -> None:
         for task in self._tasks:

@@ -129,18 +129,21 @@ class Agents:
         async with self._core.attendance.session(who, Sign(who.id, reach_of(reach)), pid):
             yield
 
-    async def arrivals(self, client: str, folder: str | None = None) -> Arrivals:
-        """Who came in by a client, from one folder or any, the first one first."""
+    async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
+        """Who came in by a client or any, from one folder or any, the first one first."""
         found = await self._core.parts.store.participants()
         came = [
             who
             for who in sorted(found, key=lambda who: (who.created_at, who.id))
             if who.kind is Kind.EXTERNAL
-            and who.config.get("client") == client
+            and "client" in who.config
+            and client in (None, who.config["client"])
             and folder in (None, who.config.get("folder"))
         ]
         return [
-            shapes.Arrival(who.name, client, who.config.get("folder", ""), who.config.get("pid", 0))
+            shapes.Arrival(
+                who.name, who.config["client"], who.config.get("folder", ""), who.config.get("pid", 0)
+            )
             for who in came
         ]
 

@@ -10,9 +10,9 @@ from contextlib import closing
 from moot.errors import Passed, TimedOut, TurnFailed
 from moot.flow import post
 from moot.flow.post import Post
+from moot.flow.posted import Posted
 from moot.hub.core import Core
 from moot.logs.embedded import Subscription
-from moot.model.answer import Receipt
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Participant
@@ -27,18 +27,19 @@ def correlated(id: str | None) -> dict[str, str]:
 async def answer_to(core: Core, question: Post, who: Participant, seconds: float) -> Message:
     """Post a question and wait for its answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
     with closing(core.parts.log.subscribe()) as subscription:
-        receipt: Receipt = await core.do(post, question)
+        posted: Posted = await core.do(post, question)
+        asked = posted.message
         try:
             async with asyncio.timeout(seconds):
-                over = await _over_before(core, receipt, who.id) if receipt.replayed else None
-                turn = over or await _turn_over(subscription, receipt, who.id)
+                over = await _over_before(core, asked, who.id) if posted.scene is None else None
+                turn = over or await _turn_over(subscription, asked, who.id)
                 return await _answer(core, turn, who.name)
         except TimeoutError:
             pass
     raise TimedOut(
         f"{who.name} did not answer within {seconds:g} s",
-        detail=f"the message is kept as {receipt.id}; an answer will stand in the conversation",
-        message=receipt.id,
+        detail=f"the message is kept as {asked.id}; an answer will stand in the conversation",
+        message=asked.id,
     )
 
 
@@ -52,22 +53,22 @@ async def _answer(core: Core, turn: Turn, name: str) -> Message:
     raise TurnFailed(f"{name} could not answer: {turn.error or turn.state.value}", turn=str(turn.id))
 
 
-async def _over_before(core: Core, receipt: Receipt, agent: ParticipantId) -> Turn | None:
+async def _over_before(core: Core, asked: Message, agent: ParticipantId) -> Turn | None:
     """A question that comes again, after its answer was lost on the way: the turn may be over by now."""
-    found: list[Turn] = await core.parts.store.turns(conversation=receipt.conversation, agent=agent)
-    return next((turn for turn in found if _covers(turn, receipt)), None)
+    found: list[Turn] = await core.parts.store.turns(conversation=asked.conversation, agent=agent)
+    return next((turn for turn in found if _covers(turn, asked)), None)
 
 
-def _covers(turn: Turn, receipt: Receipt) -> bool:
-    return turn.state not in OPEN and turn.hi >= receipt.seq
+def _covers(turn: Turn, asked: Message) -> bool:
+    return turn.state not in OPEN and turn.hi >= asked.seq
 
 
-async def _turn_over(subscription: Subscription, receipt: Receipt, agent: ParticipantId) -> Turn:
+async def _turn_over(subscription: Subscription, asked: Message, agent: ParticipantId) -> Turn:
     """The turn of an agent that covered a message, once it is over."""
     async for event in subscription:
         turn = event.turn
-        if turn is None or turn.conversation != receipt.conversation or turn.agent != agent:
+        if turn is None or turn.conversation != asked.conversation or turn.agent != agent:
             continue
-        if _covers(turn, receipt):
+        if _covers(turn, asked):
             return turn
     raise AssertionError("a subscription never ends by itself")

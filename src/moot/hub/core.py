@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -13,10 +14,11 @@ from moot.context.given import Context
 from moot.context.templates import Templates
 from moot.context.view import View
 from moot.context.window import Size
-from moot.errors import NotFound
+from moot.errors import MootError, NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
+from moot.host.processes import is_alive
 from moot.host.speaking import Speaking, Surroundings
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
@@ -48,6 +50,7 @@ class Core:
         self._is_hub = socket == home.hub_sock
         self._socket = socket or home.run_peers / f"{self._identity}.sock"
         self._catching_up: asyncio.Task[None] | None = None
+        self._missing: asyncio.Task[None] | None = None
         self._look_again = False
         self._watches = False
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -69,7 +72,12 @@ class Core:
     async def open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
         self.parts = parts = await assemble(self._home, self._clock, self._committed)
         self.neighbours = Neighbours(
-            self._socket, parts.store, parts.clock, hinted=self.hinted, live=parts.log.live
+            self._socket,
+            parts.store,
+            parts.clock,
+            hinted=self.hinted,
+            live=parts.log.live,
+            lost=self._lost,
         )
         try:
             await self._open(agents, handle)
@@ -120,10 +128,11 @@ class Core:
         self.sweeper = Sweeper(
             parts.store, parts.store, parts.clock, settings.host.sweep_seconds, self._look_around
         )
-        self.attendance = Attendance(parts, self.spawn, _alive)
+        self.attendance = Attendance(parts, self.spawn, is_alive)
         for watcher in (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told):
             parts.log.watch(watcher)
         self._sum_up(templates)
+        await self._miss_the_gone()
         await self._start(agents, enrolled)
         if self._listens:
             await self.watch()
@@ -170,13 +179,34 @@ class Core:
         await self.parts.log.catch_up()
 
     async def _look_around(self) -> None:
-        """Read what was told while a ping was lost; and whoever has not beaten in time is away, for all to see."""
+        """Read what was told while a ping was lost; and see who is gone."""
         await self.parts.log.catch_up()
-        now = self.parts.clock.now()
-        for host in await self.parts.store.hosts():
-            if host.id != self._identity and host.lease_until <= now:
-                await self.parts.store.transact(detaching, Detach(host.id, lapsed=True))
+        if await self._miss_the_gone():
+            await self._look_at_everything_open()
         await self.attendance.lapse()
+
+    async def _miss_the_gone(self) -> bool:
+        """Whoever has not beaten in time, or has no process any more, is away, for all to see."""
+        now = self.parts.clock.now()
+        gone = [
+            host
+            for host in await self.parts.store.hosts()
+            if host.id != self._identity and (host.lease_until <= now or not is_alive(host.pid))
+        ]
+        for host in gone:
+            await self.parts.store.transact(detaching, Detach(host.id, lapsed=is_alive(host.pid)))
+        return bool(gone)
+
+    def _lost(self) -> None:
+        """Another process let go of its line: if it died, what waits for its agents need not wait for its lease."""
+        if not self._closing and (self._missing is None or self._missing.done()):
+            self._missing = asyncio.get_running_loop().create_task(self._look_for_the_gone())
+            self._tasks.add(self._missing)
+            self._missing.add_done_callback(self._tasks.discard)
+
+    async def _look_for_the_gone(self) -> None:
+        with suppress(MootError):  # the sweep comes to it
+            await self._look_around()
 
     def _committed(self, events: list[Event]) -> None:
         self.neighbours.committed(events)
@@ -230,7 +260,7 @@ class Core:
 
     async def _dead_hosts(self) -> tuple[HostId, ...]:
         """Hosts whose process is gone: their leases need not run out first."""
-        return tuple(host.id for host in await self.parts.store.hosts() if not _alive(host.pid))
+        return tuple(host.id for host in await self.parts.store.hosts() if not is_alive(host.pid))
 
     async def _look_at_everything_open(self) -> None:
         """At start: what a crash left half done is taken up again."""
@@ -378,13 +408,3 @@ async def _sought(look: Callable[[str], Awaitable[T | None]], ref: str) -> T | N
         return await look(ref)
     except UnicodeEncodeError:
         return None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

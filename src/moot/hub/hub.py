@@ -22,6 +22,7 @@ from moot.context.window import Size
 from moot.errors import BadValue, NotFound, NotPermitted, Stale
 from moot.flow import post, revise
 from moot.flow.post import Post
+from moot.flow.posted import Posted
 from moot.host.speaking import Speaking
 from moot.hub import deliveries, handing, inspect, looking, outside, searching, settling, stream
 from moot.hub.addresses import is_number, located, replied
@@ -176,8 +177,8 @@ class Hub:
             max_turns=max_turns,
             metadata=correlated(correlation_id),
         )
-        receipt: Receipt = await self._core.do(post, command)
-        return await advised(self._core, receipt, max_turns)
+        posted: Posted = await self._core.do(post, command)
+        return await advised(self._core, posted.receipt(), max_turns)
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
@@ -198,7 +199,8 @@ class Hub:
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
-        receipt = await advised(self._core, await self._core.parts.store.preview(post, command))
+        posted: Posted = await self._core.parts.store.preview(post, command)
+        receipt = await advised(self._core, posted.receipt())
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
@@ -252,8 +254,8 @@ class Hub:
             max_turns=len(agents),
             metadata={"again": message_id},
         )
-        receipt: Receipt = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
-        return receipt
+        posted: Posted = await self._core.do(post, msgspec.structs.replace(command, mentions=()))
+        return posted.receipt()
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
         return await self._revise(id, version, self._checked(text))

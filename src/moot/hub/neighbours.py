@@ -34,13 +34,14 @@ class Neighbours:
         *,
         hinted: Callable[[], None],
         live: Callable[[Event], None],
+        lost: Callable[[], None],
     ) -> None:
         self._people = people
         self._clock = clock
         self._hinted = hinted
         self._live = live
         self._socket = Socket(path, self._heard)
-        self._pinger = Pinger()
+        self._pinger = Pinger(lost)
         self._host: Host | None = None
         self._pending: list[Event] = []
         self._telling: asyncio.Task[None] | None = None

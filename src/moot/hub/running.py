@@ -38,7 +38,7 @@ class HubLock:
             raise HubRunning(
                 f"a hub already runs on {self._home.path} (pid {holder})",
                 detail="one home has one hub; other commands reach its agents through it",
-                fix=(f"kill {holder}", "moot --home DIR up") if holder.isdigit() else ("moot doctor",),
+                fix=("moot stop", "moot --home DIR up") if holder.isdigit() else ("moot doctor",),
                 pid=int(holder) if holder.isdigit() else None,
             )
         os.ftruncate(self._file, 0)

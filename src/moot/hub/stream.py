@@ -85,6 +85,8 @@ async def _body(core: Core, event: Event) -> dict[str, Any]:
         found = await store.conversation(event.conversation)
         return (await core.shape(found)).to_dict() if found is not None else {}
     body = event.body or {}
+    if event.type.startswith("agent_message."):
+        return {**body, "from": core.names(body["from"]), "to": core.names(body["to"])}
     if event.type.startswith("agent.") and event.by is not None:
         who = await store.participant(event.by)
         return {**(await shaped(core, who)).to_dict(), **body} if who is not None else body

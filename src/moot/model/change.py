@@ -127,11 +127,8 @@ Change: TypeAlias = (
 )
 
 
-class Decision(Generic[A]):
+class Decision(Struct, Generic[A], frozen=True, gc=False):
     """What a verb decided: the changes, in order, and the answer for the caller."""
 
-    __slots__ = ("answer", "changes")
-
-    def __init__(self, changes: list[Change], answer: A) -> None:
-        self.changes = changes
-        self.answer = answer
+    changes: list[Change]
+    answer: A

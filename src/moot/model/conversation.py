@@ -1,6 +1,7 @@
 """Where they talk. Direct, group, link, task and ephemeral are one thing with other settings."""
 
 from enum import StrEnum
+from typing import ClassVar
 
 from msgspec import Struct, structs
 
@@ -23,6 +24,11 @@ class ReplyStrategy(StrEnum):
     HYBRID = "hybrid"
     MENTION_ONLY = "mention_only"
     ROUND_ROBIN = "round_robin"
+
+
+# Names for members that every post asks for: looking one up in its enum takes ten times as long.
+EPHEMERAL, HYBRID = ConversationKind.EPHEMERAL, ReplyStrategy.HYBRID
+MENTION_ONLY = ReplyStrategy.MENTION_ONLY
 
 
 class TurnOrder(StrEnum):
@@ -113,6 +119,18 @@ class Conversation(Struct, frozen=True, gc=False):
     summarised: int = 0
     """The newest summary stands for everything up to this seq."""
 
+    TALK: ClassVar = (
+        "updated_at",
+        "next_seq",
+        "chain",
+        "links",
+        "last_human",
+        "pointer",
+        "answered",
+        "stalled",
+    )
+    """What changes by talking."""
+
     @property
     def head(self) -> int:
         return self.next_seq - 1
@@ -124,6 +142,21 @@ class Conversation(Struct, frozen=True, gc=False):
     def found_like(self, before: "Conversation") -> bool:
         """Whether it goes by the same name and key as before, and as openly."""
         return self.name == before.name and self.key == before.key and self.archived is before.archived
+
+    def only_talked(self, before: "Conversation") -> bool:
+        """Whether nothing changed since but what changes by talking."""
+        talked = structs.replace(
+            before,
+            updated_at=self.updated_at,
+            next_seq=self.next_seq,
+            chain=self.chain,
+            links=self.links,
+            last_human=self.last_human,
+            pointer=self.pointer,
+            answered=self.answered,
+            stalled=self.stalled,
+        )
+        return talked == self
 
 
 class Member(Struct, frozen=True, gc=False):

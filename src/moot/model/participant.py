@@ -18,6 +18,8 @@ class Kind(StrEnum):
     SYSTEM = "system"
 
 
+# Names for members that every post asks for: looking one up in its enum takes ten times as long.
+HUMAN, EXTERNAL = Kind.HUMAN, Kind.EXTERNAL
 TAKES_TURNS = frozenset({Kind.AGENT, Kind.EXTERNAL})
 
 

@@ -1,7 +1,7 @@
 """One chance to speak: for one agent, in one conversation, over the interval `(lo, hi]` of seq."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct, structs
 
@@ -197,6 +197,9 @@ class Turn(Struct, frozen=True, gc=False):
     stopping: bool = False
     """Interrupted while a tool ran: it ends as soon as the result is written down."""
 
+    CALLING: ClassVar = ("duty", "reason", "calls")
+    """What changes when another message joins it."""
+
     @property
     def open_step(self) -> Step | None:
         """The tool call that has begun and has no result yet."""
@@ -207,12 +210,22 @@ class Turn(Struct, frozen=True, gc=False):
         """Whether somebody asked for this very agent, beyond a poll or its place in the rotation."""
         return any(call.reason in FORCING and call.reason is not Rule.ROUND_ROBIN for call in self.calls)
 
+    def called_by(self, seq: int) -> bool:
+        """Whether a message is among those it answers to."""
+        return self.calls[-1].seq == seq or seq in [call.seq for call in self.calls]
+
     def joined(self, call: Call) -> "Turn":
         """This turn with one more message it answers to; a forced one makes it a must."""
-        calls = self.calls if call in self.calls else (*self.calls, call)[-MOST_CALLS:]
-        if call.reason in FORCING and self.duty is Duty.MAY:
+        if self.called_by(call.seq):
+            return self
+        calls = (*self.calls, call)[-MOST_CALLS:]
+        if self.duty is MAY and call.reason in FORCING:
             return structs.replace(self, calls=calls, duty=Duty.MUST, reason=call.reason)
         return structs.replace(self, calls=calls)
+
+    def only_joined(self, before: "Turn") -> bool:
+        """Whether nothing changed since but that other messages joined it."""
+        return structs.replace(before, duty=self.duty, reason=self.reason, calls=self.calls) == self
 
     def moved(self, state: TurnState, **fields: Any) -> "Turn":
         """The one function that changes a turn's state; an illegal move raises."""
@@ -221,6 +234,8 @@ class Turn(Struct, frozen=True, gc=False):
         return structs.replace(self, state=state, **fields)
 
 
+# Names for members that every post asks for: looking one up in its enum takes ten times as long.
+RUNNING, MUST, MAY, MENTION = TurnState.RUNNING, Duty.MUST, Duty.MAY, Rule.MENTION
 FORCING = frozenset({Rule.MENTION, Rule.FORCE, Rule.ROUND_ROBIN, Rule.TASK, Rule.ASK})
 MOST_CALLS = 8
 """A turn remembers this many of the newest messages that called it."""

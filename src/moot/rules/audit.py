@@ -21,14 +21,15 @@ def micros(at: float) -> int:
     return round(at * 1_000_000)
 
 
-def message_hash(before: str, m: Message, original_text_hash: str) -> str:
-    """The link of a message. What may change later (text, the deleted mark) enters by its first form."""
+def message_hash(before: str, link: int, m: Message, original_text_hash: str) -> str:
+    """What a message hashes to as this link of the chain. What may change later (text, the deleted mark) enters
+    by its first form."""
     metadata = {k: v for k, v in m.metadata.items() if k != "deleted"} if m.metadata else m.metadata
     row = (
         before,
         m.conversation,
         m.seq,
-        m.link,
+        link,
         m.author,
         m.kind,
         original_text_hash,
@@ -91,7 +92,7 @@ def _walk(
         if isinstance(entry, Message):
             later = by_message.get(entry.seq)
             first = min(later, key=lambda r: r.version).was_hash if later else text_hash(entry.text)
-            found = message_hash(before, entry, first)
+            found = message_hash(before, number, entry, first)
         else:
             found = revision_hash(before, entry)
         if found != entry.hash:

@@ -6,7 +6,7 @@ one. What bounds them are the chain caps, the pair limiter and the no-progress d
 
 from msgspec import structs
 
-from moot.model.ids import ParticipantId
+from moot.model.ids import ParticipantId, address
 from moot.model.turn import MOST_CALLS, UNCLAIMED, Call, Duty, Rule, Turn, TurnState
 from moot.rules import seats
 from moot.rules.draft import Room
@@ -85,3 +85,34 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -
     turn = room.turns.get(agent)
     if turn is not None and (running or turn.state in UNCLAIMED):
         seats.cancel(room, turn, rule)
+
+
+# --- what is told of agents that write to each other ----------------------------------------------------
+
+
+def sent(room: Room, author: ParticipantId, seq: int) -> None:
+    """An agent wrote to the others here: told once for each."""
+    for member in room.agents():
+        if member.participant != author:
+            _tell(room, "agent_message.sent", author, (author, member.participant), seq)
+
+
+def received(room: Room, turn: Turn) -> None:
+    """An agent begins to read what other agents wrote to it."""
+    others = [member.participant for member in room.agents() if member.participant != turn.agent]
+    for call in turn.calls:
+        if not call.human and len(others) == 1:
+            _tell(room, "agent_message.received", turn.agent, (others[0], turn.agent), call.seq)
+
+
+def _tell(
+    room: Room, kind: str, by: ParticipantId, pair: tuple[ParticipantId, ParticipantId], seq: int
+) -> None:
+    body = {
+        "from": pair[0],
+        "to": pair[1],
+        "link_id": None,
+        "channel": room.id,
+        "message": address(room.id, seq),
+    }
+    room.draft.emit(kind, room, by=by, body=body)

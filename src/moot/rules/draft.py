@@ -4,6 +4,7 @@ Verbs and rules read and write a `Draft`; the store never does. What was seen is
 throws the draft away and nothing has happened. `changes()` is what the fold gets.
 """
 
+from collections.abc import Set
 from typing import Any, Protocol
 
 from msgspec import Struct, structs
@@ -31,6 +32,7 @@ from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn
+from moot.rules.roster import Roster
 
 
 class Seen(Protocol):
@@ -43,6 +45,7 @@ class Seen(Protocol):
     def rounds(self, conversation: ConversationId) -> dict[int, Round]: ...
     def participant(self, participant: ParticipantId) -> Participant | None: ...
     def registry(self) -> dict[ParticipantId, Participant]: ...
+    def roster(self, conversation: ConversationId) -> Roster: ...
     def named(self, name: str) -> Participant | None: ...
     def root(self, root: RootId) -> Root | None: ...
     def pair(self, sender: ParticipantId, receiver: ParticipantId) -> Pair | None: ...
@@ -63,51 +66,30 @@ class Notice(Struct, frozen=True, gc=False):
     metadata: dict[str, Any] = {}
 
 
-class Room:
+class Room(Struct, eq=False):
     """One conversation inside a draft."""
 
-    __slots__ = (
-        "agents_",
-        "changed",
-        "conversation",
-        "draft",
-        "dropped",
-        "here_",
-        "id",
-        "members",
-        "notices",
-        "now",
-        "people_",
-        "put_members",
-        "put_rounds",
-        "put_turns",
-        "rounds",
-        "settings",
-        "takes_rounds",
-        "turns",
-    )
-
-    def __init__(self, draft: "Draft", conversation: Conversation) -> None:
-        seen, where = draft.seen, conversation.id
-        self.draft = draft
-        self.id: ConversationId = where
-        self.now: float = draft.at.now
-        self.conversation = conversation
-        self.takes_rounds = conversation.takes_rounds
-        self.settings: GroupSettings = conversation.settings.over(draft.at.terms.groups)
-        self.members = seen.members(where)
-        """These three are what was seen, until the first put: then a copy of it that is ours to change."""
-        self.turns = seen.turns(where)
-        self.rounds = seen.rounds(where)
-        self.put_turns: dict[TurnId, Turn] = {}
-        self.put_rounds: dict[int, Round] = {}
-        self.put_members: dict[ParticipantId, Member] = {}
-        self.dropped: list[ParticipantId] = []
-        self.notices: list[Notice] = []
-        self.changed = False
-        self.agents_: list[Member] | None = None
-        self.people_: dict[ParticipantId, Participant] | None = None
-        self.here_: set[ParticipantId] | None = None
+    draft: "Draft"
+    id: ConversationId
+    now: float
+    conversation: Conversation
+    takes_rounds: bool
+    settings: GroupSettings
+    members: dict[ParticipantId, Member]
+    """These three are what was seen, until the first put: then a copy of it that is ours to change."""
+    turns: dict[ParticipantId, Turn]
+    rounds: dict[int, Round]
+    put_turns: dict[TurnId, Turn] = {}
+    put_rounds: dict[int, Round] = {}
+    put_members: dict[ParticipantId, Member] = {}
+    dropped: list[ParticipantId] = []
+    notices: list[Notice] = []
+    changed: bool = False
+    regrouped: bool = False
+    """Somebody came or went in this draft."""
+    agents_: list[Member] | None = None
+    roster_: Roster | None = None
+    here_: Set[ParticipantId] | None = None
 
     def agents(self) -> list[Member]:
         """The members that speak in turns, in joining order."""
@@ -115,18 +97,16 @@ class Room:
             self.agents_ = [member for member in self.members.values() if member.speaks]
         return self.agents_
 
-    def people(self) -> dict[ParticipantId, Participant]:
-        """Who those members are, in the same order."""
-        if self.people_ is None:
-            registry = self.draft.registry
-            self.people_ = {m.participant: registry[m.participant] for m in self.members.values() if m.speaks}
-        return self.people_
+    def roster(self) -> Roster:
+        """Who those members are, and which of them are here."""
+        if self.roster_ is None:
+            self.roster_ = self.draft.roster(self)
+        return self.roster_
 
-    def here(self) -> set[ParticipantId]:
+    def here(self) -> Set[ParticipantId]:
         """The agents that are present."""
         if self.here_ is None:
-            now = self.now
-            self.here_ = {agent for agent, who in self.people().items() if who.live_until > now}
+            self.here_ = self.roster().here(self.now)
         return self.here_
 
     def put_conversation(self, conversation: Conversation) -> None:
@@ -139,7 +119,7 @@ class Room:
         if not self.put_members:
             self.members = dict(self.members)
         if member.participant not in self.members:
-            self.people_ = self.here_ = None
+            self._regroup()
         self.members[member.participant] = member
         self.put_members[member.participant] = member
         self.agents_ = None
@@ -148,7 +128,11 @@ class Room:
         self.members = {who: member for who, member in self.members.items() if who != participant}
         self.put_members.pop(participant, None)
         self.dropped.append(participant)
-        self.agents_ = self.people_ = self.here_ = None
+        self.agents_ = None
+        self._regroup()
+
+    def _regroup(self) -> None:
+        self.regrouped, self.roster_, self.here_ = True, None, None
 
     def put_turn(self, turn: Turn) -> Turn:
         if not self.put_turns:
@@ -185,42 +169,53 @@ class Room:
             found += map(PutTurn, self.put_turns.values())
 
 
-class Draft:
-    __slots__ = ("_pairs", "_people", "_quotas", "_rooms", "_roots", "at", "others", "registry", "seen")
-
-    def __init__(self, seen: Seen, at: Moment) -> None:
-        self.seen = seen
-        self.at = at
-        self.registry = seen.registry()
-        """As in a room: what was seen, until the first put."""
-        self.others: list[Change] = []
-        self._rooms: dict[ConversationId, Room] = {}
-        self._roots: dict[RootId, Root] = {}
-        self._pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
-        self._quotas: dict[ParticipantId, Quota] = {}
-        self._people: dict[ParticipantId, Participant] = {}
+class Draft(Struct, eq=False):
+    seen: Seen
+    at: Moment
+    others: list[Change] = []
+    _rooms: dict[ConversationId, Room] = {}
+    _roots: dict[RootId, Root] = {}
+    _pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
+    _quotas: dict[ParticipantId, Quota] = {}
+    _people: dict[ParticipantId, Participant] = {}
 
     def room(self, conversation: Conversation) -> Room:
-        found = self._rooms.get(conversation.id)
+        where = conversation.id
+        found = self._rooms.get(where)
         if found is None:
-            found = self._rooms[conversation.id] = Room(self, conversation)
+            seen, at = self.seen, self.at
+            found = self._rooms[where] = Room(
+                self,
+                where,
+                at.now,
+                conversation,
+                conversation.takes_rounds,
+                conversation.settings.over(at.terms.groups),
+                seen.members(where),
+                seen.turns(where),
+                seen.rounds(where),
+            )
         return found
 
+    def roster(self, room: Room) -> Roster:
+        """As it was seen, unless somebody in it became another in this draft."""
+        if room.regrouped or self._people:
+            return Roster(room.members.values(), {**self.seen.registry(), **self._people})
+        return self.seen.roster(room.id)
+
     def participant(self, participant: ParticipantId) -> Participant:
-        found = self.registry.get(participant)
+        found = self._people.get(participant) or self.seen.participant(participant)
         if found is None:
             raise LookupError(f"participant {participant} is not in the scope of this decision")
         return found
 
     def name(self, participant: ParticipantId) -> str:
         """What to call somebody who may have left since; the id is the name it once had."""
-        found = self.registry.get(participant)
+        found = self._people.get(participant) or self.seen.participant(participant)
         return found.name if found is not None else participant
 
     def put_participant(self, participant: Participant) -> None:
-        if not self._people:
-            self.registry = dict(self.registry)
-        self.registry[participant.id] = self._people[participant.id] = participant
+        self._people[participant.id] = participant
 
     def root(self, root: RootId) -> Root | None:
         return self._roots.get(root) or self.seen.root(root)
@@ -261,12 +256,14 @@ class Draft:
         self.others.append(change)
 
     def changes(self) -> list[Change]:
-        """Rows first, then what is told about them, in the order it happened."""
+        """Rows first, then what is told about them, in the order it happened. The draft is done with: it and its
+        rooms know each other, and would lie about until somebody looked for such rings, thousands of drafts later."""
         found: list[Change] = []
         if self._people:
             found += map(PutParticipant, self._people.values())
         for room in self._rooms.values():
             room.changes(found)
+        self._rooms.clear()
         if self._roots:
             found += map(PutRoot, self._roots.values())
         if self._pairs:

@@ -12,10 +12,10 @@ from enum import Enum, auto
 
 from msgspec import structs
 
-from moot.model.conversation import ReplyStrategy, TurnOrder
+from moot.model.conversation import HYBRID, ReplyStrategy, TurnOrder
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
-from moot.model.round import Note, Round, RoundState, Utterance
+from moot.model.round import CLOSED, Note, Round, RoundState, Utterance
 from moot.model.turn import FORCING, OPEN, UNCLAIMED, USES_SLOT, Call, Duty, Rule, Turn, TurnState, silenced
 from moot.rules import brakes, polls, seats
 from moot.rules.draft import Room
@@ -66,10 +66,11 @@ def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, pol
 def asks_nobody(room: Room, message: Message, *, polls_others: bool) -> bool:
     """Whether the round of a message whose calls all joined open turns would close as soon as it ran: no other
     is open, and it polls nobody or all are away. It need not be opened; the message's plan says it all."""
-    if message.round != message.seq or any(r.state is not RoundState.CLOSED for r in room.rounds.values()):
+    hybrid = room.settings.reply_strategy is HYBRID
+    if polls_others and not (hybrid and not room.here()):
         return False
-    hybrid = room.settings.reply_strategy is ReplyStrategy.HYBRID
-    return not polls_others or (hybrid and not room.here())
+    others = [round_ for round_ in room.rounds.values() if round_.state is not CLOSED]
+    return not others and message.round == message.seq
 
 
 def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) -> None:
@@ -96,8 +97,9 @@ def join_open_turn(room: Room, call: Call) -> bool:
     turn = room.turns.get(call.agent)
     if turn is None or not will_read(room, turn, call.seq):
         return False
-    if turn.calls[-1].seq != call.seq and call.seq not in [known.seq for known in turn.calls]:
-        room.put_turn(turn.joined(call))
+    joined = turn.joined(call)
+    if joined is not turn:
+        room.put_turn(joined)
     return True
 
 
@@ -157,7 +159,7 @@ def current(room: Room) -> Round | None:
     """The running round, else the oldest queued one, started."""
     oldest: Round | None = None
     for round_ in room.rounds.values():
-        if round_.state is RoundState.CLOSED:
+        if round_.state is CLOSED:
             continue
         if round_.state is RoundState.RUNNING:
             return round_

@@ -6,7 +6,7 @@ though: nothing becomes a message without passing here.
 
 from moot.model.conversation import Conversation
 from moot.model.ids import SYSTEM, ParticipantId
-from moot.model.participant import Kind, Participant
+from moot.model.participant import HUMAN, Kind, Participant
 from moot.model.permit import Permit
 
 OF_SYSTEM = Permit(author=SYSTEM, by="system")
@@ -14,7 +14,7 @@ OF_SYSTEM = Permit(author=SYSTEM, by="system")
 
 def permit(author: ParticipantId, kind: Kind, conversation: Conversation) -> Permit:
     """The right of an author to speak in a conversation."""
-    if kind is Kind.HUMAN:
+    if kind is HUMAN:
         return Permit(author=author, by="human")
     return Permit(author=author, by="member" if conversation.takes_rounds else "open")
 

@@ -80,6 +80,9 @@ def readings(token: str) -> tuple[str, ...]:
 
 def resolve(token: str, find: Callable[[str], T | None]) -> T | None:
     """What `find` has for the longest reading of a parsed name that it knows."""
+    found = find(token)
+    if found is not None:
+        return found
     for name in readings(token):
         found = find(name)
         if found is not None:

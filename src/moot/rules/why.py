@@ -5,15 +5,19 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from moot.model.answer import Delivery
-from moot.model.conversation import ReplyStrategy
+from moot.model.conversation import HYBRID
 from moot.model.ids import ParticipantId
 from moot.model.message import Message, Part, Plan
-from moot.model.participant import Participant
+from moot.model.participant import TAKES_TURNS, Participant
 from moot.model.round import Round
 from moot.model.turn import (
     FORCING,
+    MAY,
     MOVES_CURSOR,
+    MUST,
     OPEN,
     UNCLAIMED,
     Call,
@@ -24,6 +28,7 @@ from moot.model.turn import (
     silenced,
 )
 from moot.rules.draft import Room
+from moot.rules.roster import Roster
 
 REASONS: dict[Rule, str] = {
     Rule.MENTION: "was mentioned",
@@ -70,17 +75,13 @@ def plan(
 ) -> Plan:
     """Each agent's part as far as it can be known before the floor moves."""
     parts: dict[ParticipantId, Part] = {}
-    slots = cap
+    in_rounds, turns, slots = room.takes_rounds, room.turns, cap
     for call in calls:
-        agent, duty, rule = (
-            call.agent,
-            Duty.MUST if room.takes_rounds or call.human else Duty.MAY,
-            call.reason,
-        )
-        turn = room.turns.get(agent)
+        agent = call.agent
+        duty, rule = MUST if in_rounds or call.human else MAY, call.reason
         if agent in blocks:
             duty, rule = Duty.BLOCKED, blocks[agent]
-        elif room.takes_rounds and (turn is None or turn.state not in UNCLAIMED):
+        elif in_rounds and (agent not in turns or turns[agent].state not in UNCLAIMED):
             duty, rule = (duty, rule) if slots > 0 else (Duty.BLOCKED, Rule.CAP)
             slots -= 1
         parts[agent] = Part(agent, duty, rule)
@@ -88,11 +89,12 @@ def plan(
         if agent not in parts:
             parts[agent] = Part(agent, Duty.BLOCKED, rule)
     others = _others(room, author)
-    if author.id not in parts and author.id in room.people():
+    agents = room.roster().agents
+    if author.id in agents and author.id not in parts:
         parts[author.id] = Part(author.id, Duty.OBSERVES, Rule.SELF)
     if others is POLLED:
         here = room.here()
-        for agent in room.people():
+        for agent in agents:
             if agent not in here and agent not in parts:
                 parts[agent] = Part(agent, Duty.OBSERVES, Rule.AWAY)
     return Plan(tuple(parts.values()), others)
@@ -105,8 +107,8 @@ NOT_ASKED = (Duty.OBSERVES, Rule.STRATEGY)
 
 def _others(room: Room, author: Participant) -> tuple[Duty, Rule]:
     """What holds for agents the message does not call."""
-    polls = room.takes_rounds and room.settings.reply_strategy is ReplyStrategy.HYBRID
-    if not polls or author.speaks_in_turns:
+    polls = room.takes_rounds and room.settings.reply_strategy is HYBRID
+    if not polls or author.kind in TAKES_TURNS:
         return NOT_ASKED
     return POLLED if room.here() else ALL_AWAY
 
@@ -129,41 +131,51 @@ def covers(turn: Turn, seq: int) -> bool:
     return turn.state in UNCLAIMED or turn.lo < seq <= turn.hi
 
 
-def deliveries(room: Room, message: Message) -> tuple[Delivery, ...]:
-    """What the sender is told about each agent, once the floor has moved."""
-    round_ = room.rounds.get(message.round)
+class Scene(Struct, frozen=True, gc=False):
+    """How a conversation stood when the floor had moved on: all that a receipt is made from."""
+
+    roster: Roster
+    turns: dict[ParticipantId, Turn]
+    round: Round | None
+    """The one the message belongs to."""
+    now: float
+
+
+def scene(room: Room, message: Message) -> Scene:
+    return Scene(room.roster(), room.turns.copy(), room.rounds.get(message.round), room.now)
+
+
+def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
+    """What the sender is told about each agent."""
     parts = {part.agent: (part.duty, part.rule) for part in message.plan.parts}
-    if round_ is not None:
-        parts.update({note.agent: (note.duty, note.rule) for note in round_.notes if note.seq == message.seq})
-    others = message.plan.others
-    duty, rule, reason, now = *others, REASONS[others[1]], room.now
-    special = parts.keys() | room.turns.keys()
+    notes = at.round.notes if at.round is not None else ()
+    parts.update({note.agent: (note.duty, note.rule) for note in notes if note.seq == message.seq})
+    here = at.roster.here(at.now)
     told: list[Delivery] = []
-    for agent, who in room.people().items():
-        reach = "live" if who.live_until > now else who.reachable(now).value
-        if agent not in special:
-            told.append(Delivery(who.name, duty, "queued", rule, reason, reach))
-        elif agent != message.author:
-            part = _with_turn(room, message.seq, agent, parts.get(agent, others))
-            told.append(Delivery(who.name, part[0], part[1], part[2], REASONS[part[2]], reach, part[3]))
+    for agent, who in at.roster.agents.items():
+        if agent == message.author:
+            continue
+        part = parts.get(agent, message.plan.others)
+        duty, state, rule, delayed = _with_turn(message.seq, part, at.turns.get(agent), at.now)
+        reach = "live" if agent in here else who.reachable(at.now).value
+        told.append(Delivery(who.name, duty, state, rule, REASONS[rule], reach, delayed))
     return tuple(told)
 
 
 def _with_turn(
-    room: Room, seq: int, agent: ParticipantId, part: tuple[Duty, Rule]
+    seq: int, part: tuple[Duty, Rule], turn: Turn | None, now: float
 ) -> tuple[Duty, str, Rule, int]:
     """The part of one agent, with the turn it has: duty, state, rule, and for how many ms it is held."""
     duty, rule = part
-    turn = room.turns.get(agent)
     if duty is Duty.BLOCKED:
         return duty, "blocked", rule, 0
     if turn is None or not covers(turn, seq):
         return duty, "queued", rule, 0
-    if turn.calls[-1].seq == seq or seq in [call.seq for call in turn.calls]:
+    if turn.called_by(seq):
         duty = turn.duty
         if turn.reason is Rule.ROUND_ROBIN or turn.reason is Rule.POLL:
             rule = turn.reason
-    delayed = max(0, round((turn.due - room.now) * 1000)) if turn.state is TurnState.HELD else 0
+    delayed = max(0, round((turn.due - now) * 1000)) if turn.state is TurnState.HELD else 0
     return duty, STATES[turn.state], rule, delayed
 
 

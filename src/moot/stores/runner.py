@@ -149,6 +149,9 @@ class Runner:
         self._chores: deque[Chore] = deque()
         self._work = threading.Condition()
         self._closing = False
+        self._asleep = False
+        """The writer waits for work. Set before it looks for some, so that whoever adds some and does not see it
+        asleep is seen; taking the lock for each command would cost more than the rest of adding it."""
         self._telling = False
         """Callers of the last batch are still being told. What they write next belongs into the next one, so
         the writer waits for it: it could only take the interpreter from them, for a smaller batch."""
@@ -166,9 +169,9 @@ class Runner:
             )
         done = self._loop.create_future()
         job = Job(verb, command, dry, done)
-        with self._work:
-            self._waiting.append(job)
-            if len(self._waiting) == 1 and not self._telling:
+        self._waiting.append(job)
+        if self._asleep and not self._telling:
+            with self._work:
                 self._work.notify()
         return done
 
@@ -213,10 +216,12 @@ class Runner:
     def _next_work(self) -> tuple[list[Job], Chore | None] | None:
         """What queued meanwhile, as one batch, and at most one chore; None when all is done and closed."""
         with self._work:
+            self._asleep = True
             while self._telling or not (self._waiting or self._chores):
                 if self._closing and not self._telling:
                     return None
                 self._work.wait()
+            self._asleep = False
             count = min(len(self._waiting), MOST_IN_BATCH)
             jobs = [self._waiting.popleft() for _ in range(count)]
             return jobs, self._chores.popleft() if self._chores else None

@@ -13,7 +13,7 @@ from moot.model.participant import Kind
 from moot.ports import Page
 from tests.contract.store import samples as s
 from tests.contract.store.places import Place, WholeStore
-from tests.contract.store.verbs import PERMIT, do, look, put
+from tests.contract.store.verbs import PERMIT, Decider, do, look, put
 
 Read = Callable[[WholeStore], Awaitable[Any]]
 
@@ -170,6 +170,30 @@ async def test_what_stays_in_its_state_and_under_its_name_changes_in_every_other
     )
     assert await store.turn(s.TURN.id) == turn
     assert await store.conversation(s.WHERE) == here
+
+
+async def test_a_field_of_a_conversation_that_changes_alone_is_written(store: WholeStore) -> None:
+    """The usual changes are written by narrower statements; none may be taken for a usual one that is not."""
+    changed = s.CONVERSATION
+    await put(store, change.PutConversation(changed))
+    for name, value in _defaults(s.CONVERSATION, but="archived").items():
+        talk = {"links": changed.links - 1, "next_seq": changed.next_seq + 1}
+        changed = structs.replace(changed, **{**talk, name: value})
+        await do(store, _putting(change.PutConversation(changed)), conversations=(s.WHERE,))
+        assert await store.conversation(s.WHERE) == changed, name
+
+
+async def test_a_field_of_a_turn_that_changes_alone_is_written(store: WholeStore) -> None:
+    changed = s.TURN
+    await put(store, change.PutTurn(changed))
+    for name, value in _defaults(s.TURN).items():
+        changed = structs.replace(changed, **{name: value}, calls=changed.calls[::-1])
+        await do(store, _putting(change.PutTurn(changed)), turns=(s.TURN.id,))
+        assert await store.turn(s.TURN.id) == changed, name
+
+
+def _putting(one: change.Change) -> Decider:
+    return lambda seen, at: Decision([one], None)
 
 
 def _defaults(value: Any, but: str = "") -> dict[str, Any]:

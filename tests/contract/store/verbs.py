@@ -110,7 +110,7 @@ def said(where: Conversation, text: str, at: float = 1_800_000_000.0, **fields: 
             **fields,
         }
     )
-    linked = audit.message_hash(where.chain, message, audit.text_hash(text))
+    linked = audit.message_hash(where.chain, message.link, message, audit.text_hash(text))
     return [
         AppendMessage(structs.replace(message, hash=linked), PERMIT),
         PutConversation(

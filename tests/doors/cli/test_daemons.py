@@ -16,6 +16,7 @@ from moot.settings import Home
 from tests.doors.cli.shell import Shell, make_home
 
 HOST_POINTS = ("host.attached", "host.claimed", "host.prethink", "host.thought", "host.finished")
+LEASE_SECONDS = 15.0
 ROOM = ("conv", "new", "room", "--with", "arya,gendry")
 
 
@@ -152,3 +153,31 @@ def test_an_agent_that_cannot_start_says_why(team: Shell) -> None:
     assert told.code != 0
     assert "arya did not start" in told.err
     assert "nowhere" in told.err
+
+
+@pytest.mark.req("A-10")
+def test_a_daemon_that_was_killed_is_missed_at_once(team: Shell) -> None:
+    """Its lease has not run out: that its process is gone is enough."""
+    pid = team.moot("agent", "start", "arya", "--json").json["pid"]
+    assert team.moot("send", "arya", "one", "--json").json["outcome"] == "replied"
+    os.kill(pid, signal.SIGKILL)
+    begun = time.monotonic()
+    told = team.moot("send", "arya", "two", "--json").json
+    assert (told["outcome"], told["replies"][0]["text"]) == ("replied", "arya heard: two")
+    assert time.monotonic() - begun < LEASE_SECONDS / 2
+
+
+@pytest.mark.req("A-10")
+@pytest.mark.req("M-01")
+def test_a_running_hub_misses_a_daemon_that_was_killed_at_once(team: Shell) -> None:
+    pid = team.moot("agent", "start", "arya", "--json").json["pid"]
+    team.moot("up", "--detach")
+    assert team.moot("chat", "arya", "-m", "one", "--json").json["outcome"] == "replied"
+    os.kill(pid, signal.SIGKILL)
+    begun = time.monotonic()
+    told = team.moot("chat", "arya", "-m", "two", "--json").json
+    assert told["outcome"] == "owed"
+    assert time.monotonic() - begun < LEASE_SECONDS / 2
+    team.moot("agent", "start", "arya")
+    texts = ["arya heard: one", "arya heard: two"]
+    until(lambda: [m["text"] for m in team.moot("tail", "--agent", "arya", "--json").json] == texts)

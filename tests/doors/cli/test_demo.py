@@ -1,10 +1,14 @@
 """`moot demo` without a terminal: the tour, honest about what speaks."""
 
+import json
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.doors.cli.shell import Shell, Terminal
+from tests.support.printed import run_as_printed
 
 
 @pytest.mark.req("P-01")
@@ -63,6 +67,46 @@ def test_on_a_terminal_a_person_types_and_agents_answer(shell: Shell) -> None:
         terminal.type("/quit")
         assert terminal.process.wait(timeout=10) == 0
         assert "● critic  demo" in terminal.seen
+    finally:
+        terminal.close()
+
+
+@pytest.mark.req("P-01")
+def test_while_it_runs_the_printed_lines_work_as_printed(shell: Shell, tmp_path: Path) -> None:
+    terminal = Terminal(shell, "demo", "--fast")
+    try:
+        terminal.read_until("from another terminal:")
+        terminal.read_until("you ▸ ")
+        lines = terminal.seen.replace("\r\n", "\n").split("\n")
+        [asking] = [line.strip() for line in lines if line.strip().startswith("curl ")]
+        there = json.loads(run_as_printed(asking, tmp_path))["agents"]
+        assert {"analyst", "writer", "critic"} <= {agent["name"] for agent in there}
+        [connecting] = [line.strip() for line in lines if line.strip().startswith("claude mcp add ")]
+        _, _, server = connecting.partition(" -- ")
+        hello = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "x", "version": "1"},
+        }
+        asked = [
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+            {
+                "jsonrpc": "2.0",
+                "id": 2,
+                "method": "tools/call",
+                "params": {"name": "list_agents", "arguments": {}},
+            },
+        ]
+        done = subprocess.run(
+            ["sh", "-c", server], input="".join(json.dumps(line) + "\n" for line in asked), cwd=tmp_path,
+            capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
+        answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+        names = [agent["name"] for agent in answers[2]["result"]["structuredContent"]["agents"]]
+        assert {"analyst", "writer", "critic"} <= set(names)
+        terminal.type("/quit")
+        assert terminal.process.wait(timeout=10) == 0
+        assert not (shell.home / "demo" / "run" / "hub.json").exists()
     finally:
         terminal.close()
 

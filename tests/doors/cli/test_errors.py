@@ -23,7 +23,7 @@ def test_an_unknown_agent_comes_with_suggestions(moot: Moot) -> None:
     assert told.err == (
         'error[E201] no agent is called "gendri"\n'
         "  did you mean gendry?          agents here: arya, broken, caller, gendry, quiet, slow\n"
-        "  fix   moot send gendry hello      or: moot agents list\n"
+        '  fix   moot send gendry hello      or create it: moot agents new gendri --role "…"\n'
         "  more  moot explain E201\n"
     )
 

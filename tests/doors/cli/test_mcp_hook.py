@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+import apsw
 import pytest
 
 from moot import Hub, shapes
@@ -17,7 +19,7 @@ from tests.doors.cli.shell import Shell, Told
 from tests.doors.cli.test_hub import Up
 
 T = TypeVar("T")
-SLOWER = float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
+QUICK = 0.3 * float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
 NAME = "claude-api"
 
 
@@ -200,24 +202,27 @@ def test_it_asks_the_hub_that_runs(shell: Shell, tmp_path: Path) -> None:
         shell.moot("send", NAME, "over the socket", "--no-wait")
         assert "over the socket" in reason(session.hook("Stop", stop_hook_active=False))
         assert_silent(session.hook("Stop", stop_hook_active=False))
-        took = []
-        for _ in range(7):
-            began = time.perf_counter()
-            session.hook("Stop", stop_hook_active=False)
-            took.append(time.perf_counter() - began)
-        assert min(took) < 0.3 * SLOWER
+        assert least_work(lambda: session.hook("Stop", stop_hook_active=False)) < QUICK
+        # A start is always answered: the whole way to the hub and back.
+        assert least_work(lambda: session.hook("SessionStart", source="startup")) < QUICK
     finally:
         running.stop()
 
 
 @pytest.mark.req("J-13")
 def test_it_is_quick_without_a_hub_too(session: Session) -> None:
+    assert least_work(lambda: session.hook("Stop", stop_hook_active=False)) < QUICK
+
+
+def least_work(run: Callable[[], Told]) -> float:
+    """Seconds of a processor that the quickest of seven takes: what others do on the machine is left out."""
     took = []
     for _ in range(7):
-        began = time.perf_counter()
-        session.hook("Stop", stop_hook_active=False)
-        took.append(time.perf_counter() - began)
-    assert min(took) < 0.3 * SLOWER
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert run().code == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(took)
 
 
 # --- trouble ---------------------------------------------------------------------------------------------
@@ -312,3 +317,35 @@ def test_of_two_sessions_in_a_folder_each_is_told_its_own(
     session.sent("for the first")
     assert "for the second" in reason(session.hook("Stop", stop_hook_active=False))
     assert session.turns() == ["owed"]
+
+
+# --- who is not woken ------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("J-13")
+def test_a_message_for_a_session_that_nobody_wakes_says_what_would(session: Session) -> None:
+    session.sent("first")
+    told = session.shell.moot("send", NAME, "second", "--no-wait")
+    assert told.code == 0
+    assert told.err == (
+        f"queued[E502] {NAME} is not woken: it reads when it asks. 2 messages wait for it.\n"
+        "  fix   moot mcp install --wake claude\n"
+    )
+    session.hook("SessionStart", source="startup")
+    assert session.shell.moot("send", NAME, "third", "--no-wait").err == "", "its hooks bring it"
+    gone_since(session, 14 * 60)
+    told = session.shell.moot("send", NAME, "fourth", "--no-wait")
+    assert told.err == (
+        f"queued[E502] {NAME} is away (last seen 14 min ago). 4 messages wait for it.\n"
+        "  fix   moot mcp install --wake claude\n"
+    )
+
+
+def gone_since(session: Session, seconds: float) -> None:
+    connection = apsw.Connection(str(session.shell.home / "moot.db"))
+    then = time.time() - seconds
+    connection.execute(
+        "UPDATE registry SET last_active = ?, reach_until = ?, live_until = 0 WHERE name = ?",
+        (then, then, NAME),
+    )
+    connection.close()

@@ -468,3 +468,60 @@ def test_status_tells_how_each_client_stands(desk: Desk, settled: Moot) -> None:
     assert told.code == 0
     assert "! codex: " in told.err
     assert os.listdir(desk.home / ".moot") != []
+
+
+# --- doctor ----------------------------------------------------------------------------------------------
+
+
+def checks(told: Told) -> dict[str, tuple[str, str]]:
+    return {check["check"]: (check["state"], check["text"]) for check in told.json["checks"]}
+
+
+def test_the_doctor_tells_of_the_clients_that_moot_connected_and_of_no_others(
+    desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOOT_HUB__PORT", "0")
+    assert not {"claude", "codex"} & set(checks(settled("doctor", "--json")))
+    settled("mcp", "install", "claude", "--wake", "--yes")
+    found = checks(settled("doctor", "--json"))
+    assert found["claude"] == ("warn", "connected, woken by hooks; no session seen yet")
+    assert "codex" not in found
+
+
+def test_the_doctor_starts_the_server_and_looks_at_every_client(
+    desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled("mcp", "install", "codex", "--yes")
+    monkeypatch.setattr("moot.cli.coding.checking.seconds_to_start", lambda: 0.4)
+    assert checks(settled("doctor", "mcp", "--json")) == {
+        "mcp": ("ok", "moot mcp starts in 0.4 s"),
+        "claude": ("ok", "installed, not connected: moot mcp install claude"),
+        "codex": ("warn", "connected, reads when it asks; no session seen yet"),
+    }
+    monkeypatch.setattr("moot.cli.coding.checking.seconds_to_start", lambda: 12.3)
+    told = settled("doctor", "mcp")
+    assert told.code == 1
+    assert "✗ mcp: moot mcp takes 12.3 s to start; Codex gives up after 10 s\n" in told.out
+    (desk.bin / "codex").unlink()
+    monkeypatch.setattr("moot.cli.coding.checking.seconds_to_start", lambda: None)
+    found = checks(settled("doctor", "mcp", "--json"))
+    assert found["mcp"] == ("bad", "moot mcp gives no answer within 30 s")
+    assert found["codex"] == ("warn", "connected, and no longer on PATH")
+
+
+def test_the_doctor_sees_an_entry_whose_moot_is_gone_and_what_hooks_logged(
+    desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.cli.coding.checking.seconds_to_start", lambda: 0.4)
+    desk.write(".claude.json", '{"mcpServers": {"moot": {"command": "/gone/moot"}}}')
+    desk.write(".codex/config.toml", "not = = toml")
+    desk.write(".moot/logs/hooks.log", '{"error": "OSError: no room"}\n')
+    found = checks(settled("doctor", "mcp", "--json"))
+    assert found["claude"] == ("bad", "it starts /gone/moot, which is not there")
+    assert found["codex"][0] == "bad"
+    assert found["hooks"] == ("warn", "trouble in ~/.moot/logs/hooks.log, last: OSError: no room")
+    desk.write(".moot/clients.json", "not json")
+    for words in (("doctor", "mcp"), ("doctor",)):
+        state, text = checks(settled(*words, "--json"))["mcp"]
+        assert state == "bad"
+        assert "clients.json cannot be read" in text

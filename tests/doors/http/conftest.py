@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.doors.http.wire import Wire
 from tests.doors.http.world import World, opened
 
 
@@ -12,3 +13,11 @@ from tests.doors.http.world import World, opened
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     async with opened(tmp_path) as found:
         yield found
+
+
+@pytest.fixture
+async def wire(world: World) -> AsyncIterator[Wire]:
+    """The owner, speaking HTTP by hand."""
+    found = Wire(world.at.port, world.tokens["owner"])
+    yield found
+    await found.close()

@@ -10,6 +10,7 @@ from moot.doors.http.guard import hosts, judged
 from moot.doors.http.serving import bound, check_place, is_loopback
 from moot.errors import BadValue, PortTaken
 from moot.settings import HubSettings
+from tests.doors.http.wire import Wire
 from tests.doors.http.world import World
 
 PORT = 8420
@@ -82,6 +83,29 @@ async def test_the_guard_stands_in_front_of_everything(world: World) -> None:
         assert "access-control-allow-origin" not in page.headers
     own = await world.client.get("/api/agents", headers={**token, "Origin": world.at.url})
     assert own.status_code == 200
+
+
+@pytest.mark.req("P-06")
+@pytest.mark.parametrize("path", ["/healthz", "/api/agents", "/api/events"])
+async def test_no_form_of_host_or_origin_gets_past_a_real_socket(world: World, wire: Wire, path: str) -> None:
+    token = f"Authorization: Bearer {world.tokens['owner']}".encode()
+    ours = f"Host: 127.0.0.1:{world.at.port}".encode()
+    hosts = [
+        host for host in BAD_HOSTS if host == host.strip()
+    ]  # white space around a value is no part of it
+    forms = [[b"Host: " + _here(world, host)] for host in hosts]
+    forms += [[ours, b"Origin: " + _here(world, origin)] for origin in BAD_ORIGINS]
+    assert len(forms) >= 40
+    passed = []
+    for form in forms:
+        told = await wire.ask("GET", path.encode(), headers=(), instead=[*form, token])
+        if told.status not in (400, 403, 421):
+            passed.append((form, told.status))
+    assert passed == []
+
+
+def _here(world: World, form: str) -> bytes:
+    return form.replace(str(PORT), str(world.at.port)).encode()
 
 
 async def test_only_a_bearer_header_lets_in(world: World) -> None:

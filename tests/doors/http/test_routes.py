@@ -388,3 +388,29 @@ async def test_null_is_a_word_in_a_query_and_nothing_else(world: World) -> None:
     assert (await world.get("/api/turns?agent=null")).json()["turns"] == []
     assert (await world.get("/api/conversations?kind=null")).status_code == 422
     assert (await world.get("/api/conversations?kind=loud")).status_code == 422
+
+
+@pytest.mark.parametrize("key", [{}, {"Idempotency_Key": "k"}], ids=["without a key", "with a key"])
+async def test_a_post_to_nowhere_or_to_what_is_closed_is_refused(world: World, key: dict[str, str]) -> None:
+    """Looked up before or not, the owner is told the same."""
+    where = (await world.hub.conversations.create("hall")).id
+    assert (await world.post("/api/conversations/hall/messages", {"text": "x"}, **key)).status_code == 201
+    missing = await world.post("/api/conversations/hal/messages", {"text": "x"}, **key)
+    assert (missing.status_code, missing.json()["suggestions"]) == (404, ["hall"])
+    await world.hub.conversations.archive(where)
+    by_name = await world.post("/api/conversations/hall/messages", {"text": "x"}, Idempotency_Key="k2")
+    closed = await world.post(
+        f"/api/conversations/{where}/messages", {"text": "y"}, **key and {"Idempotency_Key": "k3"}
+    )
+    assert (by_name.status_code, closed.status_code, closed.json()["name"]) == (
+        404,
+        409,
+        "conversation_archived",
+    )
+
+
+async def test_a_repeat_by_another_name_of_the_conversation_is_a_repeat(world: World) -> None:
+    where = (await world.hub.conversations.get("room")).id
+    first = await world.post("/api/conversations/room/messages", {"text": "once"}, Idempotency_Key="k")
+    again = await world.post(f"/api/conversations/{where}/messages", {"text": "once"}, Idempotency_Key="k")
+    assert (first.status_code, again.status_code, again.json()["id"]) == (201, 200, first.json()["id"])

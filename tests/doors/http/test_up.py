@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from tests.doors.http.up import MOOT, Up
+from tests.support.printed import run_as_printed
 
 
 @pytest.fixture
@@ -36,9 +37,8 @@ def test_the_printed_line_works_as_printed(tmp_path: Path) -> None:
         while "curl" not in line:
             line = process.stdout.readline()
             assert line, "the hub ended without printing its line"
-        command = line[line.index("curl") :].replace("curl", "curl -sS", 1)
-        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=20, check=False)
-        assert json.loads(done.stdout) == {"agents": [], "self": "user"}, done.stderr
+        told = run_as_printed(line[line.index("curl") :], tmp_path)
+        assert json.loads(told) == {"agents": [], "self": "user"}
     finally:
         process.kill()
         process.communicate(timeout=20)

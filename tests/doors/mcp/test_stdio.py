@@ -146,6 +146,25 @@ async def test_a_hub_that_stops_answers_who_waits_and_is_gone_at_once(tmp_path: 
         assert time.perf_counter() - begun < 5
 
 
+@pytest.mark.req("M-01")
+async def test_a_ping_of_an_outside_agent_says_how_it_can_be_reached(tmp_path: Path, hubs: Hubs) -> None:
+    hubs.start()
+    async with started(hubs.home, tmp_path / "api", "--agent", "api") as api:
+        await api("list_agents")
+        there = await asyncio.to_thread(_ping, hubs.home, "--timeout", "1", "--think")
+        assert (there.returncode, "reads when it asks" in there.stdout) == (0, True), there.stdout
+        assert "delivered yes, answer pending" in there.stdout
+    gone = await asyncio.to_thread(_ping, hubs.home)
+    assert (gone.returncode, "messages wait" in gone.stdout) == (1, True), gone.stdout
+
+
+def _ping(home: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [MOOT, "--home", home, "agents", "ping", "api", *flags],
+        capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+
+
 async def _reach(home: Path, name: str) -> str:
     async with Hub.reading(home) as hub:
         return (await hub.agents.get(name)).reachability

@@ -29,6 +29,17 @@ def fixed_work() -> None:
         "".join(value[0].upper() for value in row.values())
 
 
+def test_a_decision_leaves_nothing_for_the_garbage_collector() -> None:
+    """What lies about in rings is freed late, in one long pause, and until then the next ones use cold memory."""
+    gc.collect()
+    gc.disable()
+    try:
+        seconds_of_posts()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
 def seconds_of_posts() -> float:
     numbers = count(1)
     source = Source(lambda: 1_800_000_000.0, Terms(), lambda: ConversationId(f"c{next(numbers)}"))

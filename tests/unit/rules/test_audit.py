@@ -64,7 +64,7 @@ def _post(chain: Chain, number: int) -> None:
         key=f"k{number}",
         link=chain.links + 1,
     )
-    linked = audit.message_hash(chain.head, message, audit.text_hash(message.text))
+    linked = audit.message_hash(chain.head, message.link, message, audit.text_hash(message.text))
     chain.messages.append(structs.replace(message, hash=linked))
     chain.head, chain.links = linked, message.link
 

@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from moot.host.processes import is_alive
 from moot.shapes import Arrival
 
 DEEPEST = 32
@@ -17,7 +18,7 @@ def mine(came: Sequence[Arrival]) -> str | None:
     session will be it: the server goes by the same rule when it arrives.
     """
     above = frozenset(_above(os.getpid()))
-    alive = {each.pid: each for each in came if each.pid and _is_alive(each.pid)}
+    alive = {each.pid: each for each in came if each.pid and is_alive(each.pid)}
     for pid, each in alive.items():
         if _parent(pid) in above:
             return each.name
@@ -31,16 +32,6 @@ def _above(pid: int) -> Iterator[int]:
         if pid <= 1:
             return
         yield pid
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _parent(pid: int) -> int:

@@ -23,6 +23,9 @@ from moot.doors.http.table import House, Route
 from moot.errors import NotFound
 from moot.hub import Hub
 
+OFTEN = ("/api/conversations/{id}/messages", "/api/agents/{name}/messages")
+"""Tried first, since most requests are for these; no other path looks like them."""
+
 
 class Door:
     """An ASGI application over one hub, and the fan that its streams hang on."""
@@ -58,6 +61,7 @@ class Door:
         entries: list[BaseRoute] = [
             Mounted(path, Entry(rows, house, gate)) for path, rows in by_path(ROUTES).items()
         ]
+        entries.sort(key=lambda one: getattr(one, "path", "") not in OFTEN)
         entries += [Mounted(path, Beside(app, gate)) for path, app in (beside or {}).items()]
         app = Starlette(routes=entries)
         app.router.default = _nowhere

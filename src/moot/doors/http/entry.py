@@ -1,23 +1,21 @@
 """The way of a request: who is it (gate.py), may it, is it well-formed; then its function; then the answer."""
 
 import asyncio
-import math
 import time
 from collections.abc import Awaitable, Mapping
-from functools import cache, reduce
-from operator import or_
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import msgspec
 import structlog
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from moot.doors.access import NOBODY, Principal, Standing
 from moot.doors.http import finding
 from moot.doors.http.gate import Gate
 from moot.doors.http.guard import sent
 from moot.doors.http.problems import Answer, Refusal, problem
+from moot.doors.http.queries import query
 from moot.doors.http.sse import Stream, until_gone
 from moot.doors.http.table import Call, House, Route
 from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted
@@ -25,6 +23,7 @@ from moot.rules.redact import redacted
 
 log = structlog.get_logger("moot.http")
 
+NOTHING = finding.Found()
 LEAST_BODY = 1024 * 1024
 TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
 
@@ -73,6 +72,8 @@ class Entry:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
             return problem(_without_hints(error, who))
+        except ClientDisconnect:  # nobody reads this answer
+            return problem(BadValue("the caller left before its request was whole"), MALFORMED)
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             number = uuid4().hex[:12]
             log.error(
@@ -91,13 +92,15 @@ class Entry:
     ) -> Answer | Stream:
         hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
-        found = await finding.named_by(route, hub, who, path)
+        found = (
+            NOTHING if _goes_straight(route, who, request) else await finding.named_by(route, hub, who, path)
+        )
         call = Call(
             who=who,
             hub=hub,
             house=self._house,
             path=path,
-            query=_query(request, route),
+            query=query(request.scope["query_string"], route.query),
             body=await self._body(request, route),
             headers=request.headers,
             conversation=found.conversation,
@@ -153,43 +156,24 @@ class Entry:
             raise Refusal(MALFORMED, BadValue(f"the body is no JSON: {wrong}")) from wrong
 
     async def _read(self, request: Request) -> bytes:
+        """What takes too long to come is not waited for: protocol.py hangs up."""
         told = request.headers.get("content-length", "")
-        too_large = Refusal(TOO_LARGE, BadValue(f"a body may have {self._most_bytes} bytes at most"))
         if told.isdecimal() and int(told[:20]) > self._most_bytes:
-            raise too_large
-        read = bytearray()
+            raise self._too_large()
+        read = b""
         async for piece in request.stream():
-            read += piece
+            read = read + piece if read else piece
             if len(read) > self._most_bytes:
-                raise too_large
-        return bytes(read)
+                raise self._too_large()
+        return read
+
+    def _too_large(self) -> Refusal:
+        return Refusal(TOO_LARGE, BadValue(f"a body may have {self._most_bytes} bytes at most"))
 
 
-def _query(request: Request, route: Route) -> Any:
-    pairs = request.query_params.multi_items()
-    given = dict(pairs)
-    if len(given) != len(pairs):
-        raise BadValue("a parameter stands in the query twice")
-    kinds = {field.encode_name: _spelled(field.type) for field in msgspec.structs.fields(route.query)}
-    try:
-        known = {
-            name: msgspec.convert(given[name], kinds[name], strict=False) for name in kinds.keys() & given
-        }
-        found = msgspec.convert({**given, **known}, route.query)
-    except msgspec.ValidationError as wrong:
-        fields = ", ".join(route.query.__struct_encode_fields__) or "none"
-        raise BadValue(f"the query does not fit: {wrong}", detail=f"parameters are {fields}") from wrong
-    for value in msgspec.structs.astuple(found):
-        if isinstance(value, float) and not math.isfinite(value):
-            raise BadValue("the query does not fit: not a finite number")
-    return found
-
-
-@cache
-def _spelled(hint: Any) -> Any:
-    """What a parameter is when it is there: "null" is then a word, not the absence of one."""
-    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
-    return reduce(or_, kinds) if type(None) in get_args(hint) else hint
+def _goes_straight(route: Route, who: Principal, request: Request) -> bool:
+    """The owner's posts need no look-up before; under a key they do, since a repeat is known by the id."""
+    return route.finds_itself and who.standing is Standing.OWNER and "idempotency-key" not in request.headers
 
 
 def _without_hints(error: MootError, who: Principal) -> MootError:

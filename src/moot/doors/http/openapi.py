@@ -149,6 +149,7 @@ def _refusals(route: Route) -> dict[int, list[type[MootError]]]:
         found.setdefault(STATUSES[Conflict], []).append(Conflict)
     if route.body is not None:
         found.setdefault(400, []).append(BadValue)
+        found.setdefault(408, []).append(BadValue)
         found.setdefault(413, []).append(BadValue)
         found.setdefault(415, []).append(BadValue)
     if "If-Match" in route.headers:

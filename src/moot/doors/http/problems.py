@@ -8,6 +8,7 @@ from msgspec import Struct, json
 
 from moot import errors
 from moot.errors import MootError
+from moot.rules.redact import redacted_values
 
 STATUSES: Final[dict[type[MootError], int]] = {
     errors.NotFound: 404,
@@ -40,6 +41,10 @@ STATUSES: Final[dict[type[MootError], int]] = {
 FAILED: Final = 500
 PROBLEM: Final = "application/problem+json"
 JSON: Final = "application/json"
+
+
+REPEATING: Final = ("title", "detail", "fix", "suggestions", "ref")
+"""Members in which words of the request may come back."""
 
 
 class Answer(Struct, frozen=True):
@@ -80,9 +85,10 @@ def status_of(error: MootError) -> int:
 
 
 def problem(error: MootError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Answer:
-    """RFC 9457, with our error object's members in it."""
+    """RFC 9457, with our error object's members in it. What repeats the request repeats no secret out of it."""
     status = status or status_of(error)
     told: dict[str, Any] = {"type": "about:blank", "status": status, **error.to_dict()}
+    told |= {key: redacted_values(told[key]) for key in REPEATING if key in told}
     extra = dict(headers or {})
     if error.retry_after_ms is not None:
         extra["Retry-After"] = str(max(1, ceil(error.retry_after_ms / 1000)))

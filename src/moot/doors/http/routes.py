@@ -136,7 +136,7 @@ MESSAGES: Final = (
     Route(
         "POST", "/api/conversations/{id}/messages", "Say something; answered once it is on disk", talking.post,
         POST, Receipt, about=IN, body=bodies.NewMessage, status=CREATED, headers=KEY,
-        errors=(NotFound, *SAYING),
+        errors=(NotFound, *SAYING), finds_itself=True,
     ),
     Route(
         "GET", "/api/messages/{id}", "One message, with its version as ETag", talking.message, READ,

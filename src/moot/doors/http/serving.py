@@ -20,6 +20,7 @@ from moot.doors.http.app import Door
 from moot.doors.http.beside import Inner
 from moot.doors.http.guard import hosts
 from moot.doors.http.holder import holder_of
+from moot.doors.http.protocol import BoundedProtocol
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
 from moot.settings import HubSettings
@@ -29,7 +30,6 @@ BACKLOG = 1024
 LAST_PORT = 65535
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
-LONGEST_LINE = 64 * 1024
 
 
 class Listening(Struct, frozen=True):
@@ -105,6 +105,7 @@ async def _up(server: _Server, running: asyncio.Task[None]) -> None:
 def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.Config:
     return uvicorn.Config(
         door.asgi,
+        http=BoundedProtocol,
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -112,7 +113,6 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
-        h11_max_incomplete_event_size=LONGEST_LINE,
         ssl_certfile=certificate,
         ssl_keyfile=key,
     )

@@ -43,6 +43,11 @@ class Call(Struct, frozen=True):
     """Current name of the agent that the path names."""
 
     @property
+    def ref(self) -> str:
+        """The conversation by its id, or as the path names it where it was not looked up."""
+        return self.path["id"] if self.conversation is None else self.conversation.id
+
+    @property
     def where(self) -> shapes.Conversation:
         assert self.conversation is not None
         return self.conversation
@@ -85,6 +90,9 @@ class Route(Struct, frozen=True):
     media: str = "application/json"
     headers: tuple[str, ...] = ()
     """Request headers it heeds."""
+    finds_itself: bool = False
+    """What it does finds the conversation and refuses what is not there: for the owner, who may do everything, it
+    need not be looked up before. It is then in `Call.ref` only."""
     waits: bool = False
     """It may take its time: it ends when its caller goes, or the hub."""
     silent: bool = False

@@ -162,7 +162,7 @@ async def post(call: Call) -> Answer:
     body = structs.asdict(call.body)
     key = idempotency_key(call)
     body["max_turns"] = body["max_turns"] and int(body["max_turns"])
-    receipt = await call.hub.post(call.where.id, body.pop("text"), idempotency_key=key, **body)
+    receipt = await call.hub.post(call.ref, body.pop("text"), idempotency_key=key, **body)
     return stored(receipt)
 
 

@@ -18,6 +18,9 @@ from moot.stores.sqlite.trouble import damaged, speaking_of
 BUSY_MS = 5000
 """A back-stop: whoever respects the writers' queue never meets a busy database."""
 CHECKPOINT_PAGES = 4000
+KEPT_STATEMENTS = 300
+"""Prepared statements the writer keeps. Each row written takes a place among them, and pushes out what was used so
+many rows ago: with APSW's hundred, a batch of thirty posts would prepare all its statements anew."""
 MAGIC = b"SQLite format 3\x00"
 SMALLEST = 512
 
@@ -80,7 +83,7 @@ def look_at(path: Path) -> None:
 
 def writer(path: Path) -> apsw.Connection:
     """The one connection of a process that writes and checkpoints."""
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), statementcachesize=KEPT_STATEMENTS)
     connection.set_busy_timeout(BUSY_MS)
     connection.pragma("page_size", 4096)
     if connection.pragma("journal_mode", "wal") != "wal":

@@ -12,6 +12,8 @@ from typing import Any
 import apsw
 
 from moot.failpoints import failpoint
+from moot.model.conversation import Conversation
+from moot.model.turn import Turn
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty
 from moot.stores.sqlite import database, migrate, rows
@@ -157,17 +159,24 @@ class SqliteEngine:
             self._connection.execute(SEARCH.rows_may_come_again)
 
     def _conversations(self, dirty: Dirty) -> None:
-        renamed = self._desk.renamed if self._desk is not None else dirty.conversations.keys()
-        put = [one for where, one in dirty.conversations.items() if where in renamed]
-        moved = [one for where, one in dirty.conversations.items() if where not in renamed]
+        """In most there was only talk; then the indexes by name and key need not be looked at."""
+        put: list[Conversation] = []
+        talked: list[Conversation] = []
+        for where, now in dirty.conversations.items():
+            before = dirty.conversations_before[where]
+            (talked if before is not None and now.only_talked(before) else put).append(now)
         self._many(WRITE.put_conversation, rows.CONVERSATIONS, put)
-        self._many(WRITE.move_conversation, rows.CONVERSATIONS, moved)
+        self._connection.executemany(WRITE.talk_in_conversation, map(rows.TALK, talked))
 
     def _turns(self, dirty: Dirty) -> None:
-        """Most turns a post touches only collect one more message; following the indexes costs four times that."""
-        moved = self._desk.moved if self._desk is not None else dirty.turns.keys()
-        self._many(WRITE.put_turn, rows.TURNS, [turn for n, turn in dirty.turns.items() if n in moved])
-        self._many(WRITE.change_turn, rows.TURNS, [turn for n, turn in dirty.turns.items() if n not in moved])
+        """Most only collect another message; following the indexes as well would cost four times that."""
+        put: list[Turn] = []
+        joined: list[Turn] = []
+        for number, now in dirty.turns.items():
+            before = dirty.turns_before[number]
+            (joined if before is not None and now.only_joined(before) else put).append(now)
+        self._many(WRITE.put_turn, rows.TURNS, put)
+        self._connection.executemany(WRITE.join_turn, map(rows.CALLING, joined))
 
     def _revise(self, dirty: Dirty) -> None:
         for message, revision in dirty.revisions:

@@ -9,10 +9,9 @@ writer's time at 32 producers, and takes a twentieth when the desk is kept.
 from collections.abc import Callable, Iterable
 
 from moot.model.chain import Root
-from moot.model.conversation import Conversation
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.round import RoundState
-from moot.model.turn import OPEN, Turn, TurnState
+from moot.model.turn import OPEN, RUNNING, Turn
 from moot.stores.desk import Desk, Dirty
 
 MOST_ROOMS = 1024
@@ -38,27 +37,10 @@ class KeptDesk(Desk):
         self.pairs_known: set[tuple[ParticipantId, ParticipantId]] = set()
         self.has_everyone = False
         self.has_hosts = False
-        self.renamed: set[ConversationId] = set()
-        """New in this batch, or found under another name since: the indexes must follow."""
-        self.moved: set[TurnId] = set()
-        """New in this batch, or in another state since, or due at another moment."""
-
-    def laid(self) -> None:
-        """Everything asked for is here; what changes from now on, this batch changes."""
-        self.renamed.clear()
-        self.moved.clear()
-
-    def add_conversation(self, conversation: Conversation) -> None:
-        """Called for those that are new here, or found by another name or key since."""
-        self.renamed.add(conversation.id)
-        super().add_conversation(conversation)
 
     def add_turn(self, turn: Turn) -> None:
-        before = self.turns_by_id.get(turn.id)
-        if before is None or before.state is not turn.state or before.due != turn.due:
-            self.moved.add(turn.id)
         super().add_turn(turn)
-        if turn.state is TurnState.RUNNING:
+        if turn.state is RUNNING:
             self._running.setdefault(turn.agent, {})[turn.id] = turn
         elif turn.agent in self._running:
             self._running[turn.agent].pop(turn.id, None)
@@ -116,6 +98,7 @@ class KeptDesk(Desk):
             for who in dirty.participants:
                 self.participants.pop(who, None)
             self.names = {name: who for name, who in self.names.items() if who in self.participants}
+            self.rosters.clear()
             self.has_everyone = False
 
     def _tidy_rounds(self, where: ConversationId) -> None:
@@ -141,4 +124,5 @@ class KeptDesk(Desk):
                 self.runs_known.discard(turn.agent)
         self.members_of.pop(where, None)
         self.rounds_of.pop(where, None)
+        self.rosters.pop(where, None)
         self.rooms.pop(where, None)

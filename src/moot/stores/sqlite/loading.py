@@ -45,36 +45,21 @@ class Wanted:
     )
 
     def __init__(self, scopes: Sequence[Scope]) -> None:
-        self.ids: set[ConversationId] = set()
-        self.refs: set[str] = set()
-        self.turns: set[TurnId] = set()
-        self.names: set[str] = set()
+        self.ids: set[ConversationId] = set().union(*[scope.conversations for scope in scopes])
+        self.refs: set[str] = set().union(*[scope.refs for scope in scopes])
+        self.turns: set[TurnId] = set().union(*[scope.turns for scope in scopes])
+        self.names: set[str] = set().union(*[scope.names for scope in scopes])
+        self.roots: set[RootId] = set().union(*[scope.roots for scope in scopes])
+        self.tokens: set[TokenId] = set().union(*[scope.tokens for scope in scopes])
+        self.running_of = {scope.running_of for scope in scopes if scope.running_of is not None}
+        self.hosts = any(scope.hosts for scope in scopes)
+        self.everyone = any(scope.everyone for scope in scopes)
         self.messages: defaultdict[ConversationId, list[int]] = defaultdict(list)
-        self.running_of: set[ParticipantId] = set()
-        self.roots: set[RootId] = set()
-        self.keys: defaultdict[ParticipantId, list[str]] = defaultdict(list)
-        self.tokens: set[TokenId] = set()
-        self.hosts = False
-        self.everyone = False
-        for scope in scopes:
-            self._add(scope)
-
-    def _add(self, scope: Scope) -> None:
-        self.ids.update(scope.conversations)
-        self.refs.update(scope.refs)
-        self.names.update(scope.names)
-        self.turns.update(scope.turns)
-        self.roots.update(scope.roots)
-        self.tokens.update(scope.tokens)
-        for where, seq in scope.messages:
+        for where, seq in [message for scope in scopes for message in scope.messages]:
             self.messages[where].append(seq)
-        if scope.running_of is not None:
-            self.running_of.add(scope.running_of)
-        if scope.key is not None:
-            author, key = scope.key
+        self.keys: defaultdict[ParticipantId, list[str]] = defaultdict(list)
+        for author, key in [scope.key for scope in scopes if scope.key is not None]:
             self.keys[author].append(key)
-        self.hosts = self.hosts or scope.hosts
-        self.everyone = self.everyone or scope.everyone
 
 
 class Loading:
@@ -104,7 +89,6 @@ class Loading:
             desk.has_hosts = True
             for host in rows.HOSTS.many(self._connection.execute(READ.hosts).get):
                 desk.hosts_by_id[host.id] = host
-        desk.laid()
 
     def _get(self, statement: str, wanted: Any) -> Any:
         """The one value of a result: shapes with commas between, or NULL."""
@@ -181,7 +165,7 @@ class Loading:
 
     def _people(self, desk: KeptDesk, wanted: Wanted, here: list[ConversationId]) -> None:
         execute = self._connection.execute
-        ids = {who for where in here for who in desk.members_of[where]} - desk.participants.keys()
+        ids = set().union(*[desk.members_of[where] for where in here]) - desk.participants.keys()
         names = wanted.names - desk.names.keys()
         if wanted.everyone and not desk.has_everyone:
             desk.has_everyone = True

@@ -5,7 +5,7 @@ result arrives as JSON (sql/shapes.sql: plain fields first, then structured ones
 """
 
 from collections.abc import Callable
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import GenericAlias, UnionType
 from typing import Any, Generic, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -25,17 +25,15 @@ S = TypeVar("S", bound=Struct)
 _encode = json.Encoder().encode
 
 
-def _struct_text(value: Struct | None) -> str | None:
-    return None if value is None else _encode(value).decode()
+def _struct_text(value: Struct) -> str:
+    return _encode(value).decode()
 
 
 def _list_text(value: tuple[Any, ...]) -> str:
     return _encode(value).decode() if value else "[]"
 
 
-def _dict_text(value: dict[str, Any] | None) -> str | None:
-    if value is None:
-        return None
+def _dict_text(value: dict[str, Any]) -> str:
     return _encode(value).decode() if value else "{}"
 
 
@@ -43,8 +41,8 @@ class TurnThen(Turn, frozen=True, gc=False, omit_defaults=True):
     """A turn as an event tells of it: short, since what is left out is the default."""
 
 
-def _turn_text(turn: Turn | None) -> str | None:
-    return None if turn is None else _encode(TurnThen(*structs.astuple(turn))).decode()
+def _turn_text(turn: Turn) -> str:
+    return _encode(TurnThen(*structs.astuple(turn))).decode()
 
 
 def _micros(at: float) -> int:
@@ -60,8 +58,8 @@ def _plain(hint: Any) -> Any:
     return hint
 
 
-def _to_json(hint: Any) -> Callable[[Any], str | None] | None:
-    """How a field becomes JSON text; None when a column can hold it as it is."""
+def _to_json(hint: Any) -> Callable[[Any], str] | None:
+    """How a field becomes JSON text; None when a column can hold it as it is. Nothing stays NULL."""
     plain = _plain(hint)
     if plain is Turn:
         return _turn_text
@@ -70,6 +68,22 @@ def _to_json(hint: Any) -> Callable[[Any], str | None] | None:
     if get_origin(plain) is tuple:
         return _list_text
     return _struct_text if isinstance(plain, type) and issubclass(plain, Struct) else None
+
+
+Changes = list[tuple[int, Callable[[Any], Any]]]
+
+
+def _binding(fields: Callable[[Any], tuple[Any, ...]], changes: Changes) -> Callable[[Any], list[Any]]:
+    """How the fields of a value are bound to columns."""
+
+    def row(value: Any) -> list[Any]:
+        found = list(fields(value))
+        for n, change in changes:
+            if found[n] is not None:
+                found[n] = change(found[n])
+        return found
+
+    return row
 
 
 class Rows(Generic[S]):
@@ -81,19 +95,19 @@ class Rows(Generic[S]):
         to_json = {n: change for n, name in enumerate(fields) if (change := _to_json(hints[name]))}
         moments = {n: _micros for n, name in enumerate(fields) if name in in_micros}
         self._cls = cls
-        self._changes: list[tuple[int, Callable[[Any], Any]]] = [*to_json.items(), *moments.items()]
+        self._columns = {name: to_json.get(n) or moments.get(n) for n, name in enumerate(fields)}
+        self.row: Callable[[S], list[Any]] = _binding(structs.astuple, [*to_json.items(), *moments.items()])
+        """What is bound to the columns, in the order of the fields."""
         order = [*(n for n in range(len(fields)) if n not in to_json), *to_json]
         self._in_field_order = itemgetter(*(order.index(n) for n in range(len(fields))))
         shape = GenericAlias(tuple, tuple(hints[fields[n]] for n in order))
         self._one = json.Decoder(shape, strict=False)
         self._many = json.Decoder(GenericAlias(list, (shape,)), strict=False)
 
-    def row(self, value: S) -> list[Any]:
-        """What is bound to the columns, in the order of the fields."""
-        row = list(structs.astuple(value))
-        for n, change in self._changes:
-            row[n] = change(row[n])
-        return row
+    def part(self, *names: str) -> Callable[[S], list[Any]]:
+        """How these fields alone are bound."""
+        changes = [(n, change) for n, name in enumerate(names) if (change := self._columns[name])]
+        return _binding(attrgetter(*names), changes)
 
     def one(self, shape: str) -> S:
         return self._cls(*self._in_field_order(self._one.decode(shape)))
@@ -107,10 +121,12 @@ class Rows(Generic[S]):
 
 
 CONVERSATIONS = Rows(Conversation, in_micros=("created_at", "updated_at"))
+TALK = CONVERSATIONS.part("id", *Conversation.TALK)
 MEMBERS = Rows(Member, in_micros=("joined_at",))
 MESSAGES = Rows(Message, in_micros=("at",))
 REVISIONS = Rows(Revision, in_micros=("at",))
 TURNS = Rows(Turn, in_micros=("created_at",))
+CALLING = TURNS.part("id", *Turn.CALLING)
 ROUNDS = Rows(Round)
 ROOTS = Rows(Root)
 PAIRS = Rows(Pair)

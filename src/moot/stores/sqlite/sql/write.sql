@@ -35,12 +35,10 @@ ON CONFLICT (id) DO UPDATE SET
     answered = excluded.answered, stalled = excluded.stalled, blocked = excluded.blocked,
     epoch = excluded.epoch, summarised = excluded.summarised;
 
--- name: move_conversation
--- A known conversation that goes by the same name and key as before. Parameters as in put_conversation.
+-- name: talk_in_conversation
+-- A conversation in which there was talk, and which is otherwise as it was.
 UPDATE conversations SET
-    kind = ?3, created_us = ?4, updated_us = ?5, settings = ?6, home = ?7, next_seq = ?8, chain = ?9, links = ?10,
-    version = ?11, channel_type = ?14, channel_group_id = ?15, last_human = ?16, pointer = ?17, answered = ?18,
-    stalled = ?19, blocked = ?20, epoch = ?21, summarised = ?22
+    updated_us = ?2, next_seq = ?3, chain = ?4, links = ?5, last_human = ?6, pointer = ?7, answered = ?8, stalled = ?9
 WHERE id = ?1;
 
 -- name: put_member
@@ -76,15 +74,9 @@ ON CONFLICT (id) DO UPDATE SET
     kept = excluded.kept, usage = excluded.usage, steps = excluded.steps, given = excluded.given,
     stopping = excluded.stopping;
 
--- name: change_turn
--- A known turn whose state and due moment stay, so that no index has to follow. Parameters as in put_turn.
-UPDATE turns SET
-    duty = ?4, reason = ?5, calls = ?7, created_us = ?8, round = ?9, place = ?10, lo = ?11, hi = ?12, shared = ?13,
-    late = ?14, resumed = ?15, interrupted = ?16, cause = ?17, root = ?18, hop = ?19, depth = ?20, charged = ?21,
-    lease = ?23, deadline = ?24, "limit" = ?25, host = ?26, fence = ?27, attempt = ?28, posts = ?29,
-    started_at = ?30, ended_at = ?31, message = ?32, rule = ?33, error = ?34, kept = ?35, usage = ?36,
-    steps = ?37, given = ?38, stopping = ?39
-WHERE id = ?1;
+-- name: join_turn
+-- A turn that another message joined, and that is otherwise as it was.
+UPDATE turns SET duty = ?2, reason = ?3, calls = ?4 WHERE id = ?1;
 
 -- name: put_round
 -- A round, new or moved on.

@@ -1,0 +1,55 @@
+"""The part of an address behind the question mark, as a value of the route's own type."""
+
+import math
+from functools import cache, reduce
+from operator import or_
+from typing import Any, get_args
+
+import msgspec
+from msgspec import Struct
+from starlette.datastructures import QueryParams
+
+from moot.errors import BadValue
+
+
+def query(raw: bytes, kind: type[Struct]) -> Any:
+    """`BadValue` where it does not fit. Most requests have none, and then nothing is looked at."""
+    if not raw and (nothing := _nothing(kind)) is not None:
+        return nothing
+    pairs = QueryParams(raw).multi_items()
+    given = dict(pairs)
+    if len(given) != len(pairs):
+        raise BadValue("a parameter stands in the query twice")
+    kinds = _kinds(kind)
+    try:
+        known = {
+            name: msgspec.convert(given[name], kinds[name], strict=False) for name in kinds.keys() & given
+        }
+        found = msgspec.convert({**given, **known}, kind)
+    except msgspec.ValidationError as wrong:
+        fields = ", ".join(kind.__struct_encode_fields__) or "none"
+        raise BadValue(f"the query does not fit: {wrong}", detail=f"parameters are {fields}") from wrong
+    for value in msgspec.structs.astuple(found):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadValue("the query does not fit: not a finite number")
+    return found
+
+
+@cache
+def _nothing(kind: type[Struct]) -> Any:
+    """What no query at all means; None where one is needed."""
+    try:
+        return msgspec.convert({}, kind)
+    except msgspec.ValidationError:
+        return None
+
+
+@cache
+def _kinds(kind: type[Struct]) -> dict[str, Any]:
+    return {field.encode_name: _spelled(field.type) for field in msgspec.structs.fields(kind)}
+
+
+def _spelled(hint: Any) -> Any:
+    """What a parameter is when it is there: "null" is then a word, not the absence of one."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return reduce(or_, kinds) if type(None) in get_args(hint) else hint
