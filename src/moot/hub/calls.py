@@ -95,6 +95,7 @@ METHODS = frozenset(
 ONLY_HERE = {
     "acting_as": "a field of every call",
     "connect": "leads to a hub elsewhere, and is not asked of one",
+    "conversations.among": "what the hub's own methods post into; `implicit` is for callers",
     "conversations.importing": "reads files of this machine while it runs",
     "events": "a stream, not a call",
     "host": "an agent runs in a process of its own",

@@ -209,7 +209,7 @@ class Hub:
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
         """Say something to one agent, in the conversation of the pair."""
-        pair = await self.conversations.implicit([target])
+        pair = await self.conversations.among([target])
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
     async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class Hub:
         shared = broadcast_id(idempotency_key)
 
         async def write(who: ParticipantId) -> None:
-            pair = await self.conversations.implicit([who])
+            pair = await self.conversations.among([who])
             key, metadata = f"{shared}:{who}", {"broadcast_id": shared}
             await self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
 
@@ -235,7 +235,7 @@ class Hub:
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
         who = await self._core.participant(target)
         await self._core.watch()
-        pair = await self.conversations.implicit([target])
+        pair = await self.conversations.among([target])
         key = idempotency_key or uuid4().hex
         question = self._posting(pair.id, text, metadata=correlated(f"q{key}"), key=key)
         return self._shape(await answer_to(self._core, question, who, timeout))
