@@ -1,5 +1,6 @@
 """The door put together: routes from the table, the guard in front of them."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -46,6 +47,7 @@ class Door:
     ) -> None:
         meters = Meters()
         self.fan = Fan(hub, meters)
+        self._leaving = asyncio.Event()
         self.marks = Marks(hub)
 
         @cache
@@ -60,6 +62,7 @@ class Door:
             marks=self.marks,
             meters=meters,
             openapi=openapi,
+            leaving=self._leaving,
         )
         gate = Gate(hub, owner_token)
         entries: list[BaseRoute] = [
@@ -78,7 +81,9 @@ class Door:
         """Of a WebSocket. A message that is merely too long is refused in words, so this is longer."""
 
     async def drain(self) -> None:
-        """Tell all streams that the hub goes, and let them go; who says goodbye has received everything."""
+        """Tell all streams that the hub goes, send away whoever waits for something, and let them go; who says goodbye
+        has received everything."""
+        self._leaving.set()
         self.fan.drain()
         await self.marks.nobody_reads(GOODBYE_SECONDS)
 
