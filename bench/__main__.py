@@ -8,9 +8,11 @@ from moot.hub.tuned import run, tune_process
 WORKLOADS = {
     "W1": "bench.w1",
     "W2": "bench.w2",
+    "W3": "bench.w3",
     "W4": "bench.w4",
     "W5": "bench.w5",
     "W6": "bench.w6",
+    "W7": "bench.w7",
     "W8": "bench.w8",
     "W9": "bench.w9",
     "W10": "bench.w10",
@@ -19,9 +21,11 @@ WORKLOADS = {
 ALIASES = {
     "durable-write": "W1",
     "pair-path": "W2",
+    "mcp-path": "W3",
     "wake": "W4",
     "window-flat": "W5",
     "http-ingest": "W6",
+    "fan-out": "W7",
     "idle-fleet": "W8",
     "cold-start": "W9",
     "turn-rate": "W10",

@@ -9,12 +9,14 @@ import os
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.posts import USER, open_store, posting
+from bench.posts import open_store, posting
 from moot.flow.posted import Posted
 from moot.model.ids import ConversationId
+from moot.model.message import Message
 from moot.ports import Page
 from moot.stores.sqlite.store import SqliteStore
 
@@ -58,8 +60,11 @@ async def killed(producers: int = 32) -> str:
     return f"{len(acked):,} messages acknowledged by {producers} producers: {verdict}"
 
 
-async def found_wrong(store: SqliteStore, acked: list[list[str]]) -> list[str]:
-    """How the store differs from what was acknowledged, and where its own order has a gap."""
+async def found_wrong(
+    store: SqliteStore, acked: list[list[str]], mark: Callable[[Message], str] = lambda message: message.key
+) -> list[str]:
+    """How the store differs from what was acknowledged, and where its own order has a gap. `mark` is what tells a
+    message from all others; one without it was not written by the run."""
     wrong = list((await store.check()).problems)
     expected: dict[ConversationId, dict[int, str]] = defaultdict(dict)
     for where, seq, key in acked:
@@ -68,10 +73,10 @@ async def found_wrong(store: SqliteStore, acked: list[list[str]]) -> list[str]:
         found = await store.messages(where, Page(limit=10**9))
         if [message.seq for message in found] != list(range(1, len(found) + 1)):
             wrong.append(f"{where} has a gap or a double")
-        stored = [message.key for message in found if message.author == USER]
+        stored = [mark(message) for message in found if mark(message)]
         if len(stored) != len(set(stored)):
             wrong.append(f"{where} holds a message twice")
-        at = {message.seq: message.key for message in found}
+        at = {message.seq: mark(message) for message in found}
         lost = [seq for seq, key in keys.items() if at.get(seq) != key]
         wrong += [f"{where} lost {len(lost)} acknowledged messages, first {lost[0]}"] if lost else []
     if sum(map(len, expected.values())) != len(acked):

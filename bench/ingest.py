@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -107,7 +108,7 @@ def starlette(write: Write) -> Any:
 
 
 def fastapi(write: Write) -> Any:
-    import fastapi as library  # type: ignore[import-not-found]  # noqa: PLC0415
+    library: Any = import_module("fastapi")
     import pydantic  # noqa: PLC0415
     from msgspec import to_builtins  # noqa: PLC0415
 

@@ -23,8 +23,9 @@ DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", 
 class Served:
     """A hub that runs."""
 
-    def __init__(self, home: Path, process: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, home: Path, url: str, process: "subprocess.Popen[bytes]") -> None:
         self.home = home
+        self.url = url
         self.socket = home / "run" / "hub.sock"
         self.process = process
         self.pid = process.pid
@@ -38,13 +39,13 @@ def hub(home: Path, settings: str = "") -> Iterator[Served]:
     process = subprocess.Popen(
         [sys.executable, "-m", "moot", "--home", str(home), "up", "--json"],
         stdout=subprocess.PIPE,
-        env=with_bytecode(),
+        env={**with_bytecode(), "MOOT_HUB__PORT": "0"},
     )
     try:
         assert process.stdout is not None
         told = json.decode(process.stdout.readline())
         assert told["pid"] == process.pid
-        yield Served(home, process)
+        yield Served(home, told["url"], process)
     finally:
         end(process)
 

@@ -1,9 +1,9 @@
-"""W4, wake: a receiver that already waits, at a random phase; from the send until it has the text, over the socket.
+"""W4, wake: a receiver that already waits, at a random phase; from the send until it has the text, by socket and MCP.
 
-The wake-up carries the text everywhere: an event of Moot's stream, the payload of PostgreSQL's NOTIFY, a line of the
-bare limit (one synced commit, one hop). Then the proof that nobody polls: how often the threads of an idle hub wake in
-20 s, once as it is set up, once with heartbeat and sweep so rare that what is left would be polling. SSE, MCP and the
-other peers come with their doors.
+The wake-up carries the text everywhere: an event of Moot's stream, the answer of `wait_for_messages` (which commits
+that it was handed over), the payload of PostgreSQL's NOTIFY, a line of the bare limit (one synced commit, one hop). Then the proof that nobody polls: how often the threads of an idle hub wake in
+20 s, once as it is set up, once with heartbeat and sweep so rare that what is left would be polling. SSE and the other
+peers come with their doors.
 """
 
 import asyncio
@@ -15,14 +15,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench import bare, processes
+from bench import bare, mcp_pairs, processes
 from bench.measure import Table, load, middle_and_late
-from bench.pairs import SETTINGS, ByBareLimit, ByMoot, ByPostgres, Way, text
+from bench.pairs import ByBareLimit, ByMoot, ByPostgres, Way, text
 from moot.client import RemoteHub
 from moot.settings import HostSettings
 
 WAKES = 150
-LONGEST_PAUSE = 0.02
+SHORTEST_PAUSE = 0.02
+"""By then whoever is going to wait does."""
+LONGEST_PAUSE = 0.04
 IDLE_SECONDS = 20.0
 CONNECTED = 10
 RARELY = "[host]\nlease_seconds = 3600.0\nsweep_seconds = 3600.0\n"
@@ -34,7 +36,7 @@ async def wakes(way: Way, taken: list[float]) -> float:
     chance, mine = random.Random(4), []
     for number in range(WAKES):
         waiting = asyncio.create_task(_timed(way))
-        await asyncio.sleep(chance.uniform(0.0, LONGEST_PAUSE))
+        await asyncio.sleep(chance.uniform(SHORTEST_PAUSE, LONGEST_PAUSE))
         sent, begun = text(0, number), time.perf_counter()
         await way.send(0, sent)
         heard, at = await waiting
@@ -89,13 +91,14 @@ async def run(rounds: int = 5) -> list[str]:
     taken: dict[str, list[float]] = {}
     with (
         TemporaryDirectory() as folder,
-        processes.hub(Path(folder) / "home", SETTINGS) as hub,
+        processes.hub(Path(folder) / "home", mcp_pairs.SETTINGS) as hub,
         processes.postgres() as postgres,
         bare.served() as limit,
     ):
         async with AsyncExitStack() as stack:
             enter = stack.enter_async_context
             ways: dict[str, Way] = {"moot": await enter(ByMoot.open(hub.socket, 1))}
+            ways["moot by MCP"] = await enter(mcp_pairs.ByMcp.open(hub))
             if postgres is not None:
                 ways["PostgreSQL NOTIFY"] = await enter(ByPostgres.open(postgres, 1, carries_text=True))
             ways["bare limit"] = await enter(ByBareLimit.open(limit, 1, carries_text=True))
@@ -111,9 +114,11 @@ async def run(rounds: int = 5) -> list[str]:
         table.notes[f"{name}, p50 / p99"] = f"{p50:.2f} / {p99:.2f} ms"
     for name in list(taken)[1:]:
         table.notes[f"moot over {name}"] = table.ratio("moot", name)
+        if name != "moot by MCP":
+            table.notes[f"moot by MCP over {name}"] = table.ratio("moot by MCP", name)
     table.notes["machine"] = load()
     table.notes |= await idle()
     table.save()
-    lines = ["W4 wake by socket (send until the waiting receiver has the text; smaller is better)"]
+    lines = ["W4 wake (send until the waiting receiver has the text; smaller is better)"]
     table.show(lines)
     return lines

@@ -21,7 +21,8 @@ from moot.cli.completion import tree_text
 from moot.cli.grammar import Leaf
 from moot.cli.helping import CODES
 from moot.doors.http.problems import STATUSES
-from moot.doors.http.routes import ROUTES
+from moot.doors.http.routes import ROUTES, SOCKETS
+from moot.doors.http.socket import BROKEN, GOODBYES, LATE
 from moot.doors.http.table import Route
 from moot.doors.mcp.tools import TOOLS, Tool
 from moot.rules import slash
@@ -207,7 +208,35 @@ ERRORS_HEAD = """\
 def http_page() -> str:
     lines = [HTTP_HEAD, "| route | who may | body | query | answer | refusals |", "|---|---|---|---|---|---|"]
     lines += [_row(route) for route in ROUTES]
-    return "\n".join([*lines, "", *_bodies(), ERRORS_HEAD, *_statuses(), ""])
+    return "\n".join([*lines, "", *_sockets(), *_bodies(), ERRORS_HEAD, *_statuses(), ""])
+
+
+SOCKETS_HEAD = """\
+## WebSockets
+
+Text frames both ways; [how to use them](../howto/use-websockets.md). The token comes as `Authorization`, as
+`Sec-WebSocket-Protocol: moot, bearer.TOKEN`, or as the first frame; never in the address. Refusals of the handshake are
+those of any request; afterwards the close code is 4000 and the status.
+
+| address | who may | query | refusals |
+|---|---|---|---|"""
+
+
+def _sockets() -> Iterator[str]:
+    yield SOCKETS_HEAD
+    for socket in SOCKETS:
+        refusals = " ".join(str(status) for status in sorted({STATUSES[kind] for kind in socket.errors}))
+        cells = [
+            f"`{socket.path}`<br>{socket.summary}",
+            socket.action,
+            f"`{_fields(socket.query)}`",
+            refusals,
+        ]
+        yield "| " + " | ".join(cells) + " |"
+    yield "\n| code | it is closed because |\n|---|---|"
+    for code, reason in sorted([*GOODBYES.values(), LATE, BROKEN]):
+        yield f"| {code} | {reason} |"
+    yield ""
 
 
 def _row(route: Route) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
+from moot.model.bookmark import BookmarkKey
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
@@ -49,6 +50,9 @@ class Scope(Struct, frozen=True, gc=False):
     key: tuple[ParticipantId, str] | None = None
     hosts: bool = False
     tokens: tuple[TokenId, ...] = ()
+    bookmarks: tuple[BookmarkKey, ...] = ()
+    bookmarks_of: ParticipantId | None = None
+    """All bookmarks of this participant."""
     everyone: bool = False
     """All participants: only for verbs that enrol or rename."""
 

@@ -72,6 +72,31 @@ async def test_what_came_in_meanwhile_is_given_as_the_last_ones_are_dealt_with(t
         assert [m.text for m in (await x.check()).messages] == ["three"]
 
 
+async def test_a_send_and_a_check_wait_for_one_write_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each costs a sync of the disk, and this is what coding agents do all day."""
+    async with Hub.open(tmp_path) as hub:
+        x, y = await comes_in(hub, "x"), await comes_in(hub, "y")
+        await y.send("x", "one")
+        first = await x.check()
+        store = hub._core.parts.store
+        writes: list[str] = []
+        transact = store.transact
+
+        async def counted(verb: Any, command: Any) -> Any:
+            writes.append(type(command).__name__)
+            return await transact(verb, command)
+
+        monkeypatch.setattr(store, "transact", counted)
+        await y.send("x", "two")
+        assert writes == ["Post"]
+        assert [m.text for m in (await x.check(handed=first.handed)).messages] == ["two"]
+        assert writes == ["Post", "Check"]
+        states = await turn_states(hub, "x")
+        assert states == ["passed", "running"]
+
+
 async def test_a_new_session_is_given_again_what_nobody_acted_on(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")

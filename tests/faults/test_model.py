@@ -24,6 +24,8 @@ from msgspec import Struct
 
 from moot.errors import Closed, Conflict, MootError, NotFound, NotPermitted, Stale
 from moot.flow import archive, claim, finish, join, leave, post, release, revise
+from moot.flow.bookmarks import Move, Open, moving, opening
+from moot.model.bookmark import Bookmark
 from moot.model.conversation import GroupSettings, ReplyStrategy
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.limits import Limits
@@ -95,6 +97,8 @@ class Model(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop() if self.backend == "sqlite" else None
         self.rooms: dict[str, Room] = {}
         self.keys: dict[str, tuple[str, int, str]] = {}
+        self.marks: dict[tuple[str, str], tuple[int, int]] = {}
+        """Room and client: how far it has read, and how many messages that were."""
         self.ended: list[Turn] = []
         self.world = self.new_world()
         self.neighbour: Any = None
@@ -269,6 +273,24 @@ class Model(RuleBasedStateMachine):
         if not back and not room.archived and room.asked is not None:
             self.over(room)
         room.archived = not back
+
+    @rule(name=rooms, client=st.sampled_from(("phone", "desk")), after=st.none() | numbers)
+    def opens_a_bookmark(self, name: str, client: str, after: int | None) -> None:
+        head = len(self.rooms[name].said)
+        answer = self.do(opening, Open(USER, self.world.where[name], client, after))
+        assert answer.known == ((name, client) in self.marks)
+        begins = head if after is None else min(after, head)
+        expected = self.marks.setdefault((name, client), (begins, 0))
+        assert (answer.bookmark.seq, answer.bookmark.frames) == expected
+
+    @rule(name=rooms, client=st.sampled_from(("phone", "desk")), seq=numbers)
+    def moves_a_bookmark(self, name: str, client: str, seq: int) -> None:
+        """One that nobody opened is not made by being moved."""
+        reached = min(seq, len(self.rooms[name].said))
+        mark = Bookmark(USER, client, self.world.where[name], reached, frames=reached + 1)
+        self.do(moving, Move((mark,)))
+        if (name, client) in self.marks:
+            self.marks[name, client] = (reached, reached + 1)
 
     # --- turns -----------------------------------------------------------------------------------------
 

@@ -68,14 +68,16 @@ def new(session: Session, name: str, members: str, strategy: str | None) -> None
 
 
 @conv.command("list", examples=("moot conv list", "moot conv list --archived --json"))
+@click.option("--mine", is_flag=True, help="Only those you take part in.")
 @click.option("--archived", is_flag=True, help="The archived ones.")
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
 @click.pass_obj
-def list_(session: Session, archived: bool, kind: str | None) -> None:
+def list_(session: Session, mine: bool, archived: bool, kind: str | None) -> None:
     """All conversations."""
 
     async def work(hub: Hub) -> list[shapes.Conversation]:
-        return await hub.conversations.list(archived=archived, kind=kind)
+        every = await hub.conversations.list(archived=archived, kind=kind)
+        return [each for each in every if not mine or hub.name in {seat.name for seat in each.participants}]
 
     found = with_reading(session, work)
     if session.json:

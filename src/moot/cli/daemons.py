@@ -19,6 +19,7 @@ from moot.cli.opening import can_run, home_of, set_up_logs, with_hub, with_readi
 from moot.cli.screen import ago
 from moot.cli.serving import end_of
 from moot.cli.session import Session
+from moot.cli.start import shown
 from moot.cli.watching import watch
 from moot.errors import BadValue, MootError, NotFound
 from moot.host.pings import ask
@@ -64,14 +65,20 @@ def start(session: Session, names: tuple[str, ...], everyone: bool, foreground: 
         _serve(session, home, wanted[0])
         return
     started = [asyncio.run(daemons.start(home, name)) for name in wanted]
+    _tell_started(session, home, started, everyone=everyone)
+
+
+def _tell_started(session: Session, home: Home, started: list[daemons.Daemon], *, everyone: bool) -> None:
     if session.json:
         told = [{"name": one.name, "pid": one.pid, "socket": one.socket} for one in started]
         session.screen.data(told[0] if len(told) == 1 and not everyone else told)
         return
     for one in started:
         session.screen.say(
-            f"{session.screen.name(one.name)} runs (pid {one.pid}), log {home.log_of(one.name)}"
+            f"{session.screen.name(one.name)} runs (pid {one.pid}), log {shown(home.log_of(one.name))}"
         )
+    if not started:
+        session.screen.note("no daemon runs")
 
 
 def _serve(session: Session, home: Home, name: str) -> None:
@@ -108,23 +115,26 @@ def stop(session: Session, names: tuple[str, ...], everyone: bool) -> None:
         session.screen.note("no daemon runs")
 
 
-@agents.command("restart", examples=("moot agent restart arya", "moot agent restart arya --json"))
-@click.argument("name")
+@agents.command("restart", examples=("moot agent restart arya", "moot agent restart --all --json"))
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everyone", is_flag=True, help="Every daemon of this home.")
 @click.pass_obj
-def restart(session: Session, name: str) -> None:
-    """Stop a daemon, if it runs, and start it anew."""
+def restart(session: Session, names: tuple[str, ...], everyone: bool) -> None:
+    """Stop daemons, if they run, and start them anew."""
     home = home_of(session)
-    name = _row(home, name.lstrip("@")).name
+    if not names and not everyone:
+        raise click.UsageError("say which agent: moot agent restart NAME, or --all")
+    wanted = list(daemons.all_running(home)) if everyone else _wanted(home, names, everyone=False)
 
-    async def work() -> daemons.Daemon:
-        if daemons.running(home, name) is not None:
-            await daemons.stop(home, name)
-        return await daemons.start(home, name)
+    async def work() -> list[daemons.Daemon]:
+        started: list[daemons.Daemon] = []
+        for name in wanted:
+            if daemons.running(home, name) is not None:
+                await daemons.stop(home, name)
+            started.append(await daemons.start(home, name))
+        return started
 
-    one = asyncio.run(work())
-    if session.json:
-        session.screen.data({"name": one.name, "pid": one.pid, "socket": one.socket})
-    session.screen.say(f"{session.screen.name(one.name)} runs (pid {one.pid})")
+    _tell_started(session, home, asyncio.run(work()), everyone=everyone)
 
 
 @agents.command("status", examples=("moot agent status", "moot agent status arya --json"))

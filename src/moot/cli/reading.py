@@ -117,7 +117,9 @@ class Tail:
             if is_agent(message)
             else message.sender
         )
-        screen.say(f"{clock_time(message.at)}  {title(place)}:{message.seq}  {who}: {safe(message.text)}")
+        screen.say(
+            f"{clock_time(message.at)}  {title(place)}:{message.seq}  {who}: {safe(message.text.rstrip())}"
+        )
 
 
 @leaf("turns", examples=("moot turns --conv build", "moot turns --agent arya --state owed --json"))

@@ -63,10 +63,10 @@ async def deliver(hub: Hub, target: str, message: str, *, key: str | None = None
     except NotPermitted as refused:
         told = Undelivered(False, refused.title, fix=list(refused.fix) or UNSET)
         raise NotDelivered(refused, told) from None
-    name = (await hub.agents.get(target)).name
-    delayed = max((delivery.delayed_ms for delivery in receipt.deliveries), default=0)
-    reach = next((one.reachability for one in receipt.deliveries if one.agent == name), "")
-    return Delivered(True, name, receipt.id, receipt.seq, delayed, reach)
+    if not receipt.deliveries:  # a person, or an agent that this message gives no turn
+        return Delivered(True, (await hub.agents.get(target)).name, receipt.id, receipt.seq)
+    one = receipt.deliveries[0]
+    return Delivered(True, one.agent, receipt.id, receipt.seq, one.delayed_ms, one.reachability)
 
 
 async def broadcast(hub: Hub, message: str) -> Broadcast:

@@ -13,7 +13,7 @@ from moot.model.moment import Moment
 from moot.model.turn import Turn, TurnState
 from moot.ports import Scope
 from moot.rules import seats
-from moot.rules.draft import Draft, Seen
+from moot.rules.draft import Draft, Room, Seen
 
 
 class Check(Struct, frozen=True, gc=False):
@@ -33,6 +33,7 @@ def scope(command: Check) -> Scope:
 def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]:
     draft = Draft(seen, at)
     given: list[Turn] = []
+    closed: list[Room] = []
     for turn in seen.running_of(command.agent):
         if command.handed is not None and turn.id not in command.handed:
             given += [turn] if command.anew else []
@@ -40,13 +41,22 @@ def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]
         room = draft.room(look.conversation(seen, turn.conversation))
         state = TurnState.SAID if turn.posts else TurnState.PASSED
         finish.close(room, seats.end(room, turn, state))
+        closed.append(room)
     for turn_id in command.turns:
         known = seen.turn(turn_id)
-        if known is None:
-            continue
-        room = draft.room(look.conversation(seen, known.conversation))
-        turn_now = room.turns.get(command.agent)
-        if turn_now is not None and turn_now.id == turn_id and turn_now.state in claim.CLAIMABLE:
-            given.append(claim.take(room, turn_now, None))
-            post.move_on(room)
+        if known is not None:
+            room = draft.room(look.conversation(seen, known.conversation))
+            given += _taken(room, command.agent, only=turn_id)
+    if not given and len(closed) == 1:  # what came in while the one turn was open is ready only now
+        given += _taken(closed[0], command.agent)
     return Decision(draft.changes(), tuple(given))
+
+
+def _taken(room: Room, agent: ParticipantId, only: TurnId | None = None) -> list[Turn]:
+    """The agent's turn in a room, if there is one to take."""
+    turn = room.turns.get(agent)
+    if turn is None or only not in (None, turn.id) or turn.state not in claim.CLAIMABLE:
+        return []
+    taken = claim.take(room, turn, None)
+    post.move_on(room)
+    return [taken]

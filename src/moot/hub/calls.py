@@ -95,6 +95,7 @@ ONLY_HERE = frozenset(
         "hurry",
         "acting_as",
         "events",
+        "conversations.among",
         "conversations.importing",
         # What only a door of this process asks for.
         "acted_as",

@@ -7,11 +7,12 @@ from uuid import uuid4
 from moot import shapes
 from moot.errors import Conflict, NotPermitted
 from moot.flow import archive, configure, create, go_on, interrupt, join, leave, mark
+from moot.hub.bookmarks import Bookmarks
 from moot.hub.checking import Checked
 from moot.hub.core import Core
 from moot.hub.importing import Import
 from moot.hub.values import kind_of_conversation, overrides
-from moot.model.conversation import ConversationKind
+from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ParticipantId
 from moot.model.turn import TurnState
 
@@ -20,6 +21,7 @@ class Conversations:
     def __init__(self, core: Core, me: ParticipantId) -> None:
         self._core = core
         self._me = me
+        self.bookmarks = Bookmarks(core, me)
 
     async def create(
         self,
@@ -52,12 +54,19 @@ class Conversations:
 
     async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
         """The one conversation of this set of names, made when it is first needed."""
+        return await self._core.shape(await self.among(participants))
+
+    async def among(self, participants: Sequence[str]) -> Conversation:
+        """The same as it is stored. One that is there is only read: no write has to wait for it."""
         people = [await self._core.participant(name) for name in participants]
         ids = sorted({who.id for who in people} | {self._me})
         if len(ids) == 1:
             raise NotPermitted("nobody can talk with themselves alone", fix=("name somebody else",))
         direct = len(ids) <= create.PAIR
         key = f"{'direct' if direct else 'group'}:{'+'.join(ids)}"
+        known: Conversation | None = await self._core.parts.store.conversation(key)
+        if known is not None and known.key == key:
+            return known
         command = create.Create(
             author=self._me,
             name=key.replace(":", "-"),
@@ -65,7 +74,8 @@ class Conversations:
             kind=ConversationKind.DIRECT if direct else ConversationKind.GROUP,
             key=key,
         )
-        return await self._core.shape(await self._core.do(create, command))
+        made: Conversation = await self._core.do(create, command)
+        return made
 
     async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
         """A conversation for one question: the target answers first, then whoever else is named in it.

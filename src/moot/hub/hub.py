@@ -204,7 +204,7 @@ class Hub:
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
         """Say something to one agent, in the conversation of the pair."""
-        pair = await self.conversations.implicit([target])
+        pair = await self.conversations.among([target])
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
     async def broadcast(self, text: str) -> dict[str, Any]:
@@ -213,7 +213,7 @@ class Hub:
         for who in self._core.people():
             if who.id == self._me or not who.speaks_in_turns:
                 continue
-            pair = await self.conversations.implicit([who.id])
+            pair = await self.conversations.among([who.id])
             key, metadata = f"{shared}:{who.id}", {"broadcast_id": shared}
             await told.try_one(
                 who.name, self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
@@ -224,7 +224,7 @@ class Hub:
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
         who = await self._core.participant(target)
         await self._core.watch()
-        pair = await self.conversations.implicit([target])
+        pair = await self.conversations.among([target])
         question = self._posting(pair.id, text, metadata=correlated(f"q{uuid4().hex}"), key=uuid4().hex)
         return self._shape(await answer_to(self._core, question, who, timeout))
 

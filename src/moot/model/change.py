@@ -4,6 +4,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
@@ -100,6 +101,14 @@ class KeepText(Struct, frozen=True, gc=False):
     text: str
 
 
+class PutBookmark(Struct, frozen=True, gc=False):
+    bookmark: Bookmark
+
+
+class DropBookmark(Struct, frozen=True, gc=False):
+    key: BookmarkKey
+
+
 class Emit(Struct, frozen=True, gc=False):
     event: Event
 
@@ -123,6 +132,8 @@ Change: TypeAlias = (
     | ForgetSummaries
     | KeepText
     | PutToken
+    | PutBookmark
+    | DropBookmark
     | Emit
 )
 

@@ -9,17 +9,20 @@ from typing import Any
 
 from msgspec import structs
 
+from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.change import (
     AddSummary,
     AppendMessage,
     Change,
+    DropBookmark,
     DropConversation,
     DropHost,
     DropMember,
     Emit,
     ForgetSummaries,
     KeepText,
+    PutBookmark,
     PutConversation,
     PutHost,
     PutMember,
@@ -51,8 +54,10 @@ class Dirty:
     """Rows to write, each once, whatever the number of decisions that touched it."""
 
     __slots__ = (
+        "bookmarks",
         "conversations",
         "conversations_before",
+        "dropped_bookmarks",
         "dropped_conversations",
         "dropped_hosts",
         "dropped_members",
@@ -96,6 +101,8 @@ class Dirty:
         self.forgotten_summaries: set[ConversationId] = set()
         self.texts: dict[str, str] = {}
         self.tokens: dict[TokenId, Token] = {}
+        self.bookmarks: dict[BookmarkKey, Bookmark] = {}
+        self.dropped_bookmarks: set[BookmarkKey] = set()
         self.events: list[Event] = []
 
     def __bool__(self) -> bool:
@@ -126,6 +133,7 @@ class Desk:
         self.keys: dict[tuple[ParticipantId, str], Message] = {}
         self.hosts_by_id: dict[HostId, Host] = {}
         self.tokens: dict[TokenId, Token] = {}
+        self.bookmarks: dict[BookmarkKey, Bookmark] = {}
 
     # --- filling -------------------------------------------------------------------------------------
 
@@ -217,6 +225,12 @@ class Desk:
     def token(self, token: TokenId) -> Token | None:
         return self.tokens.get(token)
 
+    def bookmark(self, key: BookmarkKey) -> Bookmark | None:
+        return self.bookmarks.get(key)
+
+    def bookmarks_of(self, participant: ParticipantId) -> list[Bookmark]:
+        return [mark for mark in self.bookmarks.values() if mark.participant == participant]
+
     def turn_id(self) -> TurnId:
         given = self.next_turn
         self.next_turn += 1
@@ -275,6 +289,8 @@ def _drop_conversation(desk: Desk, change: DropConversation, dirty: Dirty) -> No
         by_conversation.pop(gone, None)
     dirty.messages = [m for m in dirty.messages if m.conversation != gone]
     dirty.summaries = [s for s in dirty.summaries if s.conversation != gone]
+    desk.bookmarks = {k: v for k, v in desk.bookmarks.items() if v.conversation != gone}
+    dirty.bookmarks = {k: v for k, v in dirty.bookmarks.items() if v.conversation != gone}
     dirty.conversations.pop(gone, None)
     dirty.members = {k: v for k, v in dirty.members.items() if k[0] != gone}
     dirty.turns = {k: v for k, v in dirty.turns.items() if v.conversation != gone}
@@ -382,6 +398,18 @@ def _put_token(desk: Desk, change: PutToken, dirty: Dirty) -> None:
     desk.tokens[change.token.id] = dirty.tokens[change.token.id] = change.token
 
 
+def _put_bookmark(desk: Desk, change: PutBookmark, dirty: Dirty) -> None:
+    mark = change.bookmark
+    desk.bookmarks[mark.key] = dirty.bookmarks[mark.key] = mark
+    dirty.dropped_bookmarks.discard(mark.key)
+
+
+def _drop_bookmark(desk: Desk, change: DropBookmark, dirty: Dirty) -> None:
+    desk.bookmarks.pop(change.key, None)
+    dirty.bookmarks.pop(change.key, None)
+    dirty.dropped_bookmarks.add(change.key)
+
+
 def _keep_text(desk: Desk, change: KeepText, dirty: Dirty) -> None:
     dirty.texts[change.digest] = change.text
 
@@ -411,6 +439,8 @@ FOLDS: dict[type[Change], Callable[[Desk, Any, Dirty], None]] = {
     PutHost: _put_host,
     DropHost: _drop_host,
     PutToken: _put_token,
+    PutBookmark: _put_bookmark,
+    DropBookmark: _drop_bookmark,
     KeepText: _keep_text,
     AddSummary: _add_summary,
     ForgetSummaries: _forget_summaries,

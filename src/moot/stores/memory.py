@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import structs
 
+from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, ConversationKind, Member
 from moot.model.event import Event
@@ -49,6 +50,7 @@ class Shelf:
         self.summaries: dict[ConversationId, list[Summary]] = {}
         self.texts: dict[str, str] = {}
         self.tokens: dict[TokenId, Token] = {}
+        self.bookmarks: dict[BookmarkKey, Bookmark] = {}
         self.secret = token_hex(16)
         self.events: list[Event] = []
         self.next_turn = 1
@@ -89,6 +91,7 @@ class MemoryEngine:
                     desk.keys[scope.key] = found
             self._load_roots(desk, scope.roots)
             desk.tokens.update({t: shelf.tokens[t] for t in scope.tokens if t in shelf.tokens})
+            self._load_bookmarks(desk, scope)
             if scope.hosts:
                 desk.hosts_by_id.update(shelf.hosts)
         self._load_roots(desk, chains_of(desk))
@@ -142,6 +145,11 @@ class MemoryEngine:
         for root in roots:
             if root not in desk.roots and root in self.shelf.roots:
                 desk.roots[root] = self.shelf.roots[root]
+
+    def _load_bookmarks(self, desk: Desk, scope: Scope) -> None:
+        for key, mark in self.shelf.bookmarks.items():
+            if key in scope.bookmarks or mark.participant == scope.bookmarks_of:
+                desk.bookmarks[key] = mark
 
     def _load_people(self, desk: Desk, scope: Scope) -> None:
         for participant in self.shelf.participants.values():
@@ -201,6 +209,8 @@ class MemoryEngine:
         shelf.quotas.update(dirty.quotas)
         shelf.hosts.update(dirty.hosts)
         shelf.tokens.update(dirty.tokens)
+        left = {key: mark for key, mark in shelf.bookmarks.items() if key not in dirty.dropped_bookmarks}
+        shelf.bookmarks = {**left, **dirty.bookmarks}
         for host in dirty.dropped_hosts:
             shelf.hosts.pop(host, None)
         shelf.events += dirty.events
@@ -221,6 +231,7 @@ class MemoryEngine:
         shelf = self.shelf
         shelf.keys = {key: at for key, at in shelf.keys.items() if at[0] != where}
         shelf.turns = {key: turn for key, turn in shelf.turns.items() if turn.conversation != where}
+        shelf.bookmarks = {key: mark for key, mark in shelf.bookmarks.items() if mark.conversation != where}
         for by_conversation in (
             shelf.conversations, shelf.members, shelf.messages, shelf.revisions, shelf.open_turns,
             shelf.rounds, shelf.summaries,

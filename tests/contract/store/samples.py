@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
+from moot.model.bookmark import Bookmark
 from moot.model.chain import Pair, Root, Spoken, Tail
 from moot.model.conversation import (
     Conversation,
@@ -256,4 +257,5 @@ TOKEN = Token(
     used_at=LATER,
     revoked_at=LATER,
 )
+BOOKMARK = Bookmark(participant=BOB, client=TEXT, conversation=WHERE, seq=7, frames=BIG, used_at=LATER)
 EVENT = Event(type="turn.started", at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)

@@ -30,6 +30,16 @@ async def _quota(store: WholeStore) -> Any:
     return await look(store, lambda seen: seen.quota(s.BOB), names=(s.BOB,))
 
 
+async def _bookmark(store: WholeStore) -> Any:
+    return await look(
+        store, lambda seen: seen.bookmark(s.BOOKMARK.key), bookmarks=(("nobody", "x", "y"), s.BOOKMARK.key)
+    )
+
+
+async def _bookmarks(store: WholeStore) -> Any:
+    return await look(store, lambda seen: seen.bookmarks_of(s.BOB), bookmarks_of=s.BOB)
+
+
 async def _pair(store: WholeStore) -> Any:
     return await look(store, lambda seen: seen.pair(s.ARYA, s.BOB), conversations=(s.WHERE,))
 
@@ -82,6 +92,9 @@ WRITTEN: list[tuple[list[change.Change], Any, Read]] = [
     ([change.KeepText("ab" * 16, s.TEXT)], s.TEXT, lambda store: store.text("ab" * 16)),
     ([change.PutToken(s.TOKEN)], s.TOKEN, lambda store: store.token(s.TOKEN.digest)),
     ([change.PutToken(s.TOKEN)], [s.TOKEN], lambda store: store.tokens(s.BOB)),
+    ([change.PutBookmark(s.BOOKMARK)], s.BOOKMARK, _bookmark),
+    ([change.PutBookmark(s.BOOKMARK)], [s.BOOKMARK], _bookmarks),
+    ([change.PutBookmark(s.BOOKMARK), change.DropBookmark(s.BOOKMARK.key)], None, _bookmark),
     ([change.Emit(s.EVENT)], [structs.replace(s.EVENT, id=1)], lambda store: store.events(after=0)),
 ]
 

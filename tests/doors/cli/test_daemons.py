@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from moot import Hub
+from moot.host.processes import is_alive
 from moot.hub import daemons
 from moot.settings import Home
 from tests.doors.cli.shell import Shell, make_home
@@ -75,6 +77,9 @@ def test_two_daemons_and_no_hub_are_both_heard(team: Shell) -> None:
     assert told["outcome"] == "replied"
     assert [reply["from"] for reply in told["replies"]] == ["arya", "gendry"]
     assert team.moot("agents", "restart", "arya", "--json").json["pid"] > 0
+    [again] = team.moot("agents", "restart", "--all", "--json").json
+    assert again["name"] == "arya"
+    assert team.moot("agents", "restart").code == 2
 
 
 @pytest.mark.req("M-01")
@@ -181,3 +186,13 @@ def test_a_running_hub_misses_a_daemon_that_was_killed_at_once(team: Shell) -> N
     team.moot("agent", "start", "arya")
     texts = ["arya heard: one", "arya heard: two"]
     until(lambda: [m["text"] for m in team.moot("tail", "--agent", "arya", "--json").json] == texts)
+
+
+def test_a_process_that_nobody_asked_for_after_its_death_is_not_alive() -> None:
+    child = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and stays as a zombie
+    os.kill(child.pid, 0)
+    assert not is_alive(child.pid)
+    child.wait()
+    assert not is_alive(child.pid)
+    assert is_alive(os.getpid())

@@ -199,3 +199,12 @@ def test_tail_and_search_show_what_was_said(moot: Moot) -> None:
     assert moot("search", "nothing-like-it").code == 0
     assert [turn["state"] for turn in moot("turns", "--agent", "arya", "--json").json] == ["said"]
     assert moot("turns", "--state", "dancing").code == 2
+
+
+@pytest.mark.req("A-02")
+def test_your_own_conversations_among_all(moot: Moot) -> None:
+    moot("conv", "new", "ours", "--with", "arya")
+    moot("conv", "new", "theirs", "--with", "arya,gendry")
+    moot("conv", "leave", "theirs")
+    assert [c["name"] for c in moot("conv", "list", "--json").json] == ["ours", "theirs"]
+    assert [c["name"] for c in moot("conv", "list", "--mine", "--json").json] == ["ours"]

@@ -1,6 +1,7 @@
 """Requests that are not meant for us, or that a foreign page sends, get nowhere."""
 
 import asyncio
+import base64
 import socket
 from typing import Any
 
@@ -83,6 +84,41 @@ async def test_the_guard_stands_in_front_of_everything(world: World) -> None:
         assert "access-control-allow-origin" not in page.headers
     own = await world.client.get("/api/agents", headers={**token, "Origin": world.at.url})
     assert own.status_code == 200
+
+
+@pytest.mark.req("P-06", "K-11")
+async def test_sockets_are_opened_under_our_own_names_only(world: World) -> None:
+    """Every form of Host and Origin, over the wire; the token is a good one each time."""
+    port = world.at.port
+    key = base64.b64encode(bytes(16)).decode()
+    upgrade = f"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
+    token = f"Authorization: Bearer {world.tokens['owner']}\r\n"
+    ours = f"127.0.0.1:{port}"
+
+    async def status(host: str, origin: str | None, path: str) -> int:
+        extra = "" if origin is None else f"Origin: {origin}\r\n"
+        asked = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{upgrade}{token}{extra}\r\n"
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(asked.encode())
+        line = await asyncio.wait_for(reader.readline(), 10)
+        writer.close()
+        return int(line.split()[1])
+
+    def here(form: str) -> str:
+        return form.replace("8420", str(port)).replace("8421", str(port + 1))
+
+    wrong: list[tuple[str, str | None, int]] = []
+    for path in ("/ws/conversations/room", "/ws/agents/arya", "/ws/nowhere", "/api/agents"):
+        good = 101 if path.count("/") == 3 else 404
+        tried: list[tuple[str, str | None, int]] = [(here(form), None, good) for form in GOOD_HOSTS[:4]]
+        tried += [(ours, origin and here(origin), good) for origin in GOOD_ORIGINS]
+        tried += [(here(form), None, 421) for form in BAD_HOSTS if form.strip() == form and form]
+        tried += [(ours, here(form), 403) for form in BAD_ORIGINS]
+        for host, origin, expected in tried:
+            found = await status(host, origin, path)
+            if found != expected and not (found == 400 and expected in (403, 421)):
+                wrong.append((host, origin, found))
+    assert wrong == []
 
 
 @pytest.mark.req("P-06")

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from moot.doors.http.routes import ROUTES
+from moot.doors.http.routes import ROUTES, SOCKETS
 from moot.doors.http.table import Route
+from tests.doors.http.sockets import refused, talking
 from tests.doors.http.world import World
 
 PEOPLE = ("owner", "karl", "arya", "bob", "revoked", None)
@@ -62,6 +63,10 @@ MAY: dict[str, Any] = {
     "POST /api/agents/{name}/tokens": HERSELF,
     "DELETE /api/agents/{name}/tokens/{id}": HERSELF,
 }
+SOCKETS_MAY: dict[str, Any] = {
+    "WS /ws/conversations/{id}": MEMBERS,
+    "WS /ws/agents/{name}": ALL,
+}
 BODIES: dict[str, Any] = {
     "POST /api/conversations": {"name": "new"},
     "PATCH /api/conversations/{id}": {"settings": {"max_depth": 3}},
@@ -83,6 +88,7 @@ NO = {None: {401}, "revoked": {401}}
 def test_every_route_is_in_the_matrix() -> None:
     assert {route.key for route in ROUTES} == set(MAY)
     assert {route.key for route in ROUTES if route.body is not None} == set(BODIES)
+    assert {socket.key for socket in SOCKETS} == set(SOCKETS_MAY)
 
 
 @pytest.mark.req("P-06")
@@ -95,6 +101,28 @@ async def test_who_gets_in(world: World) -> None:
             if status not in expected:
                 wrong.append((route.key, who, status))
     assert wrong == []
+
+
+@pytest.mark.req("P-06", "K-11")
+async def test_who_gets_in_by_a_socket(world: World) -> None:
+    """With the handshake, and by the first frame."""
+    wrong = []
+    for socket in SOCKETS:
+        path = socket.path.format(id="room", name="quiet")
+        for who in PEOPLE:
+            expected = {101} if who in SOCKETS_MAY[socket.key] else NO.get(who, {403, 404})
+            statuses = [await _first_frame(world, path, who)]
+            statuses += [await refused(world, who, path)] if who is not None else []
+            wrong += [(socket.key, who, status) for status in statuses if status not in expected]
+    assert wrong == []
+
+
+async def _first_frame(world: World, path: str, who: str | None) -> int:
+    """101, or the status that the close code stands for."""
+    async with talking(world, None, path) as somebody:
+        await somebody.say(world.tokens[who] if who is not None else "no token", "")
+        told = await somebody.ends_or_says()
+        return 101 if told.startswith("! error[E203]") else int(told) - 4000
 
 
 async def _knock(world: World, route: Route, who: str | None) -> int:

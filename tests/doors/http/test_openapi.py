@@ -3,10 +3,10 @@
 from typing import Any
 
 from moot.doors.http.openapi import document
-from moot.doors.http.routes import ROUTES
+from moot.doors.http.routes import ROUTES, SOCKETS
 from tests.doors.http.world import World
 
-DOCUMENT = document(ROUTES, "1")
+DOCUMENT = document(ROUTES, "1", SOCKETS)
 
 
 def refs(value: Any) -> set[str]:
@@ -22,7 +22,7 @@ def test_every_route_is_described_once() -> None:
     described = {
         f"{method.upper()} {path}" for path, methods in DOCUMENT["paths"].items() for method in methods
     }
-    assert described == {route.key for route in ROUTES}
+    assert described == {route.key for route in ROUTES} | {f"GET {socket.path}" for socket in SOCKETS}
     ids = [one["operationId"] for methods in DOCUMENT["paths"].values() for one in methods.values()]
     assert len(ids) == len(set(ids))
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec import json
 
 from moot.cli.shim import ASKED_AGAIN
-from moot.doors.mcp.server import INSTRUCTIONS, LISTED
+from moot.doors.mcp.server import INSTRUCTIONS, LISTED, server
 from moot.doors.mcp.tools import BY_NAME, TOOLS
 
 MOST_TOKENS = 1500
@@ -62,3 +62,11 @@ def test_every_description_fits_a_line_and_every_argument_has_a_type() -> None:
         properties = tool.input_schema["properties"]
         assert all("type" in schema for schema in properties.values()), tool.name
         assert set(tool.input_schema.get("required", ())) <= properties.keys()
+
+
+def test_the_sdk_finds_a_schema_without_writing_out_the_table() -> None:
+    """It asks for one at every call, and where it is not told it lists all tools to find it."""
+    look_up = server(lambda ctx: pytest.fail("nobody calls")).get_tool_input_schema
+    assert look_up is not None
+    assert {tool.name: look_up(tool.name) for tool in LISTED} == {t.name: t.input_schema for t in LISTED}
+    assert look_up("no such tool") is None

@@ -6,22 +6,25 @@ from typing import Any
 
 from msgspec import json
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Mounted
 
 from moot.doors.http.beside import Beside, Inner
-from moot.doors.http.entry import Entry
+from moot.doors.http.entry import Entry, most_bytes
 from moot.doors.http.fan import Fan
 from moot.doors.http.gate import Gate
-from moot.doors.http.guard import Guard, sent
+from moot.doors.http.guard import Guard, denied, sent
+from moot.doors.http.marks import Marks
 from moot.doors.http.metrics import Meters
 from moot.doors.http.openapi import document
 from moot.doors.http.problems import problem
-from moot.doors.http.routes import ROUTES
+from moot.doors.http.routes import ROUTES, SOCKETS
+from moot.doors.http.socket import SocketEntry
 from moot.doors.http.table import House, Route
-from moot.errors import NotFound
+from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
 
+UPGRADE, NO_METHOD = 426, 405
 OFTEN = ("/api/conversations/{id}/messages", "/api/agents/{name}/messages")
 """Tried first, since most requests are for these; no other path looks like them."""
 
@@ -41,13 +44,20 @@ class Door:
     ) -> None:
         meters = Meters()
         self.fan = Fan(hub, meters)
+        self.marks = Marks(hub)
 
         @cache
         def openapi() -> bytes:
-            return json.encode(document(ROUTES, facts["version"]))
+            return json.encode(document(ROUTES, facts["version"], SOCKETS))
 
         house = House(
-            hub=hub, owner_token=owner_token, facts=facts, fan=self.fan, meters=meters, openapi=openapi
+            hub=hub,
+            owner_token=owner_token,
+            facts=facts,
+            fan=self.fan,
+            marks=self.marks,
+            meters=meters,
+            openapi=openapi,
         )
         gate = Gate(hub, owner_token)
         entries: list[BaseRoute] = [
@@ -55,10 +65,23 @@ class Door:
         ]
         entries.sort(key=lambda one: getattr(one, "path", "") not in OFTEN)
         entries += [Mounted(path, Beside(app, gate)) for path, app in (beside or {}).items()]
+        unknown: set[object] = set()
+        entries += [WebSocketRoute(row.path, SocketEntry(row, house, gate, unknown)) for row in SOCKETS]
+        entries += [Mounted(row.path, _only_sockets) for row in SOCKETS]
         app = Starlette(routes=entries)
         app.router.default = _nowhere
         app.router.redirect_slashes = False
         self.asgi = Guard(app.router, hosts, scheme)
+        self.longest_frame = most_bytes(hub.settings.limits.message_bytes)
+        """Of a WebSocket. A message that is merely too long is refused in words, so this is longer."""
+
+    def drain(self) -> None:
+        """Tell all streams that the hub goes, and let them go."""
+        self.fan.drain()
+
+    async def close(self) -> None:
+        await self.fan.close()
+        await self.marks.close()
 
 
 def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
@@ -70,4 +93,20 @@ def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
 
 async def _nowhere(scope: Any, receive: Any, send: Any) -> None:
     missing = NotFound("there is nothing at this address", fix=("GET /openapi.json lists what there is",))
-    await sent(problem(missing), send)
+    await (sent if scope["type"] == "http" else denied)(problem(missing), send)
+
+
+class _OnlySockets:
+    """A plain request where a WebSocket is meant."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            wrong = NotPermitted(f"{scope['method'][:20]} means nothing here", detail="allowed: GET")
+            await sent(problem(wrong, NO_METHOD, {"allow": "GET"}), send)
+            return
+        plain = BadValue("this is an address for a WebSocket", fix=("ask for an Upgrade to websocket",))
+        answer = problem(plain, UPGRADE, {"upgrade": "websocket", "connection": "Upgrade"})
+        await sent(answer, send, head=scope["method"] == "HEAD")
+
+
+_only_sockets = _OnlySockets()

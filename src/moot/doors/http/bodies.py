@@ -97,6 +97,14 @@ class Conversations(Given, frozen=True):
     limit: Limit = 100
 
 
+class Listening(Given, frozen=True):
+    """How a WebSocket goes on where it was."""
+
+    client: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._~-]{1,64}$")] | None = None
+    after: Cursor | None = None
+    received: Cursor | None = None
+
+
 class Erasing(Given, frozen=True):
     purge: bool = False
 

@@ -36,7 +36,7 @@ class Entry:
         self._gate = gate
         self._path = next(iter(routes.values())).path
         self._decoders = {r.body: msgspec.json.Decoder(r.body) for r in routes.values() if r.body is not None}
-        self._most_bytes = max(LEAST_BODY, 2 * house.hub.settings.limits.message_bytes)
+        self._most_bytes = most_bytes(house.hub.settings.limits.message_bytes)
         if "GET" in self._routes and not self._routes["GET"].streams:
             self._routes.setdefault("HEAD", self._routes["GET"])
         self.allow = ", ".join(sorted(self._routes))
@@ -46,7 +46,7 @@ class Entry:
         begun = time.perf_counter()
         answer = await self._answer(request)
         if isinstance(answer, Stream):
-            await answer.run(receive, send)
+            await answer.run(scope, receive, send)
             return
         self._house.meters.answered(
             request.method if request.method in self._routes else "other",
@@ -70,7 +70,7 @@ class Entry:
         except Refusal as refusal:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
-            return problem(_without_hints(error, who))
+            return problem(without_hints(error, who))
         except ClientDisconnect:  # nobody reads this answer
             return problem(BadValue("the caller left before its request was whole"), MALFORMED)
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
@@ -147,12 +147,17 @@ class Entry:
         return Refusal(TOO_LARGE, BadValue(f"a body may have {self._most_bytes} bytes at most"))
 
 
+def most_bytes(longest_message: int) -> int:
+    """What is taken at once from somebody."""
+    return max(LEAST_BODY, 2 * longest_message)
+
+
 def _goes_straight(route: Route, who: Principal, request: Request) -> bool:
     """The owner's posts need no look-up before; under a key they do, since a repeat is known by the id."""
     return route.finds_itself and who.standing is Standing.OWNER and "idempotency-key" not in request.headers
 
 
-def _without_hints(error: MootError, who: Principal) -> MootError:
+def without_hints(error: MootError, who: Principal) -> MootError:
     """What comes near a wrong name may be a conversation that the caller must not know of."""
     if not isinstance(error, NotFound) or who.standing is Standing.OWNER:
         return error

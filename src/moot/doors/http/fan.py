@@ -7,13 +7,15 @@ back with that cursor and misses nothing, since what is stored is read from the 
 import asyncio
 from collections import deque
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, json
 
 from moot import shapes
 from moot.doors.access import HOUSE, Action, Place, Principal, Standing, may
 from moot.doors.http.finding import place
+from moot.doors.http.line import Lent, chunked
+from moot.doors.http.wording import Said
 from moot.errors import NotFound
 from moot.hub import Hub
 
@@ -25,6 +27,10 @@ MEMBERSHIP = frozenset(
     {"conversation.joined", "conversation.left", "conversation.deleted", "conversation.created"}
 )
 PUBLIC = "agent."
+TO_ALL = frozenset({"token.revoked", "agent.renamed"})
+"""What may end the stream of anybody, whatever it follows."""
+SAID_OF_ITSELF = frozenset({"lagged", "server_restarting"})
+"""Why a stream ends, where the reader should come back with its cursor."""
 
 _encode = json.Encoder().encode
 
@@ -38,6 +44,10 @@ class Frame(Struct, frozen=True):
     by: str | None
     place: Place | None
     written: bytes
+    chunk: bytes = b""
+    """The same, ready for the wire."""
+    said: Said | None = None
+    """The message it tells of, for those who read plain text."""
 
 
 def control(kind: str, after: int) -> bytes:
@@ -45,13 +55,15 @@ def control(kind: str, after: int) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (kind.encode(), _encode({"after": str(after)}))
 
 
-class Wants(Struct, frozen=True):
+class Wants(Struct):
     """What a follower asked for, and who it is."""
 
     who: Principal
     where: str | None = None
     agent: str | None = None
     types: frozenset[str] = frozenset()
+    _asked_about: Place | None = None
+    _answer: bool = False
 
     def __call__(self, frame: Frame) -> bool:
         if self.where is not None and (frame.place is None or frame.place.ref != self.where):
@@ -64,7 +76,9 @@ class Wants(Struct, frozen=True):
 
     def _may(self, frame: Frame) -> bool:
         if frame.place is not None:
-            return may(self.who, Action.READ, frame.place)
+            if frame.place is not self._asked_about:  # the fan has a new one as soon as its members change
+                self._asked_about, self._answer = frame.place, may(self.who, Action.READ, frame.place)
+            return self._answer
         if frame.type.startswith(PUBLIC):
             return may(self.who, Action.LOOK, HOUSE)
         return self.who.standing is Standing.OWNER
@@ -73,16 +87,26 @@ class Wants(Struct, frozen=True):
 class Follower:
     """One stream's place in the fan: a bounded queue, and whether it is over."""
 
-    def __init__(self, wants: Wants) -> None:
+    def __init__(self, wants: Wants, cursor: int = 0, line: Lent | None = None) -> None:
         self.wants = wants
         self.ending: str | None = None
-        """Why the stream ends: lagged, server_restarting, or nothing to say."""
+        """Why the stream ends."""
+        self.cursor = cursor
+        """The newest event that the reader has surely been sent."""
+        self._line = line
+        self._idle = False
+        """Its task waits, and nothing of it is under way: who has something may write it there."""
         self._waiting: deque[Frame] = deque()
         self._bytes = 0
         self._woken = asyncio.Event()
 
     def push(self, frame: Frame) -> bool:
         """False when it did not fit: the follower lags."""
+        if frame.id and frame.id <= self.cursor:
+            return True  # it was read from the store
+        if self._idle and self._line is not None and not self._waiting and self._line.write(frame.chunk):
+            self.cursor = frame.id or self.cursor
+            return True
         size = self._bytes + len(frame.written)
         if len(self._waiting) >= MOST_EVENTS or size > MOST_BYTES:
             if not frame.id:
@@ -105,13 +129,27 @@ class Follower:
         """What waits, once something does; nothing after so many seconds, or when it is over."""
         if not self._waiting and self.ending is None:
             self._woken.clear()
+            self._idle = True
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._woken.wait()
+            self._idle = False
         found = list(self._waiting)
         self._waiting.clear()
         self._bytes = 0
         return found
+
+
+class Following(Protocol):
+    """Whoever hangs on the fan."""
+
+    wants: Wants
+
+    def push(self, frame: Frame) -> bool:
+        """False when it did not fit: the follower lags."""
+        ...
+
+    def end(self, why: str) -> None: ...
 
 
 class Fan:
@@ -121,7 +159,8 @@ class Fan:
         """The newest stored event that was handed out."""
         self.closing = False
         self._meters = meters
-        self._followers: set[Follower] = set()
+        self._followers: dict[str | None, set[Following]] = {}
+        """By the conversation they follow; None for all."""
         self._streams: dict[str, int] = {}
         self._members: dict[str, Place] = {}
         self._pump: asyncio.Task[None] | None = None
@@ -150,18 +189,21 @@ class Fan:
             self.position = self.hub.position
             self._pump = asyncio.get_running_loop().create_task(self._run())
 
-    def add(self, follower: Follower) -> None:
+    def add(self, follower: Following) -> None:
         if self.closing:
             follower.end("server_restarting")
-        self._followers.add(follower)
+        self._followers.setdefault(follower.wants.where, set()).add(follower)
 
-    def drop(self, follower: Follower) -> None:
-        self._followers.discard(follower)
+    def drop(self, follower: Following) -> None:
+        here = self._followers.get(follower.wants.where, set())
+        here.discard(follower)
+        if not here:
+            self._followers.pop(follower.wants.where, None)
 
     def drain(self) -> None:
         """Tell all streams that the hub goes, and let them go."""
         self.closing = True
-        for follower in self._followers:
+        for follower in self._everybody():
             follower.end("server_restarting")
 
     async def close(self) -> None:
@@ -178,9 +220,22 @@ class Fan:
             self._let_all_go("lagged")
 
     def _let_all_go(self, why: str) -> None:
-        for follower in self._followers:
+        for follower in self._everybody():
             follower.end(why)
         self._followers.clear()
+
+    def _everybody(self) -> list[Following]:
+        return [follower for here in self._followers.values() for follower in here]
+
+    def _concerned(self, event: shapes.Event) -> list[Following]:
+        """Those who may want it, or whose stream it may end."""
+        if event.type in TO_ALL:
+            return self._everybody()
+        followers = self._followers
+        return [
+            *followers.get(None, ()),
+            *(followers.get(event.conversation, ()) if event.conversation else ()),
+        ]
 
     async def _hand_out(self) -> None:
         async for event in self.hub.events(after=self.position):
@@ -191,13 +246,13 @@ class Fan:
             frame = await self.frame(event)
             self._note(event)
             self.position = max(self.position, frame.id)
-            for follower in list(self._followers):
+            for follower in self._concerned(event):
                 if follower.wants(frame) and not follower.push(frame):
-                    self._followers.discard(follower)
+                    self.drop(follower)
                     self._meters.lagged()
-                elif self._is_shut_out(follower, event):
-                    follower.end("")
-                    self._followers.discard(follower)
+                elif why := _shut_out(follower.wants, event):
+                    follower.end(why)
+                    self.drop(follower)
 
     def _note(self, event: shapes.Event) -> None:
         """Who belongs where is kept until somebody says that it changed."""
@@ -206,21 +261,13 @@ class Fan:
         elif event.type == "agent.renamed":
             self._members.clear()
 
-    def _is_shut_out(self, follower: Follower, event: shapes.Event) -> bool:
-        """Its token was revoked; or it follows one conversation only, and was taken out of it."""
-        wants = follower.wants
-        if event.type == "token.revoked":
-            return bool(wants.who.token) and event.body.get("token") == wants.who.token
-        if event.type != "conversation.left" or wants.where is None or wants.where != event.conversation:
-            return False
-        return wants.who.standing is not Standing.OWNER and event.by == wants.who.name
-
     async def frame(self, event: shapes.Event) -> Frame:
         number = int(event.id or 0)
         head = b"id: %d\n" % number if number else b""
         written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(event))
         where = await self._place(event) if event.conversation is not None else None
-        return Frame(number, event.type, event.by, where, written)
+        said = Said.told(event.body) if event.type == "message.posted" else None
+        return Frame(number, event.type, event.by, where, written, chunked(written), said)
 
     async def _place(self, event: shapes.Event) -> Place:
         assert event.conversation is not None
@@ -234,3 +281,18 @@ class Fan:
                 return Place(event.conversation, frozenset())
             self._members[event.conversation] = known
         return known
+
+
+def _shut_out(wants: Wants, event: shapes.Event) -> str:
+    """Why a follower hears no more, if that is so."""
+    who = wants.who
+    match event.type:
+        case "token.revoked":
+            return "revoked" if who.token and event.body.get("token") == who.token else ""
+        case "agent.renamed":
+            return "renamed" if event.body.get("previous_name") == who.name else ""
+        case "conversation.left" if wants.where == event.conversation:
+            return "left" if who.standing is not Standing.OWNER and event.by == who.name else ""
+        case "conversation.deleted" if wants.where == event.conversation:
+            return "deleted"
+    return ""

@@ -11,7 +11,7 @@ from moot.doors.http.table import About, Route
 from moot.errors import NotFound
 from moot.hub import Hub
 
-__all__ = ["Found", "conversation", "named_by", "place"]
+__all__ = ["Found", "conversation", "heard", "named_by", "pair", "place"]
 
 
 class Found(Struct, frozen=True):
@@ -63,3 +63,18 @@ async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shape
     found = await looked_up(hub, who, where, turn)
     authorize(who, action, place(found, turn))
     return found
+
+
+# --- for sockets -----------------------------------------------------------------------------------------
+
+
+async def heard(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
+    """The conversation that the path names, for who may read it; whether it may speak is asked each time it does."""
+    return await conversation(hub, who, path["id"])
+
+
+async def pair(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
+    """The caller's own conversation with somebody, the same that `hub.send` uses."""
+    authorize(who, Action.LOOK, HOUSE)
+    authorize(who, Action.POST, HOUSE)
+    return await hub.conversations.implicit([path["name"]])

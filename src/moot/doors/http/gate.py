@@ -28,7 +28,11 @@ class Gate:
         """As the credential says, and not more often than it may."""
         given = request.headers.getlist("authorization")
         kind, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        who = await self.bearer(token, door) if kind.lower() == "bearer" else None
+        return await self.admitted(token if kind.lower() == "bearer" else "", request, door)
+
+    async def admitted(self, token: str, request: HTTPConnection, door: str) -> Principal:
+        """The same for a token that came another way than in the usual header."""
+        who = await self.bearer(token, door)
         if who is None:
             raise unauthenticated()
         self.count(who)

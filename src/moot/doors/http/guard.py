@@ -61,7 +61,7 @@ class Guard:
         elif scope["type"] == "http":
             await sent(answer, send)
         else:
-            await send({"type": "websocket.close", "code": 1008})
+            await denied(answer, send)
 
 
 async def sent(answer: Answer, send: Any, *, head: bool = False) -> None:
@@ -79,3 +79,12 @@ async def sent(answer: Answer, send: Any, *, head: bool = False) -> None:
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": raw})
     await send({"type": "http.response.body", "body": b"" if head else body})
+
+
+async def denied(answer: Answer, send: Any) -> None:
+    """The same answer to somebody who wanted a WebSocket: HTTP, as long as the handshake is not over."""
+
+    async def as_handshake(event: dict[str, Any]) -> None:
+        await send({**event, "type": f"websocket.{event['type']}"})
+
+    await sent(answer, as_handshake)

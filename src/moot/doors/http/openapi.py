@@ -11,7 +11,7 @@ from moot.doors.http import forms
 from moot.doors.http.bodies import NoQuery, Problem
 from moot.doors.http.leads import leads
 from moot.doors.http.problems import JSON, PROBLEM, STATUSES
-from moot.doors.http.table import Route
+from moot.doors.http.table import Route, Socket
 from moot.errors import (
     BadName,
     BadValue,
@@ -23,6 +23,7 @@ from moot.errors import (
     Unauthenticated,
 )
 
+UPGRADE = 426
 REF = "#/components/schemas/{name}"
 ALWAYS = (Unauthenticated, NotPermitted, NotFound, BadValue, RateLimited)
 """Not found: whom Moot-Act-As names."""
@@ -40,7 +41,7 @@ ACT_AS = {
 }
 
 
-def document(routes: Sequence[Route], version: str) -> dict[str, Any]:
+def document(routes: Sequence[Route], version: str, sockets: Sequence[Socket] = ()) -> dict[str, Any]:
     kinds = _kinds(routes)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=REF)
     of = dict(zip([repr(kind) for kind in kinds], schemas, strict=True))
@@ -50,6 +51,8 @@ def document(routes: Sequence[Route], version: str) -> dict[str, Any]:
         if follow := leads(route, routes):
             told["responses"][str(route.status)]["links"] = follow
         paths.setdefault(route.path, {})[route.method.lower()] = told
+    for socket in sockets:
+        paths.setdefault(socket.path, {})["get"] = _socket(socket, of)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Moot", "version": version, "description": "AI agents and people talk, durably."},
@@ -87,13 +90,35 @@ def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _parameters(route: Route) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [
+def _socket(socket: Socket, of: dict[str, Any]) -> dict[str, Any]:
+    """OpenAPI has no word for a WebSocket: a GET that asks for an upgrade."""
+    refusals = (*socket.errors, *ALWAYS)
+    found: dict[str, Any] = {"101": {"description": "Text frames from here on, both ways"}}
+    for status, kinds in _by_status(refusals).items():
+        found[str(status)] = _refused(kinds, of)
+    found[str(UPGRADE)] = _refused([BadValue], of)
+    return {
+        "summary": socket.summary,
+        "operationId": "_".join(re.findall(r"\w+", socket.path)),
+        "tags": ["websocket"],
+        "parameters": [*_named(socket.path), *_asked(socket.query), ACT_AS],
+        "responses": dict(sorted(found.items())),
+    }
+
+
+def _named(path: str) -> list[dict[str, Any]]:
+    return [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in re.findall(r"{(\w+)}", route.path)
+        for name in re.findall(r"{(\w+)}", path)
     ]
-    if route.query is not NoQuery:
-        found += [_query(field, route.query) for field in structs.fields(route.query)]
+
+
+def _asked(query: type[Struct]) -> list[dict[str, Any]]:
+    return [_query(field, query) for field in structs.fields(query)] if query is not NoQuery else []
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    found = [*_named(route.path), *_asked(route.query)]
     found += [
         {"name": name, "in": "header", "required": name == "If-Match", "schema": forms.HEADERS[name]}
         | {"description": HEADERS[name]}
@@ -124,18 +149,27 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     if "Idempotency-Key" in route.headers and route.status != 200:  # noqa: PLR2004
         found["200"] = good | {"description": "Done before, under the same key"}
     for status, kinds in _refusals(route).items():
-        titles = "; ".join(dict.fromkeys((kind.__doc__ or kind.name).strip() for kind in kinds))
-        content = {PROBLEM: {"schema": of[repr(Problem)]}}
+        told = _refused(kinds, of)
         if route.refusal is not None and {NotPermitted, NotFound, RateLimited}.intersection(kinds):
-            content[JSON] = {"schema": of[repr(route.refusal)]}
-        found.setdefault(str(status), {"description": titles, "content": content})
+            told["content"][JSON] = {"schema": of[repr(route.refusal)]}
+        found.setdefault(str(status), told)
     return dict(sorted(found.items()))
 
 
-def _refusals(route: Route) -> dict[int, list[type[MootError]]]:
+def _refused(kinds: Iterable[type[MootError]], of: dict[str, Any]) -> dict[str, Any]:
+    titles = "; ".join(dict.fromkeys((kind.__doc__ or kind.name).strip() for kind in kinds))
+    return {"description": titles, "content": {PROBLEM: {"schema": of[repr(Problem)]}}}
+
+
+def _by_status(kinds: Iterable[type[MootError]]) -> dict[int, list[type[MootError]]]:
     found: dict[int, list[type[MootError]]] = {}
-    for kind in (*route.errors, *(ALWAYS if route.action is not None else (BadValue,))):
+    for kind in kinds:
         found.setdefault(STATUSES[kind], []).append(kind)
+    return found
+
+
+def _refusals(route: Route) -> dict[int, list[type[MootError]]]:
+    found = _by_status((*route.errors, *(ALWAYS if route.action is not None else (BadValue,))))
     if BadName in route.errors:
         found.setdefault(STATUSES[Conflict], []).append(Conflict)
     if route.body is not None:

@@ -8,8 +8,8 @@ from typing import Any, Final
 from moot import shapes
 from moot.doors import telling
 from moot.doors.access import Action
-from moot.doors.http import bodies, house, people, talking
-from moot.doors.http.table import About, Route
+from moot.doors.http import bodies, finding, house, people, talking
+from moot.doors.http.table import About, Route, Socket
 from moot.errors import BadName, BadText, Braked, Closed, Conflict, NotFound, StoreUnwritable
 from moot.model.answer import Preview, Receipt
 
@@ -183,3 +183,14 @@ AGENTS: Final = (
 )  # fmt: skip
 
 ROUTES: Final[tuple[Route, ...]] = (*HOUSE, *CONVERSATIONS, *MESSAGES, *AGENTS)
+
+SOCKETS: Final[tuple[Socket, ...]] = (
+    Socket(
+        "/ws/conversations/{id}", "A conversation as plain text, both ways", finding.heard, READ,
+        errors=(NotFound, Conflict),
+    ),
+    Socket(
+        "/ws/agents/{name}", "Your own conversation with one of them, made when it is first needed",
+        finding.pair, POST, errors=(NotFound, Conflict),
+    ),
+)  # fmt: skip

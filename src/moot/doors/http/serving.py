@@ -6,30 +6,38 @@ explicit word. Ending drains: streams are told with their cursor, requests under
 
 import asyncio
 import socket
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from email.utils import formatdate
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 from msgspec import Struct
+from uvicorn.server import ServerState
 
 from moot import __version__
 from moot.doors.http.app import Door
 from moot.doors.http.beside import Inner
 from moot.doors.http.guard import hosts
 from moot.doors.http.holder import holder_of
-from moot.doors.http.protocol import BoundedProtocol
+from moot.doors.http.line import Line
+from moot.doors.http.wire import Wire
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
 from moot.settings import HubSettings
 
 DRAIN_SECONDS = 5
+PING_SECONDS = 20.0
+"""Between two pings of a WebSocket, and how long an answer may take."""
 BACKLOG = 1024
 LAST_PORT = 65535
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
+UNREAD_MS = 60_000
+"""What was sent to somebody who takes nothing of it is given up then, and the connection with it."""
 
 
 class Listening(Struct, frozen=True):
@@ -38,12 +46,43 @@ class Listening(Struct, frozen=True):
     url: str
 
 
+class _Dated(ServerState):
+    """What every answer begins with: the date, made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        super().__init__()
+
+    @property
+    def default_headers(self) -> list[tuple[bytes, bytes]]:
+        second = int(time.time())
+        if second != self._second:
+            self._second = second
+            self._headers = [(b"date", formatdate(second, usegmt=True).encode())]
+        return self._headers
+
+    @default_headers.setter
+    def default_headers(self, headers: list[tuple[bytes, bytes]]) -> None:
+        """There are no others: `_config` names none."""
+
+
 class _Server(uvicorn.Server):
-    """Signals are the process's business, not the server's."""
+    """Signals are the process's business, not the server's. Nor does it look ten times a second, as uvicorn's own
+    does, whether it shall end and what time it is: an idle hub sleeps."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
+        self.server_state = _Dated()
         self.up = asyncio.Event()
+        self._over = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        await self._over.wait()
+
+    def end(self) -> None:
+        self.should_exit = True
+        self._over.set()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -86,10 +125,10 @@ async def serving(
         await _up(server, running)
         yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
     finally:
-        door.fan.drain()
-        server.should_exit = True
+        door.drain()
+        server.end()
         await asyncio.wait([running])
-        await door.fan.close()
+        await door.close()
         listener.close()
 
 
@@ -105,11 +144,15 @@ async def _up(server: _Server, running: asyncio.Task[None]) -> None:
 def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.Config:
     return uvicorn.Config(
         door.asgi,
-        http=BoundedProtocol,
+        http=Line,
         log_config=None,
         access_log=False,
         lifespan="off",
-        ws="none",
+        ws=Wire,
+        ws_max_size=door.longest_frame,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        ws_per_message_deflate=False,  # each reader would have to be packed for alone
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
@@ -159,6 +202,8 @@ def bound(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux: connections inherit it
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
         listener.bind((host.strip("[]"), port))
         listener.listen(BACKLOG)
         return listener

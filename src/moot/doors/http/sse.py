@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import Any
 
 from moot.doors.access import Principal
-from moot.doors.http.fan import Fan, Follower, Frame, Wants, control
+from moot.doors.http.fan import SAID_OF_ITSELF, Fan, Follower, Frame, Wants, control
+from moot.doors.http.line import EXTENSION, Lent
 from moot.errors import RateLimited
 
 HEARTBEAT_SECONDS = 15.0
@@ -34,6 +35,7 @@ class Stream:
         self._fan = fan
         self._wants = Wants(who, **wants)
         self._after = after
+        self._line: Lent | None = None
         self._cursor = 0
         """The newest event that the reader has surely been sent."""
         if not fan.enter(who):
@@ -41,7 +43,8 @@ class Stream:
                 f"{who.name} follows too many streams at once", fix=("close one",), retry_after_ms=1000
             )
 
-    async def run(self, receive: Any, send: Any) -> None:
+    async def run(self, scope: Any, receive: Any, send: Any) -> None:
+        self._line = scope.get("extensions", {}).get(EXTENSION)
         try:
             async with asyncio.TaskGroup() as tasks:
                 telling = tasks.create_task(self._tell(send))
@@ -58,7 +61,7 @@ class Stream:
             await self._send(send, b"retry: 1000\n\n")
             self._fan.start()
             await self._catch_up(send)
-            follower = Follower(self._wants)
+            follower = Follower(self._wants, self._cursor, self._line)
             self._fan.add(follower)  # nothing is awaited since the fan was caught up with: there is no gap
             try:
                 await self._send(send, b": following\n\n")
@@ -92,10 +95,12 @@ class Stream:
     async def _follow(self, follower: Follower, send: Any) -> None:
         while True:
             frames = await follower.taken(HEARTBEAT_SECONDS)
+            self._cursor = follower.cursor
             fresh = [frame for frame in frames if not frame.id or frame.id > self._cursor]
             await self._send_frames(send, fresh)
+            follower.cursor = self._cursor
             if follower.ending is not None and not frames:
-                if follower.ending:
+                if follower.ending in SAID_OF_ITSELF:
                     await self._send(send, control(follower.ending, self._cursor))
                 return
             if not frames:

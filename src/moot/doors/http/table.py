@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from moot import shapes
 from moot.doors.access import Action, Principal
-from moot.doors.http.bodies import NoQuery
+from moot.doors.http.bodies import Listening, NoQuery
 from moot.errors import MootError
 from moot.hub import Hub
 
@@ -59,10 +59,12 @@ class House(Struct, frozen=True):
     owner_token: str
     facts: Mapping[str, Any]
     fan: Any
+    marks: Any
     meters: Any
     openapi: Callable[[], bytes]
 
 
+Find: TypeAlias = Callable[[Hub, Principal, Mapping[str, str]], Awaitable[shapes.Conversation]]
 Handle: TypeAlias = Callable[[Call], Awaitable[Any]]
 
 
@@ -103,3 +105,19 @@ class Route(Struct, frozen=True):
     @property
     def streams(self) -> bool:
         return self.media == "text/event-stream"
+
+
+class Socket(Struct, frozen=True):
+    """A path for WebSockets: plain text both ways, in the one conversation that `find` gives."""
+
+    path: str
+    summary: str
+    find: Find
+    """The conversation, once it is clear that the caller may hear it."""
+    action: Action
+    query: type[Struct] = Listening
+    errors: tuple[type[MootError], ...] = ()
+
+    @property
+    def key(self) -> str:
+        return f"WS {self.path}"

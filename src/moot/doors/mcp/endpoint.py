@@ -26,7 +26,7 @@ class Endpoint:
         self._over = asyncio.Event()
 
     async def __call__(self, who: Principal, hub: Hub, scope: Any, receive: Any, send: Any) -> None:
-        manager = await self._made()
+        manager = self._manager or await self._made()
         scope[CALLER] = self._callers.of(who, hub)
         await manager.handle_request(scope, receive, send)
 

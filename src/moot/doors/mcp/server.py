@@ -60,6 +60,7 @@ def server(caller_of: CallerOf) -> Server[Any]:
         version=__version__,
         title="Moot",
         instructions=INSTRUCTIONS,
+        get_tool_input_schema=SCHEMAS.get,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
@@ -92,3 +93,5 @@ def _listed(tool: Tool) -> types.Tool:
 
 
 LISTED = [_listed(tool) for tool in TOOLS]
+SCHEMAS = {tool.name: tool.input_schema for tool in LISTED}
+"""The SDK compares a call's headers with these. Without them it would write out the whole table for every call."""

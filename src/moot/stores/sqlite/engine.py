@@ -132,6 +132,7 @@ class SqliteEngine:
             self._people(dirty)
             self._many(WRITE.add_summary, rows.SUMMARIES, dirty.summaries)
             self._many(WRITE.put_token, rows.TOKENS, dirty.tokens.values())
+            self._many(WRITE.put_bookmark, rows.BOOKMARKS, dirty.bookmarks.values())
             if dirty.texts:
                 self._connection.executemany(WRITE.keep_text, dirty.texts.items())
             self._many(WRITE.append_event, rows.EVENTS, dirty.events)
@@ -148,6 +149,8 @@ class SqliteEngine:
             many(WRITE.drop_member, dirty.dropped_members)
         if dirty.dropped_hosts:
             many(WRITE.drop_host, [(host,) for host in dirty.dropped_hosts])
+        if dirty.dropped_bookmarks:
+            many(WRITE.drop_bookmark, dirty.dropped_bookmarks)
         if dirty.forgotten_summaries:
             many(WRITE.forget_summaries, [(where,) for where in dirty.forgotten_summaries])
         if dirty.dropped_conversations:

@@ -78,6 +78,7 @@ class KeptDesk(Desk):
         self.messages.clear()
         self.keys.clear()
         self.tokens.clear()
+        self.bookmarks.clear()
         self._first_turn = self.next_turn = max([self._first_turn, *(turn + 1 for turn in dirty.turns)])
         self._see_off(dirty)
         ended = {turn.conversation for turn in dirty.turns.values() if turn.state not in OPEN}

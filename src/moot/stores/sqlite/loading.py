@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 from msgspec import json
 
+from moot.model.bookmark import BookmarkKey
 from moot.model.chain import Root
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
@@ -31,6 +32,8 @@ class Wanted:
     """All that the commands of a batch ask for, each thing once."""
 
     __slots__ = (
+        "bookmarks",
+        "bookmarks_of",
         "everyone",
         "hosts",
         "ids",
@@ -51,6 +54,8 @@ class Wanted:
         self.names: set[str] = set().union(*[scope.names for scope in scopes])
         self.roots: set[RootId] = set().union(*[scope.roots for scope in scopes])
         self.tokens: set[TokenId] = set().union(*[scope.tokens for scope in scopes])
+        self.bookmarks: set[BookmarkKey] = set().union(*[scope.bookmarks for scope in scopes])
+        self.bookmarks_of = {scope.bookmarks_of for scope in scopes if scope.bookmarks_of is not None}
         self.running_of = {scope.running_of for scope in scopes if scope.running_of is not None}
         self.hosts = any(scope.hosts for scope in scopes)
         self.everyone = any(scope.everyone for scope in scopes)
@@ -85,6 +90,7 @@ class Loading:
         if wanted.tokens:
             for token in rows.TOKENS.many(self._get(LOAD.tokens, wanted.tokens)):
                 desk.tokens[token.id] = token
+        self._bookmarks(desk, wanted)
         if wanted.hosts and not desk.has_hosts:
             desk.has_hosts = True
             for host in rows.HOSTS.many(self._connection.execute(READ.hosts).get):
@@ -213,6 +219,13 @@ class Loading:
         if wanted:
             for found in rows.PAIRS.many(self._get(LOAD.pairs, wanted)):
                 desk.pairs[found.sender, found.receiver] = found
+
+    def _bookmarks(self, desk: Desk, wanted: Wanted) -> None:
+        named = rows.BOOKMARKS.many(self._get(LOAD.bookmarks, wanted.bookmarks)) if wanted.bookmarks else []
+        if wanted.bookmarks_of:
+            named += rows.BOOKMARKS.many(self._get(LOAD.bookmarks_of, wanted.bookmarks_of))
+        for mark in named:
+            desk.bookmarks[mark.key] = mark
 
     def _messages(self, desk: Desk, wanted: Wanted) -> None:
         if wanted.messages:

@@ -11,6 +11,7 @@ from typing import Any, Generic, NewType, TypeVar, Union, get_args, get_origin, 
 
 from msgspec import Struct, json, structs
 
+from moot.model.bookmark import Bookmark
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
@@ -135,4 +136,5 @@ QUOTAS = Rows(Quota)
 HOSTS = Rows(Host)
 SUMMARIES = Rows(Summary, in_micros=("at",))
 TOKENS = Rows(Token, in_micros=("created_at",))
+BOOKMARKS = Rows(Bookmark)
 EVENTS = Rows(Event, in_micros=("at",))

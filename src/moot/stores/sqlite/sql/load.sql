@@ -61,6 +61,15 @@ SELECT group_concat(shape, ',') FROM quota_shape WHERE agent IN (SELECT value FR
 -- Tokens by id.
 SELECT group_concat(shape, ',') FROM token_shape WHERE id IN (SELECT value FROM json_each(?1));
 
+-- name: bookmarks
+-- Bookmarks by [[participant, client, conversation], …].
+SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN bookmark_shape b
+ON b.participant = w.value ->> 0 AND b.client = w.value ->> 1 AND b.conversation = w.value ->> 2;
+
+-- name: bookmarks_of
+-- All bookmarks of some participants.
+SELECT group_concat(shape, ',') FROM bookmark_shape WHERE participant IN (SELECT value FROM json_each(?1));
+
 -- name: roots
 -- Chains by id.
 SELECT group_concat(shape, ',') FROM root_shape WHERE id IN (SELECT value FROM json_each(?1));

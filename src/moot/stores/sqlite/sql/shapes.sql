@@ -103,3 +103,9 @@ CREATE TEMP VIEW token_shape AS
 SELECT id, participant, digest, created_us,
     rtrim(json_array(id, participant, digest, created_us / 1e6, used_at, revoked_at), ']') || ',' || scopes || ']' AS shape
 FROM main.tokens;
+
+-- name: bookmark_shape
+-- A Bookmark.
+CREATE TEMP VIEW bookmark_shape AS
+SELECT participant, client, conversation, json_array(participant, client, conversation, seq, frames, used_at) AS shape
+FROM main.bookmarks;

@@ -151,6 +151,16 @@ ON CONFLICT (id) DO UPDATE SET
     participant = excluded.participant, digest = excluded.digest, scopes = excluded.scopes,
     created_us = excluded.created_us, used_at = excluded.used_at, revoked_at = excluded.revoked_at;
 
+-- name: put_bookmark
+-- A bookmark, new or moved.
+INSERT INTO bookmarks (participant, client, conversation, seq, frames, used_at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (participant, client, conversation) DO UPDATE SET
+    seq = excluded.seq, frames = excluded.frames, used_at = excluded.used_at;
+
+-- name: drop_bookmark
+-- A bookmark that made room for a newer one.
+DELETE FROM bookmarks WHERE participant = ? AND client = ? AND conversation = ?;
+
 -- name: append_event
 -- Something that happened.
 INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
@@ -195,4 +205,5 @@ DELETE FROM turns WHERE conversation = :conversation
     AND state IN ('said', 'passed', 'failed', 'expired', 'cancelled');
 DELETE FROM rounds WHERE conversation = :conversation;
 DELETE FROM summaries WHERE conversation = :conversation;
+DELETE FROM bookmarks WHERE conversation = :conversation;
 DELETE FROM conversations WHERE id = :conversation;

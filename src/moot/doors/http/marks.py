@@ -1,0 +1,88 @@
+"""Bookmarks of open sockets: asked for and written down together, about once a second while messages flow.
+
+A reader is asked by a ping how far it has come, and only what it answered for is noted: what was merely written to a
+socket may be lost with it. However many readers there are, one commit notes them all. Nothing runs while nothing
+is told.
+"""
+
+import asyncio
+from typing import Protocol
+
+import structlog
+
+from moot.errors import MootError
+from moot.hub import Hub
+from moot.model.bookmark import Bookmark, BookmarkKey
+
+EVERY_SECONDS = 0.5
+"""A message is asked about in the next round and noted in the one after: within about a second."""
+
+log = structlog.get_logger("moot.http")
+
+
+class Reader(Protocol):
+    def ask(self) -> bool:
+        """Ask how far it has come; False when there is nothing to wait for."""
+        ...
+
+    def end(self, why: str) -> None: ...
+
+
+class Marks:
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._restless: set[Reader] = set()
+        self._unwritten: dict[BookmarkKey, Bookmark] = {}
+        self._readers: dict[BookmarkKey, Reader] = {}
+        self._round: asyncio.Task[None] | None = None
+
+    def take(self, key: BookmarkKey, reader: Reader) -> None:
+        """A client reads here. Where an older connection of it hangs on, that one is over."""
+        before = self._readers.get(key)
+        if before is not None:
+            before.end("replaced")
+            self._unwritten.pop(key, None)
+        self._readers[key] = reader
+
+    async def leave(self, key: BookmarkKey, reader: Reader) -> None:
+        """It reads no more; how far it came is written down."""
+        self._restless.discard(reader)
+        if self._readers.get(key) is reader:
+            del self._readers[key]
+        if key in self._unwritten:
+            await self.write()
+
+    def restless(self, reader: Reader) -> None:
+        """Something was told there."""
+        self._restless.add(reader)
+        if self._round is None:
+            self._round = asyncio.get_running_loop().create_task(self._rounds())
+
+    def note(self, bookmark: Bookmark) -> None:
+        self._unwritten[bookmark.key] = bookmark
+
+    async def write(self) -> None:
+        """In one commit. What could not be written is tried again with the next."""
+        batch, self._unwritten = self._unwritten, {}
+        if not batch:
+            return
+        try:
+            await self._hub.conversations.bookmarks.move(list(batch.values()))
+        except MootError as trouble:
+            log.warning("bookmarks were not written", action="bookmarks_failed", error=str(trouble))
+            self._unwritten = {**batch, **self._unwritten}
+
+    async def close(self) -> None:
+        if (round_ := self._round) is not None:
+            round_.cancel()
+            await asyncio.wait([round_])
+        await self.write()
+
+    async def _rounds(self) -> None:
+        try:
+            while self._restless or self._unwritten:
+                await asyncio.sleep(EVERY_SECONDS)
+                await self.write()
+                self._restless = {reader for reader in self._restless if reader.ask()}
+        finally:
+            self._round = None
