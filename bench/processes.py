@@ -33,7 +33,7 @@ class Served:
 
 @contextmanager
 def hub(home: Path, settings: str = "") -> Iterator[Served]:
-    """`moot up` on a home; ready when the block begins."""
+    """`moot up` on a home; ready when the block begins. Several may run at once, so each takes a free port."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "moot.toml").write_text(settings)
     process = subprocess.Popen(

@@ -1,19 +1,23 @@
-"""W4, wake: a receiver that already waits, at a random phase; from the send until it has the text, by socket and MCP.
+"""W4, wake: a receiver that already waits, at a random phase; from the send until it has the text: by the hub's socket,
+as a server-sent event, and by MCP.
 
 The wake-up carries the text everywhere: an event of Moot's stream, the answer of `wait_for_messages` (which commits
-that it was handed over), the payload of PostgreSQL's NOTIFY, a line of the bare limit (one synced commit, one hop). Then the proof that nobody polls: how often the threads of an idle hub wake in
-20 s, once as it is set up, once with heartbeat and sweep so rare that what is left would be polling. SSE and the other
-peers come with their doors.
+that it was handed over), the payload of PostgreSQL's NOTIFY, a line of the bare limit (one synced commit, one hop).
+Then the proof that nobody polls: how often the threads of an idle hub wake in 20 s, once as it is set up, once with
+heartbeat and sweep so rare that what is left would be polling. The other peers are not here yet.
 """
 
 import asyncio
 import random
 import statistics
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from msgspec import json
 
 from bench import bare, mcp_pairs, processes
 from bench.measure import Table, load, middle_and_late
@@ -29,6 +33,43 @@ IDLE_SECONDS = 20.0
 CONNECTED = 10
 RARELY = "[host]\nlease_seconds = 3600.0\nsweep_seconds = 3600.0\n"
 AGENTS = "".join(f'[[agents]]\nname = "idle{n}"\nbrain = "demo"\n' for n in range(10))
+
+
+class ByEvents:
+    """The same hub; the sender uses its socket, the receiver follows `/api/events`."""
+
+    def __init__(self, sender: RemoteHub, room: str, reader: asyncio.StreamReader) -> None:
+        self._sender = sender
+        self._room = room
+        self._reader = reader
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, hub: processes.Served) -> AsyncIterator["ByEvents"]:
+        port = json.decode((hub.home / "run" / "hub.json").read_bytes())["port"]
+        token = (hub.home / "run" / "token").read_text().strip()
+        async with RemoteHub.open(hub.socket) as sender:
+            await sender.agents.create("by-events", external=True)
+            room = (await sender.conversations.implicit(["by-events"])).id
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
+            asked = f"GET /api/events?conversation={room}&types=message.posted HTTP/1.1\r\n"
+            writer.write(f"{asked}Host: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+            await reader.readuntil(b": following\n\n")
+            try:
+                yield cls(sender, room, reader)
+            finally:
+                writer.close()
+
+    async def send(self, pair: int, text: str) -> None:
+        await self._sender.post(self._room, text)
+
+    async def woken(self, pair: int) -> str:
+        await self._reader.readuntil(b"\ndata: ")
+        told = json.decode(await self._reader.readuntil(b"\n"))
+        return str(told["body"]["text"])
+
+    async def newest(self, pair: int) -> list[str]:
+        return []
 
 
 async def wakes(way: Way, taken: list[float]) -> float:
@@ -98,6 +139,7 @@ async def run(rounds: int = 5) -> list[str]:
         async with AsyncExitStack() as stack:
             enter = stack.enter_async_context
             ways: dict[str, Way] = {"moot": await enter(ByMoot.open(hub.socket, 1))}
+            ways["moot by events"] = await enter(ByEvents.open(hub))
             ways["moot by MCP"] = await enter(mcp_pairs.ByMcp.open(hub))
             if postgres is not None:
                 ways["PostgreSQL NOTIFY"] = await enter(ByPostgres.open(postgres, 1, carries_text=True))
@@ -112,10 +154,9 @@ async def run(rounds: int = 5) -> list[str]:
     for name in taken:
         p50, p99 = middle_and_late(taken[name])
         table.notes[f"{name}, p50 / p99"] = f"{p50:.2f} / {p99:.2f} ms"
-    for name in list(taken)[1:]:
-        table.notes[f"moot over {name}"] = table.ratio("moot", name)
-        if name != "moot by MCP":
-            table.notes[f"moot by MCP over {name}"] = table.ratio("moot by MCP", name)
+    for ours in [name for name in taken if name.startswith("moot")]:
+        for name in [name for name in taken if not name.startswith("moot")]:
+            table.notes[f"{ours} over {name}"] = table.ratio(ours, name)
     table.notes["machine"] = load()
     table.notes |= await idle()
     table.save()

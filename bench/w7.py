@@ -24,7 +24,7 @@ from bench.measure import Table, load
 SIZES = (1, 100, 1000)
 MESSAGES = 6
 LENGTH = 512
-SETTINGS = "[hub]\nport = 0\n[limits]\nrequests_per_second = 1000000.0\n"
+SETTINGS = "[limits]\nrequests_per_second = 1000000.0\n"
 AT_ONCE = 100
 FOLLOWING = b"following"
 KEY = base64.b64encode(bytes(16)).decode()

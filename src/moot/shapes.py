@@ -4,13 +4,14 @@ Inside, values speak in ids; here they speak in names. Built from the stored val
 nothing flows back from here into the store.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, structs
 
+from moot.errors import TimedOut
 from moot.model import conversation as model_conversation
 from moot.model import event as model_event
 from moot.model import message as model_message
@@ -186,6 +187,12 @@ class Turn(Shape, frozen=True):
         )
 
 
+def still_open(turns: Sequence[Turn], seconds: float) -> TimedOut:
+    """Waiting was over before these turns were."""
+    told = [turn.to_dict() for turn in turns]
+    return TimedOut(f"{len(told)} turns are still open after {seconds:g} s", open=told)
+
+
 class Agent(Shape, frozen=True):
     id: str
     name: str
@@ -332,6 +339,35 @@ class Hit(Shape, frozen=True):
     snippet: str
 
 
+class Heard(Shape, frozen=True):
+    """A message of an agent's window, with its role as this agent sees it and its content as a model gets it."""
+
+    message: Message
+    role: str
+    content: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.message, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.message.to_dict(), "role": self.role, "content": self.content}
+
+
+class View(Shape, frozen=True):
+    """What an outside agent sees in a turn it has open."""
+
+    turn: Turn
+    conversation: Conversation
+    deadline: float | None
+    """When it no longer holds the floor, in seconds since the epoch."""
+    trigger: Message
+    """The newest message that owed the turn."""
+    new: tuple[Message, ...]
+    """By others, since its last turn here."""
+    messages: tuple[Heard, ...]
+    """Its window."""
+
+
 class Handed(Shape, frozen=True):
     """What waited for somebody who asked; the next time it asks says that this is dealt with."""
 
@@ -363,6 +399,8 @@ class Hooked(Shape, frozen=True):
     waiting: int = 0
     """As the session starts: conversations in which something waits."""
     found: Handed = Handed()
+    first: bool = False
+    """No hook of this session has run before."""
 
 
 class Arrival(Shape, frozen=True):

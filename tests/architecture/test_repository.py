@@ -34,6 +34,7 @@ HEAVY = {
 ENTRANCES = [
     "moot",
     "moot.cli",
+    "moot.client",
     "moot.brains.llm.making",
     "moot.brains.llm.patience",
     "moot.testing.fake_llm",

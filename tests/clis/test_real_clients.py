@@ -183,18 +183,18 @@ async def test_both_reach_the_hub_over_http_with_a_token_from_the_environment(pl
     assert told["token"] not in told["config"]
     claude = place.script["claude"] = Played(calls("list_agents"), says("seen"))
     words = ("--mcp-config", str(config), "--strict-mcp-config")
-    await place.claude("who am I?", *words, folder="api", MOOT_TOKEN=told["token"])
+    await place.claude("who am I?", *words, folder="api", MOOT_TOKEN_ANN=told["token"])
     assert claude.heard[1].results[0]["self"] == "ann"
 
     told = json.loads(await place.moot("mcp", "config", "ben", "--client", "codex", "--http", "--json"))
     place.tell_codex_of_the_model(told["config"])
     codex = place.script["codex"] = Played(calls("list_agents"), says("seen"))
-    await place.codex("who am I?", folder="web", MOOT_TOKEN=told["token"])
+    await place.codex("who am I?", folder="web", MOOT_TOKEN_BEN=told["token"])
     assert codex.heard[1].results[0]["self"] == "ben"
 
 
 async def test_installed_for_http_claude_is_who_its_token_says(place: Place) -> None:
     [told] = json.loads(await place.moot("mcp", "install", "claude", "--http", "--yes", "--json"))
     claude = place.script["claude"] = Played(calls("list_agents"), says("seen"))
-    await place.claude("who am I?", folder="api", MOOT_TOKEN=told["token"])
+    await place.claude("who am I?", folder="api", MOOT_TOKEN_CLAUDE=told["token"])
     assert claude.heard[1].results[0]["self"] == "claude"

@@ -1,14 +1,19 @@
 """The pages tell the truth: files they name exist, and the programs they show run."""
 
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from moot.rules import search
+from tests.doors.http.up import Up
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -33,14 +38,32 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@contextmanager
+def a_hub_for(program: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """A program that connects to a hub finds one, under the address that the page names and with a token."""
+    if "Hub.connect(" not in program:
+        yield program, dict(os.environ)
+        return
+    (folder / "home").mkdir(mode=0o700)
+    hub = Up(folder / "home")
+    hub.start()
+    token = hub.token["Authorization"].removeprefix("Bearer ")
+    try:
+        yield program.replace("http://127.0.0.1:8420", hub.url), {**os.environ, "MOOT_TOKEN": token}
+    finally:
+        assert hub.end(signal.SIGTERM) == 0
+
+
 @pytest.mark.req("P-04")
 @pytest.mark.parametrize(("page", "number", "program"), PROGRAMS, ids=lambda value: str(value)[:40])
 def test_programs_shown_in_the_pages_run(page: Path, number: int, program: str, tmp_path: Path) -> None:
     script = tmp_path / "shown.py"
-    script.write_text(program)
-    done = subprocess.run(
-        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
+    with a_hub_for(program, tmp_path) as (shown, environment):
+        script.write_text(shown)
+        done = subprocess.run(
+            [sys.executable, str(script)],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip(), "a program shown to people should say something"
 

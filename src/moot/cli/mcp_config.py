@@ -34,7 +34,7 @@ def config(session: Session, name: str | None, client_name: str, http: bool) -> 
     from moot.cli.coding import tokens  # noqa: PLC0415  nothing of this is needed by the other commands
     from moot.cli.coding.clients import PRINTED as CLIENTS  # noqa: PLC0415
     from moot.cli.coding.clients import Place  # noqa: PLC0415
-    from moot.cli.coding.entry import VARIABLE, Http, Way, server  # noqa: PLC0415
+    from moot.cli.coding.entry import Http, Way, server, variable_of  # noqa: PLC0415
     from moot.cli.opening import home_of  # noqa: PLC0415
     from moot.cli.start import shown  # noqa: PLC0415
 
@@ -42,9 +42,10 @@ def config(session: Session, name: str | None, client_name: str, http: bool) -> 
     agent = name or (client_name if http and client_name != "generic" else "")
     if http and not agent:
         raise click.UsageError("over HTTP the token says who speaks: moot mcp config NAME --http")
+    address = tokens.address(home) if http else ""
     issued = tokens.issue(session, agent) if http else None
     told = client_name if client_name != "generic" else ""
-    way: Way = Http(tokens.address(home)) if http else server(home.path, client=told, agent=name or "")
+    way: Way = Http(address, variable_of(agent)) if http else server(home.path, client=told, agent=name or "")
     where = client.config("user", Place.here())
     if session.json:
         data = {"client": client_name, "file": str(where), "config": client.snippet(way)}
@@ -54,4 +55,5 @@ def config(session: Session, name: str | None, client_name: str, http: bool) -> 
     session.screen.note(f"for {client.title}, in {shown(where)}")
     if issued is not None:
         # Said also with --quiet: it is not kept anywhere, and cannot be asked for again.
-        click.echo(f"export {VARIABLE}={issued.token}   # {agent}'s token, shown this once", err=True)
+        told = f"export {variable_of(agent)}={issued.token}   # {agent}'s token, shown this once"
+        click.echo(told, err=True)

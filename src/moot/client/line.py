@@ -1,19 +1,23 @@
-"""The connection to a hub's socket: calls and their answers, streams and their events, in lines of JSON."""
+"""The way to a hub: a line takes calls by the name of a method and answers them, and it tells what happens.
+
+There are two, and whoever speaks over a line need not know which: `Connection` here, over the hub's socket in lines
+of JSON, and `Web` (web.py), over HTTP.
+"""
 
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Hashable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, cast
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from moot import shapes
 from moot.errors import HubAbsent, MootError, tree
-from moot.host.pings import Line, Peer, connect
-
-T = TypeVar("T")
+from moot.host.pings import Line as Told
+from moot.host.pings import Peer, connect
 
 FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
 MOST_UNREAD = 10_000
@@ -24,7 +28,26 @@ PARTS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
 NUMBER, FACT, ANYTHING = Decoder(int), Decoder(dict[str, Any]), Decoder(Any)
 
 
+class Voice(Struct, frozen=True):
+    """As whom a call is made, and in which turn: the caller itself in none, unless it says otherwise."""
+
+    speaker: str | None = None
+    turn: str | None = None
+
+
+class Line(Protocol):
+    async def call(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
+        """Call a method of the hub; what comes back is read as `answer`."""
+
+    def follow(self, voice: Voice, /, **filters: Any) -> AsyncIterator[shapes.Event]:
+        """What happens, event by event."""
+
+    async def close(self) -> None: ...
+
+
 class Connection:
+    """The line over the hub's socket."""
+
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._awaited: dict[int, asyncio.Future[Any]] = {}
@@ -32,10 +55,10 @@ class Connection:
         self._visited: dict[int, Callable[[Any], None]] = {}
         self.gone: Callable[[], None] | None = None
         """Called when the hub has gone."""
-        self._greeting: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
+        self._greeting: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
         self._peer: Peer | None = None
 
-    async def open(self, path: Path) -> Line:
+    async def open(self, path: Path) -> Told:
         """Connect; answers with what the hub says of itself."""
         try:
             self._peer = await connect(path, self._heard, self._gone, PARTS)
@@ -56,35 +79,32 @@ class Connection:
             self._peer.close()
         await asyncio.sleep(0)
 
-    async def call(
-        self, method: str, answer: type[T], *args: Any, speaker: str | None = None, **named: Any
-    ) -> T:
+    async def call(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
         number = next(self._numbers)
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
-        self._tell({"call": number, "do": method, "as": speaker, "args": args, "with": named})
+        self._tell({"call": number, "do": method, "as": voice.speaker, "in": voice.turn, "with": named})
         try:
-            found: T = decoder(cast(Hashable, answer)).decode(await waiting)
-            return found
+            return decoder(cast(Hashable, answer)).decode(await waiting)
         finally:
             self._awaited.pop(number, None)
 
-    async def follow(self, speaker: str | None, **named: Any) -> AsyncIterator[Any]:
+    async def follow(self, voice: Voice, /, **filters: Any) -> AsyncIterator[shapes.Event]:
         number = next(self._numbers)
         events: asyncio.Queue[Any] = asyncio.Queue(MOST_UNREAD)
         self._followed[number] = events
-        self._tell({"follow": number, "as": speaker, "with": named})
+        self._tell({"follow": number, "as": voice.speaker, "with": filters})
         try:
             while True:
                 event = await events.get()
                 if isinstance(event, MootError):
                     raise event
-                yield event
+                yield shapes.Event(**event)
         finally:
             self._followed.pop(number, None)
             if self._peer is not None:
                 self._peer.tell({"unfollow": number})
 
-    async def visit(self, what: str, heard: Callable[[Any], None], **whence: Any) -> tuple[int, Line]:
+    async def visit(self, what: str, heard: Callable[[Any], None], **whence: Any) -> tuple[int, Told]:
         """Come in by a door of the hub: its number here, and what the hub says of it."""
         number = next(self._numbers)
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
@@ -102,7 +122,7 @@ class Connection:
         """To whom the door was opened for."""
         self._tell({"to": number, "said": message})
 
-    def _tell(self, line: Line) -> None:
+    def _tell(self, line: Told) -> None:
         if self._peer is None or self._peer.transport is None:
             raise HubAbsent("the hub has gone", fix=("moot up",))
         self._peer.tell(line)

@@ -1,7 +1,9 @@
-"""A running hub, reached over its socket, with the methods of `Hub`.
+"""A hub somewhere else, with the methods of `Hub`, over whichever line leads to it.
 
-async with RemoteHub.open(home) as hub:
-    await hub.post("build", "hello")
+    async with RemoteHub.open(socket) as hub:                 on this machine, over its socket
+    async with Hub.connect(url, token=…) as hub:              anywhere, over HTTP
+
+Signatures are those of hub/hub.py; tests/contract/hub holds them equal.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from moot import shapes
-from moot.client.line import Connection
-from moot.errors import HubAbsent
+from moot.client.agents import RemoteAgents
+from moot.client.conversations import RemoteConversations
+from moot.client.line import Connection, Line, Voice
+from moot.errors import HubAbsent, NotPermitted
 from moot.model.answer import Preview, Receipt
 from moot.settings.home import Home
 
@@ -24,21 +28,19 @@ if TYPE_CHECKING:
 
 Messages = list[shapes.Message]
 Turns = list[shapes.Turn]
-Tokens = list[shapes.Token]
-Arrivals = list[shapes.Arrival]
 
 
 class RemoteHub:
     def __init__(
-        self, line: Connection, name: str, position: int, home: Home, speaker: str | None = None
+        self, line: Line, name: str, position: int, *, home: Home | None = None, voice: Voice | None = None
     ) -> None:
         self._line = line
         self._home = home
-        self._speaker = speaker
+        self._voice = voice or Voice()
         self.name = name
         self.position = position
-        self.conversations = RemoteConversations(line, speaker)
-        self.agents = RemoteAgents(line, speaker)
+        self.conversations = RemoteConversations(line, self._voice)
+        self.agents = RemoteAgents(line, self._voice)
 
     @classmethod
     async def find(cls, home: Home) -> RemoteHub | None:
@@ -49,7 +51,7 @@ class RemoteHub:
         except HubAbsent:
             await line.close()
             return None
-        return cls(line, told["name"], told["position"], home)
+        return cls(line, told["name"], told["position"], home=home)
 
     @classmethod
     @asynccontextmanager
@@ -58,7 +60,7 @@ class RemoteHub:
         line = Connection()
         told = await line.open(socket)
         try:
-            yield cls(line, told["name"], told["position"], Home(socket.parent.parent))
+            yield cls(line, told["name"], told["position"], home=Home(socket.parent.parent))
         finally:
             await line.close()
 
@@ -68,265 +70,249 @@ class RemoteHub:
     @cached_property
     def settings(self) -> Settings:
         """moot.toml and the environment, as they are read here."""
+        if self._home is None:
+            raise NotPermitted("the settings of a hub elsewhere cannot be read from here")
         from moot.settings import load  # noqa: PLC0415
 
         return load(self._home)
 
     def acting_as(self, name: str) -> RemoteHub:
-        return RemoteHub(self._line, name, self.position, self._home, name)
+        """Speak as somebody else; the hub refuses it to everybody but the owner."""
+        return self._speaking(name, Voice(name))
 
-    async def _call(self, method: str, answer: Any, *args: Any, **named: Any) -> Any:
-        return await self._line.call(method, answer, *args, speaker=self._speaker, **named)
+    def within(self, turn_id: str) -> RemoteHub:
+        """Speak as before, in a turn that one has open: what is posted belongs to it."""
+        return self._speaking(self.name, Voice(self._voice.speaker, turn_id))
+
+    def _speaking(self, name: str, voice: Voice) -> RemoteHub:
+        return RemoteHub(self._line, name, self.position, home=self._home, voice=voice)
+
+    async def _call(self, method: str, answer: Any, **named: Any) -> Any:
+        return await self._line.call(method, answer, self._voice, **named)
+
+    async def _once(self, method: str, answer: Any, key: str | None, **named: Any) -> Any:
+        """With a key that is made here: a call that is repeated stores nothing twice."""
+        return await self._call(method, answer, idempotency_key=key or uuid4().hex, **named)
 
     # --- speaking ----------------------------------------------------------------------------------------
 
-    async def post(
-        self, conversation: str, text: str, *, idempotency_key: str | None = None, **options: Any
+    async def post(  # noqa: PLR0913  the options of a message
+        self,
+        conversation: str,
+        text: str,
+        *,
+        reply_to: str | None = None,
+        force: Sequence[str] = (),
+        intent: str | None = None,
+        interrupt: bool = False,
+        idempotency_key: str | None = None,
+        max_turns: int | None = None,
+        correlation_id: str | None = None,
     ) -> Receipt:
-        """The key is made here: a call that is repeated stores nothing twice."""
-        key = idempotency_key or uuid4().hex
-        found: Receipt = await self._call("post", Receipt, conversation, text, idempotency_key=key, **options)
-        return found
-
-    async def send(self, target: str, text: str, **options: Any) -> Receipt:
-        options["idempotency_key"] = options.get("idempotency_key") or uuid4().hex
-        found: Receipt = await self._call("send", Receipt, target, text, **options)
+        found: Receipt = await self._once(
+            "post",
+            Receipt,
+            idempotency_key,
+            conversation=conversation,
+            text=text,
+            reply_to=reply_to,
+            force=tuple(force),
+            intent=intent,
+            interrupt=interrupt,
+            max_turns=max_turns,
+            correlation_id=correlation_id,
+        )
         return found
 
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
-        found: Preview = await self._call("preview", Preview, conversation, text, force=tuple(force))
+        options = {"conversation": conversation, "text": text, "force": tuple(force)}
+        found: Preview = await self._call("preview", Preview, **options)
         return found
 
-    async def broadcast(self, text: str) -> dict[str, Any]:
-        found: dict[str, Any] = await self._call("broadcast", dict[str, Any], text)
+    async def send(
+        self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
+    ) -> Receipt:
+        found: Receipt = await self._once(
+            "send", Receipt, idempotency_key, target=target, text=text, intent=intent
+        )
         return found
 
-    async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
-        found: shapes.Message = await self._call("ask", shapes.Message, target, text, timeout=timeout)
+    async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
+        found: dict[str, Any] = await self._once("broadcast", dict[str, Any], idempotency_key, text=text)
         return found
 
-    async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
-        found: Receipt = await self._call("ask_again", Receipt, message_id, list(agents))
+    async def ask(
+        self,
+        target: str,
+        text: str,
+        *,
+        timeout: float = 60.0,  # noqa: ASYNC109
+        idempotency_key: str | None = None,
+    ) -> shapes.Message:
+        found: shapes.Message = await self._once(
+            "ask", shapes.Message, idempotency_key, target=target, text=text, timeout=timeout
+        )
+        return found
+
+    async def ask_again(
+        self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None
+    ) -> Receipt:
+        found: Receipt = await self._once(
+            "ask_again", Receipt, idempotency_key, message_id=message_id, agents=list(agents)
+        )
         return found
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
-        found: shapes.Message = await self._call("edit", shapes.Message, id, text, version=version)
+        found: shapes.Message = await self._call("edit", shapes.Message, id=id, text=text, version=version)
         return found
 
     async def delete(self, id: str, *, version: int) -> shapes.Message:
-        found: shapes.Message = await self._call("delete", shapes.Message, id, version=version)
+        found: shapes.Message = await self._call("delete", shapes.Message, id=id, version=version)
         return found
 
     # --- reading -----------------------------------------------------------------------------------------
 
-    async def messages(self, conversation: str, **page: Any) -> Messages:
-        found: Messages = await self._call("messages", Messages, conversation, **page)
+    async def messages(
+        self, conversation: str, *, after: int = 0, before: int | None = None, limit: int = 100
+    ) -> Messages:
+        page = {"after": after, "before": before, "limit": limit}
+        found: Messages = await self._call("messages", Messages, conversation=conversation, **page)
+        return found
+
+    async def message(self, id: str) -> shapes.Message:
+        found: shapes.Message = await self._call("message", shapes.Message, id=id)
         return found
 
     async def newest(self, conversation: str, limit: int = 50) -> Messages:
-        found: Messages = await self._call("newest", Messages, conversation, limit)
+        found: Messages = await self._call("newest", Messages, conversation=conversation, limit=limit)
         return found
 
-    async def turns(self, **filters: Any) -> Turns:
-        found: Turns = await self._call("turns", Turns, **filters)
+    async def turns(
+        self, *, conversation: str | None = None, agent: str | None = None, state: str | None = None
+    ) -> Turns:
+        found: Turns = await self._call("turns", Turns, conversation=conversation, agent=agent, state=state)
         return found
 
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
-        found: shapes.Turn = await self._call("turn", shapes.Turn, id, given=given)
+        found: shapes.Turn = await self._call("turn", shapes.Turn, id=id, given=given)
         return found
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
-        found: dict[str, Any] = await self._call("context", dict[str, Any], agent, conversation)
+        found: dict[str, Any] = await self._call(
+            "context", dict[str, Any], agent=agent, conversation=conversation
+        )
         return found
 
-    async def usage(self, **filters: Any) -> dict[str, Any]:
-        found: dict[str, Any] = await self._call("usage", dict[str, Any], **filters)
+    async def replay(self, agent: str) -> shapes.Replayed:
+        found: shapes.Replayed = await self._call("replay", shapes.Replayed, agent=agent)
+        return found
+
+    async def usage(self, *, agent: str | None = None, conversation: str | None = None) -> dict[str, Any]:
+        found: dict[str, Any] = await self._call(
+            "usage", dict[str, Any], agent=agent, conversation=conversation
+        )
         return found
 
     async def why(self, message_id: str) -> shapes.Why:
-        found: shapes.Why = await self._call("why", shapes.Why, message_id)
+        found: shapes.Why = await self._call("why", shapes.Why, message_id=message_id)
         return found
 
     async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
-        found: list[shapes.Delivered] = await self._call("deliveries", list[shapes.Delivered], message_id)
+        kind = list[shapes.Delivered]
+        found: list[shapes.Delivered] = await self._call("deliveries", kind, message_id=message_id)
         return found
 
     async def dead_letters(self, *, agent: str | None = None) -> Turns:
         found: Turns = await self._call("dead_letters", Turns, agent=agent)
         return found
 
-    async def redeliver(self, turn_id: str) -> Receipt:
-        found: Receipt = await self._call("redeliver", Receipt, turn_id)
+    async def redeliver(self, turn_id: str, *, idempotency_key: str | None = None) -> Receipt:
+        found: Receipt = await self._once("redeliver", Receipt, idempotency_key, turn_id=turn_id)
         return found
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
-        found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query, limit=limit)
+        found: list[shapes.Hit] = await self._call("search", list[shapes.Hit], query=query, limit=limit)
         return found
 
     async def narrowest(self, query: str) -> shapes.Removed | None:
-        found: shapes.Removed | None = await self._call("narrowest", shapes.Removed | None, query)
+        kind = cast(Any, shapes.Removed | None)
+        found: shapes.Removed | None = await self._call("narrowest", kind, query=query)
         return found
 
-    async def inbox(self, **filters: Any) -> list[shapes.Received]:
-        found: list[shapes.Received] = await self._call("inbox", list[shapes.Received], **filters)
+    async def inbox(
+        self, *, agent: str | None = None, unread: bool = False, limit: int = 20
+    ) -> list[shapes.Received]:
+        kind, options = list[shapes.Received], {"agent": agent, "unread": unread, "limit": limit}
+        found: list[shapes.Received] = await self._call("inbox", kind, **options)
+        return found
+
+    async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
+        found: list[shapes.Event] = await self._call("audit", list[shapes.Event], after=after, limit=limit)
         return found
 
     # --- being handed messages ---------------------------------------------------------------------------
 
-    async def check(self, *, limit: int = 50, handed: Sequence[str] | None = None) -> shapes.Handed:
-        told = None if handed is None else list(handed)
-        found: shapes.Handed = await self._call("check", shapes.Handed, limit=limit, handed=told)
+    async def check(
+        self, *, limit: int = 50, handed: Sequence[str] | None = None, held: Sequence[str] = ()
+    ) -> shapes.Handed:
+        found: shapes.Handed = await self._call("check", shapes.Handed, **_asking(limit, handed, held))
         return found
 
-    async def wait(self, *, handed: Sequence[str] | None = None, **options: Any) -> shapes.Handed:
-        told = None if handed is None else list(handed)
-        found: shapes.Handed = await self._call("wait", shapes.Handed, handed=told, **options)
+    async def wait(
+        self,
+        *,
+        timeout: float = 30.0,  # noqa: ASYNC109
+        limit: int = 50,
+        handed: Sequence[str] | None = None,
+        held: Sequence[str] = (),
+    ) -> shapes.Handed:
+        options = {"timeout": timeout, **_asking(limit, handed, held)}
+        found: shapes.Handed = await self._call("wait", shapes.Handed, **options)
         return found
 
-    async def reply(self, message_id: str, text: str) -> Receipt | None:
-        found: Receipt | None = await self._call("reply", cast(Any, Receipt | None), message_id, text)
+    async def reply(
+        self, message_id: str, text: str, *, idempotency_key: str | None = None
+    ) -> Receipt | None:
+        kind = cast(Any, Receipt | None)
+        found: Receipt | None = await self._once(
+            "reply", kind, idempotency_key, message_id=message_id, text=text
+        )
         return found
+
+    async def view(self, turn_id: str, *, messages: int = 20, tokens: int = 8000) -> shapes.View:
+        found: shapes.View = await self._call(
+            "view", shapes.View, turn_id=turn_id, messages=messages, tokens=tokens
+        )
+        return found
+
+    async def end(self, turn_id: str, *, text: str | None = None, error: str | None = None) -> shapes.Turn:
+        found: shapes.Turn = await self._call("end", shapes.Turn, turn_id=turn_id, text=text, error=error)
+        return found
+
+    async def give_back(self, turn_id: str) -> None:
+        await self._call("give_back", object, turn_id=turn_id)
+
+    # --- waiting -----------------------------------------------------------------------------------------
 
     async def unsettled(self, conversation: str | None = None) -> Turns:
-        found: Turns = await self._call("unsettled", Turns, conversation)
-        return found
-
-    async def replay(self, agent: str) -> shapes.Replayed:
-        found: shapes.Replayed = await self._call("replay", shapes.Replayed, agent)
+        found: Turns = await self._call("unsettled", Turns, conversation=conversation)
         return found
 
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
-        await self._call("settled", None, conversation, timeout=timeout)
+        await self._call("settled", object, conversation=conversation, timeout=timeout)
 
-    async def events(self, **filters: Any) -> AsyncIterator[shapes.Event]:
-        async for told in self._line.follow(self._speaker, **filters):
-            yield shapes.Event(**told)
-
-
-class RemoteConversations:
-    """`hub.conversations` over the line."""
-
-    def __init__(self, line: Connection, speaker: str | None) -> None:
-        self._line = line
-        self._speaker = speaker
-
-    async def _one(self, method: str, *args: Any, **named: Any) -> shapes.Conversation:
-        name = f"conversations.{method}"
-        return await self._line.call(name, shapes.Conversation, *args, speaker=self._speaker, **named)
-
-    async def _done(self, method: str, *args: Any) -> None:
-        await self._line.call(f"conversations.{method}", object, *args, speaker=self._speaker)
-
-    async def create(self, name: str, **options: Any) -> shapes.Conversation:
-        options["participants"] = list(options.get("participants", ()))
-        return await self._one("create", name, **options)
-
-    async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
-        return await self._one("implicit", list(participants))
-
-    async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
-        return await self._one("ephemeral", target, key)
-
-    async def get(self, ref: str) -> shapes.Conversation:
-        return await self._one("get", ref)
-
-    async def list(self, **filters: Any) -> list[shapes.Conversation]:
-        kind = list[shapes.Conversation]
-        return await self._line.call("conversations.list", kind, speaker=self._speaker, **filters)
-
-    async def join(self, ref: str, name: str) -> shapes.Conversation:
-        return await self._one("join", ref, name)
-
-    async def leave(self, ref: str, name: str) -> None:
-        await self._done("leave", ref, name)
-
-    async def rename(self, ref: str, name: str) -> shapes.Conversation:
-        return await self._one("rename", ref, name)
-
-    async def configure(self, ref: str, **settings: Any) -> shapes.Conversation:
-        return await self._one("configure", ref, **settings)
-
-    async def archive(self, ref: str) -> None:
-        await self._done("archive", ref)
-
-    async def dissolve(self, ref: str) -> None:
-        await self._done("dissolve", ref)
-
-    async def unarchive(self, ref: str) -> None:
-        await self._done("unarchive", ref)
-
-    async def delete(self, ref: str) -> None:
-        await self._done("delete", ref)
-
-    async def resume(self, ref: str) -> bool:
-        return await self._line.call("conversations.resume", bool, ref, speaker=self._speaker)
-
-    async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
-        kind = tuple[str, ...]
-        return await self._line.call("conversations.stop", kind, ref, agent, speaker=self._speaker)
-
-    async def read(self, ref: str, seq: int) -> None:
-        await self._done("read", ref, seq)
+    async def events(
+        self,
+        *,
+        conversation: str | None = None,
+        agent: str | None = None,
+        types: Sequence[str] = (),
+        after: str | int | None = None,
+    ) -> AsyncIterator[shapes.Event]:
+        filters = {"conversation": conversation, "agent": agent, "types": tuple(types), "after": after}
+        async for event in self._line.follow(self._voice, **filters):
+            yield event
 
 
-class RemoteAgents:
-    """`hub.agents` over the line."""
-
-    def __init__(self, line: Connection, speaker: str | None) -> None:
-        self._line = line
-        self._speaker = speaker
-
-    async def _one(self, method: str, *args: Any, **named: Any) -> shapes.Agent:
-        return await self._line.call(f"agents.{method}", shapes.Agent, *args, speaker=self._speaker, **named)
-
-    async def list(self) -> list[shapes.Agent]:
-        return await self._line.call("agents.list", list[shapes.Agent], speaker=self._speaker)
-
-    async def get(self, name: str) -> shapes.Agent:
-        return await self._one("get", name)
-
-    async def where(self, name: str) -> dict[str, Any]:
-        return await self._line.call("agents.where", dict[str, Any], name, speaker=self._speaker)
-
-    async def create(self, name: str, **options: Any) -> shapes.Agent:
-        return await self._one("create", name, **options)
-
-    async def rename(self, name: str, new_name: str) -> shapes.Agent:
-        return await self._one("rename", name, new_name)
-
-    async def arrive(self, door: str, **whence: Any) -> shapes.Agent:
-        return await self._one("arrive", door, **whence)
-
-    async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
-        kind = Arrivals
-        return await self._line.call("agents.arrivals", kind, client, folder, speaker=self._speaker)
-
-    async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
-        kind = type(None)
-        await self._line.call("agents.seen", kind, name, speaker=self._speaker, door=door, reach=reach)
-
-    async def hooked(self, name: str, event: str, **options: Any) -> shapes.Hooked:
-        kind = shapes.Hooked
-        return await self._line.call("agents.hooked", kind, name, event, speaker=self._speaker, **options)
-
-    async def interrupt(self, name: str) -> None:
-        await self._line.call("agents.interrupt", object, name, speaker=self._speaker)
-
-    async def pause(self, name: str) -> shapes.Agent:
-        return await self._one("pause", name)
-
-    async def resume(self, name: str) -> shapes.Agent:
-        return await self._one("resume", name)
-
-    async def change(self, name: str, **fields: Any) -> shapes.Agent:
-        return await self._one("change", name, **fields)
-
-    async def tokens(self, name: str) -> Tokens:
-        return await self._line.call("agents.tokens", Tokens, name, speaker=self._speaker)
-
-    async def issue_token(self, name: str, **options: Any) -> shapes.IssuedToken:
-        kind = shapes.IssuedToken
-        return await self._line.call("agents.issue_token", kind, name, speaker=self._speaker, **options)
-
-    async def revoke_token(self, name: str, id: str) -> shapes.Token:
-        return await self._line.call("agents.revoke_token", shapes.Token, name, id, speaker=self._speaker)
+def _asking(limit: int, handed: Sequence[str] | None, held: Sequence[str]) -> dict[str, Any]:
+    return {"limit": limit, "handed": None if handed is None else list(handed), "held": list(held)}

@@ -69,8 +69,8 @@ async def deliver(hub: Hub, target: str, message: str, *, key: str | None = None
     return Delivered(True, one.agent, receipt.id, receipt.seq, one.delayed_ms, one.reachability)
 
 
-async def broadcast(hub: Hub, message: str) -> Broadcast:
+async def broadcast(hub: Hub, message: str, *, key: str | None = None) -> Broadcast:
     """To everybody else, each pair under its own limit."""
-    told = await hub.broadcast(message)
+    told = await hub.broadcast(message, idempotency_key=key)
     failed = [{key: value for key, value in one.items() if value is not None} for one in told["failed"]]
     return Broadcast(told["delivered_to"], failed, told["broadcast_id"])

@@ -2,6 +2,7 @@
 
 Asking again ends the turns handed out before as passed; `finish` with a text is the reply. Only who was handed a turn
 can end it so: to a new session of the same agent, which has not seen what the last one was given, it is handed again.
+Who works on several at once names those it still holds.
 """
 
 from msgspec import Struct
@@ -24,6 +25,8 @@ class Check(Struct, frozen=True, gc=False):
     """Turns that the caller was given before; None: whatever is open, it has seen."""
     anew: bool = True
     """Give again what is open and was not handed to the caller."""
+    held: tuple[TurnId, ...] = ()
+    """Turns that the caller works on still: they stay open, and are not given again."""
 
 
 def scope(command: Check) -> Scope:
@@ -35,6 +38,8 @@ def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]
     given: list[Turn] = []
     closed: list[Room] = []
     for turn in seen.running_of(command.agent):
+        if turn.id in command.held:
+            continue
         if command.handed is not None and turn.id not in command.handed:
             given += [turn] if command.anew else []
             continue

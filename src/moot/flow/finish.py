@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, assert_never
 
 from msgspec import Struct, structs
 
-from moot.errors import Refused
+from moot.errors import Refused, Stale
 from moot.flow import claim, look, post
 from moot.model.answer import Finished
 from moot.model.change import Decision, KeepText
@@ -32,6 +32,8 @@ class Said(Struct, frozen=True, tag=True, gc=False):
     metadata: dict[str, Any] = {}
     usage: dict[str, Any] | None = None
     reply_to: int = 0
+    key: str = ""
+    """By which a repeat is known: what was said under it before is not said again."""
 
 
 class Failed(Struct, frozen=True, tag=True, gc=False):
@@ -58,16 +60,22 @@ class Finish(Struct, frozen=True, gc=False):
     given: Given | None = None
     """What its agent was given, and the text that this refers to."""
     text: str = ""
+    author: ParticipantId | None = None
+    """Whose the turn is, where its reply has a key."""
 
 
 def scope(command: Finish) -> Scope:
     """The turn, and whoever the reply mentions: it may invite somebody who is no member yet."""
-    text = command.outcome.text if isinstance(command.outcome, Said) else None
-    return Scope(turns=(command.turn,), names=post.meant(mentions.parse(text)) if text else ())
+    said = command.outcome if isinstance(command.outcome, Said) else None
+    if said is None or not said.text:
+        return Scope(turns=(command.turn,))
+    key = (command.author, said.key) if command.author is not None and said.key else None
+    return Scope(turns=(command.turn,), names=post.meant(mentions.parse(said.text)), key=key)
 
 
 def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
     turn = look.running(seen, command.turn, command.fence)
+    _not_said_before(command, seen)
     draft = Draft(seen, at)
     room = draft.room(look.conversation(seen, turn.conversation))
     if command.given is not None:
@@ -88,6 +96,13 @@ def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
     return Decision(draft.changes(), Finished(turn=done, message=message, next=following))
 
 
+def _not_said_before(command: Finish, seen: Seen) -> None:
+    """A reply that comes again must not end another turn with the same words."""
+    key = command.outcome.key if isinstance(command.outcome, Said) else ""
+    if key and command.author is not None and seen.replay(command.author, key) is not None:
+        raise Stale("this was said before, under the same key")
+
+
 def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Message | None, Turn]:
     turn = structs.replace(turn, usage=outcome.usage)
     if text is None or is_silence(text):
@@ -95,7 +110,7 @@ def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Mess
         return None, seats.end(room, turn, silent)
     try:
         text = check_text(text, limit_bytes=room.draft.at.terms.limits.message_bytes)
-        message = post.reply(room, turn, text, outcome.metadata, reply_to=outcome.reply_to)
+        message = post.reply(room, turn, text, outcome.metadata, reply_to=outcome.reply_to, key=outcome.key)
     except TextProblem as problem:
         return None, fail(room, turn, f"its reply cannot be stored: {problem}")
     except Refused as refusal:

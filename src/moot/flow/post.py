@@ -159,7 +159,9 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     return Posted(message, author.name, why.scene(room, message), tuple(warnings))
 
 
-def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any], *, reply_to: int = 0) -> Message:
+def reply(
+    room: Room, turn: Turn, text: str, metadata: dict[str, Any], *, reply_to: int = 0, key: str = ""
+) -> Message:
     """What an agent says at the end of its turn. The caller ends the turn and moves the floor on."""
     seen_to = turn.shared and room.conversation.head > turn.hi
     message, _ = say(
@@ -172,6 +174,8 @@ def reply(room: Room, turn: Turn, text: str, metadata: dict[str, Any], *, reply_
             turn=turn,
             here=True,
             reply_to=reply_to,
+            key=key,
+            digest=digest(Post(turn.agent, room.id, text, reply_to=reply_to)) if key else "",
             metadata={**metadata, "seen_to": turn.hi} if seen_to else metadata,
         ),
     )

@@ -22,20 +22,6 @@ MOST_RESULT = 65_536
 """Characters of a tool's answer that are kept."""
 
 
-class Heard(Struct, frozen=True):
-    """A message of the window, with its role as this agent sees it and its content as a model gets it."""
-
-    message: shapes.Message
-    role: str
-    content: str
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.message, name)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self.message.to_dict(), "role": self.role, "content": self.content}
-
-
 class Surroundings(Struct, frozen=True):
     """What a turn runs in, put together by the hub for one agent's turn."""
 
@@ -84,7 +70,7 @@ class Speaking:
         return tuple(shapes.Message.of(message, self._around.names) for message in self._view.new)
 
     @cached_property
-    def messages(self) -> tuple[Heard, ...]:
+    def messages(self) -> tuple[shapes.Heard, ...]:
         """The window."""
         frames = self._around.context.frames(self._view.conversation.id)
         return tuple(heard(m, self._view.agent.id, frames, self._around.names) for m in self._view.messages)
@@ -179,8 +165,8 @@ class Speaking:
         return self._turn
 
 
-def heard(message: Message, me: str, frames: Frames, names: shapes.Names) -> Heard:
+def heard(message: Message, me: str, frames: Frames, names: shapes.Names) -> shapes.Heard:
     """A message as one agent reads it: own words as they were said, others' in a frame (SPEC K-06)."""
     own = message.author == me
     content = message.text if own else frames.show(framed(message, names))
-    return Heard(shapes.Message.of(message, names), "assistant" if own else "user", content)
+    return shapes.Heard(shapes.Message.of(message, names), "assistant" if own else "user", content)

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 from moot import shapes
+from moot.errors import NotFound
 from moot.flow import interrupt
 from moot.flow.enrol import (
     Amend,
@@ -162,8 +163,10 @@ class Agents:
 
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
         """A hook of an agent's client runs, at a moment of its session: what it is to hand over there."""
-        await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
         who = await self._core.participant(name)
+        if who.kind is not Kind.EXTERNAL:
+            raise NotFound(f"{name} is run by this hub, and needs no hook to be woken", ref=name)
+        await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
         return await moment(self._core, who, event, again=again, limit=limit)
 
     # --- tokens ------------------------------------------------------------------------------------------

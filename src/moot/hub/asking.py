@@ -31,7 +31,9 @@ async def answer_to(core: Core, question: Post, who: Participant, seconds: float
         asked = posted.message
         try:
             async with asyncio.timeout(seconds):
-                return await _answer(core, await _turn_over(subscription, asked, who.id), who.name)
+                over = await _over_before(core, asked, who.id) if posted.scene is None else None
+                turn = over or await _turn_over(subscription, asked, who.id)
+                return await _answer(core, turn, who.name)
         except TimeoutError:
             pass
     raise TimedOut(
@@ -51,12 +53,22 @@ async def _answer(core: Core, turn: Turn, name: str) -> Message:
     raise TurnFailed(f"{name} could not answer: {turn.error or turn.state.value}", turn=str(turn.id))
 
 
+async def _over_before(core: Core, asked: Message, agent: ParticipantId) -> Turn | None:
+    """A question that comes again, after its answer was lost on the way: the turn may be over by now."""
+    found: list[Turn] = await core.parts.store.turns(conversation=asked.conversation, agent=agent)
+    return next((turn for turn in found if _covers(turn, asked)), None)
+
+
+def _covers(turn: Turn, asked: Message) -> bool:
+    return turn.state not in OPEN and turn.hi >= asked.seq
+
+
 async def _turn_over(subscription: Subscription, asked: Message, agent: ParticipantId) -> Turn:
     """The turn of an agent that covered a message, once it is over."""
     async for event in subscription:
         turn = event.turn
         if turn is None or turn.conversation != asked.conversation or turn.agent != agent:
             continue
-        if turn.state not in OPEN and turn.hi >= asked.seq:
+        if _covers(turn, asked):
             return turn
     raise AssertionError("a subscription never ends by itself")

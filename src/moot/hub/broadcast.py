@@ -1,31 +1,34 @@
 """One message to many: each pair is on its own, and one refusal does not stop the others."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterable
+from hashlib import sha256
 from typing import Any
+from uuid import uuid4
 
 from moot.errors import NotFound, NotPermitted
+from moot.model.ids import ParticipantId
+from moot.model.participant import Participant
 
 
-class Broadcast:
-    def __init__(self, identity: str) -> None:
-        self._identity = identity
-        self._delivered: list[str] = []
-        self._failed: list[dict[str, Any]] = []
+def broadcast_id(key: str | None) -> str:
+    """What its messages share. Under the same key it is the same, and nobody is written to twice."""
+    return f"b{sha256(key.encode()).hexdigest()[:24] if key else uuid4().hex[:12]}"
 
-    async def try_one(self, name: str, sending: Awaitable[Any]) -> None:
+
+async def to_each(
+    people: Iterable[Participant], write: Callable[[ParticipantId], Awaitable[None]], shared: str
+) -> dict[str, Any]:
+    """Write to one after the other; tells whom it reached, whom not, and why."""
+    delivered: list[str] = []
+    failed: list[dict[str, Any]] = []
+    for who in people:
         try:
-            await sending
+            await write(who.id)
         except (NotPermitted, NotFound) as refusal:
-            self._failed.append({"agent": name, "error": refusal.title})
+            failed.append({"agent": who.name, "error": refusal.title})
         except Exception as refusal:  # each pair is on its own: one refusal must not stop the others
             after = getattr(refusal, "retry_after_ms", None)
-            self._failed.append({"agent": name, "error": str(refusal), "retry_after_ms": after})
+            failed.append({"agent": who.name, "error": str(refusal), "retry_after_ms": after})
         else:
-            self._delivered.append(name)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "delivered_to": self._delivered,
-            "failed": self._failed,
-            "broadcast_id": self._identity,
-        }
+            delivered.append(who.name)
+    return {"delivered_to": delivered, "failed": failed, "broadcast_id": shared}

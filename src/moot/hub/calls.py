@@ -28,6 +28,7 @@ METHODS = frozenset(
     {
         "ask",
         "ask_again",
+        "audit",
         "broadcast",
         "check",
         "context",
@@ -35,7 +36,10 @@ METHODS = frozenset(
         "delete",
         "deliveries",
         "edit",
+        "end",
+        "give_back",
         "inbox",
+        "message",
         "messages",
         "narrowest",
         "newest",
@@ -51,6 +55,7 @@ METHODS = frozenset(
         "turns",
         "unsettled",
         "usage",
+        "view",
         "wait",
         "why",
         "agents.arrivals",
@@ -87,30 +92,27 @@ METHODS = frozenset(
         "conversations.unarchive",
     }
 )
-ONLY_HERE = frozenset(
-    {
-        "open",
-        "reading",
-        "host",
-        "hurry",
-        "acting_as",
-        "events",
-        "conversations.among",
-        "conversations.importing",
-        # What only a door of this process asks for.
-        "acted_as",
-        "agents.bearer",
-        "agents.inbox",
-        "agents.dismiss",
-        "agents.noticed",
-        "agents.session",
-        "audit",
-        "horizon",
-        "message",
-        "past",
-    }
-)
-"""What needs a process of one's own, or is not a call."""
+ONLY_HERE = {
+    "acting_as": "a field of every call",
+    "connect": "leads to a hub elsewhere, and is not asked of one",
+    "conversations.among": "what the hub's own methods post into; `implicit` is for callers",
+    "conversations.importing": "reads files of this machine while it runs",
+    "events": "a stream, not a call",
+    "host": "an agent runs in a process of its own",
+    "hurry": "about agents that run in this process",
+    "open": "opens a home in this process",
+    "reading": "opens a home in this process",
+    "within": "a field of every call",
+    "acted_as": "what a door keeps for the audit",
+    "agents.bearer": "what a door asks of a token",
+    "agents.dismiss": "what a door says when it closes",
+    "agents.inbox": "what a door shows of open turns; `inbox` and `check` are for callers",
+    "agents.noticed": "what a door keeps of who asks at it",
+    "agents.session": "a door's own connection to an outside agent",
+    "horizon": "what a door's stream begins with",
+    "past": "what a door's stream begins with; `events(after=…)` is for callers",
+}
+"""What cannot be called from outside, and why."""
 MOST_AT_ONCE = 1000
 """Calls and streams of one peer that are under way."""
 
@@ -179,7 +181,8 @@ class Calls:
     async def _answer(self, line: Line, peer: Peer) -> None:
         number = line["call"]
         try:
-            value = await self._method(line)(*line.get("args", ()), **line.get("with", {}))
+            method = await self._method(line)
+            value = await method(*line.get("args", ()), **line.get("with", {}))
         except MootError as refusal:
             peer.tell({"answer": number, "error": _told(refusal)})
         except (TypeError, ValueError) as wrong:
@@ -190,23 +193,25 @@ class Calls:
         else:
             peer.tell({"answer": number, "value": value})
 
-    def _method(self, line: Line) -> Any:
+    async def _method(self, line: Line) -> Any:
         name = line.get("do")
         if name not in METHODS:
             raise BadValue(f'there is no method "{name}"', detail=f"there are {', '.join(sorted(METHODS))}")
-        found: Any = self._voice(line)
+        found: Any = await self._voice(line)
         for part in name.split("."):
             found = getattr(found, part)
         return found
 
-    def _voice(self, line: Line) -> Any:
-        speaker = line.get("as")
-        return self._hub.acting_as(speaker) if speaker else self._hub
+    async def _voice(self, line: Line) -> Any:
+        """As whom, and in which turn."""
+        speaker, turn = line.get("as"), line.get("in")
+        hub = self._hub.acting_as(speaker) if speaker else self._hub
+        return await hub.within(turn) if turn else hub
 
     async def _follow(self, line: Line, peer: Peer) -> None:
         number = line["follow"]
         try:
-            async for event in self._voice(line).events(**line.get("with", {})):
+            async for event in (await self._voice(line)).events(**line.get("with", {})):
                 peer.tell({"event": number, "value": event})
         except MootError as refusal:
             peer.tell({"answer": number, "error": _told(refusal)})

@@ -12,12 +12,14 @@ from moot import shapes
 from moot.brains.code import AgentSpec, CodeBrain
 from moot.context.given import Context
 from moot.context.templates import Templates
+from moot.context.view import View
 from moot.context.window import Size
 from moot.errors import MootError, NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
 from moot.host.processes import is_alive
+from moot.host.speaking import Speaking, Surroundings
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
 from moot.hub import housekeeping
@@ -27,6 +29,7 @@ from moot.model.conversation import Member
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.participant import Kind, Participant
+from moot.model.prompt import Offered
 from moot.model.turn import OPEN
 from moot.ports import Clock
 from moot.rules.mentions import nearest
@@ -376,6 +379,21 @@ class Core:
         )
         settings = conversation.settings.over(self.parts.settings.groups)
         return shapes.Conversation.of(conversation, seats, settings, self.names)
+
+
+def speaking(core: Core, view: View, offered: Offered, stream: Any, hub: Any) -> Speaking:
+    """A turn as its agent is handed it, in the surroundings of this hub."""
+    around = Surroundings(
+        store=core.parts.store,
+        context=core.context,
+        names=core.names,
+        conversation=core.shape_with(view.conversation, view.members),
+        hub=hub,
+        offered=offered,
+        clock=core.parts.clock,
+        stream=stream,
+    )
+    return Speaking(view, around)
 
 
 def size_of(spec: AgentSpec, row: AgentSettings | None) -> Size:

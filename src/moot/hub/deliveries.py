@@ -58,6 +58,13 @@ async def dead(core: Core, **filters: Any) -> list[Turn]:
     return open_ones
 
 
+def again_of(message: shapes.Message) -> str:
+    """What was said, to be said once more."""
+    if message.metadata.get("deleted"):
+        raise Conflict(f"{message.id} was taken back: there is nothing to say again")
+    return message.text
+
+
 def again(turn: Turn, name: str) -> dict[str, Any]:
     """The message that asks an agent once more for what it failed to answer."""
     if turn.state not in DEAD and turn.state is not TurnState.CANCELLED:

@@ -8,20 +8,22 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot import shapes
-from moot.errors import NotFound, NotPermitted, Stale, TurnFailed
+from moot.errors import BadValue, NotFound, NotPermitted, Stale
 from moot.flow import check as checking
 from moot.flow import finish, mark
 from moot.flow.check import Check
 from moot.flow.claim import CLAIMABLE
 from moot.flow.finish import Finish, Said
+from moot.hub.addresses import located
 from moot.hub.core import Core
-from moot.hub.handovers import handovers_of
+from moot.hub.handovers import handovers_of, session_of
 from moot.hub.inbox import inbox, is_for
+from moot.hub.outside import correlation, unheard
 from moot.model.answer import Finished, Receipt
-from moot.model.ids import ConversationId, ParticipantId, TurnId, address, parse_address
+from moot.model.ids import ConversationId, ParticipantId, TurnId, address
 from moot.model.message import Message
 from moot.model.participant import Kind
 from moot.model.turn import Duty, Turn, TurnState
@@ -38,6 +40,12 @@ class Ask(Struct, frozen=True):
     handed: tuple[str, ...] | None = None
     anew: bool = True
     """Give again what is open and was not handed to whoever asks."""
+    held: tuple[TurnId, ...] = ()
+    """Turns it works on still: neither ended nor given again."""
+
+
+def asking(who: ParticipantId, limit: int, handed: Sequence[str] | None, held: Sequence[str]) -> Ask:
+    return Ask(who, max(1, limit), None if handed is None else tuple(handed), held=_turn_ids(held))
 
 
 async def check(core: Core, ask: Ask) -> shapes.Handed:
@@ -59,14 +67,14 @@ async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
     """The same, and where nothing waits, as soon as something does; nothing after so many seconds."""
     found = await check(core, ask)
     who = core.known(ask.who)
-    if found.messages or who is None or who.kind is not Kind.EXTERNAL:
+    if found.handed or who is None or who.kind is not Kind.EXTERNAL:
         return found
     await core.watch()
     seconds = max(0.0, min(seconds, MOST_SECONDS))
-    again = Ask(ask.who, ask.limit, (), anew=False)
+    again = structs.replace(ask, handed=(), anew=False)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), core.attendance.waiting(ask.who, seconds) as woken:
-            while not (found := await _to_an_agent(core, again)).messages and not core.attendance.dismissed:
+            while not (found := await _to_an_agent(core, again)).handed and not core.attendance.dismissed:
                 await woken.wait()
                 woken.clear()
     return found
@@ -80,16 +88,15 @@ async def _to_an_agent(core: Core, ask: Ask) -> shapes.Handed:
     if found.handed or ask.handed == ():
         return found
     # What was given before is dealt with by now: that may have readied what came in meanwhile.
-    return await _taken(core, Ask(ask.who, ask.limit, (), anew=False))
+    return await _taken(core, structs.replace(ask, handed=(), anew=False))
 
 
 async def _taken(core: Core, ask: Ask) -> shapes.Handed:
     waiting, more = await _fitting(core, ask)
     handed = None if ask.handed is None else _turn_ids(ask.handed)
     if handed is not None and ask.anew:
-        # What its client's hooks handed over was read by the same model.
-        handed += _turn_ids(handovers_of(core.parts.home, ask.who).read().handed)
-    taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew))
+        handed += _turn_ids(_handed_by_hooks(core, ask.who))
+    taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew, ask.held))
     found: list[Message] = []
     earlier: list[str] = []
     for turn in taken:
@@ -128,37 +135,49 @@ async def _fitting(core: Core, ask: Ask) -> tuple[tuple[TurnId, ...], int]:
     return tuple(chosen), left
 
 
+def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
+    """What hooks of the same session handed over: the model that asks has read it."""
+    who, told = core.known(agent), handovers_of(core.parts.home, agent).read()
+    return told.handed if who is not None and told.session == session_of(who) else ()
+
+
 def _turn_ids(handed: Sequence[str]) -> tuple[TurnId, ...]:
     return tuple(TurnId(int(one)) for one in handed if one.isascii() and one.isdecimal())
 
 
-async def reply(core: Core, me: ParticipantId, to: tuple[ConversationId, int], text: str) -> Receipt | None:
-    """Answer a message in the turn one has there. None: the text was silence. `Stale` where no turn is open."""
-    conversation, seq = to
-    open_there = await core.parts.store.turns(
-        conversation=conversation, agent=me, states=(TurnState.RUNNING,), limit=1
-    )
-    if not open_there:
+async def reply(
+    core: Core, me: ParticipantId, to: tuple[ConversationId, int], text: str, key: str
+) -> Receipt:
+    """Answer a message in the turn one has there. `Stale` where no turn is open."""
+    turn = await _open_at(core, me, to[0])
+    if turn is None:
         raise Stale("no turn of yours is open there")
-    turn = open_there[0]
-    done: Finished = await core.do(finish, Finish(turn.id, turn.fence, Said(text, reply_to=seq)))
-    if done.turn.state is TurnState.FAILED:
-        raise TurnFailed(
-            f"{core.names(me)} was not heard: {done.turn.error}",
-            turn=str(turn.id),
-            rule=done.turn.rule.value if done.turn.rule else None,
-        )
-    said = done.message
-    if said is None:
-        return None
+    said = Said(text, await correlation(core, turn), reply_to=to[1], key=key)
+    done: Finished = await core.do(finish, Finish(turn.id, turn.fence, said, author=me))
+    if done.message is None:
+        raise unheard(core, done.turn)
+    message = done.message
     return Receipt(
-        id=said.id,
-        seq=said.seq,
-        conversation=said.conversation,
+        id=message.id,
+        seq=message.seq,
+        conversation=message.conversation,
         sender=core.names(me),
-        root=said.root,
-        hop=said.hop,
+        root=message.root,
+        hop=message.hop,
     )
+
+
+async def pass_over(core: Core, me: ParticipantId, to: tuple[ConversationId, int]) -> None:
+    """Nothing to say: the end of the turn one has there, if one has."""
+    turn = await _open_at(core, me, to[0])
+    if turn is not None:
+        await core.do(finish, Finish(turn.id, turn.fence, Said(None)))
+
+
+async def _open_at(core: Core, me: ParticipantId, where: ConversationId) -> Turn | None:
+    running = (TurnState.RUNNING,)
+    found: list[Turn] = await core.parts.store.turns(conversation=where, agent=me, states=running, limit=1)
+    return found[0] if found else None
 
 
 # --- persons ---------------------------------------------------------------------------------------------
@@ -167,8 +186,9 @@ async def reply(core: Core, me: ParticipantId, to: tuple[ConversationId, int], t
 async def _to_a_person(core: Core, ask: Ask) -> shapes.Handed:
     """What it has not read. What it was given before counts as read from now on."""
     for place in ask.handed or ():
-        conversation, seq = parse_address(place)
-        await core.do(mark, mark.Mark(ask.who, conversation, seq))
+        with suppress(BadValue, NotFound):  # what it says it was given and never was is nothing to it
+            conversation, seq = located(place)
+            await core.do(mark, mark.Mark(ask.who, conversation, seq))
     unread = await inbox(core, ask.who, unread=True, limit=ask.limit)
     newest = {one.message.conversation: one.message.id for one in unread}
     return shapes.Handed(tuple(one.message for one in unread), handed=tuple(newest.values()))

@@ -6,12 +6,15 @@ import msgspec
 from msgspec import Struct
 
 from moot.model.ids import ParticipantId
+from moot.model.participant import Participant
 from moot.settings import Home
 
 
 class Handovers(Struct, frozen=True):
     """Turns, by their ids."""
 
+    session: int = 0
+    """The process of the session's server; of another session, all this is void."""
     unread: tuple[str, ...] = ()
     """An earlier session was given them and left them open: this one has not read them."""
     handed: tuple[str, ...] = ()
@@ -39,3 +42,8 @@ class Kept:
 
 def handovers_of(home: Home, agent: ParticipantId) -> Kept:
     return Kept(home.run / "hooks" / f"{agent}.json")
+
+
+def session_of(who: Participant) -> int:
+    """What tells one session of an agent from the next; 0 for those that have no process of ours."""
+    return int(who.config.get("pid", 0))

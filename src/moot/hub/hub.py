@@ -6,12 +6,11 @@
 Above: programs, the command line, later the doors. Below: verbs over the store, the host that runs agents.
 """
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
@@ -19,38 +18,40 @@ import msgspec
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import View
-from moot.errors import BadValue, NotFound, NotPermitted, Stale, TimedOut
+from moot.context.window import Size
+from moot.errors import BadValue, NotFound, NotPermitted, Stale
 from moot.flow import post, revise
 from moot.flow.post import Post
 from moot.flow.posted import Posted
-from moot.host.speaking import Speaking, Surroundings
-from moot.hub import deliveries, handing, inspect, searching, stream
+from moot.host.speaking import Speaking
+from moot.hub import deliveries, handing, inspect, looking, outside, searching, settling, stream
 from moot.hub.addresses import is_number, located, replied
 from moot.hub.advice import advised
 from moot.hub.agents import Agents
 from moot.hub.asking import answer_to, correlated
-from moot.hub.broadcast import Broadcast
+from moot.hub.broadcast import broadcast_id, to_each
 from moot.hub.calls import Calls
 from moot.hub.conversations import Conversations
-from moot.hub.core import Core
-from moot.hub.handing import Ask
+from moot.hub.core import Core, speaking
+from moot.hub.deliveries import again_of
 from moot.hub.inbox import inbox
 from moot.hub.reading import ReadingCore
 from moot.hub.replay import replay
 from moot.hub.texts import storable
 from moot.hub.tokens import acted
-from moot.hub.usage import added_up
 from moot.hub.why import explained, foreseen
 from moot.model.answer import Preview, Receipt
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.message import Message
 from moot.model.prompt import Offered
-from moot.model.turn import Turn, TurnState
+from moot.model.turn import Turn
 from moot.ports import Clock, Page
 from moot.rules.mentions import nearest
+from moot.rules.silence import is_silence
 from moot.settings import Home, Settings, find_home
 
-UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
+if TYPE_CHECKING:
+    from moot.client import RemoteHub
 
 
 class Hub:
@@ -78,17 +79,7 @@ class Hub:
         core = Core(Home(find_home(option, os.environ)), clock, socket=socket)
 
         async def handle(view: View, offered: Offered, stream: Any) -> Speaking:
-            around = Surroundings(
-                store=core.parts.store,
-                context=core.context,
-                names=core.names,
-                conversation=core.shape_with(view.conversation, view.members),
-                hub=Hub(core, view.agent.id, view.turn),
-                offered=offered,
-                clock=core.parts.clock,
-                stream=stream,
-            )
-            return Speaking(view, around)
+            return speaking(core, view, offered, stream, Hub(core, view.agent.id, view.turn))
 
         await core.open(agents, handle)
         try:
@@ -111,6 +102,20 @@ class Hub:
             yield cls(core, core.user)
         finally:
             await core.close()
+
+    @classmethod
+    def connect(
+        cls,
+        url: str,
+        *,
+        token: str | None = None,
+        agents: Sequence[AgentSpec] = (),
+        without_tls: bool = False,
+    ) -> AbstractAsyncContextManager["RemoteHub"]:
+        """A hub that runs elsewhere, with the same methods; the given agents are served from here (see `client`)."""
+        from moot.client.connecting import connect  # noqa: PLC0415  brings a web library with it
+
+        return connect(url, token=token, agents=agents, without_tls=without_tls)
 
     @property
     def name(self) -> str:
@@ -207,39 +212,45 @@ class Hub:
         pair = await self.conversations.among([target])
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
-    async def broadcast(self, text: str) -> dict[str, Any]:
+    async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
         """One message to everybody else, each in its pair's own conversation, under its own limit."""
-        told = Broadcast(shared := f"b{uuid4().hex[:12]}")
-        for who in self._core.people():
-            if who.id == self._me or not who.speaks_in_turns:
-                continue
-            pair = await self.conversations.among([who.id])
-            key, metadata = f"{shared}:{who.id}", {"broadcast_id": shared}
-            await told.try_one(
-                who.name, self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
-            )
-        return told.to_dict()
+        shared = broadcast_id(idempotency_key)
 
-    async def ask(self, target: str, text: str, *, timeout: float = 60.0) -> shapes.Message:  # noqa: ASYNC109
+        async def write(who: ParticipantId) -> None:
+            pair = await self.conversations.among([who])
+            key, metadata = f"{shared}:{who}", {"broadcast_id": shared}
+            await self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
+
+        others = [who for who in self._core.people() if who.id != self._me and who.speaks_in_turns]
+        return await to_each(others, write, shared)
+
+    async def ask(
+        self,
+        target: str,
+        text: str,
+        *,
+        timeout: float = 60.0,  # noqa: ASYNC109
+        idempotency_key: str | None = None,
+    ) -> shapes.Message:
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
         who = await self._core.participant(target)
         await self._core.watch()
         pair = await self.conversations.among([target])
-        question = self._posting(pair.id, text, metadata=correlated(f"q{uuid4().hex}"), key=uuid4().hex)
+        key = idempotency_key or uuid4().hex
+        question = self._posting(pair.id, text, metadata=correlated(f"q{key}"), key=key)
         return self._shape(await answer_to(self._core, question, who, timeout))
 
-    async def ask_again(self, message_id: str, agents: Sequence[str]) -> Receipt:
+    async def ask_again(
+        self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None
+    ) -> Receipt:
         """Say a message once more, for these agents only: whoever else it named is not called again."""
         conversation, seq = located(message_id)
-        before = await self._core.parts.store.message(conversation, seq)
-        if before is None:
-            raise NotFound(f"there is no message {message_id}", ref=message_id)
         command = self._posting(
             conversation,
-            before.text,
+            again_of(await self.message(message_id)),
             reply_to=seq,
             force=agents,
-            key=uuid4().hex,
+            key=idempotency_key or uuid4().hex,
             max_turns=len(agents),
             metadata={"again": message_id},
         )
@@ -286,16 +297,8 @@ class Hub:
     async def turns(
         self, *, conversation: str | None = None, agent: str | None = None, state: str | None = None
     ) -> list[shapes.Turn]:
-        where = (await self._core.conversation(conversation)).id if conversation else None
-        who = (await self._core.participant(agent)).id if agent else None
-        if state is not None and state not in {item.value for item in TurnState}:
-            raise BadValue(
-                f'"{state}" is no state of a turn',
-                detail=f"states are {', '.join(s.value for s in TurnState)}",
-            )
-        states = (TurnState(state),) if state else ()
-        found = await self._core.parts.store.turns(conversation=where, agent=who, states=states)
-        return [shapes.Turn.of(turn, self._core.names) for turn in found]
+        """The newest thousand, oldest first."""
+        return await looking.turns(self._core, conversation, agent, state)
 
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
         """One turn, with exactly what its agent was given; without that where it is not asked for."""
@@ -318,9 +321,7 @@ class Hub:
 
     async def usage(self, *, agent: str | None = None, conversation: str | None = None) -> dict[str, Any]:
         """What the newest thousand turns cost, of one agent or all, in one conversation or all."""
-        who = (await self._core.participant(agent)).id if agent else None
-        where = (await self._core.conversation(conversation)).id if conversation else None
-        return added_up(await self._core.parts.store.turns(agent=who, conversation=where, limit=1000))
+        return await looking.usage(self._core, agent, conversation)
 
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
@@ -332,14 +333,13 @@ class Hub:
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
         """Turns that failed or expired and were not made up for since."""
-        filters = {"agent": (await self._core.participant(agent)).id} if agent else {}
-        found = await deliveries.dead(self._core, **filters)
-        return [shapes.Turn.of(turn, self._core.names) for turn in found]
+        return await looking.dead_letters(self._core, agent)
 
-    async def redeliver(self, turn_id: str) -> Receipt:
+    async def redeliver(self, turn_id: str, *, idempotency_key: str | None = None) -> Receipt:
         """Ask an agent once more for what it failed to answer."""
         turn = await self._found(turn_id)
-        return await self.post(**deliveries.again(turn, self._core.names(turn.agent)))
+        again = deliveries.again(turn, self._core.names(turn.agent))
+        return await self.post(**again, idempotency_key=idempotency_key)
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
         """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
@@ -358,9 +358,11 @@ class Hub:
 
     # --- being handed messages: outside agents, who have no host here --------------------------------------
 
-    async def check(self, *, limit: int = 50, handed: Sequence[str] | None = None) -> shapes.Handed:
+    async def check(
+        self, *, limit: int = 50, handed: Sequence[str] | None = None, held: Sequence[str] = ()
+    ) -> shapes.Handed:
         """What waits for an outside agent, as a turn of its own; asking again ends that turn as passed."""
-        return await handing.check(self._core, self._asking(limit, handed))
+        return await handing.check(self._core, handing.asking(self._me, limit, handed, held))
 
     async def wait(
         self,
@@ -368,52 +370,52 @@ class Hub:
         timeout: float = 30.0,  # noqa: ASYNC109
         limit: int = 50,
         handed: Sequence[str] | None = None,
+        held: Sequence[str] = (),
     ) -> shapes.Handed:
         """`check`, and where nothing waits, as soon as something does; nothing when the time is over."""
-        return await handing.wait(self._core, self._asking(limit, handed), timeout)
+        return await handing.wait(self._core, handing.asking(self._me, limit, handed, held), timeout)
 
-    async def reply(self, message_id: str, text: str) -> Receipt | None:
+    async def reply(
+        self, message_id: str, text: str, *, idempotency_key: str | None = None
+    ) -> Receipt | None:
         """Answer a message: the end of the turn it came with. None where the text was silence."""
-        where, seq = located(message_id)
+        to, key = located(message_id), idempotency_key or uuid4().hex
+        if is_silence(text):
+            await handing.pass_over(self._core, self._me, to)
+            return None
         try:
-            return await handing.reply(self._core, self._me, (where, seq), self._checked(text))
+            return await handing.reply(self._core, self._me, to, self._checked(text), key)
         except Stale:  # it was answered before, or its time is over: this is one more message
-            return await self.post(where, text, reply_to=message_id)
+            return await self.post(to[0], text, reply_to=message_id, idempotency_key=key)
 
-    def _asking(self, limit: int, handed: Sequence[str] | None) -> Ask:
-        return Ask(self._me, max(1, limit), None if handed is None else tuple(handed))
+    async def view(self, turn_id: str, *, messages: int = 20, tokens: int = 8000) -> shapes.View:
+        """What an outside agent sees in a turn it has open."""
+        size = Size(max(1, messages), max(1, tokens))
+        return await outside.view(self._core, self._me, await self._found(turn_id), size)
+
+    async def end(self, turn_id: str, *, text: str | None = None, error: str | None = None) -> shapes.Turn:
+        """End an outside agent's open turn: with a text, with an error for all to see, else with silence."""
+        return await outside.end(self._core, self._me, await self._found(turn_id), text=text, error=error)
+
+    async def give_back(self, turn_id: str) -> None:
+        """Give an outside agent's open turn back: it waits for it again."""
+        await outside.give_back(self._core, self._me, await self._found(turn_id))
+
+    async def within(self, turn_id: str) -> "Hub":
+        """Speak as before, in a turn that one has open: what is posted belongs to it."""
+        turn = await self._found(turn_id)
+        outside.its_own(self._core, self._me, turn)
+        return Hub(self._core, self._me, turn)
 
     # --- waiting ---------------------------------------------------------------------------------------
 
     async def unsettled(self, conversation: str | None = None) -> list[shapes.Turn]:
         """The turns that `settled` would wait for."""
-        where = (await self._core.conversation(conversation)).id if conversation else None
-        found = await self._core.parts.store.turns(conversation=where, states=UNSETTLED)
-        return [shapes.Turn.of(turn, self._core.names) for turn in found]
+        return await settling.unsettled(self._core, conversation)
 
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
         """Wait until no turn waits, is ready, held or running (owed ones do not count)."""
-        where = (await self._core.conversation(conversation)).id if conversation else None
-        await self._core.watch()
-        subscription = self._core.parts.log.subscribe(conversation=where)
-        store = self._core.parts.store
-        try:
-            async with asyncio.timeout(timeout):
-                if not await store.turns(conversation=where, states=UNSETTLED, limit=1):
-                    return
-                async for event in subscription:
-                    if event.turn is None or event.turn.state in UNSETTLED:
-                        continue
-                    if not await store.turns(conversation=where, states=UNSETTLED, limit=1):
-                        return
-        except TimeoutError:
-            still = await self.unsettled(conversation)
-            raise TimedOut(
-                f"{len(still)} turns are still open after {timeout:g} s",
-                open=[turn.to_dict() for turn in still],
-            ) from None
-        finally:
-            subscription.close()
+        await settling.settled(self._core, conversation, timeout)
 
     async def events(
         self,

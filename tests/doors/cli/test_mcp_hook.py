@@ -24,16 +24,28 @@ NAME = "claude-api"
 
 
 class Session:
-    """A session of Claude Code in a folder, as its hooks see it; its server has arrived."""
+    """A session of Claude Code in a folder, as its hooks see it; its server has arrived.
+
+    This process is Claude Code to both: it starts a process in the server's place, and it runs the hooks.
+    """
 
     def __init__(self, shell: Shell, folder: Path) -> None:
         self.shell = shell
         self.folder = folder
         folder.mkdir(exist_ok=True)
+        self.start()
+
+    def start(self) -> None:
+        self.server = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         self.do(self._arrive)
 
+    def end(self) -> None:
+        if self.server.poll() is None:
+            self.server.communicate(b"\n")
+
     async def _arrive(self, hub: Hub) -> None:
-        await hub.agents.arrive("mcp", client="claude", folder=str(self.folder))
+        place = {"client": "claude", "folder": str(self.folder)}
+        assert (await hub.agents.arrive("mcp", **place, pid=self.server.pid)).name == NAME
 
     def do(self, work: Callable[[Hub], Awaitable[T]]) -> T:
         """Something in the home, beside whatever runs on it."""
@@ -66,8 +78,10 @@ class Session:
 
 
 @pytest.fixture
-def session(shell: Shell, tmp_path: Path) -> Session:
-    return Session(shell, tmp_path / "api")
+def session(shell: Shell, tmp_path: Path) -> Iterator[Session]:
+    session = Session(shell, tmp_path / "api")
+    yield session
+    session.end()
 
 
 def reason(told: Told) -> str:
@@ -105,6 +119,12 @@ def test_nothing_is_said_where_nothing_waits(session: Session) -> None:
         assert_silent(session.hook(event, stop_hook_active=False))
 
 
+def test_a_session_is_told_once_who_it_is(session: Session) -> None:
+    text = context(session.hook("UserPromptSubmit", prompt="x"), "UserPromptSubmit")
+    assert text == f'In Moot you are "{NAME}": other agents and people reach you by this name.'
+    assert_silent(session.hook("UserPromptSubmit", prompt="y"))
+
+
 @pytest.mark.req("J-13")
 def test_a_turn_that_goes_on_because_of_a_hook_is_not_made_longer_by_another(session: Session) -> None:
     session.sent("first")
@@ -140,10 +160,17 @@ def test_a_session_that_starts_is_told_who_it_is_and_loses_nothing_if_it_ends_un
 
 
 @pytest.mark.req("J-13")
-def test_a_new_session_is_given_again_what_the_last_one_left_open(session: Session) -> None:
+@pytest.mark.parametrize("told", [True, False], ids=["told-of-its-start", "not-told"])
+def test_a_new_session_is_given_again_what_the_last_one_left_open(session: Session, told: bool) -> None:
+    """Whether its server was there already as the session started, or came later."""
     session.sent("hello")
     reason(session.hook("Stop", stop_hook_active=False))
-    session.hook("SessionStart", source="startup")
+    session.end()
+    if not told:
+        assert_silent(session.hook("SessionStart", source="startup"))
+    session.start()
+    if told:
+        session.hook("SessionStart", source="startup")
     assert "hello" in context(session.hook("UserPromptSubmit", prompt="x"), "UserPromptSubmit")
     assert session.turns() == ["running"]
     assert_silent(session.hook("UserPromptSubmit", prompt="y"))
@@ -195,8 +222,7 @@ def test_long_texts_are_cut_to_what_clients_take_whole(session: Session) -> None
 
 
 @pytest.mark.req("J-13")
-def test_it_asks_the_hub_that_runs(shell: Shell, tmp_path: Path) -> None:
-    session = Session(shell, tmp_path / "api")
+def test_it_asks_the_hub_that_runs(shell: Shell, session: Session) -> None:
     running = Up(shell)
     try:
         shell.moot("send", NAME, "over the socket", "--no-wait")
@@ -294,29 +320,36 @@ def test_the_folder_is_where_the_session_began(session: Session) -> None:
     assert "hello" in reason(told)
 
 
-@pytest.fixture
-def server() -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that runs below the same program as the hook will."""
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    yield process
-    process.communicate(b"\n")
-
-
-def test_of_two_sessions_in_a_folder_each_is_told_its_own(
-    session: Session, server: "subprocess.Popen[bytes]"
-) -> None:
+def test_of_two_sessions_in_a_folder_each_is_told_its_own(session: Session) -> None:
     async def arrive(hub: Hub) -> str:
+        """Another program's server, as the process tree has it."""
         place = {"client": "claude", "folder": str(session.folder)}
         other = await hub.agents.arrive("mcp", **place, pid=1)
-        mine = await hub.agents.arrive("mcp", **place, pid=server.pid)
-        assert other.name == NAME
-        await hub.send(mine.name, "for the second")
-        return mine.name
+        await hub.send(other.name, "for the other")
+        return other.name
 
     assert session.do(arrive) == f"{NAME}-2"
-    session.sent("for the first")
-    assert "for the second" in reason(session.hook("Stop", stop_hook_active=False))
+    assert_silent(session.hook("Stop", stop_hook_active=False))
+    session.sent("for this one")
+    text = reason(session.hook("Stop", stop_hook_active=False))
+    assert "for this one" in text
+    assert "for the other" not in text
+
+
+@pytest.mark.req("J-13")
+def test_a_session_that_has_no_server_of_ours_gets_nobodys_messages(session: Session) -> None:
+    """Such as one that was started without MCP servers, in the folder of somebody who has one."""
+    session.sent("hello")
+    session.end()
+    for event in ("SessionStart", "UserPromptSubmit", "Stop"):
+        assert_silent(session.hook(event, stop_hook_active=False))
     assert session.turns() == ["owed"]
+
+
+def test_an_agent_that_the_hub_runs_is_not_woken_by_hooks(session: Session) -> None:
+    for event in ("SessionStart", "UserPromptSubmit", "Stop"):
+        assert_silent(session.hook(event, env={"MOOT_AGENT": "arya"}, stop_hook_active=False))
+    assert not (session.shell.home / "logs/hooks.log").exists()
 
 
 # --- who is not woken ------------------------------------------------------------------------------------

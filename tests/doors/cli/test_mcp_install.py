@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -387,9 +388,9 @@ def test_a_token_made_for_a_client_is_shown_once_and_dies_with_the_entry(desk: D
     assert not any(secret.encode() in kept for secret in secrets)
     entry = desk.json(".claude.json")["mcpServers"]["moot"]
     assert entry["url"] == "http://127.0.0.1:8420/mcp/"
-    assert entry["headers"] == {"Authorization": "Bearer ${MOOT_TOKEN}"}
+    assert entry["headers"] == {"Authorization": "Bearer ${MOOT_TOKEN_CLAUDE}"}
     codex = tomllib.loads((desk.home / ".codex/config.toml").read_text())["mcp_servers"]["moot"]
-    assert codex == {"url": "http://127.0.0.1:8420/mcp/", "bearer_token_env_var": "MOOT_TOKEN"}
+    assert codex == {"url": "http://127.0.0.1:8420/mcp/", "bearer_token_env_var": "MOOT_TOKEN_CODEX"}
     settled("mcp", "uninstall")
     revoked = revoked_tokens(desk)
     assert revoked == {"claude": 1, "codex": 1}
@@ -441,13 +442,24 @@ def test_config_names_the_home_unless_it_is_the_default(desk: Desk, moot: Moot, 
 def test_config_for_http_refers_to_the_token_and_shows_it_once(settled: Moot) -> None:
     told = settled("mcp", "config", "ci", "--http", "--quiet")
     [entry] = json.loads(told.out)["mcpServers"].values()
-    assert entry["headers"]["Authorization"] == "Bearer ${MOOT_TOKEN}"
-    assert told.err.startswith("export MOOT_TOKEN=moot_ag_ci_")
+    assert entry["headers"]["Authorization"] == "Bearer ${MOOT_TOKEN_CI}"
+    assert told.err.startswith("export MOOT_TOKEN_CI=moot_ag_ci_")
     assert told.err.endswith("   # ci's token, shown this once\n")
     asked = json.loads(settled("mcp", "config", "--http", "--client", "vscode").out)
     assert asked["servers"]["moot"]["headers"]["Authorization"] == "Bearer ${input:moot-token}"
     assert asked["inputs"][0]["password"] is True
     assert settled("mcp", "config", "--http").code == 2
+
+
+def test_a_hub_that_takes_any_port_has_no_address_to_register(
+    desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOOT_HUB__PORT", "0")
+    for words in (("config", "ci", "--http"), ("install", "claude", "--http", "--yes")):
+        told = settled("mcp", *words)
+        assert told.code == 2
+        assert "error[E204] no address can be registered: no hub runs" in told.err
+    assert desk.calls == []
 
 
 # --- status ----------------------------------------------------------------------------------------------
@@ -525,3 +537,13 @@ def test_the_doctor_sees_an_entry_whose_moot_is_gone_and_what_hooks_logged(
         state, text = checks(settled(*words, "--json"))["mcp"]
         assert state == "bad"
         assert "clients.json cannot be read" in text
+
+
+def test_paths_with_spaces_stay_one_word_for_the_shell_that_runs_a_hook(
+    desk: Desk, moot: Moot, settled: Moot
+) -> None:
+    elsewhere = str(desk.home / "my own 'place'")
+    assert moot("--home", elsewhere, "mcp", "install", "claude", "--wake", "--yes").code == 0
+    [ours] = desk.json(".claude/settings.json")["hooks"]["Stop"][0]["hooks"]
+    words = shlex.split(ours["command"].removesuffix(" 2>/dev/null || true"))
+    assert words == [MOOT, "mcp", "hook", "--home", elsewhere, "--client", "claude", "Stop"]

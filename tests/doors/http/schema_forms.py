@@ -1,4 +1,7 @@
-"""Values for the formats that the document names in words. Read by the schemathesis process of test_schema.py."""
+"""Values for the formats that the document names in words; and no patience. Read by the schemathesis process of
+test_schema.py."""
+
+from typing import Any
 
 import schemathesis
 from hypothesis import strategies as st
@@ -15,3 +18,24 @@ schemathesis.openapi.format("conversation-name", visible(100))
 schemathesis.openapi.format("display-name", visible(128) | st.just(""))
 # Nobody is to be mistaken for another by chance, so no m, 0, 1, l or o.
 schemathesis.openapi.format("agent-name", st.from_regex(r"\A[a-k][a-k2-9]{8,20}\Z"))
+
+
+@schemathesis.hook
+def before_call(context: Any, case: Any, kwargs: Any) -> None:
+    """Whatever may wait waits hardly at all; what is no good time stays as it is."""
+    path = case.operation.path
+    if path.endswith("/settled"):
+        case.query = hurried(case.query or {}, "timeout")
+    elif path.endswith("/ask"):
+        case.body = hurried(case.body, "timeout")
+    elif path.endswith("/check"):
+        case.body = hurried(case.body, "wait_seconds")
+
+
+def hurried(given: Any, name: str) -> Any:
+    return {**given, name: short(given.get(name, 1))} if isinstance(given, dict) else given
+
+
+def short(value: Any) -> Any:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 300
+    return 0.01 if good else value

@@ -4,18 +4,20 @@ from typing import Any
 
 import pytest
 
+from moot import agent
 from moot.doors.http.routes import ROUTES, SOCKETS
 from moot.doors.http.table import Route
 from tests.doors.http.sockets import refused, talking
 from tests.doors.http.world import World
 
 PEOPLE = ("owner", "karl", "arya", "bob", "revoked", None)
-ALL, MEMBERS, PERSONS, HERSELF, OWNER = (
+ALL, MEMBERS, PERSONS, HERSELF, OWNER, BOB = (
     {"owner", "karl", "arya", "bob"},
     {"owner", "karl", "arya"},
     {"owner", "karl"},
     {"owner", "arya"},
     {"owner"},
+    {"bob"},
 )
 EVERYBODY = {*ALL, "revoked", None}
 
@@ -26,11 +28,15 @@ MAY: dict[str, Any] = {
     "GET /openapi.json": ALL,
     "GET /api/status": ALL,
     "GET /api/limits": ALL,
+    "GET /api/settled": OWNER,
+    "GET /api/usage": OWNER,
     "GET /api/audit": OWNER,
     "GET /api/search": ALL,
     "GET /api/events": ALL,
     "GET /api/conversations": ALL,
     "POST /api/conversations": PERSONS,
+    "POST /api/implicit": PERSONS,
+    "POST /api/ephemeral": PERSONS,
     "GET /api/conversations/{id}": MEMBERS,
     "PATCH /api/conversations/{id}": PERSONS,
     "DELETE /api/conversations/{id}": PERSONS,
@@ -38,6 +44,9 @@ MAY: dict[str, Any] = {
     "DELETE /api/conversations/{id}/participants/{name}": MEMBERS,
     "POST /api/conversations/{id}/continue": PERSONS,
     "POST /api/conversations/{id}/unarchive": PERSONS,
+    "POST /api/conversations/{id}/dissolve": PERSONS,
+    "POST /api/conversations/{id}/stop": PERSONS,
+    "POST /api/conversations/{id}/read": MEMBERS,
     "GET /api/conversations/{id}/settled": MEMBERS,
     "POST /api/conversations/{id}/preview": MEMBERS,
     "GET /api/conversations/{id}/messages": MEMBERS,
@@ -46,14 +55,28 @@ MAY: dict[str, Any] = {
     "PATCH /api/messages/{id}": {"arya"},
     "DELETE /api/messages/{id}": MEMBERS,
     "GET /api/messages/{id}/why": MEMBERS,
+    "GET /api/messages/{id}/deliveries": MEMBERS,
+    "POST /api/messages/{id}/again": MEMBERS,
+    "POST /api/messages/{id}/reply": MEMBERS,
     "GET /api/turns": ALL,
     "GET /api/turns/{id}": MEMBERS,
+    "GET /api/turns/{id}/view": BOB,
+    "POST /api/turns/{id}/end": BOB,
+    "POST /api/turns/{id}/give-back": BOB,
+    "POST /api/turns/{id}/redeliver": MEMBERS,
+    "GET /api/dead-letters": ALL,
     "GET /api/agents": ALL,
     "POST /api/agents": OWNER,
     "POST /api/agents/broadcast": ALL,
     "GET /api/agents/{name}": ALL,
     "PUT /api/agents/{name}": HERSELF,
     "POST /api/agents/{name}/messages": ALL,
+    "POST /api/agents/{name}/send": ALL,
+    "POST /api/agents/{name}/ask": ALL,
+    "POST /api/agents/{name}/check": {"owner", "bob"},
+    "GET /api/agents/{name}/received": HERSELF,
+    "GET /api/agents/{name}/context": HERSELF,
+    "GET /api/agents/{name}/replay": OWNER,
     "GET /api/agents/{name}/conversations": HERSELF,
     "GET /api/agents/{name}/inbox": HERSELF,
     "POST /api/agents/{name}/interrupt": OWNER,
@@ -69,6 +92,16 @@ SOCKETS_MAY: dict[str, Any] = {
 }
 BODIES: dict[str, Any] = {
     "POST /api/conversations": {"name": "new"},
+    "POST /api/implicit": {"participants": ["arya", "quiet"]},
+    "POST /api/ephemeral": {"target": "quiet"},
+    "POST /api/conversations/{id}/stop": {},
+    "POST /api/conversations/{id}/read": {"seq": 1},
+    "POST /api/messages/{id}/again": {"agents": ["quiet"]},
+    "POST /api/messages/{id}/reply": {"text": "hello"},
+    "POST /api/turns/{id}/end": {"text": "hello"},
+    "POST /api/agents/{name}/send": {"text": "hello"},
+    "POST /api/agents/{name}/ask": {"text": "hello", "timeout": 20},
+    "POST /api/agents/{name}/check": {},
     "PATCH /api/conversations/{id}": {"settings": {"max_depth": 3}},
     "POST /api/conversations/{id}/participants": {"name": "quiet"},
     "POST /api/conversations/{id}/preview": {"text": "hello"},
@@ -80,7 +113,18 @@ BODIES: dict[str, Any] = {
     "POST /api/agents/{name}/messages": {"message": "hello"},
     "POST /api/agents/{name}/tokens": {"scopes": ["read"]},
 }
-QUERIES = {"GET /api/search": "?q=hello", "GET /api/conversations/{id}/settled": "?timeout=0"}
+QUERIES = {
+    "GET /api/search": "?q=hello",
+    "GET /api/conversations/{id}/settled": "?timeout=0",
+    "GET /api/settled": "?timeout=0",
+    "GET /api/agents/{name}/context": "?conversation=room",
+}
+NAMES = {
+    "POST /api/agents/{name}/messages": "quiet",
+    "POST /api/agents/{name}/send": "quiet",
+    "POST /api/agents/{name}/ask": "quiet",
+    "POST /api/agents/{name}/check": "bob",
+}
 GOOD = range(200, 300)
 NO = {None: {401}, "revoked": {401}}
 
@@ -151,9 +195,20 @@ async def _path(world: World, route: Route) -> str:
         room = await hub.conversations.get("room")
     if "arya" not in {seat.name for seat in room.participants}:
         room = await hub.conversations.join("room", "arya")
-    where, name = room.id, "quiet" if key == "POST /api/agents/{name}/messages" else "arya"
+    where, name = room.id, NAMES.get(key, "arya")
     if "/messages/{id}" in route.path:
         where = (await hub.acting_as("arya").post("room", "my words")).id
+    elif route.key in (
+        "GET /api/turns/{id}/view",
+        "POST /api/turns/{id}/end",
+        "POST /api/turns/{id}/give-back",
+    ):
+        where = await _turn_of_bob(world)
+    elif "/redeliver" in route.path:
+        await hub.host([broken])
+        await hub.post("room", "@broken?")
+        await hub.settled("room", timeout=20)
+        where = (await hub.turns(conversation="room", agent="broken"))[-1].id
     elif "/turns/{id}" in route.path:
         await hub.post("room", "@arya?")
         await hub.settled("room", timeout=20)
@@ -161,6 +216,18 @@ async def _path(world: World, route: Route) -> str:
     elif "/tokens/{id}" in route.path:
         where = (await hub.agents.issue_token("arya")).id
     return route.path.format(id=where, name=name) + QUERIES.get(key, "")
+
+
+@agent("broken")
+async def broken(turn: Any) -> str:
+    raise RuntimeError("on purpose")
+
+
+async def _turn_of_bob(world: World) -> str:
+    """One that he has open, anew each time."""
+    await world.hub.send("bob", "anybody there?")
+    found = await world.hub.acting_as("bob").check(handed=())
+    return found.handed[0]
 
 
 async def _names(world: World) -> set[str]:

@@ -49,6 +49,11 @@ expected-statuses = ["2xx", 401, 403, 404, 409, 412, 429]
 include-path = "/api/events"
 enabled = false
 
+# These answer to an upgrade only, and have tests of their own.
+[[operations]]
+include-path-regex = "^/ws/"
+enabled = false
+
 # A direct conversation has two members: that depends on who asks.
 [[operations]]
 include-name = "POST /api/conversations"

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from moot.cli.coding.hooking import Asked
 from moot.cli.coding.identity import mine
-from moot.cli.coding.waking import MOST, announced, handed_over
+from moot.cli.coding.waking import MOST, said
 from moot.cli.opening import opened_hub
 from moot.cli.session import Session
 from moot.client import RemoteHub
@@ -30,8 +30,6 @@ async def _bounded(home: Home, moment: Asked) -> dict[str, Any] | None:
             return None
         try:
             told = await hub.agents.hooked(name, moment.event, again=moment.again, limit=MOST)
-        except NotFound:  # the server of this session has not said yet who it is
+        except NotFound:  # nobody is called so yet, or it is the hub's own to wake
             return None
-    if moment.event == "SessionStart":
-        return announced(told.name, told.waiting)
-    return handed_over(moment.event, told.name, told.found)
+    return said(moment.event, told)

@@ -15,10 +15,9 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from moot.cli.coding.documents import Add, Edit, Put, toml_table
-from moot.cli.coding.entry import SERVER, VARIABLE, Http, Stdio, Way
+from moot.cli.coding.entry import SERVER, Http, Stdio, Way
 
 Scope: TypeAlias = Literal["user", "project"]
-BEARER: Final = f"Bearer ${{{VARIABLE}}}"
 
 
 class Place(Struct, frozen=True):
@@ -68,7 +67,7 @@ class Client:
     def entry(self, way: Way) -> dict[str, Any]:
         if isinstance(way, Stdio):
             return {"command": way.argv[0], "args": list(way.argv[1:])}
-        return {"type": "http", "url": way.url, "headers": {"Authorization": BEARER}}
+        return {"type": "http", "url": way.url, "headers": {"Authorization": way.bearer}}
 
     def edits(self, way: Way) -> tuple[Edit, ...]:
         """What its settings file must hold."""
@@ -133,7 +132,7 @@ class Claude(Client):
             case Stdio(argv):
                 return (*start, "stdio", SERVER, "--", *argv)
             case Http(url):
-                return (*start, "http", SERVER, url, "--header", f"Authorization: {BEARER}")
+                return (*start, "http", SERVER, url, "--header", f"Authorization: {way.bearer}")
 
     def removing(self, scope: Scope) -> tuple[str, ...] | None:
         return ("claude", "mcp", "remove", "--scope", scope, SERVER)
@@ -160,7 +159,7 @@ class Codex(Client):
 
     def entry(self, way: Way) -> dict[str, Any]:
         if isinstance(way, Http):
-            return {"url": way.url, "bearer_token_env_var": VARIABLE}
+            return {"url": way.url, "bearer_token_env_var": way.variable}
         return super().entry(way)
 
     def adding(self, way: Way, scope: Scope) -> tuple[str, ...] | None:
@@ -169,8 +168,8 @@ class Codex(Client):
         match way:
             case Stdio(argv):
                 return ("codex", "mcp", "add", SERVER, "--", *argv)
-            case Http(url):
-                return ("codex", "mcp", "add", SERVER, "--url", url, "--bearer-token-env-var", VARIABLE)
+            case Http(url, variable):
+                return ("codex", "mcp", "add", SERVER, "--url", url, "--bearer-token-env-var", variable)
 
     def removing(self, scope: Scope) -> tuple[str, ...] | None:
         return ("codex", "mcp", "remove", SERVER) if scope == "user" else None
@@ -190,7 +189,7 @@ class Gemini(Client):
 
     def entry(self, way: Way) -> dict[str, Any]:
         if isinstance(way, Http):
-            return {"url": way.url, "type": "http", "headers": {"Authorization": BEARER}}
+            return {"url": way.url, "type": "http", "headers": {"Authorization": way.bearer}}
         return super().entry(way)
 
     def adding(self, way: Way, scope: Scope) -> tuple[str, ...] | None:
@@ -199,7 +198,7 @@ class Gemini(Client):
             case Stdio(argv):
                 return (*start, SERVER, *argv)
             case Http(url):
-                header = f"Authorization: {BEARER}"
+                header = f"Authorization: {way.bearer}"
                 return (*start, "--transport", "http", "--header", header, SERVER, url)
 
     def removing(self, scope: Scope) -> tuple[str, ...] | None:
@@ -218,7 +217,7 @@ class Antigravity(Client):
 
     def entry(self, way: Way) -> dict[str, Any]:
         if isinstance(way, Http):
-            return {"serverUrl": way.url, "headers": {"Authorization": BEARER}}
+            return {"serverUrl": way.url, "headers": {"Authorization": way.bearer}}
         return super().entry(way)
 
 

@@ -1,6 +1,7 @@
 """What a client is told: the program to start, or the address to reach."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -11,8 +12,6 @@ from moot.settings.home import find_home
 
 SERVER: Final = "moot"
 """What Moot is called in every client."""
-VARIABLE: Final = "MOOT_TOKEN"
-"""Where a client that comes by HTTP finds its token: a secret has no place in a settings file."""
 
 
 class Stdio(Struct, frozen=True, tag="stdio"):
@@ -22,12 +21,23 @@ class Stdio(Struct, frozen=True, tag="stdio"):
 
 
 class Http(Struct, frozen=True, tag="http"):
-    """The hub that runs already. Who speaks is whose token is in MOOT_TOKEN."""
+    """The hub that runs already. Who speaks is whose token is shown."""
 
     url: str
+    variable: str
+    """Where the client finds the token: a secret has no place in a settings file."""
+
+    @property
+    def bearer(self) -> str:
+        return f"Bearer ${{{self.variable}}}"
 
 
 Way: TypeAlias = Stdio | Http
+
+
+def variable_of(agent: str) -> str:
+    """One for each agent: the clients of a machine share their environment."""
+    return f"MOOT_TOKEN_{re.sub('[^A-Z0-9]', '_', agent.upper())}"
 
 
 def this_moot() -> tuple[str, ...]:

@@ -1,28 +1,23 @@
-"""Which agent a session of a client is, seen from a hook: the one whose server the same program has started."""
+"""Which agent a session is, seen from one of its hooks: the one whose server was started by the same program."""
 
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from moot.host.processes import is_alive
 from moot.shapes import Arrival
 
 DEEPEST = 32
 
 
 def mine(came: Sequence[Arrival]) -> str | None:
-    """Out of those that came from this client and folder, first come first.
+    """Out of those that came from this client and folder; None where it cannot be told: nobody gets another's mail.
 
-    A server that runs below the same program is this session's. Where none runs yet, whoever is not taken by another
-    session will be it: the server goes by the same rule when it arrives.
+    A session without a server of ours could not answer, and is nobody.
     """
     above = frozenset(_above(os.getpid()))
-    alive = {each.pid: each for each in came if each.pid and is_alive(each.pid)}
-    for pid, each in alive.items():
-        if _parent(pid) in above:
-            return each.name
-    return next((each.name for each in came if each.pid not in alive), None)
+    beside = [each.name for each in came if each.pid and _parent(each.pid) in above]
+    return beside[0] if len(beside) == 1 else None
 
 
 def _above(pid: int) -> Iterator[int]:
@@ -35,14 +30,20 @@ def _above(pid: int) -> Iterator[int]:
 
 
 def _parent(pid: int) -> int:
-    """0 where it cannot be told."""
+    """0 where it cannot be told, or the process is gone."""
     if pid == os.getpid():
         return os.getppid()
     try:
         told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         return int(told.rpartition(")")[2].split()[1])
+    except FileNotFoundError:
+        return _asked_for(pid) if not Path("/proc/self").exists() else 0
     except (OSError, ValueError, IndexError):
-        pass
+        return 0
+
+
+def _asked_for(pid: int) -> int:
+    """Where there is no /proc."""
     try:
         told = subprocess.run(
             ("ps", "-o", "ppid=", "-p", str(pid)), capture_output=True, text=True, timeout=2, check=False

@@ -12,7 +12,7 @@ from msgspec import structs
 from moot import shapes
 from moot.cli.coding import tokens
 from moot.cli.coding.clients import CLIENTS, Client, Place, Scope
-from moot.cli.coding.entry import VARIABLE, Http, Way, server
+from moot.cli.coding.entry import Http, Way, server, variable_of
 from moot.cli.coding.installing import Plan, Run, Wish, carry_out, plan
 from moot.cli.coding.ledger import Change, Issued, Ledger
 from moot.cli.coding.probing import LONGEST, seconds_to_start, too_slow
@@ -68,7 +68,7 @@ class Installing:
     def _wish(self, client: Client) -> Wish:
         way: Way = server(self._home.path, client=client.name)
         if self._http:
-            way = Http(tokens.address(self._home))
+            way = Http(tokens.address(self._home), variable_of(client.name))
         program = client.found(self._place) or ""
         return Wish(client, program, way, self._scope, self._wake, self._home, self._place)
 
@@ -147,7 +147,9 @@ class Installing:
             if each.wish.wake and client.trust:
                 say(f"  {client.trust}")
         for name, token in issued.items():
-            say(f"  export {VARIABLE}={token.token}   # for {name}, shown this once; moot up must run")
+            say(f"  export {variable_of(name)}={token.token}   # {name}'s token, shown this once")
+        if issued:
+            say("  They reach the hub while it runs: moot up")
         self._tell_reachability()
 
     def _tell_reachability(self) -> None:

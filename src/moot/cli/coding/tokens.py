@@ -1,9 +1,11 @@
 """For clients that come by HTTP: the hub's address, and a token that says who they are."""
 
+from contextlib import suppress
+
 from moot import shapes
 from moot.cli.opening import with_hub
 from moot.cli.session import Session
-from moot.errors import NotFound
+from moot.errors import BadValue, NotFound
 from moot.hub import Hub
 from moot.hub.running import running_hub
 from moot.settings import Home, load
@@ -15,6 +17,11 @@ def address(home: Home) -> str:
     url = str(running.get("url") or "")
     if not url.startswith("http"):
         settings = load(home).hub
+        if not settings.port:
+            raise BadValue(
+                "no address can be registered: no hub runs, and it takes any free port (hub.port = 0)",
+                fix=("moot config set hub.port 8420", "moot up --detach"),
+            )
         url = f"http://{settings.host}:{settings.port}"
     return f"{url.rstrip('/')}/mcp/"
 
@@ -34,6 +41,7 @@ def issue(session: Session, agent: str) -> shapes.IssuedToken:
 
 def revoke(session: Session, agent: str, id: str) -> None:
     async def work(hub: Hub) -> None:
-        await hub.agents.revoke_token(agent, id)
+        with suppress(NotFound):  # it went with its agent
+            await hub.agents.revoke_token(agent, id)
 
     with_hub(session, work)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from moot.context.frames import Frames
 from moot.model.ids import ConversationId
-from moot.shapes import Handed, Message
+from moot.shapes import Handed, Hooked, Message
 
 MOST: Final = 20
 """Messages at once; what is left comes with the next turn."""
@@ -20,31 +20,29 @@ LONGEST: Final = 9_000
 AGENTS: Final = frozenset({"agent", "external"})
 
 
-def handed_over(event: str, name: str, found: Handed) -> dict[str, Any] | None:
-    """The client's own form of: here is what others said."""
-    if not found.messages:
-        return None
-    text = told(name, found)
+def said(event: str, told: Hooked) -> dict[str, Any] | None:
+    """The client's own form of what a hook has to say; None for nothing."""
     if event == "Stop":
-        return {"decision": "block", "reason": text}
-    return context(event, text)
+        text = handed_over(told.name, told.found)
+        return {"decision": "block", "reason": text} if text else None
+    parts = [announced(told.name, told.waiting) if told.first else "", handed_over(told.name, told.found)]
+    text = "\n\n".join(part for part in parts if part)
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}} if text else None
 
 
-def announced(name: str, conversations: int) -> dict[str, Any]:
-    """At the start of a session: who it is, and that something waits."""
+def announced(name: str, conversations: int) -> str:
+    """Once in a session: who it is, and whether something waits."""
     text = f'In Moot you are "{name}": other agents and people reach you by this name.'
-    if conversations:
-        where = "one conversation" if conversations == 1 else f"{conversations} conversations"
-        text += f" Messages in {where} wait for you; they come with the next prompt."
-    return context("SessionStart", text)
+    if not conversations:
+        return text
+    where = "one conversation" if conversations == 1 else f"{conversations} conversations"
+    return f"{text} Messages in {where} wait for you; they come with the next prompt."
 
 
-def context(event: str, text: str) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-
-
-def told(name: str, found: Handed) -> str:
-    """The messages in frames that no text can leave, each with the id to reply to."""
+def handed_over(name: str, found: Handed) -> str:
+    """The messages in frames that no text can leave, each with the id to reply to; empty where there are none."""
+    if not found.messages:
+        return ""
     blocks: list[str] = []
     for message in found.messages:
         share = min(LONGEST_TEXT, max(0, LONGEST - sum(map(len, blocks))))

@@ -1,5 +1,6 @@
 """The door put together: routes from the table, the guard in front of them."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -25,6 +26,8 @@ from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
 
 UPGRADE, NO_METHOD = 426, 405
+GOODBYE_SECONDS = 1.0
+"""In which sockets may answer that they have received everything, when the hub is stopped."""
 OFTEN = ("/api/conversations/{id}/messages", "/api/agents/{name}/messages")
 """Tried first, since most requests are for these; no other path looks like them."""
 
@@ -44,6 +47,7 @@ class Door:
     ) -> None:
         meters = Meters()
         self.fan = Fan(hub, meters)
+        self._leaving = asyncio.Event()
         self.marks = Marks(hub)
 
         @cache
@@ -58,6 +62,7 @@ class Door:
             marks=self.marks,
             meters=meters,
             openapi=openapi,
+            leaving=self._leaving,
         )
         gate = Gate(hub, owner_token)
         entries: list[BaseRoute] = [
@@ -75,9 +80,12 @@ class Door:
         self.longest_frame = most_bytes(hub.settings.limits.message_bytes)
         """Of a WebSocket. A message that is merely too long is refused in words, so this is longer."""
 
-    def drain(self) -> None:
-        """Tell all streams that the hub goes, and let them go."""
+    async def drain(self) -> None:
+        """Tell all streams that the hub goes, send away whoever waits for something, and let them go; who says goodbye
+        has received everything."""
+        self._leaving.set()
         self.fan.drain()
+        await self.marks.nobody_reads(GOODBYE_SECONDS)
 
     async def close(self) -> None:
         await self.fan.close()

@@ -1,6 +1,6 @@
 """What requests may contain and answers hold. A field that is not here is refused: none of them names a sender."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -29,6 +29,17 @@ class NewConversation(Given, frozen=True):
     participants: tuple[str, ...] = ()
     kind: forms.GroupKind = "group"
     settings: forms.Settings = {}
+    channel_type: str = ""
+    channel_group_id: str = ""
+
+
+class Among(Given, frozen=True):
+    participants: tuple[str, ...]
+
+
+class Question(Given, frozen=True):
+    target: str
+    key: Annotated[str, Meta(max_length=200)] = ""
 
 
 class ChangedConversation(Given, frozen=True):
@@ -47,7 +58,16 @@ class NewMessage(Given, frozen=True):
     intent: str | None = None
     interrupt: bool = False
     max_turns: Annotated[float, Meta(ge=1, le=1000, multiple_of=1)] | None = None
-    """A whole number; JSON has one kind of number, and some write 3 as 3.0."""
+    """A whole number; JSON has one kind of number, and some write 3 as 3.0. So it is with those below."""
+    correlation_id: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class Stopping(Given, frozen=True):
+    agent: str | None = None
+
+
+class ReadTo(Given, frozen=True):
+    seq: Annotated[float, Meta(ge=0, le=BIGGEST, multiple_of=1)]
 
 
 class Edit(Given, frozen=True):
@@ -57,6 +77,36 @@ class Edit(Given, frozen=True):
 class Draft(Given, frozen=True):
     text: Text
     force: tuple[str, ...] = ()
+
+
+class Again(Given, frozen=True):
+    agents: tuple[str, ...]
+
+
+class Reply(Given, frozen=True):
+    text: forms.Words
+
+
+class Letter(Given, frozen=True):
+    text: Text
+    intent: str | None = None
+
+
+class Asking(Given, frozen=True):
+    text: Text
+    timeout: Seconds = 60.0
+
+
+class Check(Given, frozen=True):
+    limit: Annotated[float, Meta(ge=1, le=MOST, multiple_of=1)] = 50
+    wait_seconds: Seconds = 0.0
+    handed: tuple[str, ...] | None = None
+    held: tuple[str, ...] = ()
+
+
+class Ending(Given, frozen=True):
+    text: str | None = None
+    error: str | None = None
 
 
 class NewAgent(Given, frozen=True):
@@ -119,6 +169,28 @@ class Waiting(Given, frozen=True):
     timeout: Seconds = 30.0
 
 
+class OneTurn(Given, frozen=True):
+    given: bool = True
+
+
+class Window(Given, frozen=True):
+    messages: Limit = 20
+    tokens: Annotated[int, Meta(ge=1, le=1_000_000)] = 8000
+
+
+class OfAgent(Given, frozen=True):
+    agent: str | None = None
+
+
+class Spent(Given, frozen=True):
+    agent: str | None = None
+    conversation: str | None = None
+
+
+class Inside(Given, frozen=True):
+    conversation: str
+
+
 class Turns(Given, frozen=True):
     conversation: str | None = None
     agent: str | None = None
@@ -140,6 +212,11 @@ class Page(Given, frozen=True):
 
 class Inbox(Given, frozen=True):
     limit: Limit = 100
+
+
+class Received(Given, frozen=True):
+    unread: bool = False
+    limit: Limit = 20
 
 
 class Events(Given, frozen=True):
@@ -168,6 +245,18 @@ class TurnList(Struct, frozen=True):
     next: int | None = None
 
 
+class ReceivedList(Struct, frozen=True):
+    received: list[shapes.Received]
+
+
+class DeliveryList(Struct, frozen=True):
+    deliveries: list[shapes.Delivered]
+
+
+class Stopped(Struct, frozen=True):
+    stopped: list[str]
+
+
 class Settled(Struct, frozen=True):
     settled: bool
     open: list[shapes.Turn]
@@ -180,6 +269,14 @@ class Resumed(Struct, frozen=True):
 class AgentList(Struct, frozen=True, rename={"me": "self"}):
     agents: list[shapes.Agent]
     me: str
+
+
+class Asked(Struct, frozen=True):
+    """What came of a question: `replied` with the message, or `passed`, `failed`, `timed_out` with the error object."""
+
+    outcome: str
+    message: shapes.Message | None = None
+    error: dict[str, Any] | None = None
 
 
 class TokenList(Struct, frozen=True):
@@ -197,7 +294,8 @@ class EventList(Struct, frozen=True):
     next: int | None = None
 
 
-class Status(Struct, frozen=True):
+class Status(Struct, frozen=True, rename={"me": "self"}):
+    me: str
     version: str
     instance: str
     started_at: str | None

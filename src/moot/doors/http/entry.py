@@ -1,7 +1,8 @@
 """The way of a request: who is it (gate.py), may it, is it well-formed; then its function; then the answer."""
 
+import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -15,9 +16,9 @@ from moot.doors.http.gate import Gate
 from moot.doors.http.guard import sent
 from moot.doors.http.problems import Answer, Refusal, problem
 from moot.doors.http.queries import query
-from moot.doors.http.sse import Stream
+from moot.doors.http.sse import Stream, until_gone
 from moot.doors.http.table import Call, House, Route
-from moot.errors import BadValue, MootError, NotFound, NotPermitted
+from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted
 from moot.rules.redact import redacted
 
 log = structlog.get_logger("moot.http")
@@ -44,7 +45,7 @@ class Entry:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         request = Request(scope, receive)
         begun = time.perf_counter()
-        answer = await self._answer(request)
+        answer = await self._answer(request, receive)
         if isinstance(answer, Stream):
             await answer.run(scope, receive, send)
             return
@@ -56,7 +57,7 @@ class Entry:
         )
         await sent(answer, send, head=request.method == "HEAD")
 
-    async def _answer(self, request: Request) -> Answer | Stream:
+    async def _answer(self, request: Request, receive: Any) -> Answer | Stream:
         who = NOBODY
         try:
             route = self._routes.get(request.method)
@@ -66,7 +67,7 @@ class Entry:
                 )
                 raise Refusal(NO_METHOD, told, allow=self.allow)
             who = NOBODY if route.action is None else await self._gate.principal(request)
-            return await self._carried_out(request, route, who)
+            return await self._carried_out(request, route, who, receive)
         except Refusal as refusal:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
@@ -86,8 +87,10 @@ class Entry:
 
     # --- what --------------------------------------------------------------------------------------------
 
-    async def _carried_out(self, request: Request, route: Route, who: Principal) -> Answer | Stream:
-        hub = self._gate.voice(who)
+    async def _carried_out(
+        self, request: Request, route: Route, who: Principal, receive: Any
+    ) -> Answer | Stream:
+        hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
         found = (
             NOTHING if _goes_straight(route, who, request) else await finding.named_by(route, hub, who, path)
@@ -103,12 +106,33 @@ class Entry:
             conversation=found.conversation,
             agent=found.agent,
         )
-        value = await route.handle(call)
+        if route.waits:
+            value = await self._while_asked(route.handle(call), receive)
+            await self._gate.still_good(who)
+        else:
+            value = await route.handle(call)
         if who.by_owner and route.method != "GET":
             await self._house.hub.acted_as(who.name, f"{route.method} {request.url.path}")
         if isinstance(value, Answer | Stream):
             return value
         return Answer(value, route.status)
+
+    async def _while_asked(self, work: Awaitable[Any], receive: Any) -> Any:
+        """Wait no longer than the caller does: what it would have been given stays for its next question."""
+        working = asyncio.ensure_future(work)
+        others = [
+            asyncio.ensure_future(until_gone(receive)),
+            asyncio.ensure_future(self._house.leaving.wait()),
+        ]
+        try:
+            await asyncio.wait([working, *others], return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                return working.result()
+            raise HubAbsent("the hub is being stopped", fix=("ask again",), retry_after_ms=1000)
+        finally:
+            for task in (working, *others):
+                task.cancel()
+            await asyncio.wait([working, *others])
 
     async def _body(self, request: Request, route: Route) -> Any:
         if request.method in ("GET", "HEAD"):

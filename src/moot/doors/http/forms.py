@@ -36,6 +36,13 @@ Text = Annotated[
         extra_json_schema={"pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"},
     ),
 ]
+Words = Annotated[
+    str,
+    Meta(
+        description="Without U+0000; nothing, white space and [PASS] are silence",
+        extra_json_schema={"pattern": r"^[^\x00]*$"},
+    ),
+]
 AgentName = Annotated[
     str,
     Meta(

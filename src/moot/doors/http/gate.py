@@ -60,6 +60,7 @@ class Gate:
                 f"{who.name} asks too often",
                 detail=f"{self._per_second:g} requests a second are allowed",
                 retry_after_ms=math.ceil(wait * 1000),
+                limit="requests_per_second",
             )
 
     async def _spoken_for(self, request: HTTPConnection, who: Principal) -> Principal:
@@ -75,6 +76,18 @@ class Gate:
         human = speaker.kind == "human"
         return Principal(Standing.PARTICIPANT, speaker.id, speaker.name, human, ALL_SCOPES, by_owner=True)
 
+    async def still_good(self, who: Principal) -> None:
+        """Raise where a token was revoked while its request waited: what came meanwhile is not its bearer's."""
+        if who.token:
+            mine = {token.id: token for token in await self._hub.agents.tokens(who.id)}
+            if who.token not in mine or mine[who.token].revoked_at:
+                raise unauthenticated()
+
     def voice(self, who: Principal) -> Hub:
         """The hub, speaking as whoever asked."""
         return self._hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self._hub
+
+    async def voice_within(self, who: Principal, turn: str | None) -> Hub:
+        """The same, in a turn that an outside agent has open: what it posts belongs to that one."""
+        hub = self.voice(who)
+        return await hub.within(turn) if turn and who.standing is Standing.PARTICIPANT else hub

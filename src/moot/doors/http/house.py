@@ -5,10 +5,11 @@ from typing import Any
 from msgspec import to_builtins
 
 from moot.doors.http import finding
-from moot.doors.http.bodies import EventList, Healthy, Status
+from moot.doors.http.bodies import EventList, Healthy, Settled, Status
 from moot.doors.http.problems import Answer
 from moot.doors.http.sse import Stream
 from moot.doors.http.table import Call
+from moot.doors.http.talking import settled_within
 
 
 async def healthz(call: Call) -> Healthy:
@@ -45,6 +46,7 @@ async def status(call: Call) -> Status:
     found = await call.hub.agents.list()
     facts = call.house.facts
     return Status(
+        me=call.hub.name,
         version=facts["version"],
         instance=facts["instance"],
         started_at=facts["started_at"],
@@ -55,6 +57,15 @@ async def status(call: Call) -> Status:
         open_turns=len(await call.hub.unsettled()),
         streams=call.house.fan.count,
     )
+
+
+async def settled(call: Call) -> Settled:
+    """All conversations of the hub."""
+    return await settled_within(call, None)
+
+
+async def usage(call: Call) -> dict[str, Any]:
+    return await call.hub.usage(agent=call.query.agent, conversation=call.query.conversation)
 
 
 async def audit(call: Call) -> EventList:

@@ -6,6 +6,7 @@ is told.
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Protocol
 
 import structlog
@@ -35,6 +36,7 @@ class Marks:
         self._unwritten: dict[BookmarkKey, Bookmark] = {}
         self._readers: dict[BookmarkKey, Reader] = {}
         self._round: asyncio.Task[None] | None = None
+        self._left = asyncio.Event()
 
     def take(self, key: BookmarkKey, reader: Reader) -> None:
         """A client reads here. Where an older connection of it hangs on, that one is over."""
@@ -49,6 +51,7 @@ class Marks:
         self._restless.discard(reader)
         if self._readers.get(key) is reader:
             del self._readers[key]
+            self._left.set()
         if key in self._unwritten:
             await self.write()
 
@@ -71,6 +74,14 @@ class Marks:
         except MootError as trouble:
             log.warning("bookmarks were not written", action="bookmarks_failed", error=str(trouble))
             self._unwritten = {**batch, **self._unwritten}
+
+    async def nobody_reads(self, seconds: float) -> None:
+        """All have gone, and what they answered for is noted; or it took too long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._readers:
+                    self._left.clear()
+                    await self._left.wait()
 
     async def close(self) -> None:
         if (round_ := self._round) is not None:

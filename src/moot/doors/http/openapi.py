@@ -32,6 +32,13 @@ HEADERS = {
     "If-Match": "The version you saw",
     "Last-Event-ID": "Resume behind this event",
 }
+IN_TURN = {
+    "name": "Moot-Turn",
+    "in": "header",
+    "required": False,
+    "description": "An open turn of an outside agent: what it posts belongs to that turn",
+    "schema": {"type": "string"},
+}
 ACT_AS = {
     "name": "Moot-Act-As",
     "in": "header",
@@ -124,7 +131,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         | {"description": HEADERS[name]}
         for name in route.headers
     ]
-    return [*found, ACT_AS] if route.action is not None else found
+    return [*found, ACT_AS, IN_TURN] if route.action is not None else found
 
 
 def _query(field: structs.FieldInfo, query: type[Struct]) -> dict[str, Any]:
@@ -148,6 +155,8 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     found = {str(route.status): good}
     if "Idempotency-Key" in route.headers and route.status != 200:  # noqa: PLR2004
         found["200"] = good | {"description": "Done before, under the same key"}
+    if route.silent:
+        found["204"] = {"description": "Done, in silence"}
     for status, kinds in _refusals(route).items():
         told = _refused(kinds, of)
         if route.refusal is not None and {NotPermitted, NotFound, RateLimited}.intersection(kinds):

@@ -1,13 +1,23 @@
 """Agents, their inbox and tokens over HTTP; writing to one or all of them in the seed's shapes."""
 
+from typing import Any
+
 from moot import shapes
 from moot.doors import telling
 from moot.doors.access import Standing
-from moot.doors.http.bodies import KINDS, AgentList, ConversationList, MessageList, TokenList
-from moot.doors.http.problems import NO_CONTENT, Answer, status_of
+from moot.doors.http.bodies import (
+    KINDS,
+    AgentList,
+    Asked,
+    ConversationList,
+    MessageList,
+    ReceivedList,
+    TokenList,
+)
+from moot.doors.http.problems import Answer, status_of
 from moot.doors.http.table import Call
-from moot.doors.http.talking import CREATED, idempotency_key
-from moot.errors import BadValue, NotPermitted
+from moot.doors.http.talking import CREATED, idempotency_key, stored
+from moot.errors import BadValue, NotPermitted, Passed, TimedOut, TurnFailed, Unanswered
 from moot.model.token import Scope
 
 
@@ -58,6 +68,19 @@ async def conversations(call: Call) -> ConversationList:
     return ConversationList([one for one in found if call.agent in {seat.name for seat in one.participants}])
 
 
+async def received(call: Call) -> ReceivedList:
+    query = call.query
+    return ReceivedList(await call.hub.inbox(agent=call.agent, unread=query.unread, limit=query.limit))
+
+
+async def context(call: Call) -> dict[str, Any]:
+    return await call.hub.context(call.agent, call.query.conversation)
+
+
+async def replay(call: Call) -> shapes.Replayed:
+    return await call.hub.replay(call.agent)
+
+
 async def inbox(call: Call) -> MessageList:
     return MessageList(await call.hub.agents.inbox(call.agent, limit=call.query.limit))
 
@@ -77,8 +100,27 @@ async def send(call: Call) -> telling.Delivered | Answer:
         return Answer(refusal.told, status_of(refusal.cause), headers)
 
 
+async def letter(call: Call) -> Answer:
+    """The same, answered with the whole receipt; refusals are problems as everywhere else."""
+    body, key = call.body, idempotency_key(call)
+    return stored(await call.hub.send(call.path["name"], body.text, intent=body.intent, idempotency_key=key))
+
+
+OUTCOMES: dict[type[Unanswered], str] = {Passed: "passed", TurnFailed: "failed", TimedOut: "timed_out"}
+
+
+async def ask(call: Call) -> Asked:
+    """That nobody answers is an outcome of asking, not a fault of the request."""
+    body, key = call.body, idempotency_key(call)
+    try:
+        said = await call.hub.ask(call.path["name"], body.text, timeout=body.timeout, idempotency_key=key)
+    except Unanswered as none:
+        return Asked(OUTCOMES[type(none)], error=none.to_dict())
+    return Asked("replied", said)
+
+
 async def broadcast(call: Call) -> telling.Broadcast:
-    return await telling.broadcast(call.hub, call.body.message)
+    return await telling.broadcast(call.hub, call.body.message, key=idempotency_key(call))
 
 
 # --- tokens ----------------------------------------------------------------------------------------------
@@ -98,6 +140,5 @@ async def issue(call: Call) -> Answer:
     return Answer(await call.hub.agents.issue_token(call.agent, scopes=call.body.scopes), CREATED)
 
 
-async def revoke(call: Call) -> Answer:
-    await call.hub.agents.revoke_token(call.agent, call.path["id"])
-    return Answer(status=NO_CONTENT)
+async def revoke(call: Call) -> shapes.Token:
+    return await call.hub.agents.revoke_token(call.agent, call.path["id"])

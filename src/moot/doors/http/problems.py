@@ -26,7 +26,7 @@ STATUSES: Final[dict[type[MootError], int]] = {
     errors.TimedOut: 504,
     errors.Undelivered: 504,
     errors.Passed: 409,
-    errors.TurnFailed: 502,
+    errors.TurnFailed: 409,
     errors.NoKey: 503,
     errors.KeyRefused: 503,
     errors.ModelUnavailable: 503,

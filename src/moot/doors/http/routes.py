@@ -8,15 +8,27 @@ from typing import Any, Final
 from moot import shapes
 from moot.doors import telling
 from moot.doors.access import Action
-from moot.doors.http import bodies, finding, house, people, talking
+from moot.doors.http import bodies, finding, house, outside, people, talking
 from moot.doors.http.table import About, Route, Socket
-from moot.errors import BadName, BadText, Braked, Closed, Conflict, NotFound, StoreUnwritable
+from moot.errors import (
+    BadName,
+    BadText,
+    Braked,
+    Closed,
+    Conflict,
+    HubAbsent,
+    NotFound,
+    Stale,
+    StoreUnwritable,
+    TurnFailed,
+)
 from moot.model.answer import Preview, Receipt
 
 CREATED, EMPTY = 201, 204
 LOOK, READ, POST, RULE = Action.LOOK, Action.READ, Action.POST, Action.RULE
 CREATE, MANAGE, SEE_OWN, CHANGE_OWN = Action.CREATE, Action.MANAGE, Action.SEE_OWN, Action.CHANGE_OWN
-IN, AGENT, MESSAGE = About.CONVERSATION, About.AGENT, About.MESSAGE
+IN, AGENT, MESSAGE, TURN = About.CONVERSATION, About.AGENT, About.MESSAGE, About.TURN
+KEY: Final = ("Idempotency-Key",)
 SAYING: Final = (BadText, Closed, Braked, Conflict, StoreUnwritable)
 
 HOUSE: Final = (
@@ -26,6 +38,14 @@ HOUSE: Final = (
     Route("GET", "/openapi.json", "This description", house.openapi, LOOK, dict[str, Any]),
     Route("GET", "/api/status", "How the hub is", house.status, LOOK, bodies.Status),
     Route("GET", "/api/limits", "The limits in force", house.limits, LOOK, dict[str, Any]),
+    Route(
+        "GET", "/api/settled", "Wait until no turn of any conversation is open", house.settled, RULE,
+        bodies.Settled, query=bodies.Waiting, waits=True, errors=(HubAbsent,),
+    ),
+    Route(
+        "GET", "/api/usage", "What the newest thousand turns cost", house.usage, RULE, dict[str, Any],
+        query=bodies.Spent, errors=(NotFound,),
+    ),
     Route(
         "GET", "/api/audit", "Who let whom in, and what was changed", house.audit, RULE, bodies.EventList,
         query=bodies.Page,
@@ -48,6 +68,14 @@ CONVERSATIONS: Final = (
     Route(
         "POST", "/api/conversations", "Begin a conversation; you join it", talking.create, CREATE,
         shapes.Conversation, body=bodies.NewConversation, status=CREATED, errors=(NotFound, BadName, Conflict),
+    ),
+    Route(
+        "POST", "/api/implicit", "The one conversation of these names and you, made when first needed",
+        talking.implicit, CREATE, shapes.Conversation, body=bodies.Among, errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/ephemeral", "A conversation for one question; it archives itself", talking.ephemeral, CREATE,
+        shapes.Conversation, body=bodies.Question, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/conversations/{id}", "One, by name or id", talking.conversation, READ,
@@ -79,8 +107,20 @@ CONVERSATIONS: Final = (
         shapes.Conversation, about=IN, errors=(NotFound, Conflict),
     ),
     Route(
+        "POST", "/api/conversations/{id}/dissolve", "Archive it, and let go of the chat it was bound to",
+        talking.dissolve, MANAGE, None, about=IN, status=EMPTY, errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/conversations/{id}/stop", "Interrupt who speaks in it, or one of them", talking.stop, MANAGE,
+        bodies.Stopped, about=IN, body=bodies.Stopping, errors=(NotFound, Closed),
+    ),
+    Route(
+        "POST", "/api/conversations/{id}/read", "You have read so far", talking.read, POST, None, about=IN,
+        body=bodies.ReadTo, status=EMPTY, errors=(NotFound,),
+    ),
+    Route(
         "GET", "/api/conversations/{id}/settled", "Wait until no turn is open", talking.settled, READ,
-        bodies.Settled, about=IN, query=bodies.Waiting, errors=(NotFound,),
+        bodies.Settled, about=IN, query=bodies.Waiting, waits=True, errors=(NotFound, HubAbsent),
     ),
     Route(
         "POST", "/api/conversations/{id}/preview", "Who would answer a message; nothing is stored",
@@ -95,7 +135,7 @@ MESSAGES: Final = (
     ),
     Route(
         "POST", "/api/conversations/{id}/messages", "Say something; answered once it is on disk", talking.post,
-        POST, Receipt, about=IN, body=bodies.NewMessage, status=CREATED, headers=("Idempotency-Key",),
+        POST, Receipt, about=IN, body=bodies.NewMessage, status=CREATED, headers=KEY,
         errors=(NotFound, *SAYING), finds_itself=True,
     ),
     Route(
@@ -116,12 +156,45 @@ MESSAGES: Final = (
         shapes.Why, about=MESSAGE, errors=(NotFound,),
     ),
     Route(
+        "GET", "/api/messages/{id}/deliveries", "How far it got with each agent, and when", talking.deliveries, READ,
+        bodies.DeliveryList, about=MESSAGE, errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/messages/{id}/again", "Say it once more, for these agents only", talking.again, POST, Receipt,
+        about=MESSAGE, body=bodies.Again, status=CREATED, headers=KEY, errors=(NotFound, *SAYING),
+    ),
+    Route(
+        "POST", "/api/messages/{id}/reply", "Answer it: the end of the turn it came with; silence is 204",
+        outside.reply, POST, Receipt, about=MESSAGE, body=bodies.Reply, status=CREATED, headers=KEY, silent=True,
+        errors=(NotFound, TurnFailed, *SAYING),
+    ),
+    Route(
         "GET", "/api/turns", "Turns, oldest first", talking.turns, LOOK, bodies.TurnList, query=bodies.Turns,
         errors=(NotFound,),
     ),
     Route(
         "GET", "/api/turns/{id}", "One turn; its agent and the owner see what it was given", talking.turn, READ,
-        shapes.Turn, about=About.TURN, errors=(NotFound,),
+        shapes.Turn, about=TURN, query=bodies.OneTurn, errors=(NotFound,),
+    ),
+    Route(
+        "GET", "/api/turns/{id}/view", "What an outside agent sees in a turn it has open", outside.view, READ,
+        shapes.View, about=TURN, query=bodies.Window, errors=(NotFound, Stale),
+    ),
+    Route(
+        "POST", "/api/turns/{id}/end", "An outside agent ends its turn: with a text, an error, or silence",
+        outside.end, POST, shapes.Turn, about=TURN, body=bodies.Ending, errors=(NotFound, Stale, TurnFailed),
+    ),
+    Route(
+        "POST", "/api/turns/{id}/give-back", "An outside agent gives its turn back: it waits for it again",
+        outside.give_back, POST, None, about=TURN, status=EMPTY, errors=(NotFound, Stale),
+    ),
+    Route(
+        "POST", "/api/turns/{id}/redeliver", "Ask once more for what failed or expired", talking.redeliver, POST,
+        Receipt, about=TURN, status=CREATED, headers=KEY, errors=(NotFound, *SAYING),
+    ),
+    Route(
+        "GET", "/api/dead-letters", "Turns that failed or expired, and were not made up for", talking.dead_letters,
+        LOOK, bodies.TurnList, query=bodies.OfAgent, errors=(NotFound,),
     ),
 )  # fmt: skip
 
@@ -133,7 +206,7 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/broadcast", "One message to everybody else", people.broadcast, POST,
-        telling.Broadcast, body=bodies.Said, errors=(BadText,),
+        telling.Broadcast, body=bodies.Said, headers=KEY, errors=(BadText,),
     ),
     Route(
         "GET", "/api/agents/{name}", "One of them", people.agent, LOOK, shapes.Agent, about=AGENT,
@@ -145,8 +218,32 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/{name}/messages", "Write to one of them", people.send, POST, telling.Delivered,
-        body=bodies.Said, headers=("Idempotency-Key",), errors=(NotFound, BadText, Conflict),
-        refusal=telling.Undelivered,
+        body=bodies.Said, headers=KEY, errors=(NotFound, BadText, Conflict), refusal=telling.Undelivered,
+    ),
+    Route(
+        "POST", "/api/agents/{name}/send", "Write to one of them; answered with the receipt", people.letter, POST,
+        Receipt, body=bodies.Letter, status=CREATED, headers=KEY, errors=(NotFound, *SAYING),
+    ),
+    Route(
+        "POST", "/api/agents/{name}/ask", "Write to one of them, and wait for the answer", people.ask, POST,
+        bodies.Asked, body=bodies.Asking, headers=KEY, waits=True, errors=(NotFound, HubAbsent, *SAYING),
+    ),
+    Route(
+        "POST", "/api/agents/{name}/check", "What waits for an outside agent, as a turn of its own; it can wait for it",
+        outside.check, CHANGE_OWN, shapes.Handed, about=AGENT, body=bodies.Check, waits=True,
+        errors=(NotFound, HubAbsent),
+    ),
+    Route(
+        "GET", "/api/agents/{name}/received", "What others said to it, read or not", people.received, SEE_OWN,
+        bodies.ReceivedList, about=AGENT, query=bodies.Received, errors=(NotFound,),
+    ),
+    Route(
+        "GET", "/api/agents/{name}/context", "What it would be given if its turn began now", people.context, SEE_OWN,
+        dict[str, Any], about=AGENT, query=bodies.Inside, errors=(NotFound,),
+    ),
+    Route(
+        "GET", "/api/agents/{name}/replay", "Its views rebuilt from the log, and compared", people.replay, RULE,
+        shapes.Replayed, about=AGENT, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/agents/{name}/conversations", "Those it is in", people.conversations, SEE_OWN,
@@ -177,8 +274,8 @@ AGENTS: Final = (
         shapes.IssuedToken, about=AGENT, body=bodies.NewToken, status=CREATED, errors=(NotFound,),
     ),
     Route(
-        "DELETE", "/api/agents/{name}/tokens/{id}", "Revoke one", people.revoke, CHANGE_OWN, None, about=AGENT,
-        status=EMPTY, errors=(NotFound,),
+        "DELETE", "/api/agents/{name}/tokens/{id}", "Revoke one", people.revoke, CHANGE_OWN, shapes.Token,
+        about=AGENT, errors=(NotFound,),
     ),
 )  # fmt: skip
 

@@ -125,7 +125,7 @@ async def serving(
         await _up(server, running)
         yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
     finally:
-        door.drain()
+        await door.drain()
         server.end()
         await asyncio.wait([running])
         await door.close()

@@ -1,7 +1,7 @@
 """An event stream: first what happened since the reader's cursor, from the store; then what happens, from the fan.
 
 `lagged`, `reset` and `server_restarting` carry the cursor to come back with. A comment every 15 s keeps proxies and
-readers sure that somebody is there.
+readers sure that somebody is there; with it comes the cursor, for readers that want little of what happens.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Stream:
         try:
             async with asyncio.TaskGroup() as tasks:
                 telling = tasks.create_task(self._tell(send))
-                watching = tasks.create_task(_until_gone(receive))
+                watching = tasks.create_task(until_gone(receive))
                 await asyncio.wait([telling, watching], return_when=asyncio.FIRST_COMPLETED)
                 telling.cancel()
                 watching.cancel()
@@ -64,7 +64,7 @@ class Stream:
             follower = Follower(self._wants, self._cursor, self._line)
             self._fan.add(follower)  # nothing is awaited since the fan was caught up with: there is no gap
             try:
-                await self._send(send, b": following\n\n")
+                await self._send(send, b"id: %d\n: following\n\n" % self._cursor)
                 await self._follow(follower, send)
             finally:
                 self._fan.drop(follower)
@@ -104,7 +104,7 @@ class Stream:
                     await self._send(send, control(follower.ending, self._cursor))
                 return
             if not frames:
-                await self._send(send, b": still here\n\n")
+                await self._send(send, b"id: %d\n: still here\n\n" % self._cursor)
 
     async def _send_frames(self, send: Any, frames: Iterable[Frame]) -> None:
         piece, size, upto = [], 0, self._cursor
@@ -129,6 +129,6 @@ class Stream:
             raise Gone from None
 
 
-async def _until_gone(receive: Any) -> None:
+async def until_gone(receive: Any) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,5 +1,6 @@
 """What a route is: a row that says everything about one method of one path. The rows are in routes.py."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
@@ -62,6 +63,8 @@ class House(Struct, frozen=True):
     marks: Any
     meters: Any
     openapi: Callable[[], bytes]
+    leaving: asyncio.Event
+    """The hub is being stopped: whoever waits is sent away."""
 
 
 Find: TypeAlias = Callable[[Hub, Principal, Mapping[str, str]], Awaitable[shapes.Conversation]]
@@ -92,6 +95,10 @@ class Route(Struct, frozen=True):
     finds_itself: bool = False
     """What it does finds the conversation and refuses what is not there: for the owner, who may do everything, it
     need not be looked up before. It is then in `Call.ref` only."""
+    waits: bool = False
+    """It may take its time: it ends when its caller goes, or the hub."""
+    silent: bool = False
+    """It may also answer 204, when there was nothing to say."""
 
     @property
     def key(self) -> str:

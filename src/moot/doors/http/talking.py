@@ -11,16 +11,19 @@ from moot.doors.access import Action, Standing, may
 from moot.doors.http import finding
 from moot.doors.http.bodies import (
     ConversationList,
+    DeliveryList,
     Hits,
     MessageList,
     Resumed,
     Settled,
+    Stopped,
     TurnList,
 )
 from moot.doors.http.problems import NO_CONTENT, Answer, Refusal
 from moot.doors.http.table import Call
 from moot.errors import BadValue, Conflict, NotFound, NotPermitted, TimedOut
 from moot.hub.values import kind_of_conversation
+from moot.model.answer import Receipt
 
 DONE = 200
 CREATED = 201
@@ -57,9 +60,21 @@ async def conversations(call: Call) -> ConversationList:
 async def create(call: Call) -> Answer:
     body = call.body
     made = await call.hub.conversations.create(
-        body.name, participants=body.participants, kind=body.kind, settings=body.settings
+        body.name,
+        participants=body.participants,
+        kind=body.kind,
+        settings=body.settings,
+        channel=(body.channel_type, body.channel_group_id),
     )
     return Answer(made, CREATED, {"Location": f"/api/conversations/{made.id}"})
+
+
+async def implicit(call: Call) -> shapes.Conversation:
+    return await call.hub.conversations.implicit(call.body.participants)
+
+
+async def ephemeral(call: Call) -> shapes.Conversation:
+    return await call.hub.conversations.ephemeral(call.body.target, call.body.key)
 
 
 async def conversation(call: Call) -> shapes.Conversation:
@@ -103,11 +118,29 @@ async def unarchive(call: Call) -> shapes.Conversation:
     return await call.hub.conversations.get(call.where.id)
 
 
+async def dissolve(call: Call) -> Answer:
+    await call.hub.conversations.dissolve(call.where.id)
+    return Answer(status=NO_CONTENT)
+
+
+async def stop(call: Call) -> Stopped:
+    return Stopped(list(await call.hub.conversations.stop(call.where.id, call.body.agent)))
+
+
+async def read(call: Call) -> Answer:
+    await call.hub.conversations.read(call.where.id, int(call.body.seq))
+    return Answer(status=NO_CONTENT)
+
+
 async def settled(call: Call) -> Settled:
+    return await settled_within(call, call.where.id)
+
+
+async def settled_within(call: Call, where: str | None) -> Settled:
     try:
-        await call.hub.settled(call.where.id, timeout=call.query.timeout)
+        await call.hub.settled(where, timeout=call.query.timeout)
     except TimedOut:
-        return Settled(False, await call.hub.unsettled(call.where.id))
+        return Settled(False, await call.hub.unsettled(where))
     return Settled(True, [])
 
 
@@ -130,6 +163,19 @@ async def post(call: Call) -> Answer:
     key = idempotency_key(call)
     body["max_turns"] = body["max_turns"] and int(body["max_turns"])
     receipt = await call.hub.post(call.ref, body.pop("text"), idempotency_key=key, **body)
+    return stored(receipt)
+
+
+async def again(call: Call) -> Answer:
+    key = idempotency_key(call)
+    return stored(await call.hub.ask_again(call.path["id"], call.body.agents, idempotency_key=key))
+
+
+async def redeliver(call: Call) -> Answer:
+    return stored(await call.hub.redeliver(call.path["id"], idempotency_key=idempotency_key(call)))
+
+
+def stored(receipt: Receipt) -> Answer:
     return Answer(receipt, DONE if receipt.replayed else CREATED)
 
 
@@ -162,6 +208,10 @@ async def delete(call: Call) -> Answer:
 
 async def why(call: Call) -> shapes.Why:
     return await call.hub.why(call.path["id"])
+
+
+async def deliveries(call: Call) -> DeliveryList:
+    return DeliveryList(await call.hub.deliveries(call.path["id"]))
 
 
 def _versioned(message: shapes.Message) -> Answer:
@@ -203,21 +253,25 @@ async def turns(call: Call) -> TurnList:
     query = call.query
     where = query.conversation and (await finding.conversation(call.hub, call.who, query.conversation)).id
     found = await call.hub.turns(conversation=where, agent=query.agent, state=query.state)
-    places: dict[str, bool] = {}
-    seen: list[shapes.Turn] = []
-    for turn in found:
-        if turn.conversation not in places:
-            places[turn.conversation] = await _sees_id(call, turn.conversation)
-        if int(turn.id) > query.after and places[turn.conversation]:
-            seen.append(turn)
+    seen = [turn for turn in await _seen(call, found) if int(turn.id) > query.after]
     page = seen[: query.limit]
     return TurnList(page, int(page[-1].id) if len(seen) > len(page) else None)
+
+
+async def dead_letters(call: Call) -> TurnList:
+    return TurnList(await _seen(call, await call.hub.dead_letters(agent=call.query.agent)))
+
+
+async def _seen(call: Call, turns: list[shapes.Turn]) -> list[shapes.Turn]:
+    """Those in conversations that the caller may read."""
+    places = {where: await _sees_id(call, where) for where in {turn.conversation for turn in turns}}
+    return [turn for turn in turns if places[turn.conversation]]
 
 
 async def turn(call: Call) -> shapes.Turn:
     """What an agent was given is its own, and the owner's."""
     found = await call.hub.turn(call.path["id"], given=False)
-    if call.who.standing is Standing.OWNER or call.who.name == found.agent:
+    if call.query.given and (call.who.standing is Standing.OWNER or call.who.name == found.agent):
         return await call.hub.turn(call.path["id"])
     return found
 
