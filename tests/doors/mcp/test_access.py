@@ -14,6 +14,7 @@ from moot.doors.mcp.tools import TOOLS, called
 from tests.doors.http.test_guard import BAD_HOSTS, BAD_ORIGINS
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, came_in
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("P-06")
 
@@ -84,6 +85,19 @@ async def test_a_revoked_token_ends_with_its_revocation(world: World) -> None:
         await world.hub.agents.revoke_token("bob", issued.id)
         answer = await _posted(world, _request(ERAS[1]), ERAS[1], {"Authorization": f"Bearer {issued.token}"})
         assert answer.status_code == 401
+
+
+async def test_a_token_that_is_revoked_while_it_waits_is_handed_nothing(world: World) -> None:
+    issued = await world.hub.agents.issue_token("bob")
+    world.tokens["soon"] = issued.token
+    async with came_in(world, "soon") as bob:
+        waiting = asyncio.ensure_future(bob.error("wait_for_messages", timeout_seconds=20))
+        await until(lambda: world.hub.agents.get("bob"), lambda who: who.reachability == "live")
+        await world.hub.agents.revoke_token("bob", issued.id)
+        await world.hub.send("bob", "not for who had that token")
+        assert (await asyncio.wait_for(waiting, 10))["name"] == "unauthenticated"
+    async with came_in(world, "bob") as bob:
+        assert len((await bob("check_messages"))["messages"]) == 1
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -11,6 +11,7 @@ import structlog
 from starlette.requests import ClientDisconnect, Request
 
 from moot.doors.access import NOBODY, Principal, Standing
+from moot.doors.bearing import still_good
 from moot.doors.http import finding
 from moot.doors.http.gate import Gate
 from moot.doors.http.guard import sent
@@ -108,7 +109,7 @@ class Entry:
         )
         if route.waits:
             value = await self._while_asked(route.handle(call), receive)
-            await self._gate.still_good(who)
+            await still_good(self._house.hub, who)
         else:
             value = await route.handle(call)
         if who.by_owner and route.method != "GET":

@@ -76,13 +76,6 @@ class Gate:
         human = speaker.kind == "human"
         return Principal(Standing.PARTICIPANT, speaker.id, speaker.name, human, ALL_SCOPES, by_owner=True)
 
-    async def still_good(self, who: Principal) -> None:
-        """Raise where a token was revoked while its request waited: what came meanwhile is not its bearer's."""
-        if who.token:
-            mine = {token.id: token for token in await self._hub.agents.tokens(who.id)}
-            if who.token not in mine or mine[who.token].revoked_at:
-                raise unauthenticated()
-
     def voice(self, who: Principal) -> Hub:
         """The hub, speaking as whoever asked."""
         return self._hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self._hub

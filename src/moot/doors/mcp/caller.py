@@ -7,6 +7,7 @@ from msgspec import structs
 from moot import shapes
 from moot.doors import finding
 from moot.doors.access import HOUSE, Action, Person, Principal, authorize
+from moot.doors.bearing import still_good
 from moot.hub import Hub
 
 
@@ -40,6 +41,7 @@ class Caller:
         """What waits for it, at once or as soon as something does; what it was given before is dealt with."""
         ask = self.hub.wait if "timeout" in options else self.hub.check
         found = await ask(handed=self._handed, **options)
+        await still_good(self.hub, self._who)
         self._handed = found.handed
         told = found.to_dict()
         del told["handed"]
