@@ -231,21 +231,21 @@ class AtNoop:
 
 
 @contextmanager
-def noop() -> Iterator[str]:
-    """The no-op server as a process; gives its address."""
+def noop() -> Iterator[tuple[int, str]]:
+    """The no-op server as a process; gives its pid and address."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.noop"], stdout=subprocess.PIPE, env=with_bytecode()
     )
     try:
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/mcp/"
+        yield process.pid, f"http://127.0.0.1:{int(process.stdout.readline())}/mcp/"
     finally:
         end(process)
 
 
 @contextmanager
-def mail(python: Path | None) -> Iterator[tuple[str, str] | None]:
-    """mcp_agent_mail as a process, as it is installed but silent; gives its address and a folder for projects."""
+def mail(python: Path | None) -> Iterator[tuple[int, str, str] | None]:
+    """mcp_agent_mail as a process, as it is installed but silent; gives its pid, its address, a folder for projects."""
     if python is None:
         yield None
         return
@@ -263,7 +263,7 @@ def mail(python: Path | None) -> Iterator[tuple[str, str] | None]:
         )
         try:
             _wait_for(f"http://127.0.0.1:{port}/", process)
-            yield f"http://127.0.0.1:{port}/mcp/", folder
+            yield process.pid, f"http://127.0.0.1:{port}/mcp/", folder
         finally:
             end(process)
 

@@ -35,7 +35,7 @@ class Served:
 def hub(home: Path, settings: str = "") -> Iterator[Served]:
     """`moot up` on a home; ready when the block begins. Several may run at once, so each takes a free port."""
     home.mkdir(parents=True, exist_ok=True)
-    (home / "moot.toml").write_text("[hub]\nport = 0\n" + settings)
+    (home / "moot.toml").write_text(settings)
     process = subprocess.Popen(
         [sys.executable, "-m", "moot", "--home", str(home), "up", "--json"],
         stdout=subprocess.PIPE,
@@ -61,6 +61,12 @@ def end(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
     if process.stdout is not None:
         process.stdout.close()
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process and the children it has waited for have taken, in the program and in the kernel."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def with_bytecode() -> dict[str, str]:

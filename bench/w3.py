@@ -8,6 +8,7 @@ could. Which brakes are raised is in bench/mcp_pairs.py.
 """
 
 import asyncio
+import statistics
 import time
 from contextlib import AsyncExitStack
 from itertools import count
@@ -25,8 +26,9 @@ from bench.pairs import text
 from bench.posts import open_store
 from moot.client import RemoteHub
 
-CYCLES = {1: 120, 8: 480}
-CYCLES_OF_MAIL = {1: 10, 8: 24}
+LIMIT = "SDK no-op"
+CYCLES = {1: 60, 8: 240}
+CYCLES_OF_MAIL = {1: 8, 8: 16}
 """Fewer, because each takes so much longer."""
 KILLED_AFTER = 500
 """Acknowledged messages."""
@@ -36,7 +38,11 @@ numbers = count(1)
 class Seen:
     """What came of the calls, beside their rate."""
 
-    def __init__(self) -> None:
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        """The server's."""
+        self.costs: list[float] = []
+        """Its processor time, ms a cycle, a figure per round."""
         self.taken: list[float] = []
         self.failures: list[str] = []
         self.calls = 0
@@ -63,30 +69,35 @@ async def cycles(opened: Opened, pairs: int, total: int, seen: Seen) -> float:
                 into.taken.append(time.perf_counter() - begun)
                 done += 1
 
-        await asyncio.gather(*(one(pair, 2, Seen()) for pair in range(pairs)))
-        done, begun = 0, time.perf_counter()
+        await asyncio.gather(*(one(pair, 2, Seen(seen.pid)) for pair in range(pairs)))
+        done, begun, cost = 0, time.perf_counter(), processes.processor_seconds(seen.pid)
         await asyncio.gather(*(one(pair, total // pairs, seen) for pair in range(pairs)))
+        seen.costs.append((processes.processor_seconds(seen.pid) - cost) / max(done, 1) * 1000)
         return max(done, 1) / (time.perf_counter() - begun)
 
 
-async def beside_each_other(openers: dict[str, Opened], pairs: int, rounds: int) -> Table:
+async def beside_each_other(servers: dict[str, tuple[int, Opened]], pairs: int, rounds: int) -> Table:
+    """Of servers by name: the pid of each, and how a pair comes in there."""
     table = Table(f"W3 mcp-path {pairs}", "cycles/s")
-    seen = {name: Seen() for name in openers}
-    totals = dict.fromkeys(openers, CYCLES[pairs])
+    seen = {name: Seen(pid) for name, (pid, _) in servers.items()}
+    totals = dict.fromkeys(servers, CYCLES[pairs])
     if "mcp_agent_mail" in totals:
         totals["mcp_agent_mail"] = CYCLES_OF_MAIL[pairs]
     contenders: dict[str, Any] = {
         name: lambda n=name, o=opener: cycles(o, pairs, totals[n], seen[n])
-        for name, opener in openers.items()
+        for name, (_, opener) in servers.items()
     }
     await table.run(contenders, rounds)
     for name, found in seen.items():
         p50, p99 = middle_and_late(found.taken)
         table.notes[f"{name}, p50 / p99"] = f"{p50:.1f} / {p99:.1f} ms"
+        cost = statistics.median(found.costs)
+        share = statistics.median([b / a for a, b in zip(found.costs, seen[LIMIT].costs, strict=True)])
+        table.notes[f"{name}, processor"] = f"{cost:.1f} ms of the server a cycle: a share of {share:.2f}"
         first = f", first: {found.failures[0][:120]}" if found.failures else ""
         table.notes[f"{name}, failed calls"] = f"{len(found.failures)} of {found.calls}{first}"
-    for ours in [name for name in openers if name.startswith("moot")]:
-        for name in [name for name in openers if not name.startswith("moot")]:
+    for ours in [name for name in servers if name.startswith("moot")]:
+        for name in [name for name in servers if not name.startswith("moot")]:
             table.notes[f"{ours} over {name}"] = table.ratio(ours, name)
     table.notes["machine"] = load()
     return table
@@ -133,15 +144,15 @@ async def run(rounds: int = 5) -> list[str]:
         noop() as limit,
     ):
         async with RemoteHub.open(hub.socket) as owner:
-            openers: dict[str, Opened] = {
-                "moot": AtMoot.opener(hub, owner),
-                "moot, only reading": AtMootReading.opener(hub, owner),
-                "SDK no-op": AtNoop.opener(limit),
+            servers: dict[str, tuple[int, Opened]] = {
+                "moot": (hub.pid, AtMoot.opener(hub, owner)),
+                "moot, only reading": (hub.pid, AtMootReading.opener(hub, owner)),
+                LIMIT: (limit[0], AtNoop.opener(limit[1])),
             }
             if mailing is not None:
-                openers["mcp_agent_mail"] = AtMail.opener(*mailing)
+                servers["mcp_agent_mail"] = (mailing[0], AtMail.opener(*mailing[1:]))
             for pairs in CYCLES:
-                table = await beside_each_other(openers, pairs, rounds)
+                table = await beside_each_other(servers, pairs, rounds)
                 if pairs > 1:
                     table.notes["kill -9 mid-run"] = await killed(pairs)
                 table.save()

@@ -7,7 +7,6 @@ that are away.
 """
 
 import asyncio
-import os
 import statistics
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from msgspec import Struct, json
 from bench.ingest import ROOMS, installed
 from bench.measure import Table, load, middle_and_late
 from bench.posts import TEXT
-from bench.processes import end, hub, with_bytecode
+from bench.processes import end, hub, processor_seconds, with_bytecode
 
 WARM, POSTS = 200, 3000
 MOOT_TOML = "[hub]\nport = 0\n" + "".join(
@@ -41,8 +40,7 @@ class Target(Struct, frozen=True):
 
     def spent(self) -> float:
         """Seconds of processor time that the server has taken, in the program and in the kernel."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return processor_seconds(self.pid)
 
     def requests(self) -> Iterator[bytes]:
         """One for each room, over and over."""
