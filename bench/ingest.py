@@ -43,7 +43,8 @@ async def by_store(home: Path) -> tuple[Write, list[str]]:
     store, rooms = await open_store(home, ROOMS)
 
     async def write(room: str, text: str) -> Any:
-        return await store.transact(post, post.posting(USER, room, text, key=f"k{next(numbers)}"))
+        posted = await store.transact(post, post.posting(USER, room, text, key=f"k{next(numbers)}"))
+        return posted.receipt()
 
     return write, [str(room) for room in rooms]
 
