@@ -112,7 +112,7 @@ TESTED = (
     Suite("scenarios", 30, workers=2),
     Suite("behaviour", 150, workers=2),
     Suite("replay", 120, workers=2),
-    Suite("doors", 300, workers=2),
+    Suite("doors", 420, workers=2),
     Suite("sandbox", 90, workers=2),
     Suite("faults", 300),
     Suite("migration", 30),
