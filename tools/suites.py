@@ -116,7 +116,7 @@ TESTED = (
     Suite("sandbox", 90, workers=2),
     Suite("faults", 300),
     Suite("migration", 30),
-    Suite("docs", 45),
+    Suite("docs", 90),
 )
 REQUIREMENTS = Tool("requirements", 10, (sys.executable, "-m", "tools.requirements", "--brief"))
 PLAN_BUDGETS = {"check": 90.0, "test": 1200.0}
