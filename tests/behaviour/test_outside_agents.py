@@ -10,6 +10,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import BadName, BadValue, NotPermitted, TurnFailed
+from moot.flow import check
 from moot.shapes import Agent, when
 from moot.testing import ManualClock
 from tests.support.waiting import until
@@ -165,6 +166,30 @@ async def test_a_person_is_handed_what_it_has_not_read(tmp_path: Path) -> None:
         assert (await hub.check(handed=first.handed)).messages == ()
 
 
+async def test_a_person_with_much_unread_is_handed_all_of_it_oldest_first(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        for number in range(5):
+            await hub.conversations.create(f"g{number}", participants=["x"])
+            await x.post(f"g{number}", f"m{number}")
+        heard: list[str] = []
+        handed: tuple[str, ...] = ()
+        for left in (3, 1, None):
+            found = await hub.check(limit=2, handed=handed)
+            heard += [m.text for m in found.messages]
+            handed = found.handed
+            assert found.next == left
+        assert heard == ["m0", "m1", "m2", "m3", "m4"]
+
+
+@pytest.mark.parametrize("handed", [["9" * 5000], ["-1"], [""], ["x:y"]])
+async def test_what_nobody_was_handed_is_nothing_to_anybody(tmp_path: Path, handed: list[str]) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.send("x", "one")
+        assert len((await x.check(handed=handed)).messages) == 1
+
+
 # --- waiting ---------------------------------------------------------------------------------------------
 
 
@@ -204,6 +229,32 @@ async def test_a_wait_that_is_broken_off_loses_nothing(tmp_path: Path) -> None:
         waiting.cancel()
         await asyncio.wait([waiting])
         await hub.send("x", "now")
+        assert [m.text for m in (await x.check()).messages] == ["now"]
+
+
+async def test_who_goes_while_a_message_is_being_taken_gives_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        store, transact = hub._core.parts.store, hub._core.parts.store.transact
+        taken = asyncio.Event()
+
+        async def slowly(verb: Any, command: Any) -> Any:
+            done = await transact(verb, command)
+            if verb is check and done:
+                taken.set()
+                await asyncio.sleep(0.05)
+            return done
+
+        monkeypatch.setattr(store, "transact", slowly)
+        waiting = asyncio.ensure_future(x.wait(timeout=30))
+        await _reached(hub, "x", "live")
+        await hub.send("x", "now")
+        await asyncio.wait_for(taken.wait(), 5)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        await until(lambda: turn_states(hub, "x"), lambda states: states in (["owed"], ["ready"]))
         assert [m.text for m in (await x.check()).messages] == ["now"]
 
 

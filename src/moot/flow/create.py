@@ -1,6 +1,6 @@
 """Create a conversation: named, or implicit and found again by the set of who is in it."""
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot.errors import BadName, BadValue, Conflict
 from moot.flow import look, membership
@@ -14,6 +14,7 @@ from moot.rules.draft import Draft, Seen
 from moot.rules.names import NameProblem, check_conversation_name
 
 PAIR = 2
+LONGEST_MADE = 80
 
 
 class Create(Struct, frozen=True, gc=False):
@@ -36,8 +37,14 @@ def scope(command: Create) -> Scope:
 
 
 def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
-    if command.key and (known := seen.find(command.key)) is not None:
+    known = seen.find(command.key) if command.key else None
+    if known is not None and known.key == command.key:  # a name or an id spelled like it is no key
         return Decision([], known)
+    made = at.conversation_id()
+    if (
+        command.key and seen.find(command.name) is not None
+    ):  # nobody chose this name: another one does as well
+        command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
     _check(command, seen)
     draft = Draft(seen, at)
     members = [look.participant(seen, name) for name in command.participants]
@@ -52,7 +59,7 @@ def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
         )
     speakers = [who for who in members if who.speaks_in_turns]
     conversation = Conversation(
-        id=at.conversation_id(),
+        id=made,
         name=command.name,
         kind=command.kind,
         created_at=at.now,

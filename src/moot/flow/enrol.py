@@ -1,5 +1,6 @@
 """The registry: enrol participants, rename them, pause and resume them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct, structs
@@ -49,6 +50,8 @@ class Enrolling:
             who = seen.named(new.name)
             if who is not None and (command.fresh or (who.kind is Kind.HUMAN) != (new.kind is Kind.HUMAN)):
                 who = None
+            elif who is not None and new.name not in (who.name, *who.aliases):
+                who = None  # only its id is spelled like this; the name is refused below
             fields = {name: getattr(new, name) for name in ("display", "role", "brain", "project", "config")}
             if who is None:
                 who = Participant(
@@ -65,11 +68,17 @@ class Enrolling:
 
 
 def _new_id(new: Newcomer, known: dict[ParticipantId, Participant], at: Moment) -> ParticipantId:
-    names = [name for who in known.values() for name in (who.name, *who.aliases)]
+    taken = answered_to(known.values())
     user = at.terms.user
     if new.kind is not Kind.HUMAN or new.name != user:
-        checked_name(new.name, names, user)
-    return ParticipantId(unique_slug(new.name, [*known, "system", "tool"]))
+        checked_name(new.name, taken, user)
+    return ParticipantId(unique_slug(new.name, [*taken, "system", "tool"]))
+
+
+def answered_to(people: Iterable[Participant]) -> list[str]:
+    """Everything they answer to. Ids are among it: what one goes by may be nobody's id but its own, or a message,
+    a token or a voice would find the wrong one."""
+    return [name for who in people for name in (who.id, who.name, *who.aliases)]
 
 
 def checked_name(name: str, taken: list[str], human: str) -> str:
@@ -100,7 +109,7 @@ class Renaming:
         if who.name == command.name:
             return Decision([], who)
         others = [p for p in seen.everyone() if p.id != who.id]
-        checked_name(command.name, [n for p in others for n in (p.name, *p.aliases)], at.terms.user)
+        checked_name(command.name, answered_to(others), at.terms.user)
         aliases = tuple(dict.fromkeys((*who.aliases, who.name)))
         renamed = structs.replace(
             who, name=command.name, aliases=tuple(a for a in aliases if a != command.name)

@@ -10,7 +10,7 @@ Above: hub/attendance.py. Not here: agents that a host of ours runs (presence.py
 from msgspec import Struct, structs
 
 from moot.errors import NotFound, NotPermitted
-from moot.flow.enrol import checked_name
+from moot.flow.enrol import answered_to, checked_name
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
@@ -87,13 +87,13 @@ def _found_again(command: Arrive, seen: Seen) -> Participant | None:
 
 def _newcomer(command: Arrive, seen: Seen, at: Moment) -> Participant:
     everyone = list(seen.everyone())
-    names = [name for who in everyone for name in (who.name, *who.aliases)]
+    taken = answered_to(everyone)
     if command.name:
-        name = checked_name(command.name, names, at.terms.user)
+        name = checked_name(command.name, taken, at.terms.user)
     else:
-        name = free_name(default_name(command.client, command.folder), names, at.terms.user)
+        name = free_name(default_name(command.client, command.folder), taken, at.terms.user)
     return Participant(
-        id=ParticipantId(unique_slug(name, [*(who.id for who in everyone), "system", "tool"])),
+        id=ParticipantId(unique_slug(name, [*taken, "system", "tool"])),
         name=name,
         kind=Kind.EXTERNAL,
         brain=EXTERNAL_BRAIN,

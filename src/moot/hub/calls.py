@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias
 
 import structlog
 
-from moot.errors import BadValue, MootError
+from moot.errors import BadValue, HubAbsent, MootError
 from moot.host.pings import Line, Peer
 
 log = structlog.get_logger("moot.calls")
@@ -226,7 +226,7 @@ class Calls:
         try:
             opener: Opener | None = self._hub.openers.get(str(line.get("what")))
             if opener is None:
-                raise BadValue(f'there is no door "{line.get("what")}" here')
+                raise HubAbsent(f'the hub has no door "{line.get("what")}" open', fix=("moot up",))
             async with opener(line.get("with", {}), tell) as visit:
                 self._visits[peer, number] = visit
                 peer.tell({"answer": number, "value": visit.facts})

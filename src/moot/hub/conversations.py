@@ -88,7 +88,7 @@ class Conversations:
             name=f"send-{who.id[:63]}-{uuid4().hex[:8]}",
             participants=(self._me, who.id),
             kind=ConversationKind.EPHEMERAL,
-            key=key,
+            key=f"ephemeral:{self._me}:{key}" if key else "",
         )
         return await self._core.shape(await self._core.do(create, command))
 

@@ -330,6 +330,17 @@ class Core:
     def known(self, who: ParticipantId) -> Participant | None:
         return self._known.get(who)
 
+    def called(self, name: str) -> Participant:
+        """Who goes by this, as far as is known here; an id is its owner's alone."""
+        found = self._known.get(ParticipantId(name))
+        for who in self._known.values() if found is None else ():
+            if name in (who.name, *who.aliases):
+                return who
+        if found is None:
+            names = [who.name for who in self._known.values()]
+            raise NotFound(f'nobody is called "{name}"', suggestions=nearest(name, names), ref=name)
+        return found
+
     def people(self) -> list[Participant]:
         return list(self._known.values())
 

@@ -17,11 +17,11 @@ from moot.flow import finish, mark
 from moot.flow.check import Check
 from moot.flow.claim import CLAIMABLE
 from moot.flow.finish import Finish, Said
-from moot.hub.addresses import located
+from moot.hub.addresses import is_number, located
 from moot.hub.core import Core
 from moot.hub.handovers import handovers_of, session_of
 from moot.hub.inbox import inbox, is_for
-from moot.hub.outside import correlation, unheard
+from moot.hub.outside import correlation, give_back, unheard
 from moot.model.answer import Finished, Receipt
 from moot.model.ids import ConversationId, ParticipantId, TurnId, address
 from moot.model.message import Message
@@ -30,6 +30,7 @@ from moot.model.turn import Duty, Turn, TurnState
 from moot.ports import Page
 
 MOST_SECONDS = 300.0
+MOST_UNREAD = 10_000
 
 
 class Ask(Struct, frozen=True):
@@ -72,12 +73,34 @@ async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
     await core.watch()
     seconds = max(0.0, min(seconds, MOST_SECONDS))
     again = structs.replace(ask, handed=(), anew=False)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds), core.attendance.waiting(ask.who, seconds) as woken:
-            while not (found := await _to_an_agent(core, again)).handed and not core.attendance.dismissed:
-                await woken.wait()
-                woken.clear()
+    end = asyncio.get_running_loop().time() + seconds
+    async with core.attendance.waiting(ask.who, seconds) as woken:
+        while not (found := await _whole(core, again)).handed and not core.attendance.dismissed:
+            try:
+                async with asyncio.timeout_at(end):
+                    await woken.wait()
+            except TimeoutError:
+                break
+            woken.clear()
     return found
+
+
+async def _whole(core: Core, ask: Ask) -> shapes.Handed:
+    """What waits, taken as a whole: who goes away while it is being taken gives it back."""
+    taking = asyncio.ensure_future(_to_an_agent(core, ask))
+    try:
+        return await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        core.spawn(_given_back(core, ask.who, taking))
+        raise
+
+
+async def _given_back(core: Core, who: ParticipantId, taking: "asyncio.Future[shapes.Handed]") -> None:
+    for number in _turn_ids((await taking).handed):
+        turn = await core.parts.store.turn(number)
+        if turn is not None and turn.state is TurnState.RUNNING:
+            with suppress(Stale):
+                await give_back(core, who, turn)
 
 
 # --- outside agents --------------------------------------------------------------------------------------
@@ -142,7 +165,7 @@ def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
 
 
 def _turn_ids(handed: Sequence[str]) -> tuple[TurnId, ...]:
-    return tuple(TurnId(int(one)) for one in handed if one.isascii() and one.isdecimal())
+    return tuple(TurnId(int(one)) for one in handed if is_number(one))
 
 
 async def reply(
@@ -189,6 +212,8 @@ async def _to_a_person(core: Core, ask: Ask) -> shapes.Handed:
         with suppress(BadValue, NotFound):  # what it says it was given and never was is nothing to it
             conversation, seq = located(place)
             await core.do(mark, mark.Mark(ask.who, conversation, seq))
-    unread = await inbox(core, ask.who, unread=True, limit=ask.limit)
-    newest = {one.message.conversation: one.message.id for one in unread}
-    return shapes.Handed(tuple(one.message for one in unread), handed=tuple(newest.values()))
+    unread = await inbox(core, ask.who, unread=True, limit=MOST_UNREAD)
+    given = [one.message for one in unread[: ask.limit]]
+    newest = {message.conversation: message.id for message in given}
+    left = len(unread) - len(given)
+    return shapes.Handed(tuple(given), next=left or None, handed=tuple(newest.values()))

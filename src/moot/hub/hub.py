@@ -46,7 +46,6 @@ from moot.model.message import Message
 from moot.model.prompt import Offered
 from moot.model.turn import Turn
 from moot.ports import Clock, Page
-from moot.rules.mentions import nearest
 from moot.rules.silence import is_silence
 from moot.settings import Home, Settings, find_home
 
@@ -143,11 +142,7 @@ class Hub:
         """Speak as somebody else; all rules bind whom it speaks as. For the owner only."""
         if self._me != self._core.user:
             raise NotPermitted(f"{self.name} may speak only for itself")
-        for who in self._core.people():
-            if name in (who.name, who.id, *who.aliases):
-                return Hub(self._core, who.id)
-        known = [who.name for who in self._core.people()]
-        raise NotFound(f'nobody is called "{name}"', suggestions=nearest(name, known), ref=name)
+        return Hub(self._core, self._core.called(name).id)
 
     # --- speaking --------------------------------------------------------------------------------------
 

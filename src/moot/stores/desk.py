@@ -148,8 +148,10 @@ class Desk:
     def add_participant(self, participant: Participant) -> None:
         self.participants[participant.id] = participant
         self.rosters.clear()
-        for name in (participant.id, *participant.aliases, participant.name):
-            self.names[name] = participant.id
+        self.names[participant.id] = participant.id
+        for name in (*participant.aliases, participant.name):
+            if self.names.get(name) != name:  # an id is its owner's alone
+                self.names[name] = participant.id
 
     def add_turn(self, turn: Turn) -> None:
         self.turns_by_id[turn.id] = turn

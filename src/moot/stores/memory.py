@@ -384,8 +384,10 @@ class MemoryStore:
         return [self._engine.person(who) for who in self.shelf.participants]
 
     async def participant(self, name: str) -> Participant | None:
+        if ParticipantId(name) in self.shelf.participants:
+            return self._engine.person(ParticipantId(name))
         for who in self.shelf.participants.values():
-            if name in (who.id, who.name, *who.aliases):
+            if name in (who.name, *who.aliases):
                 return self._engine.person(who.id)
         return None
 

@@ -32,6 +32,15 @@ async def test_an_outside_agent_checks_replies_and_passes(world: World) -> None:
     assert (silent.status_code, silent.content) == (204, b"")
 
 
+async def test_a_reply_by_the_conversations_name_ends_the_turn_too(world: World) -> None:
+    await world.hub.conversations.create("build", participants=["bob"])
+    sent = await world.hub.post("build", "@bob ready?")
+    await world.ask("bob", "POST", "/api/agents/bob/check", {})
+    answered = await world.ask("bob", "POST", f"/api/messages/build:{sent.seq}/reply", {"text": "yes"})
+    assert answered.status_code == 201
+    assert [turn.state for turn in await world.hub.turns(agent="bob")] == ["said"]
+
+
 async def test_a_question_has_its_outcome_in_the_answer(world: World) -> None:
     async def asked(name: str, **more: Any) -> Any:
         return (await world.post(f"/api/agents/{name}/ask", {"text": "well?", **more})).json()

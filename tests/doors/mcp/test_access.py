@@ -66,6 +66,22 @@ async def test_each_may_what_it_may_and_nothing_else(world: World, who: str) -> 
             assert code == expected(tool, who), (tool, who, found.structured_content)
 
 
+async def test_a_token_that_may_only_post_reads_nothing(world: World) -> None:
+    world.tokens["writer"] = (await world.hub.agents.issue_token("bob", scopes=["post"])).token
+    await world.hub.send("bob", "not to be read")
+    async with came_in(world, "writer") as writer:
+        for tool in ("check_messages", "wait_for_messages", "list_agents", "search"):
+            arguments = {"query": "x"} if tool == "search" else {}
+            assert (await writer.error(tool, **arguments))["code"] == NO
+
+
+async def test_the_audit_names_both_where_the_owner_speaks_for_somebody(world: World) -> None:
+    async with came_in(world, "owner", **{"Moot-Act-As": "bob"}) as spoken_for:
+        await spoken_for("list_agents")
+    acts = [event for event in await world.hub.audit(limit=500) if event.type == "owner.acted_as"]
+    assert acts
+
+
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("token", [None, "revoked", "made up"])
 async def test_without_a_good_token_nothing_is_heard(world: World, token: str | None, era: str) -> None:

@@ -52,6 +52,15 @@ async def test_the_next_check_says_that_the_last_ones_are_dealt_with(world: Worl
     assert turn.state == "passed"
 
 
+@both_eras
+async def test_a_client_that_comes_anew_is_given_again_what_the_last_one_left(world: World, era: str) -> None:
+    await world.hub.send("bob", "precious")
+    async with came_in(world, "bob", era if era == "legacy" else "auto") as first:
+        assert len((await first("check_messages"))["messages"]) == 1
+    async with came_in(world, "bob", era if era == "legacy" else "auto") as second:
+        assert [m["text"] for m in (await second("check_messages"))["messages"]] == ["precious"]
+
+
 async def test_refusals_are_answers_that_an_agent_can_act_on(world: World) -> None:
     async with came_in(world, "bob") as bob:
         missing = await bob("send_to_agent", target="evee", message="hello")

@@ -19,7 +19,7 @@ class Gate:
     """The one way in for everything that listens on the port."""
 
     def __init__(self, hub: Hub, owner_token: str) -> None:
-        self._hub = hub
+        self.hub = hub
         self._owner_token = owner_token
         self._per_second = hub.settings.limits.requests_per_second
         self._buckets = Buckets(self._per_second, monotonic)
@@ -40,9 +40,9 @@ class Gate:
 
     async def bearer(self, token: str, door: str) -> Principal | None:
         """Whose a token is; None where it opens nothing."""
-        if not token.isascii():
+        if not token or not token.isascii():
             return None
-        hub = self._hub
+        hub = self.hub
         if hmac.compare_digest(token, self._owner_token):
             return Principal(Standing.OWNER, hub.name, hub.name, human=True, scopes=ALL_SCOPES)
         found = await hub.agents.bearer(token)
@@ -70,7 +70,7 @@ class Gate:
             return who
         if who.standing is not Standing.OWNER:
             raise NotPermitted("only the owner may speak for somebody else", fix=("leave out Moot-Act-As",))
-        speaker = await self._hub.agents.get(name)
+        speaker = await self.hub.agents.get(name)
         if speaker.name == who.name:
             return who
         human = speaker.kind == "human"
@@ -78,7 +78,7 @@ class Gate:
 
     def voice(self, who: Principal) -> Hub:
         """The hub, speaking as whoever asked."""
-        return self._hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self._hub
+        return self.hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self.hub
 
     async def voice_within(self, who: Principal, turn: str | None) -> Hub:
         """The same, in a turn that an outside agent has open: what it posts belongs to that one."""

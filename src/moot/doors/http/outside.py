@@ -17,7 +17,10 @@ async def check(call: Call) -> shapes.Handed:
 
 
 async def reply(call: Call) -> Answer:
-    receipt = await call.hub.reply(call.path["id"], call.body.text, idempotency_key=idempotency_key(call))
+    message = (
+        f"{call.where.id}:{call.path['id'].rpartition(':')[2]}"  # the path may say the conversation's name
+    )
+    receipt = await call.hub.reply(message, call.body.text, idempotency_key=idempotency_key(call))
     return Answer(status=NO_CONTENT) if receipt is None else stored(receipt)
 
 

@@ -20,6 +20,7 @@ from starlette.requests import HTTPConnection
 
 from moot import shapes
 from moot.doors.access import NOBODY, Action, Principal
+from moot.doors.bearing import still_good
 from moot.doors.http import finding
 from moot.doors.http.entry import without_hints
 from moot.doors.http.gate import Gate
@@ -226,6 +227,7 @@ class Talk:
     async def _tell(self) -> None:
         listener = self._listener
         try:
+            await still_good(self._house.hub, self._party.who)  # from here on the fan hears of a revocation
             while listener.ending is None:
                 await self._catch_up()
                 await listener.stirred()

@@ -10,9 +10,10 @@ from contextlib import suppress
 from typing import Any
 
 from moot.doors.access import Principal
+from moot.doors.bearing import still_good
 from moot.doors.http.fan import SAID_OF_ITSELF, Fan, Follower, Frame, Wants, control
 from moot.doors.http.line import EXTENSION, Lent
-from moot.errors import RateLimited
+from moot.errors import RateLimited, Unauthenticated
 
 HEARTBEAT_SECONDS = 15.0
 STUCK_SECONDS = 30.0
@@ -64,8 +65,11 @@ class Stream:
             follower = Follower(self._wants, self._cursor, self._line)
             self._fan.add(follower)  # nothing is awaited since the fan was caught up with: there is no gap
             try:
+                await still_good(self._fan.hub, self._wants.who)  # from here on the fan hears of a revocation
                 await self._send(send, b"id: %d\n: following\n\n" % self._cursor)
                 await self._follow(follower, send)
+            except Unauthenticated:
+                pass  # it was revoked while it read the past; the stream just ends
             finally:
                 self._fan.drop(follower)
             await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -18,6 +18,8 @@ class Caller:
         self._who = who
         self.hub = hub
         self._handed: tuple[str, ...] = ()
+        self.listening = 0
+        """Streams it has open."""
 
     @property
     def who(self) -> Principal:
@@ -37,11 +39,19 @@ class Caller:
         where = await finding.around(self.hub, self.who, ref, action)
         return f"{where.id}:{ref.rpartition(':')[2]}"
 
+    async def still_good(self) -> None:
+        """Raise where its token was revoked while it waited."""
+        await still_good(self.hub, self._who)
+
+    def begin(self) -> None:
+        """A client introduces itself: what the one before it was handed, this one has not seen."""
+        self._handed = ()
+
     async def handed(self, **options: Any) -> dict[str, Any]:
         """What waits for it, at once or as soon as something does; what it was given before is dealt with."""
         ask = self.hub.wait if "timeout" in options else self.hub.check
         found = await ask(handed=self._handed, **options)
-        await still_good(self.hub, self._who)
+        await self.still_good()
         self._handed = found.handed
         told = found.to_dict()
         del told["handed"]

@@ -18,6 +18,7 @@ from moot.errors import MootError
 PREFIX = "moot://conversations/"
 JSON = "application/json"
 NEWEST = 50
+MOST_LISTENING = 20
 CHANGES = ("message.posted", "message.edited", "message.deleted")
 
 
@@ -72,10 +73,16 @@ async def listen(
     """A stream of what changes. Which conversations it may tell of is asked again for each change."""
     wanted = params.notifications.resource_subscriptions or []
     places = {(await _named(caller, uri)).id: uri for uri in wanted}
+    if caller.listening >= MOST_LISTENING:
+        raise MCPError(
+            types.INVALID_REQUEST, f"{caller.who.name} listens {MOST_LISTENING} times already; end one"
+        )
     changes = Changes(caller, places)
+    caller.listening += 1
     try:
         return await ListenHandler(changes, max_subscriptions=1)(ctx, params)
     finally:
+        caller.listening -= 1
         await changes.close()
 
 
@@ -107,6 +114,7 @@ class Changes:
 
     async def _still_may(self, conversation: str) -> bool:
         try:
+            await self._caller.still_good()
             await self._caller.conversation(conversation, Action.READ)
         except MootError:
             return False

@@ -151,6 +151,7 @@ async def ask(caller: Caller, given: Asking) -> Answer:
     caller.allowed(Action.POST)
     try:
         answer = await caller.hub.ask(given.target, given.question, timeout=given.deadline_seconds)
+        await caller.still_good()
     except (TimedOut, Passed, TurnFailed) as unanswered:
         outcome = {TimedOut: "timed_out", Passed: "passed"}.get(type(unanswered), "failed")
         return {"answered": False, "outcome": outcome, "error": unanswered.title}
@@ -161,11 +162,13 @@ async def ask(caller: Caller, given: Asking) -> Answer:
 
 
 async def check_messages(caller: Caller, given: Checking) -> Answer:
+    caller.allowed(Action.SEE_OWN)
     caller.allowed(Action.CHANGE_OWN)
     return await caller.handed(limit=given.limit)
 
 
 async def wait_for_messages(caller: Caller, given: Waiting) -> Answer:
+    caller.allowed(Action.SEE_OWN)
     caller.allowed(Action.CHANGE_OWN)
     return await caller.handed(timeout=given.timeout_seconds)
 

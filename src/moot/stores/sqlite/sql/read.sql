@@ -132,9 +132,9 @@ SELECT min(due) FROM turns WHERE due > 0 AND state IN ('waiting', 'ready', 'held
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM participant_shape;
 
 -- name: participant
--- By current name, id, or old name.
+-- By id, current name, or old name.
 SELECT p.shape FROM aliases a CROSS JOIN participant_shape p ON p.id = a.participant
-WHERE a.name = ?1 ORDER BY p.name = ?1 DESC, p.id = ?1 DESC LIMIT 1;
+WHERE a.name = ?1 ORDER BY p.id = ?1 DESC, p.name = ?1 DESC LIMIT 1;
 
 -- name: hosts
 -- All hosts, present or lost.
