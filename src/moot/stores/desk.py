@@ -149,9 +149,8 @@ class Desk:
         self.participants[participant.id] = participant
         self.rosters.clear()
         self.names[participant.id] = participant.id
-        for name in (*participant.aliases, participant.name):
-            if self.names.get(name) != name:  # an id is its owner's alone
-                self.names[name] = participant.id
+        free = [n for n in (*participant.aliases, participant.name) if self.names.get(n) != n]  # ids are not
+        self.names.update(dict.fromkeys(free, participant.id))
 
     def add_turn(self, turn: Turn) -> None:
         self.turns_by_id[turn.id] = turn
