@@ -161,11 +161,12 @@ async def one_shot(hub: Hub, agent: str, text: str, key: str | None) -> tuple[sh
     if key is None:
         made = await hub.conversations.ephemeral(agent)
         return made, made.id
-    ref = f"send:{(await hub.agents.get(agent)).id}:{key}"
+    own = f"send:{(await hub.agents.get(agent)).id}:{key}"
+    ref = f"ephemeral:{(await hub.agents.get(hub.name)).id}:{own}"
     try:
         before = await hub.post(ref, text, idempotency_key=key)
     except NotFound:
-        return await hub.conversations.ephemeral(agent, ref), ref
+        return await hub.conversations.ephemeral(agent, own), ref
     return await hub.conversations.get(before.conversation), ref
 
 
