@@ -11,6 +11,7 @@ import pytest
 from moot.doors.access import Principal, Standing
 from moot.doors.http import fan as fans
 from moot.doors.http import sse
+from moot.doors.http.sse import Stream
 from tests.doors.http.world import World, opened
 from tests.support.waiting import until
 
@@ -304,3 +305,23 @@ async def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Any) -> No
         assert (limited.json()["code"], limited.headers["retry-after"]) == ("E302", "1")
         assert (await world.ask("bob", "GET", "/api/limits")).status_code == 200
         assert {(await world.get("/api/limits")).status_code for _ in range(20)} == {200}
+
+
+@pytest.mark.req("P-06")
+async def test_a_token_revoked_while_its_stream_reads_the_past_hears_nothing_new(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issued = await world.hub.agents.issue_token("arya")
+    world.tokens["soon"] = issued.token
+    catch_up = Stream._catch_up
+
+    async def slowly(stream: Stream, send: Any) -> None:
+        await catch_up(stream, send)
+        await world.hub.agents.revoke_token("arya", issued.id)
+        await catch_up(stream, send)
+
+    monkeypatch.setattr(Stream, "_catch_up", slowly)
+    sent = {"Authorization": f"Bearer {issued.token}"}
+    async with asyncio.timeout(10), world.client.stream("GET", "/api/events", headers=sent) as response:
+        heard = "".join([piece async for piece in response.aiter_text()])
+    assert "following" not in heard
