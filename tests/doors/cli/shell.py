@@ -1,6 +1,13 @@
-"""A home with a team in it, and `moot` typed in it: as a process of its own, or inside the test's."""
+"""A home with a team in it, and `moot` typed in it: as a process of its own, or inside the test's.
+
+Starting Python and importing a command takes longer than most commands do, and hundreds are typed here. So a process
+is forked from one that has everything loaded: it has its own id, environment, folder and streams, and ends as any other
+does. What depends on the start itself (how long it takes, what it imports, whose child it is, pipes that a daemon
+might keep open) is for `Shell.fresh`.
+"""
 
 import json
+import multiprocessing
 import os
 import pty
 import select
@@ -8,12 +15,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from multiprocessing.reduction import DupFd
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from msgspec import Struct
 
+from moot.cli import main
+
 MOOT = Path(sys.executable).with_name("moot")
+NURSERY = multiprocessing.get_context("forkserver")
+NURSERY.set_forkserver_preload(["tests.doors.cli.loaded"])
 
 TEAM = """
 import asyncio
@@ -84,10 +97,34 @@ class Shell:
     def moot(
         self,
         *words: str | bytes,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout: float = 30,
+    ) -> Told:
+        """As a process of its own that was loaded before."""
+        with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+            given.write(stdin)
+            given.seek(0)
+            streams = [DupFd(file.fileno()) for file in (given, out, err)]
+            typed = [str(MOOT), *map(os.fsdecode, words)]
+            process = NURSERY.Process(target=become, args=(typed, self.environ(env), Path.cwd(), streams))
+            process.start()
+            process.join(timeout)
+            if process.exitcode is None:
+                process.kill()
+                raise subprocess.TimeoutExpired(typed, timeout)
+            out.seek(0)
+            err.seek(0)
+            return Told(process.exitcode, out.read().decode(), err.read().decode())
+
+    def fresh(
+        self,
+        *words: str | bytes,
         stdin: bytes | None = None,
         env: Mapping[str, str] | None = None,
         timeout: float = 30,
     ) -> Told:
+        """As a child of this process that starts from nothing, as a person's shell would start it."""
         done = subprocess.run(
             [MOOT, *words],
             input=stdin,
@@ -118,6 +155,19 @@ class Shell:
         kept["MOOT_HUB__PORT"] = "0"  # hubs of several tests run at once
         plain = {key: value for key, value in kept.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
         return {**plain, "MOOT_HOME": str(self.home), "TZ": "UTC", **(more or {})}
+
+
+def become(words: list[str], environ: Mapping[str, str], folder: Path, streams: list[Any]) -> None:
+    """In the forked process: go on as the command that was typed."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream.detach(), number)
+    sys.stdin = open(0, encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False)  # noqa: SIM115
+    os.environ.clear()
+    os.environ.update(environ)
+    os.chdir(folder)
+    time.tzset()
+    sys.argv = words
+    main()
 
 
 def make_home(path: Path, agents: Mapping[str, str] = AGENTS, more: str = "") -> Shell:

@@ -45,7 +45,7 @@ def said(shell: Shell, where: str = "room") -> list[tuple[str, str]]:
 
 @pytest.mark.req("A-06")
 def test_a_daemon_has_a_pid_file_a_socket_and_a_log_and_leaves_nothing_behind(team: Shell) -> None:
-    told = team.moot("agent", "start", "arya", "--json")
+    told = team.fresh("agent", "start", "arya", "--json")  # returns only if the daemon lets go of its pipes
     assert told.code == 0
     started = told.json
     home = Home(team.home)
@@ -143,7 +143,7 @@ def test_a_daemon_killed_hard_does_not_fool_anybody(team: Shell) -> None:
 @pytest.mark.req("A-06")
 def test_the_hub_leaves_agents_alone_that_have_a_daemon(team: Shell) -> None:
     daemon = team.moot("agent", "start", "arya", "--json").json["pid"]
-    hub = team.moot("up", "--detach", "--json").json["pid"]
+    hub = team.fresh("up", "--detach", "--json").json["pid"]  # returns only if the hub lets go of its pipes
     rows = {row["name"]: row for row in team.moot("agent", "status", "--json").json}
     assert rows["arya"]["host"]["pid"] == daemon
     assert rows["gendry"]["host"]["pid"] == hub

@@ -123,12 +123,12 @@ def test_the_table_above_names_every_command() -> None:
 def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home in which something was said already; each test works on a copy."""
     shell = make_home(tmp_path_factory.mktemp("used") / "home")
-    assert shell.moot("conv", "new", "build", "--with", "arya,gendry,quiet").code == 0
-    assert shell.moot("conv", "new", "old").code == shell.moot("conv", "archive", "old").code == 0
-    assert shell.moot("send", "--conv", "build", "hello @arya").code == 0
-    assert shell.moot("backup", "create").code == 0
-    assert shell.moot("export", "build", "-o", str(shell.home / "build.jsonl")).code == 0
-    assert shell.moot("keys", "set", "openrouter.ai", stdin=b"sk-or-0123456789").code == 0
+    assert shell.fresh("conv", "new", "build", "--with", "arya,gendry,quiet").code == 0
+    assert shell.fresh("conv", "new", "old").code == shell.fresh("conv", "archive", "old").code == 0
+    assert shell.fresh("send", "--conv", "build", "hello @arya").code == 0
+    assert shell.fresh("backup", "create").code == 0
+    assert shell.fresh("export", "build", "-o", str(shell.home / "build.jsonl")).code == 0
+    assert shell.fresh("keys", "set", "openrouter.ai", stdin=b"sk-or-0123456789").code == 0
     return shell.home
 
 
@@ -152,6 +152,14 @@ def test_help_begins_with_two_examples(moot: Moot, name: str, command: click.Com
     told = moot(*name.split(), "-h")
     assert told.out.startswith(f"Examples:\n  {command.examples[0]}\n")
     assert all(example.split()[0] == "moot" for example in command.examples)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_starts_from_nothing(shell: Shell, name: str) -> None:
+    """Most tests type into a process in which all of them are loaded; each has to find its own way too."""
+    told = shell.fresh(name, "-h")
+    assert (told.code, told.err) == (0, "")
+    assert told.out
 
 
 def test_the_one_line_help_in_the_table_is_the_commands_own() -> None:
@@ -199,7 +207,7 @@ def test_alone_it_says_what_to_do_first(shell: Shell, tmp_path: Path) -> None:
 
 def test_help_and_version_import_neither_hub_nor_rich(shell: Shell) -> None:
     for word in ("--help", "--version"):
-        told = shell.moot(word, env={"PYTHONPROFILEIMPORTTIME": "1"})
+        told = shell.fresh(word, env={"PYTHONPROFILEIMPORTTIME": "1"})
         assert told.code == 0
         imported = {line.rpartition("|")[2].strip() for line in told.err.splitlines()}
         assert "click" in imported

@@ -68,7 +68,7 @@ class Session:
     ) -> Told:
         told = {"session_id": "s1", "cwd": str(self.folder), "hook_event_name": event, **facts}
         words = ("mcp", "hook", "--client", client, event)
-        return self.shell.moot(*words, stdin=json.dumps(told).encode(), env=env)
+        return self.shell.fresh(*words, stdin=json.dumps(told).encode(), env=env)
 
     def turns(self) -> list[str]:
         async def work(hub: Hub) -> list[str]:
