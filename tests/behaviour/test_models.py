@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from moot import Hub, wiring
+from moot.brains.llm.patience import Patience
+from moot.host.clock import SystemClock
 from moot.settings import Home, load
 from moot.testing.fake_llm import PASS_VARIANTS, Answer, Call, FakeLLM, Fault, Request, Script
 from moot.wiring import configured_agents
@@ -64,7 +66,9 @@ class Team:
 
 @pytest.fixture
 def make_team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    wiring._patience.cache_clear()  # a breaker opened by one test is not the next one's
+    # A breaker opened by one test is not the next one's; how long the pauses are is tests/unit/brains/test_patience.py.
+    patience = Patience(SystemClock(), first_pause=0.02)
+    monkeypatch.setattr(wiring, "_patience", lambda: patience)
 
     @asynccontextmanager
     async def made(script: Script) -> AsyncIterator[Team]:
