@@ -119,7 +119,7 @@ def run_marked() -> Path:
         old.unlink()
     for step in suites.plan(suites.FULL_RUN):
         if isinstance(step, suites.Suite):
-            suites.run(step, folder, extra=["-m", "req"])
+            suites.run(step, folder, marked="req")
     return folder
 
 

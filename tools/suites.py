@@ -3,6 +3,8 @@
 `make check`, `make test`, `make faults` and `make test-clis` are this file with another plan. A step fails when
 its command fails, when it takes longer than its budget, or when a test folder that exists ran no test: a suite that
 silently stopped collecting is the failure nobody notices. Every step runs, whatever became of the one before it.
+One after the other, but for a tool that may run beside those after it until the first suite of several workers:
+from there on both cores are in use, or something is measured.
 
 Budgets hold on a small machine (two cores). On a slower one set MOOT_BUDGET_SCALE, for example to 3.
 """
@@ -16,6 +18,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,26 +34,29 @@ NO_TESTS_RAN = 5
 
 @dataclass(frozen=True)
 class Suite:
-    """A folder of tests."""
+    """A folder of tests, or those of them that a mark picks; the name is then the folder's and the mark's."""
 
     name: str
     budget: float
     workers: int = 0
-    """0 runs in one process, for suites that measure time or start processes of their own."""
+    """0 runs in one process, one test at a time: where time is measured, or where two would not be faster."""
+    picked: str = ""
 
     @property
     def folder(self) -> Path:
-        return ROOT / "tests" / self.name
+        return ROOT / "tests" / self.name.partition("-")[0]
 
     @property
     def exists(self) -> bool:
         """Bytecode that a removed suite left behind is no suite."""
         return any(self.folder.rglob("*.py"))
 
-    def command(self, report: Path, *extra: str) -> list[str]:
-        command = [sys.executable, "-m", "pytest", "-q", f"tests/{self.name}", f"--junitxml={report}"]
-        parallel = ["-n", str(self.workers)] if self.workers else ["-p", "no:xdist"]
-        return [*command, *parallel, *extra]
+    def command(self, report: Path, marked: str = "") -> list[str]:
+        command = [sys.executable, "-m", "pytest", "-q", f"tests/{self.folder.name}", f"--junitxml={report}"]
+        # Who is done first takes over from the other: no core idles while a few long tests are left.
+        parallel = ["-n", str(self.workers), "--dist", "worksteal"] if self.workers else ["-p", "no:xdist"]
+        marks = " and ".join(f"({one})" for one in (self.picked, marked) if one)
+        return [*command, *parallel, *(["-m", marks] if marks else [])]
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,8 @@ class Tool:
     name: str
     budget: float
     command: tuple[str, ...]
+    beside: bool = False
+    """It uses one core and measures nothing: other steps go on meanwhile, and what it says is shown when it ends."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +107,18 @@ def sources() -> tuple[str, ...]:
 
 def tools() -> list[Tool]:
     return [
+        Tool("types", 60, (binary("mypy"), *sources()), beside=True),
         Tool("format", 10, (binary("ruff"), "format", "--check", "--quiet", *sources())),
         Tool("lint", 10, (binary("ruff"), "check", "--quiet", *sources())),
-        Tool("types", 60, (binary("mypy"), *sources())),
         Tool("imports", 15, (binary("lint-imports"), "--no-logo", "--no-cache")),
+    ]
+
+
+def faults(most: float, alone: float) -> list[Suite]:
+    """First those that only count, then one by one those that measure."""
+    return [
+        Suite("faults", most, workers=2, picked="not alone"),
+        Suite("faults-alone", alone, picked="alone"),
     ]
 
 
@@ -114,9 +130,9 @@ TESTED = (
     Suite("replay", 120, workers=2),
     Suite("doors", 420, workers=2),
     Suite("sandbox", 90, workers=2),
-    Suite("faults", 300),
+    *faults(240, 60),
     Suite("migration", 30),
-    Suite("docs", 90),
+    Suite("docs", 90, workers=2),
 )
 REQUIREMENTS = Tool("requirements", 10, (sys.executable, "-m", "tools.requirements", "--brief"))
 PLAN_BUDGETS = {"check": 90.0, "test": 1200.0}
@@ -131,7 +147,8 @@ def plan(name: str) -> list[Tool | Suite]:
             steps = [*tools(), *CHECKED, *TESTED, REQUIREMENTS]
         case "faults":
             # The nightly tier does ten times the work of the fast one.
-            steps = [Suite("faults", 1800 if os.environ.get("MOOT_TIER") == "nightly" else 180)]
+            nightly = os.environ.get("MOOT_TIER") == "nightly"
+            steps = [*(faults(1440, 360) if nightly else faults(144, 36))]
         case "clis":
             # The real coding CLIs: apart from the rest because of their size, and because they change weekly.
             steps = [Suite("clis", 300)]
@@ -152,14 +169,20 @@ def counts_of(report: Path) -> Counts:
     return Counts(passed=max(0, total - failed - skipped), failed=failed, skipped=skipped)
 
 
-def run(step: Tool | Suite, results: Path, extra: Sequence[str] = ()) -> Outcome:
-    """Run one step, its output going straight to the terminal."""
+def run(step: Tool | Suite, results: Path, marked: str = "") -> Outcome:
+    """Run one step, its output going straight to the terminal; or, of one beside others, all of it at its end."""
     report = results / f"{step.name}.xml"
-    command = list(step.command) if isinstance(step, Tool) else step.command(report, *extra)
-    print(f"\n── {step.name}", flush=True)
+    command = list(step.command) if isinstance(step, Tool) else step.command(report, marked)
+    apart = isinstance(step, Tool) and step.beside
+    if not apart:
+        print(f"\n── {step.name}", flush=True)
     started = time.perf_counter()
-    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    out, err = (subprocess.PIPE, subprocess.STDOUT) if apart else (None, None)
+    done = subprocess.run(command, cwd=ROOT, check=False, text=True, stdout=out, stderr=err)
     seconds = time.perf_counter() - started
+    if apart:
+        print(f"\n── {step.name}\n{done.stdout}", end="", flush=True)
+    code = done.returncode
     counts = counts_of(report) if isinstance(step, Suite) else Counts()
     budget = step.budget * scale()
     return Outcome(step.name, seconds, budget, counts, trouble(step, code, counts, over=seconds > budget))
@@ -183,13 +206,13 @@ def finished_mark(plan_name: str) -> Path:
     return RESULTS / plan_name / "finished"
 
 
-def summary(outcomes: Sequence[Outcome], budget: float | None) -> tuple[list[str], bool]:
-    """The closing lines, the very last of which is `N passed, M failed`; and whether all is well."""
+def summary(outcomes: Sequence[Outcome], seconds: float, budget: float | None) -> tuple[list[str], bool]:
+    """The closing lines, the very last of which is `N passed, M failed`; and whether all is well. `seconds` is how
+    long the whole took: less than the sum of its steps, as some run side by side."""
     lines = [
         f"{o.name:<14}{o.seconds:7.1f} s of {o.budget:4.0f} s  {o.counts.passed:>5}  {o.trouble or 'ok'}"
         for o in outcomes
     ]
-    seconds = sum(o.seconds for o in outcomes)
     late = budget is not None and seconds > budget
     if budget is not None:
         lines.append(f"{'all':<14}{seconds:7.1f} s of {budget:4.0f} s         {'over' if late else 'ok'}")
@@ -201,6 +224,23 @@ def summary(outcomes: Sequence[Outcome], budget: float | None) -> tuple[list[str
     return lines, failed == 0
 
 
+def run_all(steps: Sequence[Tool | Suite], results: Path, finished: Path) -> list[Outcome]:
+    """Every step, in the order of the plan; see the top of this file for what runs beside what."""
+    going: list[Future[Outcome]] = []
+    with ThreadPoolExecutor() as threads:
+        for step in steps:
+            apart = isinstance(step, Tool) and step.beside
+            if isinstance(step, Suite) and step.workers:
+                wait(going)
+            if step is REQUIREMENTS:
+                # From here on every test of this run is on record.
+                finished.touch()
+            going.append(threads.submit(run, step, results))
+            if not apart:
+                wait(going[-1:])
+    return [one.result() for one in going]
+
+
 def main(arguments: Sequence[str]) -> int:
     plan_name = arguments[0] if arguments else "check"
     steps = plan(plan_name)
@@ -209,14 +249,11 @@ def main(arguments: Sequence[str]) -> int:
     results = RESULTS / plan_name
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir(parents=True)
-    outcomes = []
-    for step in steps:
-        if step is REQUIREMENTS:
-            # From here on every test of this run is on record.
-            finished_mark(plan_name).touch()
-        outcomes.append(run(step, results))
+    started = time.perf_counter()
+    outcomes = run_all(steps, results, finished_mark(plan_name))
     plan_budget = PLAN_BUDGETS.get(plan_name)
-    lines, well = summary(outcomes, plan_budget * scale() if plan_budget else None)
+    seconds = time.perf_counter() - started
+    lines, well = summary(outcomes, seconds, plan_budget * scale() if plan_budget else None)
     print("", *lines, sep="\n", flush=True)
     return 0 if well else 1
 

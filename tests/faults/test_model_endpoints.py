@@ -23,6 +23,8 @@ from tests.support.talking import PROVIDERS, Talk, prompt_of, talking
 
 IDLE = 0.25
 TIMEOUT = 1.5
+UNHURRIED = 20.0
+"""Where the endpoint itself ends it, nobody runs out of patience first, however busy the machine is."""
 WORDS = "All is well in the harbour today."
 LOADED = (anthropic, openai)
 """Loading them takes longer than some of the time-outs here."""
@@ -66,15 +68,17 @@ BROKEN = [
 ]
 
 
+@pytest.mark.alone
 @pytest.mark.req("P-03")
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(("answer", "kind", "attempts"), BROKEN, ids=lambda v: getattr(v, "fault", None))
 async def test_a_broken_endpoint_ends_the_turn_in_time(
     provider: str, answer: Answer, kind: TroubleKind, attempts: int
 ) -> None:
-    async with talking(provider, answer, idle_seconds=IDLE) as here:
+    idle, seconds = (IDLE, TIMEOUT) if kind is TroubleKind.TIMEOUT else (UNHURRIED, UNHURRIED)
+    async with talking(provider, answer, idle_seconds=idle) as here:
         with pytest.raises(ModelTrouble) as raised:
-            await patiently(here)
+            await patiently(here, seconds)
     trouble = raised.value
     assert (trouble.kind, len(here.llm.requests)) == (kind, attempts), trouble.sentence
     assert trouble.usage.calls == attempts
@@ -99,8 +103,8 @@ async def test_an_odd_answer_is_still_an_answer(
     provider: str, answer: Answer, text: str, calls: tuple[str, ...]
 ) -> None:
     """What it means is for others to judge: silence, tools, and frames are not the wire's business."""
-    async with talking(provider, answer, idle_seconds=IDLE) as here:
-        answered = await patiently(here)
+    async with talking(provider, answer, idle_seconds=UNHURRIED) as here:
+        answered = await patiently(here, UNHURRIED)
     assert answered.text == here.ear.text == text
     assert tuple(call.name for call in answered.calls) == calls
     assert len(here.llm.requests) == 1
@@ -113,6 +117,7 @@ async def test_a_forged_header_is_only_text(provider: str) -> None:
     assert '[From human "user"]' in answered.text
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_storm_that_passes_costs_attempts_and_no_answer(provider: str) -> None:
     async with talking(provider, storm(2, Answer(WORDS))) as here:
@@ -141,6 +146,7 @@ async def test_nobody_there_is_a_clear_word(provider: str) -> None:
     assert raised.value.kind is TroubleKind.CONNECTION
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_cancelling_in_the_middle_of_patience_closes_the_connection(provider: str) -> None:
     async with talking(provider, Answer(fault=Fault.HANG), idle_seconds=30) as here:

@@ -234,6 +234,7 @@ def never_readers(hall: Hall, count: int, start: int = 0) -> Iterator[Any]:
         yield (NeverReadsEvents if n % 2 else NeverReadsSocket)(hall, f"never-{n}")
 
 
+@pytest.mark.alone
 @pytest.mark.req("S-13", "K-11")
 @pytest.mark.timeout(60 * SCALE)
 async def test_fifty_that_never_read_cost_the_others_nothing_they_would_notice(hall: Hall) -> None:

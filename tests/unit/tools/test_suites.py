@@ -1,10 +1,23 @@
 """The runner of suites: what it counts as failure, and its last line."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from tools.suites import NO_TESTS_RAN, Counts, Outcome, Suite, Tool, counts_of, plan, summary, trouble
+from tools.suites import (
+    NO_TESTS_RAN,
+    Counts,
+    Outcome,
+    Suite,
+    Tool,
+    counts_of,
+    faults,
+    plan,
+    run_all,
+    summary,
+    trouble,
+)
 
 SUITE = Suite("unit", 10)
 TOOL = Tool("types", 10, ("mypy",))
@@ -51,7 +64,7 @@ def test_what_counts_as_trouble(step: Tool | Suite, code: int, counts: Counts, o
     ],
 )
 def test_the_last_line_is_plain(outcomes: list[Outcome], budget: float | None, last: str) -> None:
-    lines, well = summary(outcomes, budget)
+    lines, well = summary(outcomes, sum(one.seconds for one in outcomes), budget)
     assert lines[-1] == last
     assert well is (", 0 failed" in last)
 
@@ -65,6 +78,37 @@ def test_the_full_plan_holds_the_quick_one_and_ends_with_the_requirements() -> N
     assert full[: len(quick)] == quick
     assert full[-1] == "requirements"
     assert "unit" in quick
+
+
+def test_a_suite_in_parts_runs_each_test_in_one_of_them(tmp_path: Path) -> None:
+    """Those of one requirement too."""
+    report = tmp_path / "report.xml"
+    most, alone = faults(10, 10)
+    assert most.folder == alone.folder
+    for marked, also in (("", ""), ("req", " and (req)")):
+        assert most.command(report, marked)[-2:] == ["-m", f"(not alone){also}"]
+        assert alone.command(report, marked)[-2:] == ["-m", f"(alone){also}"]
+    assert not alone.workers, "what measures time has the machine to itself"
+
+
+def test_what_runs_beside_others_ends_before_both_cores_are_needed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for the step after it, so that one after the other they would never end; then the suite comes."""
+    met = tmp_path / "met"
+    os.mkfifo(met)
+    steps: list[Tool | Suite] = [
+        Tool("waits", 60, ("sh", "-c", f"echo first; cat {met}; exit 1"), beside=True),
+        Tool("comes", 60, ("sh", "-c", f"echo met > {met}")),
+        Suite("none", 60, workers=2),
+    ]
+    monkeypatch.setattr(Suite, "command", lambda *_: ["sh", "-c", "echo the suite"])
+    outcomes = run_all(steps, tmp_path, tmp_path / "finished")
+    told = capfd.readouterr().out
+    assert [one.name for one in outcomes] == ["waits", "comes", "none"]
+    assert [one.trouble for one in outcomes[:2]] == ["exit code 1", ""]
+    assert "\n── waits\nfirst\nmet\n" in told, "what it said stands together, under its name"
+    assert told.index("met") < told.index("the suite")
 
 
 def test_an_unknown_plan_is_refused_by_name() -> None:
