@@ -63,6 +63,7 @@ METHODS = frozenset(
         "agents.change",
         "agents.create",
         "agents.get",
+        "agents.hook_said",
         "agents.hooked",
         "agents.interrupt",
         "agents.issue_token",
