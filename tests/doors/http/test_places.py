@@ -10,6 +10,7 @@ from moot.doors.http import places
 from moot.doors.http.fan import Fan
 from moot.doors.http.metrics import Meters
 from moot.doors.http.places import Places
+from moot.doors.open_at_once import OpenAtOnce
 from tests.doors.http.test_events import Reader, following, say
 from tests.doors.http.world import World
 
@@ -86,7 +87,7 @@ async def test_who_came_while_members_were_being_read_hears_everything(
 
 
 async def test_who_reads_ahead_of_the_pump_notes_what_it_comes_to(world: World) -> None:
-    fan = Fan(world.hub, Meters())
+    fan = Fan(world.hub, Meters(), OpenAtOnce(1))
     begin = fan.position = world.hub.position
 
     async def hear_the_newest() -> frozenset[str]:
@@ -102,7 +103,7 @@ async def test_who_reads_ahead_of_the_pump_notes_what_it_comes_to(world: World) 
 
 
 async def test_what_happened_while_no_pump_ran_is_not_taken_for_unchanged(world: World) -> None:
-    fan = Fan(world.hub, Meters())
+    fan = Fan(world.hub, Meters(), OpenAtOnce(1))
     begin = world.hub.position
     await say(world, "one")
     [posted] = [event for event in (await world.hub.past(begin)).events if event.type == MESSAGES]

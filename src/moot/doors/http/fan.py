@@ -16,12 +16,11 @@ from moot.doors.access import HOUSE, Action, Place, Principal, Standing, may
 from moot.doors.http.line import Lent, chunked
 from moot.doors.http.places import Places
 from moot.doors.http.wording import Said
+from moot.doors.open_at_once import OpenAtOnce
 from moot.hub import Hub
 
 MOST_EVENTS = 256
 MOST_BYTES = 1024 * 1024
-MOST_STREAMS = 20
-"""Of one participant; the owner is exempt."""
 COMING = frozenset({"conversation.joined", "conversation.created"})
 """Told to those who are there afterwards."""
 GOING = frozenset({"conversation.left", "conversation.deleted"})
@@ -153,36 +152,29 @@ class Following(Protocol):
 
 
 class Fan:
-    def __init__(self, hub: Hub, meters: Any) -> None:
+    def __init__(self, hub: Hub, meters: Any, open_at_once: OpenAtOnce) -> None:
         self.hub = hub
         self.position = 0
         """The newest stored event that was handed out."""
         self.closing = False
+        self.count = 0
+        """Streams and sockets that are open."""
         self._meters = meters
+        self._open_at_once = open_at_once
         self._followers: dict[str | None, set[Following]] = {}
         """By the conversation they follow; None for all."""
-        self._streams: dict[str, int] = {}
         self._places = Places(hub)
         self._pump: asyncio.Task[None] | None = None
         meters.count_streams(lambda: self.count)
 
-    @property
-    def count(self) -> int:
-        return sum(self._streams.values())
-
-    def enter(self, who: Principal) -> bool:
-        """One more stream of somebody; False when that is too many."""
-        if who.standing is not Standing.OWNER and self._streams.get(who.id, 0) >= MOST_STREAMS:
-            return False
-        self._streams[who.id] = self._streams.get(who.id, 0) + 1
-        return True
+    def enter(self, who: Principal) -> None:
+        """One more stream of somebody, unless it has too much open."""
+        self._open_at_once.enter(who)
+        self.count += 1
 
     def leave(self, who: Principal) -> None:
-        left = self._streams[who.id] - 1
-        if left:
-            self._streams[who.id] = left
-        else:
-            del self._streams[who.id]
+        self._open_at_once.leave(who)
+        self.count -= 1
 
     def start(self) -> None:
         if self._pump is None:
