@@ -306,7 +306,7 @@ def ready(room: Room, turn: Turn) -> None:
 def refused(room: Room, round_: Round, turn: Turn) -> Round:
     """A brake, a pause or absence kept the turn from being readied: write down which, and for whom."""
     rule = turn.rule or Rule.AWAY
-    newest = max(turn.calls, key=lambda call: call.seq)
+    newest = turn.calls[-1]
     if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
         sender = next((u.agent for u in round_.utterances if u.seq == newest.seq), None)
         name = room.draft.name(sender) if sender else "an agent"
@@ -407,7 +407,7 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, states: frozense
     turn = room.turns.get(agent)
     if turn is not None and turn.state in states:
         seats.cancel(room, turn, rule)
-        explain(room, room.rounds[turn.round], max(turn.calls, key=lambda call: call.seq), rule)
+        explain(room, room.rounds[turn.round], turn.calls[-1], rule)
     for opener, round_ in list(room.rounds.items()):
         dropped = [call for call in round_.line if call.agent == agent]
         if dropped:
