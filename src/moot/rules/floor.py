@@ -66,11 +66,12 @@ def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, pol
 def asks_nobody(room: Room, message: Message, *, polls_others: bool) -> bool:
     """Whether the round of a message whose calls all joined open turns would close as soon as it ran: no other
     is open, and it polls nobody or all are away. It need not be opened; the message's plan says it all."""
-    hybrid = room.settings.reply_strategy is HYBRID
-    if polls_others and not (hybrid and not room.here()):
+    if polls_others and (room.settings.reply_strategy is not HYBRID or room.here()):
         return False
-    others = [round_ for round_ in room.rounds.values() if round_.state is not CLOSED]
-    return not others and message.round == message.seq
+    for round_ in room.rounds.values():
+        if round_.state is not CLOSED:
+            return False
+    return message.round == message.seq
 
 
 def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) -> None:

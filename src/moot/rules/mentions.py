@@ -131,17 +131,16 @@ def _stands_alone(text: str, at: int, name: str) -> bool:
         return False
     if after == "/" and text[end + 1 : end + 2] in _NAME_LETTERS:
         return False
-    return not (_joins(after) or (at > 0 and _joins(text[at - 1])))
+    before = text[at - 1 : at]
+    return not ((not after.isascii() and _joins(after)) or (not before.isascii() and _joins(before)))
 
 
 def _joins(letter: str) -> bool:
-    """Whether a letter outside ASCII belongs to the word beside it.
+    """Whether a letter outside ASCII belongs to the word beside it; an ASCII one is never asked about.
 
     Letters of scripts with case, digits and combining marks do: `@caféteria` does not name caf.
     Scripts that write without spaces do not: `@aryaさん` is arya.
     """
-    if letter.isascii():
-        return False
     return letter.lower() != letter.upper() or letter.isdigit() or category(letter)[0] == "M"
 
 
