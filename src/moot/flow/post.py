@@ -255,15 +255,14 @@ class Called(Struct, frozen=True, gc=False):
 def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None, called: Called) -> None:
     """The calls become turns, or places in line; refused ones are remembered with their rule."""
     calls, blocks = called.calls, called.blocks
-    name = said.author.name
     allowed, refused = calls, []
     if blocks:
         allowed = [call for call in calls if call.agent not in blocks]
         refused = [(call, blocks[call.agent]) for call in calls if call.agent in blocks]
     if not room.takes_rounds:
-        direct.deliver(room, allowed, name)
+        direct.deliver(room, allowed, said.author.name)
         for call, rule in refused:
-            direct.block(room, call, rule, name)
+            direct.block(room, call, rule, said.author.name)
         return
     if inside is not None:
         floor.spoken_in_turn(room, inside, message, allowed)
@@ -273,7 +272,7 @@ def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None,
         if calls or not message.by_agent:
             open_round(room, message, allowed, cap=said.cap, refused=bool(refused))
     for call, rule in refused:
-        floor.refuse(room, message.round, call, rule, name)
+        floor.refuse(room, message.round, call, rule, said.author.name)
 
 
 def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, refused: bool) -> None:

@@ -108,7 +108,9 @@ def will_read(room: Room, turn: Turn, seq: int) -> bool:
     """Whether a turn not yet begun will reach a message: in parallel it may end where the others ended."""
     if turn.state not in UNCLAIMED:
         return False
-    shared_hi = room.rounds[turn.round].shared_hi if turn.shared and not turn.late else 0
+    if not turn.shared or turn.late:
+        return True
+    shared_hi = room.rounds[turn.round].shared_hi
     return not shared_hi or seq <= shared_hi
 
 

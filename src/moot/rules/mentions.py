@@ -31,6 +31,8 @@ _name_at = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*").match
 _NAME_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 # Before the "@": the middle of an address, a path or a word; a backslash is Markdown's "as is".
 _GLUED_BEFORE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+@-\\")
+# Behind the name: what surely ends it, and nearly always does.
+_ENDS = frozenset(("", *" \n,:;!?()'\""))
 
 
 def parse(text: str) -> tuple[str, ...]:
@@ -47,17 +49,17 @@ def parse(text: str) -> tuple[str, ...]:
         if at < 0:
             break
         end = at + 1
-        if at == 0 or text[at - 1] not in _GLUED_BEFORE or _opens_emphasis(text, at):
+        plain = at == 0 or text[at - 1].isspace()
+        if plain or text[at - 1] not in _GLUED_BEFORE or _opens_emphasis(text, at):
             run = _name_at(text, end)
             if run is not None:
                 end = run.end()
                 name = run[0].rstrip(".").lower()
-                if name not in found and _stands_alone(text, at, name):
-                    inside = False
-                    if at > 0 and not text[at - 1].isspace():
-                        urls = urls or _Urls(text)
-                        inside = urls.reach(at)
-                    if not inside:
+                if plain and text[end : end + 1] in _ENDS and len(name) <= LONGEST:
+                    found[name] = None
+                elif name not in found and _stands_alone(text, at, name):
+                    urls = urls or _Urls(text)
+                    if plain or not urls.reach(at):
                         found[name] = None
         at = text.find("@", end)
     return tuple(found)
