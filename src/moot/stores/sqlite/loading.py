@@ -108,9 +108,10 @@ class Loading:
         wanted = Wanted(scopes)
         self._named_turns(desk, wanted)
         here = self._conversations(desk, wanted)
-        self._people(desk, wanted, here)
+        strange = [where for where in here if where not in desk.peopled]
+        self._people(desk, wanted, strange)
+        self._pairs(desk, strange)
         self._chains(desk, wanted, here)
-        self._pairs(desk, here)
         self._messages(desk, wanted)
         if wanted.tokens:
             for token in rows.TOKENS.many(self._get(LOAD.tokens, wanted.tokens)):
@@ -194,9 +195,8 @@ class Loading:
         for where in missing:
             desk.rounds_of[where] = dict(sorted(desk.rounds_of[where].items()))
 
-    def _people(self, desk: KeptDesk, wanted: Wanted, here: list[ConversationId]) -> None:
+    def _people(self, desk: KeptDesk, wanted: Wanted, strange: list[ConversationId]) -> None:
         execute = self._connection.execute
-        strange = [where for where in here if where not in desk.peopled]
         ids = set().union(*[desk.members_of[where] for where in strange]) - desk.participants.keys()
         desk.peopled.update(strange)
         names = wanted.names - desk.names.keys()
@@ -233,10 +233,10 @@ class Loading:
             shape = self._connection.execute(LOAD.root, (root,)).get
             return None if shape is None else rows.ROOTS.one(shape)
 
-    def _pairs(self, desk: KeptDesk, here: list[ConversationId]) -> None:
+    def _pairs(self, desk: KeptDesk, strange: list[ConversationId]) -> None:
         """Between two agents that talk alone, both ways."""
         wanted: defaultdict[ParticipantId, list[ParticipantId]] = defaultdict(list)
-        for where in here:
+        for where in strange:
             if desk.conversations[where].kind in PAIRED:
                 agents = [who for who in desk.members_of[where] if desk.participants[who].speaks_in_turns]
                 for pair in permutations(agents, 2):
