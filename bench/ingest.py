@@ -21,7 +21,7 @@ import uvicorn
 from msgspec import Struct, json
 
 from bench.posts import USER, open_store
-from bench.raw import CALLS, CONVERSATION, EVENT, HASH, MESSAGE, PLAN, PROBE, TURN, RawWriter
+from bench.raw import CALLS, CONVERSATION, EVENT, HASH, MESSAGE, NOW, PLAN, PROBE, TURN, RawWriter
 from moot.flow import post
 from moot.hub.tuned import run, tune_process
 
@@ -68,8 +68,8 @@ async def by_aiosqlite(home: Path) -> tuple[Write, list[str]]:
             row = (room, seq, "user", "human", text, f"{room}:{seq}", 0, 0, '["b"]', 0, "", 1, None, seq, 0, "{}", PLAN,
                    f"k{number}", HASH, seq, HASH)  # fmt: skip
             await db.execute(MESSAGE, row)
-            await db.execute(CONVERSATION, (seq + 1, HASH, seq, 0, seq, room))
-            await db.execute(TURN, (CALLS, "must", turns[room]))
+            await db.execute(CONVERSATION, (seq + 1, HASH, seq, NOW, seq, room))
+            await db.execute(TURN, (CALLS[seq % 2], "must", turns[room]))
             await db.execute(EVENT, ("message.posted", 0, room, "user", seq, None, None, number))
             await db.execute("COMMIT")
         return {"id": f"{room}:{seq}", "seq": seq}

@@ -26,7 +26,12 @@ EVENT = "INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id)
 TURN = "UPDATE turns SET calls = ?, duty = ? WHERE id = ?"
 HASH = "0" * 64
 PLAN = '[[["b","must","mention"]],["observes","away"]]'
-CALLS = "[" + ",".join(['["b",1234,true,1,0,"c0k3v9z8x2ab4qd:1234","mention",1,0.0]'] * 8) + "]"
+NOW = 1_800_000_000_000_000
+CALLS = tuple(
+    "[" + ",".join([f'["b",{seq},true,1,0,"c0k3v9z8x2ab4qd:{seq}","mention",0,0.0]'] * 8) + "]"
+    for seq in (1234, 1235)
+)
+"""Two, taken in turn: a row that is written as it was is left alone by SQLite, and ours are never as they were."""
 
 
 class RawWriter:
@@ -100,11 +105,9 @@ class RawWriter:
             db.execute(PROBE, ("user", key)).fetchone()
             seq = self._seq[where]
             self._seq[where] = seq + 1
-            messages.append((where, seq, "user", "human", text, f"{where}:{seq}", 0, 1_800_000_000_000_000, '["b"]', 0,
+            messages.append((where, seq, "user", "human", text, f"{where}:{seq}", 0, NOW, '["b"]', 0,
                              "", 1, None, seq, 0, "{}", PLAN, key, HASH, seq, HASH))  # fmt: skip
-            events.append(
-                ("message.posted", 1_800_000_000_000_000, where, "user", seq, None, None, self._event)
-            )
+            events.append(("message.posted", NOW, where, "user", seq, None, None, self._event))
             self._event += 1
             touched[where] = seq
             acks.append((done, seq))
@@ -112,8 +115,8 @@ class RawWriter:
             db.execute("COMMIT")
             return acks
         db.executemany(MESSAGE, messages)
-        db.executemany(CONVERSATION, [(s + 1, HASH, s, 0, s, where) for where, s in touched.items()])
-        db.executemany(TURN, [(CALLS, "must", self._turns[where]) for where in touched])
+        db.executemany(CONVERSATION, [(s + 1, HASH, s, NOW, s, where) for where, s in touched.items()])
+        db.executemany(TURN, [(CALLS[s % 2], "must", self._turns[where]) for where, s in touched.items()])
         db.executemany(EVENT, events)
         db.execute("COMMIT")
         return acks
@@ -122,12 +125,12 @@ class RawWriter:
         db, seq = self._db, self._seq[where]
         self._seq[where] = seq + 1
         db.execute(PROBE, ("user", key)).fetchone()
-        row = (where, seq, "user", "human", text, f"{where}:{seq}", 0, 1_800_000_000_000_000, '["b"]', 0, "", 1,
+        row = (where, seq, "user", "human", text, f"{where}:{seq}", 0, NOW, '["b"]', 0, "", 1,
                None, seq, 0, "{}", PLAN, key, HASH, seq, HASH)  # fmt: skip
         db.execute(MESSAGE, row)
-        db.execute(CONVERSATION, (seq + 1, HASH, seq, 0, seq, where))
-        db.execute(TURN, (CALLS, "must", self._turns[where]))
-        db.execute(EVENT, ("message.posted", 0, where, "user", seq, None, None, self._event))
+        db.execute(CONVERSATION, (seq + 1, HASH, seq, NOW, seq, where))
+        db.execute(TURN, (CALLS[seq % 2], "must", self._turns[where]))
+        db.execute(EVENT, ("message.posted", NOW, where, "user", seq, None, None, self._event))
         self._event += 1
         return seq
 

@@ -25,6 +25,7 @@ from bench.raw import (
     EVENT,
     HASH,
     MESSAGE,
+    NOW,
     PLAN,
     PROBE,
     TURN,
@@ -140,12 +141,14 @@ async def connection_per_call(producers: int, total: int) -> float:
                 await db.execute(PROBE, ("user", f"k{number}"))
                 found = await db.execute("SELECT next_seq FROM conversations WHERE id = ?", (where,))
                 seq = (await found.fetchone())[0]  # type: ignore[index]
-                row = (where, seq, "user", "human", TEXT, f"{where}:{seq}", 0, 0, '["b"]', 0, "", 1, None, seq, 0,
+                row = (where, seq, "user", "human", TEXT, f"{where}:{seq}", 0, NOW, '["b"]', 0, "", 1, None, seq, 0,
                        "{}", PLAN, f"k{next(numbers)}", HASH, seq, HASH)  # fmt: skip
                 await db.execute(MESSAGE, row)
-                await db.execute(CONVERSATION, (seq + 1, HASH, seq, 0, seq, where))
-                await db.execute(TURN, (CALLS, "must", TURNS[where]))
-                await db.execute(EVENT, ("message.posted", 0, where, "user", seq, None, None, next(numbers)))
+                await db.execute(CONVERSATION, (seq + 1, HASH, seq, NOW, seq, where))
+                await db.execute(TURN, (CALLS[seq % 2], "must", TURNS[where]))
+                await db.execute(
+                    EVENT, ("message.posted", NOW, where, "user", seq, None, None, next(numbers))
+                )
                 await db.commit()
 
         return await produce(one, producers, total)

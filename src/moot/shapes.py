@@ -400,7 +400,7 @@ class Hooked(Shape, frozen=True):
     """As the session starts: conversations in which something waits."""
     found: Handed = Handed()
     first: bool = False
-    """No hook of this session has run before."""
+    """No hook of this session has spoken before."""
 
 
 class Arrival(Shape, frozen=True):

@@ -1,20 +1,27 @@
 """What a client on the hub's socket may count on when the hub is not there yet, not a hub, or no longer there."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import uvloop
+from msgspec import json
 
+from moot.cli.doors import open_doors
+from moot.cli.shim import Shim
 from moot.client import RemoteHub, line
 from moot.errors import HubAbsent
 from moot.host.pings import Line, Socket, connect
 from moot.hub import Hub
 from moot.hub.calls import Calls
 from moot.hub.neighbours import Neighbours
+from moot.settings import Home
 from moot.testing import ManualClock
+from tests.support.waiting import until
 
 
 def nothing(*_: Any) -> None:
@@ -70,3 +77,112 @@ def test_hub_and_client_speak_on_uvloop(tmp_path: Path) -> None:
             return [message.text for message in await there.newest("room")]
 
     assert uvloop.run(both()) == ["hello"]
+
+
+# --- a hub that is being stopped -------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def stopping(tmp_path: Path) -> AsyncIterator[AsyncExitStack]:
+    """A hub with a socket, as it is when its doors are shut already; it goes when the stack is closed."""
+    (tmp_path / "moot.toml").write_text("[hub]\nport = 0\n", encoding="utf-8")
+    async with AsyncExitStack() as opened:
+        hub = await opened.enter_async_context(Hub.open(tmp_path, socket=tmp_path / "run" / "hub.sock"))
+        await hub.agents.create("bob", external=True)
+        async with open_doors(hub, Home(tmp_path), {}):
+            await visited(tmp_path)
+        yield opened
+
+
+async def visited(home: Path) -> None:
+    """Somebody comes in by a door of the hub, and goes."""
+    connection = line.Connection()
+    await connection.open(home / "run" / "hub.sock")
+    try:
+        await connection.visit("mcp", nothing, name="bob")
+    finally:
+        await connection.close()
+
+
+@pytest.mark.usefixtures("stopping")
+async def test_a_hub_that_is_being_stopped_lets_nobody_in_and_keeps_nobody_waiting(tmp_path: Path) -> None:
+    async with asyncio.timeout(10), RemoteHub.open(tmp_path / "run" / "hub.sock") as there:
+        with pytest.raises(HubAbsent, match='has no door "mcp" open'):
+            await visited(tmp_path)
+        assert (await there.acting_as("bob").wait(timeout=60)).messages == ()
+        assert (await there.send("bob", "in time")).seq == 1, "what needs no waiting is done"
+
+
+async def test_what_a_hub_was_asked_and_did_not_answer_before_it_went_is_told_so(
+    tmp_path: Path, stopping: AsyncExitStack
+) -> None:
+    socket = tmp_path / "run" / "hub.sock"
+    async with asyncio.timeout(10), RemoteHub.open(socket) as there:
+        asking = asyncio.ensure_future(there.ask("bob", "well?", timeout=60))
+        await until(lambda: there.turns(agent="bob"), lambda turns: len(turns) == 1)
+        await stopping.aclose()
+        with pytest.raises(HubAbsent, match="has gone while it was asked"):
+            await asking
+        with pytest.raises(HubAbsent, match="the hub has gone"):
+            await there.turns(agent="bob")
+        with pytest.raises(HubAbsent, match="no hub answers"):
+            async with RemoteHub.open(socket):
+                raise AssertionError("nobody is there")
+
+
+async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp_path: Path) -> None:
+    touched: list[str] = []
+
+    async def post(**given: Any) -> None:
+        touched.append("store")
+
+    people: Any = SimpleNamespace()
+    neighbours = Neighbours(
+        tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, live=nothing, lost=nothing
+    )
+    calls = Calls(SimpleNamespace(name="user", position=0, post=post, openers={}))
+    await neighbours.listen()
+    neighbours.answer_with(calls)
+    connection = line.Connection()
+    async with asyncio.timeout(10):
+        await connection.open(tmp_path / "hub.sock")
+        await connection.call("post", object, line.Voice())
+        await calls.close()
+        with pytest.raises(HubAbsent, match="is being stopped") as refused:
+            await connection.call("post", object, line.Voice())
+        with pytest.raises(HubAbsent, match="is being stopped"):
+            await connection.visit("mcp", nothing)
+        await connection.close()
+        await neighbours.close()
+    assert refused.value.retry_after_ms
+    assert touched == ["store"]
+
+
+@pytest.mark.usefixtures("stopping")
+async def test_a_coding_agents_line_to_a_hub_that_is_being_stopped_finds_another_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[bytes] = []
+    let_go: list[line.Connection] = []
+    close = line.Connection.close
+
+    async def closed(connection: line.Connection) -> None:
+        let_go.append(connection)
+        await close(connection)
+
+    monkeypatch.setattr(line.Connection, "close", closed)
+    params = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+
+    async def lines() -> AsyncIterator[bytes]:
+        yield json.encode(first)
+
+    async with asyncio.timeout(20):
+        await Shim(Home(tmp_path), {"name": "bob"}, said.append).run(lines())
+    [answer] = [json.decode(one) for one in said]
+    assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (1, "moot")
+    assert len(let_go) == 1, "of the hub that had no door for it"

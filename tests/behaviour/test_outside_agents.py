@@ -290,6 +290,7 @@ async def test_what_hooks_handed_over_is_not_handed_over_again_by_the_sessions_s
         await hub.send("x", "one")
         told = await hub.agents.hooked("x", "UserPromptSubmit")
         assert [m.text for m in told.found.messages] == ["one"]
+        await hub.agents.hook_said("x", handed=told.found.handed)
         assert (await x.check(handed=())).messages == (), "the model has read it"
         assert await turn_states(hub, "x") == ["passed"]
 
@@ -299,13 +300,43 @@ async def test_a_new_session_is_given_again_what_hooks_gave_the_last_one(tmp_pat
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
         await hub.send("x", "one")
-        await hub.agents.hooked("x", "Stop")
+        told = await hub.agents.hooked("x", "Stop")
+        await hub.agents.hook_said("x", handed=told.found.handed)
         assert (await hub.agents.hooked("x", "SessionStart")).waiting == 1
         assert [m.text for m in (await x.check(handed=())).messages] == ["one"]
-        again = await hub.agents.hooked("x", "UserPromptSubmit")
-        assert [m.text for m in again.found.messages] == ["one"]
+        assert (await hub.agents.hooked("x", "Stop")).found.messages == (), "it asked, and has read it"
+        assert await turn_states(hub, "x") == ["passed"]
+
+
+@pytest.mark.req("J-13")
+@pytest.mark.parametrize("asks", ["hook", "server"])
+async def test_what_a_hook_was_given_and_never_said_is_given_again(tmp_path: Path, asks: str) -> None:
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.send("x", "one")
+        for _ in range(2):
+            told = await hub.agents.hooked("x", "UserPromptSubmit")
+            assert [m.text for m in told.found.messages] == ["one"]
+        again = await x.check(handed=()) if asks == "server" else (await hub.agents.hooked("x", "Stop")).found
+        assert [m.text for m in again.messages] == ["one"]
+        await hub.agents.hook_said("x", handed=again.handed)
         assert (await hub.agents.hooked("x", "Stop")).found.messages == ()
         assert await turn_states(hub, "x") == ["passed"]
+
+
+@pytest.mark.req("J-13")
+async def test_after_a_new_line_to_the_client_hooks_give_again_what_went_over_the_old_one(
+    tmp_path: Path,
+) -> None:
+    """A hub that was killed as it answered: nobody knows whether the answer came through."""
+    async with Hub.open(tmp_path) as hub:
+        x = await comes_in(hub, "x")
+        await hub.agents.hooked("x", "SessionStart")
+        await hub.send("x", "one")
+        assert [m.text for m in (await x.check(handed=())).messages] == ["one"]
+        async with hub.agents.session("x"):
+            told = await hub.agents.hooked("x", "Stop")
+            assert [m.text for m in told.found.messages] == ["one"]
 
 
 async def test_a_moment_that_no_session_has_is_refused(tmp_path: Path) -> None:

@@ -309,6 +309,13 @@ def seq_has_no_gaps(picture: Picture, deeds: Deeds) -> Complaints:
             yield f"{where} has {[message.seq for message in messages]}, its head is {head}"
 
 
+def calls_are_in_order_and_each_once(picture: Picture, deeds: Deeds) -> Complaints:
+    """A turn has the messages it answers to by rising seq: whoever asks for the newest takes the last."""
+    for turn in picture.turns:
+        if any(first.seq >= second.seq for first, second in pairwise(turn.calls)):
+            yield f"turn {turn.id} of {turn.agent} was called by {[call.seq for call in turn.calls]}"
+
+
 def the_audit_chain_holds(player: Player) -> Complaints:
     """Every conversation hashes to what was recorded."""
     picture = player.picture()
@@ -328,6 +335,7 @@ ALWAYS: tuple[Checker, ...] = (
     slots_bound_a_round,
     finishing_is_never_refused,
     seq_has_no_gaps,
+    calls_are_in_order_and_each_once,
 )
 AT_REST: tuple[Checker, ...] = (the_floor_never_sticks, a_persons_mention_is_answered_or_explained)
 WHEN_ALL_ARE_BACK: tuple[Checker, ...] = (*AT_REST, everything_owed_was_covered)

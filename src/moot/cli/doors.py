@@ -10,6 +10,7 @@ from moot.cli.coding.entry import server
 from moot.doors.http.serving import Listening, serving
 from moot.doors.mcp.endpoint import Endpoint
 from moot.doors.mcp.opening import DOOR, opener
+from moot.doors.open_at_once import OpenAtOnce
 from moot.hub import Hub
 from moot.hub.owner import owner_token
 from moot.settings import Home
@@ -20,8 +21,9 @@ async def open_doors(
     hub: Hub, home: Home, facts: dict[str, Any], *, openly: bool = False
 ) -> AsyncIterator[Listening]:
     """Until the block is left; `openly` where tokens may travel without TLS."""
-    mcp = Endpoint()
-    hub.openers[DOOR] = opener(hub)
+    open_at_once = OpenAtOnce(hub.settings.limits.open_at_once)
+    mcp = Endpoint(open_at_once)
+    hub.openers[DOOR] = opener(hub, open_at_once)
     try:
         async with serving(
             hub,
@@ -30,6 +32,7 @@ async def open_doors(
             facts=facts,
             openly=openly,
             beside={"/mcp/": mcp, "/mcp": mcp},
+            open_at_once=open_at_once,
         ) as at:
             try:
                 yield at

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -30,6 +31,10 @@ def hook(session: Session, event: str, client: str, agent: str) -> None:
     from moot.cli.coding import hooking  # noqa: PLC0415  the other verbs do without it
 
     moment = hooking.asked(event, client, sys.stdin.buffer.read(LONGEST), os.environ, agent)
-    answer = hooking.run(session.home_folder(), moment)
-    if answer is not None:
-        click.echo(json.dumps(answer, ensure_ascii=False), color=False)
+    hooking.run(session.home_folder(), moment, _say)
+
+
+def _say(answer: dict[str, Any]) -> None:
+    """To the client, and all the way: what stays in a buffer of ours it will never see."""
+    click.echo(json.dumps(answer, ensure_ascii=False), color=False)
+    sys.stdout.flush()  # fails where there is no standard output at all, with which `echo` is content

@@ -55,7 +55,11 @@ class ThroughHub:
     ) -> ThroughHub:
         line = Connection()
         await line.open(home.hub_sock)
-        number, _ = await line.visit("mcp", heard, **whence)
+        try:
+            number, _ = await line.visit("mcp", heard, **whence)
+        except BaseException:  # it has no door for us, since it is being stopped, or we are
+            await line.close()
+            raise
         line.gone = gone
         return cls(line, number)
 

@@ -75,6 +75,9 @@ class RemoteAgents:
         found: shapes.Hooked = await self._call("hooked", shapes.Hooked, name=name, **options)
         return found
 
+    async def hook_said(self, name: str, *, handed: Sequence[str] = ()) -> None:
+        await self._call("hook_said", object, name=name, handed=list(handed))
+
     async def tokens(self, name: str) -> Tokens:
         found: Tokens = await self._call("tokens", Tokens, name=name)
         return found

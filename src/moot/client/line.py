@@ -82,8 +82,8 @@ class Connection:
     async def call(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
         number = next(self._numbers)
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
-        self._tell({"call": number, "do": method, "as": voice.speaker, "in": voice.turn, "with": named})
         try:
+            self._tell({"call": number, "do": method, "as": voice.speaker, "in": voice.turn, "with": named})
             return decoder(cast(Hashable, answer)).decode(await waiting)
         finally:
             self._awaited.pop(number, None)

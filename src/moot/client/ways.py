@@ -188,6 +188,7 @@ WAYS: Final[dict[str, Way]] = {**OF_HUB, **OF_CONVERSATIONS, **OF_AGENTS}
 NOT_OVER_HTTP: Final = {
     "unsettled": "told with `settled`",
     "agents.arrivals": "who came in by a coding client of the hub's own machine",
+    "agents.hook_said": "what hooks of a coding client on the hub's own machine say",
     "agents.hooked": "what hooks of a coding client on the hub's own machine are told",
     "agents.arrive": "how a door on this machine lets somebody in; over HTTP the owner enrols an agent",
     "agents.seen": "how a door on this machine tells of a client's hooks; over HTTP an open wait is the sign of life",

@@ -71,15 +71,14 @@ def calls(
     human = author.kind not in TAKES_TURNS
     depth = turn.depth + 1 if turn is not None else 1
     too_deep = room.takes_rounds and depth > room.settings.max_depth
-    draft, limits, seq = room.draft, room.draft.at.terms.limits, room.conversation.next_seq
-    root, hop, due = line.chain.id, line.hop, line.due
+    draft, seq = room.draft, room.conversation.next_seq
     for agent, reason in told.agents.items():
-        call = Call(agent, seq, human, depth, hop, root, reason, 0, due)
+        call = Call(agent, seq, human, depth, line.hop, line.chain.id, reason, 0, line.due)
         made.append(call)
-        stop = None if human else brakes.chain_stop(call, line.chain, limits)
+        stop = None if human else brakes.chain_stop(call, line.chain, draft.at.terms.limits)
         if stop is None and too_deep:
             stop = Rule.DEPTH
-        if stop is None and draft.participant(agent).paused:
+        if stop is None and (room.roster.agents.get(agent) or draft.participant(agent)).paused:
             stop = Rule.PAUSED
         if stop is not None:
             blocks[agent] = stop

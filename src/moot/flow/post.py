@@ -17,7 +17,7 @@ from moot.model.change import AppendMessage, Decision
 from moot.model.conversation import MENTION_ONLY
 from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
-from moot.model.message import Message
+from moot.model.message import FIRST_VERSION, Message
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, TAKES_TURNS, Kind, Participant
 from moot.model.permit import Permit
@@ -58,9 +58,9 @@ def posting(author: ParticipantId, conversation: str, text: str, **fields: Any) 
     return Post(author=author, conversation=conversation, text=text, mentions=mentions.parse(text), **fields)
 
 
-def digest(command: Post) -> str:
+def digest(command: Post, text_hash: str) -> str:
     """The fingerprint by which a repeat is told from another body under the same key."""
-    body = (command.conversation, command.text, command.force, command.reply_to, command.intent)
+    body = (command.conversation, text_hash, command.force, command.reply_to, command.intent)
     return sha256(_encode(body)).hexdigest()
 
 
@@ -76,7 +76,10 @@ def scope(command: Post) -> Scope:
 
 def meant(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Every name that mentions may stand for."""
-    return tuple([name for token in tokens for name in mentions.readings(token)])
+    names: tuple[str, ...] = ()
+    for token in tokens:
+        names += mentions.readings(token)
+    return names
 
 
 def decide(command: Post, seen: Seen, at: Moment) -> Decision[Posted]:
@@ -93,7 +96,7 @@ def decide(command: Post, seen: Seen, at: Moment) -> Decision[Posted]:
 
 def replayed(command: Post, before: Message) -> Posted:
     """The same key again: the first message, or a conflict when the body is another."""
-    if before.digest != digest(command):
+    if before.digest != digest(command, audit.text_hash(command.text)):
         raise Conflict(
             f'the idempotency key "{command.key}" was used for another message',
             detail=f"it belongs to {before.id}; nothing was stored",
@@ -111,6 +114,7 @@ class Utterance(Struct, gc=False):
 
     author: Participant
     text: str
+    text_hash: str
     words: address.Words
     cap: int
     turn: Turn | None = None
@@ -135,11 +139,13 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
     if stopped:
         cut_short(room, stopped, command.partials)
+    text_hash = audit.text_hash(command.text)
     message, warnings = say(
         room,
         Utterance(
             author=author,
             text=command.text,
+            text_hash=text_hash,
             words=words,
             cap=command.max_turns or room.settings.max_agent_turns_per_message,
             turn=turn,
@@ -148,7 +154,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
             reply_to=lineage.checked_reply(room, command.reply_to) if command.reply_to else 0,
             intent=command.intent,
             key=command.key,
-            digest=digest(command) if command.key else "",
+            digest=digest(command, text_hash) if command.key else "",
             metadata=command.metadata,
         ),
     )
@@ -164,18 +170,20 @@ def reply(
 ) -> Message:
     """What an agent says at the end of its turn. The caller ends the turn and moves the floor on."""
     seen_to = turn.shared and room.conversation.head > turn.hi
+    text_hash = audit.text_hash(text)
     message, _ = say(
         room,
         Utterance(
             author=room.draft.participant(turn.agent),
             text=text,
+            text_hash=text_hash,
             words=address.Words(mentions=mentions.parse(text)),
             cap=0,
             turn=turn,
             here=True,
             reply_to=reply_to,
             key=key,
-            digest=digest(Post(turn.agent, room.id, text, reply_to=reply_to)) if key else "",
+            digest=digest(Post(turn.agent, room.id, text, reply_to=reply_to), text_hash) if key else "",
             metadata={**metadata, "seen_to": turn.hi} if seen_to else metadata,
         ),
     )
@@ -193,26 +201,28 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
     message = append(
         room,
         links.permit(author.id, author.kind, room.conversation),
-        Message(
-            conversation=room.id,
-            seq=seq,
-            author=author.id,
-            kind=author.kind,
-            text=said.text,
-            root=line.chain.id,
-            hop=line.hop,
-            at=room.now,
-            mentions=told.mentioned,
-            reply_to=said.reply_to,
-            intent=said.intent,
-            turn=turn.id if turn is not None else None,
-            round=round_of(room, author, inside),
-            depth=inside.depth if inside else 0,
-            metadata=_marked(room, said, calls),
-            plan=why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
-            key=said.key,
-            digest=said.digest,
+        Message(  # field by field in their order: naming twenty of them takes as long as the plan
+            room.id,
+            seq,
+            author.id,
+            author.kind,
+            said.text,
+            line.chain.id,
+            line.hop,
+            room.now,
+            told.mentioned,
+            said.reply_to,
+            said.intent,
+            FIRST_VERSION,
+            turn.id if turn is not None else None,
+            round_of(room, author, inside),
+            inside.depth if inside else 0,
+            _marked(room, said, calls),
+            why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
+            said.key,
+            said.digest,
         ),
+        said.text_hash,
     )
     if author.speaks_in_turns and not room.takes_rounds:
         direct.sent(room, author.id, seq)
@@ -245,15 +255,14 @@ class Called(Struct, frozen=True, gc=False):
 def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None, called: Called) -> None:
     """The calls become turns, or places in line; refused ones are remembered with their rule."""
     calls, blocks = called.calls, called.blocks
-    name = said.author.name
     allowed, refused = calls, []
     if blocks:
         allowed = [call for call in calls if call.agent not in blocks]
         refused = [(call, blocks[call.agent]) for call in calls if call.agent in blocks]
     if not room.takes_rounds:
-        direct.deliver(room, allowed, name)
+        direct.deliver(room, allowed, said.author.name)
         for call, rule in refused:
-            direct.block(room, call, rule, name)
+            direct.block(room, call, rule, said.author.name)
         return
     if inside is not None:
         floor.spoken_in_turn(room, inside, message, allowed)
@@ -263,7 +272,7 @@ def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None,
         if calls or not message.by_agent:
             open_round(room, message, allowed, cap=said.cap, refused=bool(refused))
     for call, rule in refused:
-        floor.refuse(room, message.round, call, rule, name)
+        floor.refuse(room, message.round, call, rule, said.author.name)
 
 
 def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, refused: bool) -> None:
@@ -320,7 +329,10 @@ def _running(room: Room, author: Participant) -> list[Turn]:
 
 def interjected(room: Room, author: Participant, words: address.Words) -> list[Turn]:
     """Running turns that this message stops because their agents want it so (`on_busy`)."""
-    if not _running(room, author):
+    for turn in room.turns.values():
+        if turn.state is RUNNING:
+            break
+    else:
         return []
     running = [turn for turn in stoppable(room, author) if _wants_interrupts(room, turn, author)]
     if running and room.conversation.takes_rounds:
@@ -406,11 +418,12 @@ def notice(room: Room, text: str, metadata: dict[str, Any]) -> Message:
     )
 
 
-def append(room: Room, permit: Permit, message: Message) -> Message:
-    """Give the message its link in the audit chain and its place in the conversation."""
+def append(room: Room, permit: Permit, message: Message, text_hash: str = "") -> Message:
+    """Give the message its link in the audit chain and its place in the conversation. Who has hashed its text
+    already says so."""
     before = room.conversation
     link = before.links + 1
-    linked = audit.message_hash(before.chain, link, message, audit.text_hash(message.text))
+    linked = audit.message_hash(before.chain, link, message, text_hash or audit.text_hash(message.text))
     message = structs.replace(message, link=link, hash=linked)
     room.put_conversation(
         structs.replace(

@@ -21,7 +21,8 @@ from moot.flow.enrol import (
 from moot.flow.session import Sign
 from moot.hub.attendance import arrival, reach_of
 from moot.hub.core import Core
-from moot.hub.hooked import moment
+from moot.hub.handovers import handovers_of
+from moot.hub.hooked import moment, said
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
 from moot.hub.values import check_described
 from moot.model.ids import ParticipantId
@@ -127,6 +128,9 @@ class Agents:
     async def session(self, name: str, *, reach: str = "on-demand", pid: int = 0) -> AsyncIterator[None]:
         """While the block lasts an outside agent is there, and goes with it."""
         who = await self._core.participant(name)
+        handovers_of(self._core.parts.home, who).asked(
+            ()
+        )  # an answer over an earlier line may have been lost
         async with self._core.attendance.session(who, Sign(who.id, reach_of(reach)), pid):
             yield
 
@@ -162,12 +166,19 @@ class Agents:
         self._core.attendance.seen(ParticipantId(id), door)
 
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
-        """A hook of an agent's client runs, at a moment of its session: what it is to hand over there."""
+        """A hook of an agent's client runs, at a moment of its session: what it is to hand over there.
+
+        It counts as read once the hook says so (`hook_said`), and is given again until then.
+        """
         who = await self._core.participant(name)
         if who.kind is not Kind.EXTERNAL:
             raise NotFound(f"{name} is run by this hub, and needs no hook to be woken", ref=name)
         await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
         return await moment(self._core, who, event, again=again, limit=limit)
+
+    async def hook_said(self, name: str, *, handed: Sequence[str] = ()) -> None:
+        """A hook has written to its client what it was to hand over, these turns among it."""
+        said(self._core, await self._core.participant(name), handed)
 
     # --- tokens ------------------------------------------------------------------------------------------
 

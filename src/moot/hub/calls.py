@@ -13,7 +13,7 @@ Below: Hub. Not here: hosting agents, which needs a process of one's own.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeAlias
 
@@ -63,6 +63,7 @@ METHODS = frozenset(
         "agents.change",
         "agents.create",
         "agents.get",
+        "agents.hook_said",
         "agents.hooked",
         "agents.interrupt",
         "agents.issue_token",
@@ -137,6 +138,7 @@ class Calls:
         self._hub = hub
         self._under_way: dict[Peer, dict[Any, asyncio.Task[None]]] = {}
         self._visits: dict[tuple[Peer, int], Visit] = {}
+        self._closing = False
 
     def heard(self, line: Line, peer: Peer) -> None:
         if "call" in line:
@@ -158,6 +160,8 @@ class Calls:
             task.cancel()
 
     async def close(self) -> None:
+        """What is under way ends without an answer; what comes now is refused, and touches nothing any more."""
+        self._closing = True
         tasks = [task for by_number in self._under_way.values() for task in by_number.values()]
         for task in tasks:
             task.cancel()
@@ -165,13 +169,21 @@ class Calls:
 
     def _begin(self, peer: Peer, number: Any, work: Any) -> None:
         mine = self._under_way.setdefault(peer, {})
-        if len(mine) >= MOST_AT_ONCE or not isinstance(number, int):
+        refusal = self._refusal(number, mine)
+        if refusal is not None:
             work.close()
-            peer.tell({"answer": number, "error": _told(BadValue("too many calls at once"))})
+            peer.tell({"answer": number, "error": _told(refusal)})
             return
         task = asyncio.get_running_loop().create_task(work)
         mine[number] = task
         task.add_done_callback(lambda _: mine.pop(number, None))
+
+    def _refusal(self, number: Any, under_way: Sized) -> MootError | None:
+        if self._closing:
+            return HubAbsent("the hub is being stopped", fix=("ask again",), retry_after_ms=1000)
+        if len(under_way) >= MOST_AT_ONCE or not isinstance(number, int):
+            return BadValue("too many calls at once")
+        return None
 
     def _stop(self, peer: Peer, number: Any) -> None:
         task = self._under_way.get(peer, {}).get(number)

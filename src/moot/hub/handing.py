@@ -19,7 +19,7 @@ from moot.flow.claim import CLAIMABLE
 from moot.flow.finish import Finish, Said
 from moot.hub.addresses import is_number, located
 from moot.hub.core import Core
-from moot.hub.handovers import handovers_of, session_of
+from moot.hub.handovers import handovers_of
 from moot.hub.inbox import inbox, is_for
 from moot.hub.outside import correlation, give_back, unheard
 from moot.model.answer import Finished, Receipt
@@ -51,6 +51,11 @@ def asking(who: ParticipantId, limit: int, handed: Sequence[str] | None, held: S
 
 async def check(core: Core, ask: Ask) -> shapes.Handed:
     """What waits for somebody. Asking again says that what was given before is dealt with."""
+    return _noted(core, ask, await given(core, ask))
+
+
+async def given(core: Core, ask: Ask) -> shapes.Handed:
+    """The same, for who tells later that it has reached whom it is for."""
     who = core.known(ask.who)
     if who is None:
         raise NotFound(f"nobody is called {ask.who}", ref=ask.who)
@@ -82,7 +87,7 @@ async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
             except TimeoutError:
                 break
             woken.clear()
-    return found
+    return _noted(core, ask, found)
 
 
 async def _whole(core: Core, ask: Ask) -> shapes.Handed:
@@ -160,8 +165,16 @@ async def _fitting(core: Core, ask: Ask) -> tuple[tuple[TurnId, ...], int]:
 
 def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
     """What hooks of the same session handed over: the model that asks has read it."""
-    who, told = core.known(agent), handovers_of(core.parts.home, agent).read()
-    return told.handed if who is not None and told.session == session_of(who) else ()
+    who = core.known(agent)
+    return () if who is None else handovers_of(core.parts.home, who).read().handed
+
+
+def _noted(core: Core, ask: Ask, found: shapes.Handed) -> shapes.Handed:
+    """For hooks of the same session, which are not to hand over again what its model was given here."""
+    who = core.known(ask.who)
+    if found.handed and who is not None and who.kind is Kind.EXTERNAL:
+        handovers_of(core.parts.home, who).asked(found.handed)
+    return found
 
 
 def _turn_ids(handed: Sequence[str]) -> tuple[TurnId, ...]:

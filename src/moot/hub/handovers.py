@@ -1,11 +1,14 @@
-"""What hooks handed over to an agent's session, noted for the other processes of it: `run/hooks/ID.json`."""
+"""What the model of an agent's session has surely read, noted for the other processes of it: `run/hooks/ID.json`.
+
+Only what is noted counts. Whatever is lost on the way here, a note that was never written or one half written, costs a
+repetition and no message.
+"""
 
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from moot.model.ids import ParticipantId
 from moot.model.participant import Participant
 from moot.settings import Home
 
@@ -15,33 +18,51 @@ class Handovers(Struct, frozen=True):
 
     session: int = 0
     """The process of the session's server; of another session, all this is void."""
-    unread: tuple[str, ...] = ()
-    """An earlier session was given them and left them open: this one has not read them."""
+    greeted: bool = False
+    """A hook of this session has spoken."""
     handed: tuple[str, ...] = ()
-    """Hooks of this session handed them over."""
+    """Hooks of this session wrote them to the client, and said so afterwards."""
+    asked: tuple[str, ...] = ()
+    """It asked, and was given them."""
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        return (*self.handed, *self.asked)
 
 
 class Kept:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, session: int) -> None:
         self._path = path
+        self._session = session
 
     def read(self) -> Handovers:
-        """Nothing, where nothing was noted or it cannot be read: then something is handed out once more."""
+        """Nothing, where nothing was noted for this session or it cannot be read."""
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=Handovers)
+            found = msgspec.json.decode(self._path.read_bytes(), type=Handovers)
         except (OSError, msgspec.DecodeError):
-            return Handovers()
+            return Handovers(self._session)
+        return found if found.session == self._session else Handovers(self._session)
 
-    def write(self, handovers: Handovers) -> None:
-        if handovers == Handovers():
-            self._path.unlink(missing_ok=True)
-            return
+    def begin(self) -> None:
+        """A session starts, or its model has forgotten what it read."""
+        self._write(Handovers(self._session))
+
+    def said(self, handed: tuple[str, ...]) -> None:
+        """A hook has spoken. What was handed over before it has ended by now."""
+        self._write(structs.replace(self.read(), greeted=True, handed=handed))
+
+    def asked(self, given: tuple[str, ...]) -> None:
+        """The session was given turns otherwise; of no interest where no hook has ever run."""
+        if self._path.exists():
+            self._write(structs.replace(self.read(), asked=given))
+
+    def _write(self, handovers: Handovers) -> None:
         self._path.parent.mkdir(mode=0o700, exist_ok=True)
         self._path.write_bytes(msgspec.json.encode(handovers))
 
 
-def handovers_of(home: Home, agent: ParticipantId) -> Kept:
-    return Kept(home.run / "hooks" / f"{agent}.json")
+def handovers_of(home: Home, agent: Participant) -> Kept:
+    return Kept(home.run / "hooks" / f"{agent.id}.json", session_of(agent))
 
 
 def session_of(who: Participant) -> int:

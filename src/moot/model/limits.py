@@ -17,6 +17,7 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     agent_roots_per_hour: int = 60
     message_bytes: int = 262144
     requests_per_second: float = 10.0
+    open_at_once: int = 32
 
 
 class Terms(Struct, frozen=True, gc=False):

@@ -8,6 +8,9 @@ from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId, addres
 from moot.model.participant import TAKES_TURNS, Kind
 from moot.model.turn import Duty, Rule
 
+FIRST_VERSION = 1
+"""Of a message as it was posted; each edit makes the next."""
+
 
 class Part(Struct, frozen=True, array_like=True, gc=False):
     """An agent's part in a message, as planned when it was posted."""
@@ -42,7 +45,7 @@ class Message(Struct, frozen=True, gc=False):
     mentions: tuple[ParticipantId, ...] = ()
     reply_to: int = 0
     intent: str = ""
-    version: int = 1
+    version: int = FIRST_VERSION
     turn: TurnId | None = None
     round: int = 0
     """Opener of the round it was said in; its own seq if it opened one; 0 outside groups."""

@@ -1,9 +1,16 @@
 """When a decision is made, and where its new ids come from. The only clock the rules know."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from moot.model.ids import ConversationId, TurnId
 from moot.model.limits import Terms
+
+
+@lru_cache(maxsize=16)
+def micros(at: float) -> int:
+    """A moment in whole microseconds, as it is stored and hashed. All that one batch writes was at one moment."""
+    return round(at * 1_000_000)
 
 
 class Moment:

@@ -152,6 +152,7 @@ class Turn(Struct, frozen=True, gc=False):
     reason: Rule
     state: TurnState
     calls: tuple[Call, ...]
+    """The messages it answers to, by seq."""
     created_at: float
     round: int = 0
     """Opener of the round it belongs to; 0 outside groups."""
@@ -216,9 +217,12 @@ class Turn(Struct, frozen=True, gc=False):
 
     def joined(self, call: Call) -> "Turn":
         """This turn with one more message it answers to; a forced one makes it a must."""
-        if self.called_by(call.seq):
-            return self
-        calls = (*self.calls, call)[-MOST_CALLS:]
+        calls = (*self.calls, call)
+        if call.seq <= self.calls[-1].seq:
+            if self.called_by(call.seq):
+                return self
+            calls = tuple(sorted(calls, key=lambda each: each.seq))
+        calls = calls[-MOST_CALLS:]
         if self.duty is MAY and call.reason in FORCING:
             return structs.replace(self, calls=calls, duty=Duty.MUST, reason=call.reason)
         return structs.replace(self, calls=calls)

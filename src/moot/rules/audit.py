@@ -9,16 +9,13 @@ from hashlib import sha256
 from msgspec import json
 
 from moot.model.message import Message, Revision
+from moot.model.moment import micros
 
 _encode = json.Encoder().encode
 
 
 def text_hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
-
-
-def micros(at: float) -> int:
-    return round(at * 1_000_000)
 
 
 def message_hash(before: str, link: int, m: Message, original_text_hash: str) -> str:

@@ -82,16 +82,15 @@ class Room(Struct, eq=False):
     """These three are what was seen, until the first put: then a copy of it that is ours to change."""
     turns: dict[ParticipantId, Turn]
     rounds: dict[int, Round]
+    roster: Roster
+    """Who the members are that speak in turns, and which of them are here."""
     put_turns: dict[TurnId, Turn] = {}
     put_rounds: dict[int, Round] = {}
     put_members: dict[ParticipantId, Member] = {}
     dropped: list[ParticipantId] = []
     notices: list[Notice] = []
     changed: bool = False
-    regrouped: bool = False
-    """Somebody came or went in this draft."""
     agents_: list[Member] | None = None
-    roster_: Roster | None = None
     here_: Set[ParticipantId] | None = None
 
     def agents(self) -> list[Member]:
@@ -100,17 +99,15 @@ class Room(Struct, eq=False):
             self.agents_ = [member for member in self.members.values() if member.speaks]
         return self.agents_
 
-    def roster(self) -> Roster:
-        """Who those members are, and which of them are here."""
-        if self.roster_ is None:
-            self.roster_ = self.draft.roster(self)
-        return self.roster_
-
     def here(self) -> Set[ParticipantId]:
         """The agents that are present."""
         if self.here_ is None:
-            self.here_ = self.roster().here(self.now)
+            self.here_ = self.roster.here(self.now)
         return self.here_
+
+    def regroup(self) -> None:
+        """Somebody came, went or became another in this draft."""
+        self.roster, self.here_ = Roster(self.members.values(), self.draft.registry()), None
 
     def put_conversation(self, conversation: Conversation) -> None:
         if conversation.settings is not self.conversation.settings:
@@ -121,21 +118,19 @@ class Room(Struct, eq=False):
     def put_member(self, member: Member) -> None:
         if not self.put_members:
             self.members = dict(self.members)
-        if member.participant not in self.members:
-            self._regroup()
+        came = member.participant not in self.members
         self.members[member.participant] = member
         self.put_members[member.participant] = member
         self.agents_ = None
+        if came:
+            self.regroup()
 
     def drop_member(self, participant: ParticipantId) -> None:
         self.members = {who: member for who, member in self.members.items() if who != participant}
         self.put_members.pop(participant, None)
         self.dropped.append(participant)
         self.agents_ = None
-        self._regroup()
-
-    def _regroup(self) -> None:
-        self.regrouped, self.roster_, self.here_ = True, None, None
+        self.regroup()
 
     def put_turn(self, turn: Turn) -> Turn:
         if not self.put_turns:
@@ -197,14 +192,15 @@ class Draft(Struct, eq=False):
                 seen.members(where),
                 seen.turns(where),
                 seen.rounds(where),
+                seen.roster(where),
             )
+            if self._people:
+                found.regroup()
         return found
 
-    def roster(self, room: Room) -> Roster:
-        """As it was seen, unless somebody in it became another in this draft."""
-        if room.regrouped or self._people:
-            return Roster(room.members.values(), {**self.seen.registry(), **self._people})
-        return self.seen.roster(room.id)
+    def registry(self) -> dict[ParticipantId, Participant]:
+        """Everybody as this draft leaves them."""
+        return {**self.seen.registry(), **self._people} if self._people else self.seen.registry()
 
     def participant(self, participant: ParticipantId) -> Participant:
         found = self._people.get(participant) or self.seen.participant(participant)
@@ -219,6 +215,8 @@ class Draft(Struct, eq=False):
 
     def put_participant(self, participant: Participant) -> None:
         self._people[participant.id] = participant
+        for room in self._rooms.values():
+            room.regroup()
 
     def root(self, root: RootId) -> Root | None:
         return self._roots.get(root) or self.seen.root(root)

@@ -66,11 +66,12 @@ def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, pol
 def asks_nobody(room: Room, message: Message, *, polls_others: bool) -> bool:
     """Whether the round of a message whose calls all joined open turns would close as soon as it ran: no other
     is open, and it polls nobody or all are away. It need not be opened; the message's plan says it all."""
-    hybrid = room.settings.reply_strategy is HYBRID
-    if polls_others and not (hybrid and not room.here()):
+    if polls_others and (room.settings.reply_strategy is not HYBRID or room.here()):
         return False
-    others = [round_ for round_ in room.rounds.values() if round_.state is not CLOSED]
-    return not others and message.round == message.seq
+    for round_ in room.rounds.values():
+        if round_.state is not CLOSED:
+            return False
+    return message.round == message.seq
 
 
 def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) -> None:
@@ -107,7 +108,9 @@ def will_read(room: Room, turn: Turn, seq: int) -> bool:
     """Whether a turn not yet begun will reach a message: in parallel it may end where the others ended."""
     if turn.state not in UNCLAIMED:
         return False
-    shared_hi = room.rounds[turn.round].shared_hi if turn.shared and not turn.late else 0
+    if not turn.shared or turn.late:
+        return True
+    shared_hi = room.rounds[turn.round].shared_hi
     return not shared_hi or seq <= shared_hi
 
 
@@ -306,7 +309,7 @@ def ready(room: Room, turn: Turn) -> None:
 def refused(room: Room, round_: Round, turn: Turn) -> Round:
     """A brake, a pause or absence kept the turn from being readied: write down which, and for whom."""
     rule = turn.rule or Rule.AWAY
-    newest = max(turn.calls, key=lambda call: call.seq)
+    newest = turn.calls[-1]
     if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
         sender = next((u.agent for u in round_.utterances if u.seq == newest.seq), None)
         name = room.draft.name(sender) if sender else "an agent"
@@ -407,7 +410,7 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, states: frozense
     turn = room.turns.get(agent)
     if turn is not None and turn.state in states:
         seats.cancel(room, turn, rule)
-        explain(room, room.rounds[turn.round], max(turn.calls, key=lambda call: call.seq), rule)
+        explain(room, room.rounds[turn.round], turn.calls[-1], rule)
     for opener, round_ in list(room.rounds.items()):
         dropped = [call for call in round_.line if call.agent == agent]
         if dropped:

@@ -31,6 +31,8 @@ _name_at = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*").match
 _NAME_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 # Before the "@": the middle of an address, a path or a word; a backslash is Markdown's "as is".
 _GLUED_BEFORE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+@-\\")
+# Behind the name: what surely ends it, and nearly always does.
+_ENDS = frozenset(("", *" \n,:;!?()'\""))
 
 
 def parse(text: str) -> tuple[str, ...]:
@@ -47,17 +49,17 @@ def parse(text: str) -> tuple[str, ...]:
         if at < 0:
             break
         end = at + 1
-        if at == 0 or text[at - 1] not in _GLUED_BEFORE or _opens_emphasis(text, at):
+        plain = at == 0 or text[at - 1].isspace()
+        if plain or text[at - 1] not in _GLUED_BEFORE or _opens_emphasis(text, at):
             run = _name_at(text, end)
             if run is not None:
                 end = run.end()
                 name = run[0].rstrip(".").lower()
-                if name not in found and _stands_alone(text, at, name):
-                    inside = False
-                    if at > 0 and not text[at - 1].isspace():
-                        urls = urls or _Urls(text)
-                        inside = urls.reach(at)
-                    if not inside:
+                if plain and text[end : end + 1] in _ENDS and len(name) <= LONGEST:
+                    found[name] = None
+                elif name not in found and _stands_alone(text, at, name):
+                    urls = urls or _Urls(text)
+                    if plain or not urls.reach(at):
                         found[name] = None
         at = text.find("@", end)
     return tuple(found)
@@ -131,17 +133,16 @@ def _stands_alone(text: str, at: int, name: str) -> bool:
         return False
     if after == "/" and text[end + 1 : end + 2] in _NAME_LETTERS:
         return False
-    return not (_joins(after) or (at > 0 and _joins(text[at - 1])))
+    before = text[at - 1 : at]
+    return not ((not after.isascii() and _joins(after)) or (not before.isascii() and _joins(before)))
 
 
 def _joins(letter: str) -> bool:
-    """Whether a letter outside ASCII belongs to the word beside it.
+    """Whether a letter outside ASCII belongs to the word beside it; an ASCII one is never asked about.
 
     Letters of scripts with case, digits and combining marks do: `@caféteria` does not name caf.
     Scripts that write without spaces do not: `@aryaさん` is arya.
     """
-    if letter.isascii():
-        return False
     return letter.lower() != letter.upper() or letter.isdigit() or category(letter)[0] == "M"
 
 

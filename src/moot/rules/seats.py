@@ -43,7 +43,7 @@ def cause(room: Room, turn: Turn, hi: int, last_human: int) -> Cause:
         return Cause(seq=best.seq, root=best.root, hop=best.hop, depth=best.depth, human=False)
     if human:
         return Cause(seq=human, root=RootId(address(room.id, human)), hop=0, depth=1, human=True)
-    newest = max(turn.calls, key=lambda call: call.seq)
+    newest = turn.calls[-1]
     return Cause(seq=newest.seq, root=newest.root, hop=newest.hop, depth=newest.depth, human=newest.human)
 
 

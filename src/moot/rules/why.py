@@ -89,7 +89,7 @@ def plan(
         if agent not in parts:
             parts[agent] = Part(agent, Duty.BLOCKED, rule)
     others = _others(room, author)
-    agents = room.roster().agents
+    agents = room.roster.agents
     if author.id in agents and author.id not in parts:
         parts[author.id] = Part(author.id, Duty.OBSERVES, Rule.SELF)
     if others is POLLED:
@@ -142,7 +142,7 @@ class Scene(Struct, frozen=True, gc=False):
 
 
 def scene(room: Room, message: Message) -> Scene:
-    return Scene(room.roster(), room.turns.copy(), room.rounds.get(message.round), room.now)
+    return Scene(room.roster, room.turns.copy(), room.rounds.get(message.round), room.now)
 
 
 def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:

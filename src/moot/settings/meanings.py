@@ -122,6 +122,10 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
             "Requests of one agent or remote token, with bursts of five times as many; the owner is exempt",
             rate(),
         ),
+        "open_at_once": Fact(
+            "Streams, sockets and waiting requests that one participant may have open; the owner is exempt",
+            whole(1),
+        ),
     },
     HostSettings: {
         "lease_seconds": Fact("How long the agents of a host that fell silent count as present", seconds()),

@@ -7,7 +7,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,8 +16,9 @@ import apsw
 import pytest
 
 from moot import Hub, shapes
-from tests.doors.cli.shell import Shell, Told
+from tests.doors.cli.shell import MOOT, Shell, Told
 from tests.doors.cli.test_hub import Up
+from tests.support.waiting import until
 
 T = TypeVar("T")
 QUICK = 0.3 * float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
@@ -66,9 +68,20 @@ class Session:
     def hook(
         self, event: str, client: str = "claude", env: dict[str, str] | None = None, **facts: Any
     ) -> Told:
-        told = {"session_id": "s1", "cwd": str(self.folder), "hook_event_name": event, **facts}
         words = ("mcp", "hook", "--client", client, event)
-        return self.shell.fresh(*words, stdin=json.dumps(told).encode(), env=env)
+        return self.shell.fresh(*words, stdin=self.said_of(event, **facts), env=env)
+
+    def said_of(self, event: str, **facts: Any) -> bytes:
+        told = {"session_id": "s1", "cwd": str(self.folder), "hook_event_name": event, **facts}
+        return json.dumps(told).encode()
+
+    def checked(self) -> list[str]:
+        """What the session's server hands over when the model asks."""
+
+        async def work(hub: Hub) -> list[str]:
+            return [message.text for message in (await hub.acting_as(NAME).check(handed=())).messages]
+
+        return self.do(work)
 
     def turns(self) -> list[str]:
         async def work(hub: Hub) -> list[str]:
@@ -249,6 +262,101 @@ def least_work(run: Callable[[], Told]) -> float:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(took)
+
+
+# --- given up on -----------------------------------------------------------------------------------------
+
+CLOSED = ("sh", "-c", 'exec "$0" "$@" >&-')
+
+
+@pytest.fixture(params=["with-a-hub", "without"])
+def beside(request: pytest.FixtureRequest, shell: Shell) -> Iterator[None]:
+    running = Up(shell) if request.param == "with-a-hub" else None
+    yield
+    if running is not None:
+        running.stop()
+
+
+@pytest.mark.req("J-13")
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("asks", ["hook", "server"])
+def test_a_hook_that_is_killed_before_it_has_spoken_has_handed_over_nothing(
+    session: Session, asks: str
+) -> None:
+    session.sent("hello")
+    reads, writes = full_pipe()
+    hook = started(session, writes)
+    try:
+        handed_out(session)
+        assert hook.poll() is None, "it is stuck on the way to the client"
+    finally:
+        hook.kill()
+        hook.wait()
+        os.close(reads)
+    if asks == "server":
+        assert session.checked() == ["hello"]
+    else:
+        assert "hello" in reason(session.hook("Stop", stop_hook_active=False))
+    assert session.turns() == ["running"]
+
+
+@pytest.mark.req("J-13")
+@pytest.mark.parametrize("shell_words", [(), CLOSED], ids=["at-the-other-end", "from-the-start"])
+def test_a_hook_whose_output_is_closed_has_handed_over_nothing(
+    session: Session, shell_words: tuple[str, ...]
+) -> None:
+    session.sent("hello")
+    reads, writes = os.pipe()
+    os.close(reads)
+    started(session, writes, shell_words).wait(30)
+    assert session.turns() == (["owed"] if shell_words else ["running"]), "at most it was given it"
+    assert "hello" in reason(session.hook("Stop", stop_hook_active=False))
+    assert_silent(session.hook("UserPromptSubmit", prompt="x"))
+    assert session.turns() == ["passed"], "and this time it was read"
+
+
+@pytest.mark.req("J-13")
+def test_what_the_model_asked_for_is_not_handed_over_again_by_a_hook(session: Session) -> None:
+    session.hook("SessionStart", source="startup")
+    session.sent("hello")
+    assert session.checked() == ["hello"]
+    assert_silent(session.hook("Stop", stop_hook_active=False))
+    assert session.turns() == ["passed"]
+
+
+def full_pipe() -> tuple[int, int]:
+    """Who writes to it waits."""
+    reads, writes = os.pipe()
+    os.set_blocking(writes, False)
+    for size in (1 << 16, 1):
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writes, b" " * size)
+    os.set_blocking(writes, True)
+    return reads, writes
+
+
+def started(session: Session, out: int, shell: Sequence[str] = ()) -> "subprocess.Popen[bytes]":
+    """A hook of which nobody has heard anything yet."""
+    words = (*shell, str(MOOT), "mcp", "hook", "--client", "claude", "Stop")
+    null, pipe, env = subprocess.DEVNULL, subprocess.PIPE, session.shell.environ()
+    hook = subprocess.Popen(words, stdin=pipe, stdout=out, stderr=null, env=env)
+    os.close(out)
+    assert hook.stdin is not None
+    with hook.stdin as told:
+        told.write(session.said_of("Stop", stop_hook_active=False))
+    return hook
+
+
+def handed_out(session: Session) -> None:
+    """Returns once the agent's one turn has begun."""
+
+    async def states() -> list[str]:
+        found = apsw.Connection(str(session.shell.home / "moot.db"), flags=apsw.SQLITE_OPEN_READONLY)
+        with closing(found):
+            return [state for (state,) in found.execute("SELECT state FROM turns")]
+
+    asyncio.run(until(states, lambda seen: seen == ["running"], seconds=20))
 
 
 # --- trouble ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from moot.doors.access import Principal, Standing
 from moot.doors.http import fan as fans
 from moot.doors.http import sse
 from moot.doors.http.sse import Stream
-from tests.doors.http.world import World, opened
+from tests.doors.http.world import TOML, World, opened
 from tests.support.waiting import until
 
 
@@ -281,18 +281,16 @@ async def test_a_follower_is_bounded_in_events_and_in_bytes() -> None:
 
 
 @pytest.mark.req("P-06")
-async def test_one_participant_has_so_many_streams_and_no_more(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fans, "MOST_STREAMS", 1)
-    async with following(world, "arya"):
-        refused = await world.ask("arya", "GET", "/api/events")
-        assert (refused.status_code, refused.json()["code"]) == (429, "E302")
-        async with following(world), following(world):
+async def test_one_participant_has_so_many_streams_and_no_more(tmp_path: Any) -> None:
+    async with opened(tmp_path, f"{TOML}open_at_once = 1\n") as world:
+        async with following(world, "arya"):
+            refused = await world.ask("arya", "GET", "/api/events")
+            assert (refused.status_code, refused.json()["code"]) == (429, "E302")
+            async with following(world), following(world):
+                pass
+        await until(lambda: _streams(world), lambda count: count == 0)
+        async with following(world, "arya"):
             pass
-    await until(lambda: _streams(world), lambda count: count == 0)
-    async with following(world, "arya"):
-        pass
 
 
 @pytest.mark.req("P-06")

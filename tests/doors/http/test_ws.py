@@ -10,10 +10,9 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from moot.doors.http import fan as fans
 from moot.doors.http import socket as sockets
 from tests.doors.http.sockets import at, refused, talking
-from tests.doors.http.world import World, opened
+from tests.doors.http.world import TOML, World, opened
 from tests.support.waiting import until
 
 
@@ -307,11 +306,9 @@ async def test_somebody_renamed_comes_back_under_the_new_name(world: World) -> N
 
 
 @pytest.mark.req("P-06")
-async def test_streams_and_sockets_are_counted_together(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fans, "MOST_STREAMS", 1)
-    async with talking(world, "arya") as arya:
+async def test_streams_and_sockets_are_counted_together(tmp_path: Path) -> None:
+    toml = f"{TOML}open_at_once = 1\n"
+    async with opened(tmp_path, toml) as world, talking(world, "arya") as arya:
         refusal = await world.ask("arya", "GET", "/api/events")
         assert refusal.status_code == 429
         async with talking(world, "arya") as second:

@@ -11,6 +11,7 @@ import pytest
 from moot.doors.access import Principal, Standing
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.tools import TOOLS, called
+from moot.doors.open_at_once import OpenAtOnce
 from tests.doors.http.test_guard import BAD_HOSTS, BAD_ORIGINS
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, came_in
@@ -181,7 +182,7 @@ async def test_hostile_arguments_are_answered_and_the_hub_lives(world: World) ->
     """In process with the door's own server, so that a thousand cost seconds; the frames below go over the wire."""
 
     who = Principal(Standing.PARTICIPANT, "bob", "bob", scopes=frozenset({"read", "post"}))
-    caller = Caller(who, world.hub.acting_as("bob"))
+    caller = Caller(who, world.hub.acting_as("bob"), OpenAtOnce(1))
     for tool, arguments in hostile(7, 1500):
         if tool == "ask":
             arguments["deadline_seconds"] = 0

@@ -80,6 +80,12 @@ def test_the_same_message_joins_once_and_the_oldest_are_forgotten() -> None:
     assert [c.seq for c in one.calls] == list(range(100 - MOST_CALLS, 100))
 
 
+def test_a_message_that_waited_in_line_joins_before_newer_ones() -> None:
+    joined = turn(S.OWED, call(1)).joined(call(9)).joined(call(4))
+    assert [c.seq for c in joined.calls] == [1, 4, 9]
+    assert joined.joined(call(4)) is joined
+
+
 @pytest.mark.parametrize(
     ("reason", "named"),
     [

@@ -83,11 +83,11 @@ def test_a_draft_sees_its_own_changes_and_leaves_what_was_seen_alone() -> None:
     room = draft.room(ROOM)
     assert set(room.here()) == {ANN}
     room.drop_member(ANN)
-    assert (list(room.roster().agents), set(room.here())) == ([BEN, CAT], set())
+    assert (list(room.roster.agents), set(room.here())) == ([BEN, CAT], set())
     room.put_member(member(ANN))
     assert set(room.here()) == {ANN}
     paused = draft_of(desk)
     paused.put_participant(structs.replace(agent(BEN), paused=True))
-    assert paused.room(ROOM).roster().agents[BEN].paused
+    assert paused.room(ROOM).roster.agents[BEN].paused
     assert not desk.roster(WHERE).agents[BEN].paused
     assert list(desk.roster(WHERE).agents) == [ANN, BEN, CAT]

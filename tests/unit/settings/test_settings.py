@@ -67,6 +67,7 @@ agent_turns_per_hour = 120
 agent_roots_per_hour = 60
 message_bytes = 262144
 requests_per_second = 10
+open_at_once = 32
 
 [host]
 lease_seconds = 15

@@ -31,6 +31,7 @@ async def opened(home: Path) -> SqliteStore:
 
 def change(home: Path, statement: str) -> None:
     connection = apsw.Connection(str(home / "moot.db"))
+    connection.set_busy_timeout(5000)  # the store may be indexing
     connection.execute(statement)
     connection.close()
 

@@ -6,9 +6,9 @@ Light on purpose: a person waits for it at the end of every turn. The rest is in
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -17,6 +17,8 @@ from moot.settings.home import Home
 
 LOG_BYTES: Final = 1 << 20
 VARIABLE: Final = "MOOT_AGENT"
+Say: TypeAlias = Callable[[dict[str, Any]], None]
+"""Tells the client something; raises unless the client has been told when it returns."""
 
 
 class Asked(Struct, frozen=True):
@@ -51,18 +53,17 @@ def asked(event: str, client: str, told: bytes, environ: Mapping[str, str], name
     )
 
 
-def run(folder: Path, moment: Asked) -> dict[str, Any] | None:
-    """What the client is to be told; None for nothing. Whatever goes wrong, the session goes on."""
+def run(folder: Path, moment: Asked, say: Say) -> None:
+    """Tell the client what there is to tell it. Whatever goes wrong, the session goes on."""
     home = Home(folder)
     try:
         if not home.db.exists() or _is_idle(home, moment):
-            return None
+            return
         from moot.cli.coding.answering import answer  # noqa: PLC0415  most turns end before this is needed
 
-        return answer(home, moment)
+        answer(home, moment, say)
     except Exception as error:  # a person's session: it does not stumble over us, whatever it is
         _log(home, moment, error)
-        return None
 
 
 def _is_idle(home: Home, moment: Asked) -> bool:

@@ -22,6 +22,7 @@ from moot.doors.http.problems import problem
 from moot.doors.http.routes import ROUTES, SOCKETS
 from moot.doors.http.socket import SocketEntry
 from moot.doors.http.table import House, Route
+from moot.doors.open_at_once import OpenAtOnce
 from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
 
@@ -41,12 +42,13 @@ class Door:
         *,
         owner_token: str,
         facts: Mapping[str, Any],
+        open_at_once: OpenAtOnce,
         hosts: frozenset[str],
         scheme: str = "http",
         beside: Mapping[str, Inner] | None = None,
     ) -> None:
         meters = Meters()
-        self.fan = Fan(hub, meters)
+        self.fan = Fan(hub, meters, open_at_once)
         self._leaving = asyncio.Event()
         self.marks = Marks(hub)
 
@@ -59,6 +61,7 @@ class Door:
             owner_token=owner_token,
             facts=facts,
             fan=self.fan,
+            open_at_once=open_at_once,
             marks=self.marks,
             meters=meters,
             openapi=openapi,

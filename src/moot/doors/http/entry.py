@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Mapping
+from contextlib import nullcontext
 from typing import Any
 from uuid import uuid4
 
@@ -108,8 +109,7 @@ class Entry:
             agent=found.agent,
         )
         if route.waits:
-            value = await self._while_asked(route.handle(call), receive)
-            await still_good(self._house.hub, who)
+            value = await self._waited(route, call, receive)
         else:
             value = await route.handle(call)
         if who.by_owner and route.method != "GET":
@@ -117,6 +117,13 @@ class Entry:
         if isinstance(value, Answer | Stream):
             return value
         return Answer(value, route.status)
+
+    async def _waited(self, route: Route, call: Call, receive: Any) -> Any:
+        open_at_once = self._house.open_at_once
+        with open_at_once.one(call.who) if route.waits_now(call) else nullcontext():
+            value = await self._while_asked(route.handle(call), receive)
+        await still_good(self._house.hub, call.who)
+        return value
 
     async def _while_asked(self, work: Awaitable[Any], receive: Any) -> Any:
         """Wait no longer than the caller does: what it would have been given stays for its next question."""

@@ -13,19 +13,18 @@ from msgspec import Struct, json
 
 from moot import shapes
 from moot.doors.access import HOUSE, Action, Place, Principal, Standing, may
-from moot.doors.http.finding import place
 from moot.doors.http.line import Lent, chunked
+from moot.doors.http.places import Places
 from moot.doors.http.wording import Said
-from moot.errors import NotFound
+from moot.doors.open_at_once import OpenAtOnce
 from moot.hub import Hub
 
 MOST_EVENTS = 256
 MOST_BYTES = 1024 * 1024
-MOST_STREAMS = 20
-"""Of one participant; the owner is exempt."""
-MEMBERSHIP = frozenset(
-    {"conversation.joined", "conversation.left", "conversation.deleted", "conversation.created"}
-)
+COMING = frozenset({"conversation.joined", "conversation.created"})
+"""Told to those who are there afterwards."""
+GOING = frozenset({"conversation.left", "conversation.deleted"})
+"""Told to those who were there before."""
 PUBLIC = "agent."
 TO_ALL = frozenset({"token.revoked", "agent.renamed"})
 """What may end the stream of anybody, whatever it follows."""
@@ -153,40 +152,34 @@ class Following(Protocol):
 
 
 class Fan:
-    def __init__(self, hub: Hub, meters: Any) -> None:
+    def __init__(self, hub: Hub, meters: Any, open_at_once: OpenAtOnce) -> None:
         self.hub = hub
         self.position = 0
         """The newest stored event that was handed out."""
         self.closing = False
+        self.count = 0
+        """Streams and sockets that are open."""
         self._meters = meters
+        self._open_at_once = open_at_once
         self._followers: dict[str | None, set[Following]] = {}
         """By the conversation they follow; None for all."""
-        self._streams: dict[str, int] = {}
-        self._members: dict[str, Place] = {}
+        self._places = Places(hub)
         self._pump: asyncio.Task[None] | None = None
         meters.count_streams(lambda: self.count)
 
-    @property
-    def count(self) -> int:
-        return sum(self._streams.values())
-
-    def enter(self, who: Principal) -> bool:
-        """One more stream of somebody; False when that is too many."""
-        if who.standing is not Standing.OWNER and self._streams.get(who.id, 0) >= MOST_STREAMS:
-            return False
-        self._streams[who.id] = self._streams.get(who.id, 0) + 1
-        return True
+    def enter(self, who: Principal) -> None:
+        """One more stream of somebody, unless it has too much open."""
+        self._open_at_once.enter(who)
+        self.count += 1
 
     def leave(self, who: Principal) -> None:
-        left = self._streams[who.id] - 1
-        if left:
-            self._streams[who.id] = left
-        else:
-            del self._streams[who.id]
+        self._open_at_once.leave(who)
+        self.count -= 1
 
     def start(self) -> None:
         if self._pump is None:
             self.position = self.hub.position
+            self._places.all_changed()  # what happened while nobody looked was not noted
             self._pump = asyncio.get_running_loop().create_task(self._run())
 
     def add(self, follower: Following) -> None:
@@ -241,10 +234,10 @@ class Fan:
         async for event in self.hub.events(after=self.position):
             if event.type == "reset":  # the log was cut under us: each stream looks for itself what it missed
                 self._let_all_go("lagged")
+                self._places.all_changed()
                 self.position = max(self.position, int(event.body["after"]))
                 continue
             frame = await self.frame(event)
-            self._note(event)
             self.position = max(self.position, frame.id)
             for follower in self._concerned(event):
                 if follower.wants(frame) and not follower.push(frame):
@@ -254,33 +247,27 @@ class Fan:
                     follower.end(why)
                     self.drop(follower)
 
-    def _note(self, event: shapes.Event) -> None:
-        """Who belongs where is kept until somebody says that it changed."""
-        if event.type in MEMBERSHIP and event.conversation is not None:
-            self._members.pop(event.conversation, None)
-        elif event.type == "agent.renamed":
-            self._members.clear()
-
     async def frame(self, event: shapes.Event) -> Frame:
         number = int(event.id or 0)
         head = b"id: %d\n" % number if number else b""
         written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(event))
-        where = await self._place(event) if event.conversation is not None else None
+        where = await self._place(event, is_news=number > self.position)
         said = Said.told(event.body) if event.type == "message.posted" else None
         return Frame(number, event.type, event.by, where, written, chunked(written), said)
 
-    async def _place(self, event: shapes.Event) -> Place:
-        assert event.conversation is not None
-        if event.type in ("conversation.joined", "conversation.created"):
-            self._members.pop(event.conversation, None)
-        known = self._members.get(event.conversation)
-        if known is None:
-            try:
-                known = place(await self.hub.conversations.get(event.conversation))
-            except NotFound:
-                return Place(event.conversation, frozenset())
-            self._members[event.conversation] = known
-        return known
+    async def _place(self, event: shapes.Event, *, is_news: bool) -> Place | None:
+        """Changes are noted by whoever comes to them first: a stream that reads the past may be ahead of the pump."""
+        where, kind = event.conversation, event.type
+        if is_news and kind == "agent.renamed":
+            self._places.all_changed()
+        if where is None:
+            return None
+        if is_news and kind in COMING:
+            self._places.changed(where)
+        found = await self._places.of(where)
+        if is_news and kind in GOING:
+            self._places.changed(where)
+        return found
 
 
 def _shut_out(wants: Wants, event: shapes.Event) -> str:

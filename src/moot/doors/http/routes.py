@@ -40,7 +40,7 @@ HOUSE: Final = (
     Route("GET", "/api/limits", "The limits in force", house.limits, LOOK, dict[str, Any]),
     Route(
         "GET", "/api/settled", "Wait until no turn of any conversation is open", house.settled, RULE,
-        bodies.Settled, query=bodies.Waiting, waits=True, errors=(HubAbsent,),
+        bodies.Settled, query=bodies.Waiting, waits="timeout", errors=(HubAbsent,),
     ),
     Route(
         "GET", "/api/usage", "What the newest thousand turns cost", house.usage, RULE, dict[str, Any],
@@ -120,7 +120,7 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "GET", "/api/conversations/{id}/settled", "Wait until no turn is open", talking.settled, READ,
-        bodies.Settled, about=IN, query=bodies.Waiting, waits=True, errors=(NotFound, HubAbsent),
+        bodies.Settled, about=IN, query=bodies.Waiting, waits="timeout", errors=(NotFound, HubAbsent),
     ),
     Route(
         "POST", "/api/conversations/{id}/preview", "Who would answer a message; nothing is stored",
@@ -226,11 +226,11 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/{name}/ask", "Write to one of them, and wait for the answer", people.ask, POST,
-        bodies.Asked, body=bodies.Asking, headers=KEY, waits=True, errors=(NotFound, HubAbsent, *SAYING),
+        bodies.Asked, body=bodies.Asking, headers=KEY, waits="timeout", errors=(NotFound, HubAbsent, *SAYING),
     ),
     Route(
         "POST", "/api/agents/{name}/check", "What waits for an outside agent, as a turn of its own; it can wait for it",
-        outside.check, CHANGE_OWN, shapes.Handed, about=AGENT, body=bodies.Check, waits=True,
+        outside.check, CHANGE_OWN, shapes.Handed, about=AGENT, body=bodies.Check, waits="wait_seconds",
         errors=(NotFound, HubAbsent),
     ),
     Route(

@@ -25,6 +25,7 @@ from moot.doors.http.guard import hosts
 from moot.doors.http.holder import holder_of
 from moot.doors.http.line import Line
 from moot.doors.http.wire import Wire
+from moot.doors.open_at_once import OpenAtOnce
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub
 from moot.settings import HubSettings
@@ -102,8 +103,10 @@ async def serving(
     facts: dict[str, Any],
     openly: bool = False,
     beside: Mapping[str, Inner] | None = None,
+    open_at_once: OpenAtOnce | None = None,
 ) -> AsyncIterator[Listening]:
-    """Answer HTTP for a hub until the block is left; `beside` has what other doors serve, by path."""
+    """Answer HTTP for a hub until the block is left; `beside` has what other doors serve, by path. What somebody has
+    open at those counts together with what it has open here."""
     settings = hub.settings.hub
     secured = bool(settings.certificate)
     check_place(settings, openly=openly)
@@ -115,6 +118,7 @@ async def serving(
         hub,
         owner_token=owner_token,
         facts={"version": __version__, **facts},
+        open_at_once=open_at_once or OpenAtOnce(hub.settings.limits.open_at_once),
         hosts=hosts(names, port, scheme),
         scheme=scheme,
         beside=beside,

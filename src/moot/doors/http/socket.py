@@ -192,10 +192,10 @@ class Talk:
 
     async def run(self, receive: Any) -> None:
         fan, marks, party = self._house.fan, self._house.marks, self._party
-        if not fan.enter(party.who):
-            raise _Refused(
-                RateLimited(f"{party.who.name} follows too many streams at once", fix=("close one",))
-            )
+        try:
+            fan.enter(party.who)
+        except RateLimited as refusal:
+            raise _Refused(refusal) from refusal
         if party.bookmark is not None:
             marks.take(party.bookmark.key, self._listener)
             self._listener.keep(marks, party.bookmark)

@@ -13,7 +13,7 @@ from moot.doors.access import Principal
 from moot.doors.bearing import still_good
 from moot.doors.http.fan import SAID_OF_ITSELF, Fan, Follower, Frame, Wants, control
 from moot.doors.http.line import EXTENSION, Lent
-from moot.errors import RateLimited, Unauthenticated
+from moot.errors import Unauthenticated
 
 HEARTBEAT_SECONDS = 15.0
 STUCK_SECONDS = 30.0
@@ -39,10 +39,7 @@ class Stream:
         self._line: Lent | None = None
         self._cursor = 0
         """The newest event that the reader has surely been sent."""
-        if not fan.enter(who):
-            raise RateLimited(
-                f"{who.name} follows too many streams at once", fix=("close one",), retry_after_ms=1000
-            )
+        fan.enter(who)
 
     async def run(self, scope: Any, receive: Any, send: Any) -> None:
         self._line = scope.get("extensions", {}).get(EXTENSION)

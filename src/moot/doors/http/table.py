@@ -11,6 +11,7 @@ from msgspec import Struct
 from moot import shapes
 from moot.doors.access import Action, Principal
 from moot.doors.http.bodies import Listening, NoQuery
+from moot.doors.open_at_once import OpenAtOnce
 from moot.errors import MootError
 from moot.hub import Hub
 
@@ -60,6 +61,7 @@ class House(Struct, frozen=True):
     owner_token: str
     facts: Mapping[str, Any]
     fan: Any
+    open_at_once: OpenAtOnce
     marks: Any
     meters: Any
     openapi: Callable[[], bytes]
@@ -95,8 +97,8 @@ class Route(Struct, frozen=True):
     finds_itself: bool = False
     """What it does finds the conversation and refuses what is not there: for the owner, who may do everything, it
     need not be looked up before. It is then in `Call.ref` only."""
-    waits: bool = False
-    """It may take its time: it ends when its caller goes, or the hub."""
+    waits: str = ""
+    """It may take its time: the field that says how long. It ends when its caller goes, or the hub."""
     silent: bool = False
     """It may also answer 204, when there was nothing to say."""
 
@@ -108,6 +110,10 @@ class Route(Struct, frozen=True):
     def operation(self) -> str:
         """Its name in OpenAPI."""
         return "_".join(re.findall(r"\w+", f"{self.method.lower()} {self.path.removeprefix('/api')}"))
+
+    def waits_now(self, call: Call) -> bool:
+        """Whether this caller is ready to wait at all."""
+        return bool(getattr(call.query if call.body is None else call.body, self.waits))
 
     @property
     def streams(self) -> bool:

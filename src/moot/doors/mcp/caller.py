@@ -1,5 +1,6 @@
 """Who calls: the principal that the transport vouches for, its voice, and what it was handed so far."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from msgspec import structs
@@ -8,18 +9,18 @@ from moot import shapes
 from moot.doors import finding
 from moot.doors.access import HOUSE, Action, Person, Principal, authorize
 from moot.doors.bearing import still_good
+from moot.doors.open_at_once import OpenAtOnce
 from moot.hub import Hub
 
 
 class Caller:
     """One client, for as long as its session lasts. No tool takes a sender: this is it."""
 
-    def __init__(self, who: Principal, hub: Hub) -> None:
+    def __init__(self, who: Principal, hub: Hub, open_at_once: OpenAtOnce) -> None:
         self._who = who
         self.hub = hub
         self._handed: tuple[str, ...] = ()
-        self.listening = 0
-        """Streams it has open."""
+        self._open_at_once = open_at_once
 
     @property
     def who(self) -> Principal:
@@ -43,6 +44,10 @@ class Caller:
         """Raise where its token was revoked while it waited."""
         await still_good(self.hub, self._who)
 
+    def staying(self) -> AbstractContextManager[None]:
+        """While the block lasts it waits or listens: refused where it has too much open."""
+        return self._open_at_once.one(self.who)
+
     def begin(self) -> None:
         """A client introduces itself: what the one before it was handed, this one has not seen."""
         self._handed = ()
@@ -50,7 +55,8 @@ class Caller:
     async def handed(self, **options: Any) -> dict[str, Any]:
         """What waits for it, at once or as soon as something does; what it was given before is dealt with."""
         ask = self.hub.wait if "timeout" in options else self.hub.check
-        found = await ask(handed=self._handed, **options)
+        with self.staying() if options.get("timeout") else nullcontext():
+            found = await ask(handed=self._handed, **options)
         await self.still_good()
         self._handed = found.handed
         told = found.to_dict()
@@ -61,8 +67,9 @@ class Caller:
 class Callers:
     """Of a transport without sessions: known again by what they show."""
 
-    def __init__(self) -> None:
+    def __init__(self, open_at_once: OpenAtOnce) -> None:
         self._known: dict[tuple[str, str], Caller] = {}
+        self._open_at_once = open_at_once
 
     def of(self, who: Principal, hub: Hub) -> Caller:
         key = (who.id, who.token)
@@ -70,7 +77,7 @@ class Callers:
         if known is None or known.who != who:
             if len(self._known) >= MOST_KNOWN:
                 del self._known[next(iter(self._known))]
-            known = self._known[key] = Caller(who, hub)
+            known = self._known[key] = Caller(who, hub, self._open_at_once)
         return known
 
 

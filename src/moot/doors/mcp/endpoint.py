@@ -10,6 +10,7 @@ from typing import Any
 
 from moot.doors.access import Principal
 from moot.doors.mcp.caller import Caller, Callers
+from moot.doors.open_at_once import OpenAtOnce
 from moot.hub import Hub
 
 CALLER = "moot.caller"
@@ -18,8 +19,8 @@ CALLER = "moot.caller"
 class Endpoint:
     """An application for the HTTP door to put beside its own routes."""
 
-    def __init__(self) -> None:
-        self._callers = Callers()
+    def __init__(self, open_at_once: OpenAtOnce) -> None:
+        self._callers = Callers(open_at_once)
         self._manager: Any = None
         self._making = asyncio.Lock()
         self._running: asyncio.Task[None] | None = None

@@ -6,18 +6,22 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
 from typing import Any
 
+from moot.doors.open_at_once import OpenAtOnce
 from moot.hub import Hub
 
 DOOR = "mcp"
 
 
-def opener(hub: Hub) -> Callable[[dict[str, Any], Callable[[Any], None]], AbstractAsyncContextManager[Any]]:
+def opener(
+    hub: Hub, open_at_once: OpenAtOnce | None = None
+) -> Callable[[dict[str, Any], Callable[[Any], None]], AbstractAsyncContextManager[Any]]:
     """For `hub.openers`: lets a client in that comes over the hub's socket, or from this very process."""
+    counted = open_at_once or OpenAtOnce(hub.settings.limits.open_at_once)
 
     @asynccontextmanager
     async def opened(whence: dict[str, Any], tell: Callable[[Any], None]) -> AsyncIterator[Any]:
         piped = await asyncio.to_thread(import_module, "moot.doors.mcp.piped")
-        async with piped.visiting(hub, whence, tell) as visit:
+        async with piped.visiting(hub, counted, whence, tell) as visit:
             yield visit
 
     return opened

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from moot.doors.access import Principal, Standing
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.server import server
+from moot.doors.open_at_once import OpenAtOnce
 from moot.hub import Hub
 from moot.model.token import Scope
 
@@ -28,9 +29,9 @@ ALL_SCOPES = frozenset(scope.value for scope in Scope)
 class Piped:
     """One client's session."""
 
-    def __init__(self, hub: Hub, name: str, tell: Callable[[Any], None]) -> None:
+    def __init__(self, hub: Hub, open_at_once: OpenAtOnce, name: str, tell: Callable[[Any], None]) -> None:
         who = Principal(Standing.PARTICIPANT, name, name, scopes=ALL_SCOPES)
-        self._caller = Caller(who, hub.acting_as(name))
+        self._caller = Caller(who, hub.acting_as(name), open_at_once)
         self.facts = {"name": self._caller.hub.name}
         self._tell = tell
         self._heard: asyncio.Queue[Any] = asyncio.Queue(MOST_WAITING)
@@ -68,10 +69,12 @@ class Piped:
 
 
 @asynccontextmanager
-async def visiting(hub: Hub, whence: dict[str, Any], tell: Callable[[Any], None]) -> AsyncIterator[Piped]:
+async def visiting(
+    hub: Hub, open_at_once: OpenAtOnce, whence: dict[str, Any], tell: Callable[[Any], None]
+) -> AsyncIterator[Piped]:
     """A client that says where it comes from, answered as the agent that this makes it until the block is left."""
     who = await hub.agents.arrive("mcp", **whence)
-    visit = Piped(hub, who.id, tell)
+    visit = Piped(hub, open_at_once, who.id, tell)
     async with hub.agents.session(who.id, pid=int(whence.get("pid", 0))):
         serving = asyncio.get_running_loop().create_task(visit.serve())
         try:

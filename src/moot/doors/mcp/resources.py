@@ -13,12 +13,11 @@ from moot import shapes
 from moot.doors import finding
 from moot.doors.access import Action, may
 from moot.doors.mcp.caller import Caller
-from moot.errors import MootError
+from moot.errors import MootError, RateLimited
 
 PREFIX = "moot://conversations/"
 JSON = "application/json"
 NEWEST = 50
-MOST_LISTENING = 20
 CHANGES = ("message.posted", "message.edited", "message.deleted")
 
 
@@ -73,16 +72,13 @@ async def listen(
     """A stream of what changes. Which conversations it may tell of is asked again for each change."""
     wanted = params.notifications.resource_subscriptions or []
     places = {(await _named(caller, uri)).id: uri for uri in wanted}
-    if caller.listening >= MOST_LISTENING:
-        raise MCPError(
-            types.INVALID_REQUEST, f"{caller.who.name} listens {MOST_LISTENING} times already; end one"
-        )
     changes = Changes(caller, places)
-    caller.listening += 1
     try:
-        return await ListenHandler(changes, max_subscriptions=1)(ctx, params)
+        with caller.staying():
+            return await ListenHandler(changes, max_subscriptions=1)(ctx, params)
+    except RateLimited as refusal:
+        raise MCPError(types.INVALID_REQUEST, refusal.title, refusal.to_dict()) from None
     finally:
-        caller.listening -= 1
         await changes.close()
 
 

@@ -150,7 +150,8 @@ def _receipt(receipt: Any) -> Answer:
 async def ask(caller: Caller, given: Asking) -> Answer:
     caller.allowed(Action.POST)
     try:
-        answer = await caller.hub.ask(given.target, given.question, timeout=given.deadline_seconds)
+        with caller.staying():
+            answer = await caller.hub.ask(given.target, given.question, timeout=given.deadline_seconds)
         await caller.still_good()
     except (TimedOut, Passed, TurnFailed) as unanswered:
         outcome = {TimedOut: "timed_out", Passed: "passed"}.get(type(unanswered), "failed")

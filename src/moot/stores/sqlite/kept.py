@@ -31,6 +31,8 @@ class KeptDesk(Desk):
         self._first_turn = next_turn
         self.rooms: dict[ConversationId, int] = {}
         """Conversations loaded in full, least recently used first, with the first seq that was free then."""
+        self.peopled: set[ConversationId] = set()
+        """Those of them whose members are all known."""
         self.guests: list[TurnId] = []
         """Turns that have ended and came only because somebody named them."""
         self.runs_known: set[ParticipantId] = set()
@@ -39,7 +41,7 @@ class KeptDesk(Desk):
         self.has_hosts = False
 
     def add_turn(self, turn: Turn) -> None:
-        super().add_turn(turn)
+        Desk.add_turn(self, turn)
         if turn.state is RUNNING:
             self._running.setdefault(turn.agent, {})[turn.id] = turn
         elif turn.agent in self._running:
@@ -79,7 +81,7 @@ class KeptDesk(Desk):
         self.keys.clear()
         self.tokens.clear()
         self.bookmarks.clear()
-        self._first_turn = self.next_turn = max([self._first_turn, *(turn + 1 for turn in dirty.turns)])
+        self._first_turn = self.next_turn = max(self._first_turn, max(dirty.turns, default=0) + 1)
         self._see_off(dirty)
         ended = {turn.conversation for turn in dirty.turns.values() if turn.state not in OPEN}
         for where in (ended | {where for where, _ in dirty.rounds}) & self.rooms.keys():
@@ -100,6 +102,7 @@ class KeptDesk(Desk):
                 self.participants.pop(who, None)
             self.names = {name: who for name, who in self.names.items() if who in self.participants}
             self.rosters.clear()
+            self.peopled.clear()
             self.has_everyone = False
 
     def _tidy_rounds(self, where: ConversationId) -> None:
@@ -127,3 +130,4 @@ class KeptDesk(Desk):
         self.rounds_of.pop(where, None)
         self.rosters.pop(where, None)
         self.rooms.pop(where, None)
+        self.peopled.discard(where)

@@ -48,23 +48,48 @@ class Wanted:
     )
 
     def __init__(self, scopes: Sequence[Scope]) -> None:
-        self.ids: set[ConversationId] = set().union(*[scope.conversations for scope in scopes])
-        self.refs: set[str] = set().union(*[scope.refs for scope in scopes])
-        self.turns: set[TurnId] = set().union(*[scope.turns for scope in scopes])
-        self.names: set[str] = set().union(*[scope.names for scope in scopes])
-        self.roots: set[RootId] = set().union(*[scope.roots for scope in scopes])
-        self.tokens: set[TokenId] = set().union(*[scope.tokens for scope in scopes])
-        self.bookmarks: set[BookmarkKey] = set().union(*[scope.bookmarks for scope in scopes])
-        self.bookmarks_of = {scope.bookmarks_of for scope in scopes if scope.bookmarks_of is not None}
-        self.running_of = {scope.running_of for scope in scopes if scope.running_of is not None}
-        self.hosts = any(scope.hosts for scope in scopes)
-        self.everyone = any(scope.everyone for scope in scopes)
+        self.ids: set[ConversationId] = set()
+        self.refs: set[str] = set()
+        self.turns: set[TurnId] = set()
+        self.names: set[str] = set()
+        self.roots: set[RootId] = set()
+        self.tokens: set[TokenId] = set()
+        self.bookmarks: set[BookmarkKey] = set()
+        self.bookmarks_of: set[ParticipantId] = set()
+        self.running_of: set[ParticipantId] = set()
+        self.hosts = self.everyone = False
         self.messages: defaultdict[ConversationId, list[int]] = defaultdict(list)
-        for where, seq in [message for scope in scopes for message in scope.messages]:
-            self.messages[where].append(seq)
         self.keys: defaultdict[ParticipantId, list[str]] = defaultdict(list)
-        for author, key in [scope.key for scope in scopes if scope.key is not None]:
-            self.keys[author].append(key)
+        for scope in scopes:
+            self.refs.update(scope.refs)
+            self.names.update(scope.names)
+            if scope.running_of is not None:
+                self.running_of.add(scope.running_of)
+            if scope.key is not None:
+                author, key = scope.key
+                self.keys[author].append(key)
+        self._take_in_more(scopes)
+
+    def _take_in_more(self, scopes: Sequence[Scope]) -> None:
+        """What those who post a message do not ask for."""
+        for scope in scopes:
+            if scope.conversations:
+                self.ids.update(scope.conversations)
+            if scope.turns:
+                self.turns.update(scope.turns)
+            if scope.messages:
+                for where, seq in scope.messages:
+                    self.messages[where].append(seq)
+            if scope.roots:
+                self.roots.update(scope.roots)
+            if scope.tokens:
+                self.tokens.update(scope.tokens)
+            if scope.bookmarks:
+                self.bookmarks.update(scope.bookmarks)
+            if scope.bookmarks_of is not None:
+                self.bookmarks_of.add(scope.bookmarks_of)
+            self.hosts = self.hosts or scope.hosts
+            self.everyone = self.everyone or scope.everyone
 
 
 class Loading:
@@ -83,9 +108,10 @@ class Loading:
         wanted = Wanted(scopes)
         self._named_turns(desk, wanted)
         here = self._conversations(desk, wanted)
-        self._people(desk, wanted, here)
+        strange = [where for where in here if where not in desk.peopled]
+        self._people(desk, wanted, strange)
+        self._pairs(desk, strange)
         self._chains(desk, wanted, here)
-        self._pairs(desk, here)
         self._messages(desk, wanted)
         if wanted.tokens:
             for token in rows.TOKENS.many(self._get(LOAD.tokens, wanted.tokens)):
@@ -169,9 +195,10 @@ class Loading:
         for where in missing:
             desk.rounds_of[where] = dict(sorted(desk.rounds_of[where].items()))
 
-    def _people(self, desk: KeptDesk, wanted: Wanted, here: list[ConversationId]) -> None:
+    def _people(self, desk: KeptDesk, wanted: Wanted, strange: list[ConversationId]) -> None:
         execute = self._connection.execute
-        ids = set().union(*[desk.members_of[where] for where in here]) - desk.participants.keys()
+        ids = set().union(*[desk.members_of[where] for where in strange]) - desk.participants.keys()
+        desk.peopled.update(strange)
         names = wanted.names - desk.names.keys()
         if wanted.everyone and not desk.has_everyone:
             desk.has_everyone = True
@@ -206,10 +233,10 @@ class Loading:
             shape = self._connection.execute(LOAD.root, (root,)).get
             return None if shape is None else rows.ROOTS.one(shape)
 
-    def _pairs(self, desk: KeptDesk, here: list[ConversationId]) -> None:
+    def _pairs(self, desk: KeptDesk, strange: list[ConversationId]) -> None:
         """Between two agents that talk alone, both ways."""
         wanted: defaultdict[ParticipantId, list[ParticipantId]] = defaultdict(list)
-        for where in here:
+        for where in strange:
             if desk.conversations[where].kind in PAIRED:
                 agents = [who for who in desk.members_of[where] if desk.participants[who].speaks_in_turns]
                 for pair in permutations(agents, 2):

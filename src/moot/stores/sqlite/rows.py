@@ -16,6 +16,7 @@ from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.message import Message, Revision, Summary
+from moot.model.moment import micros
 from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.token import Token
@@ -46,10 +47,6 @@ def _turn_text(turn: Turn) -> str:
     return _encode(TurnThen(*structs.astuple(turn))).decode()
 
 
-def _micros(at: float) -> int:
-    return round(at * 1_000_000)
-
-
 def _plain(hint: Any) -> Any:
     """What a hint stands for, without NewType and `| None`."""
     while isinstance(hint, NewType):
@@ -74,12 +71,16 @@ def _to_json(hint: Any) -> Callable[[Any], str] | None:
 Changes = list[tuple[int, Callable[[Any], Any]]]
 
 
-def _binding(fields: Callable[[Any], tuple[Any, ...]], changes: Changes) -> Callable[[Any], list[Any]]:
-    """How the fields of a value are bound to columns."""
+def _binding(
+    fields: Callable[[Any], tuple[Any, ...]], always: Changes, perhaps: Changes
+) -> Callable[[Any], list[Any]]:
+    """How the fields of a value are bound to columns; `perhaps` are those that may be None, and then stay so."""
 
     def row(value: Any) -> list[Any]:
         found = list(fields(value))
-        for n, change in changes:
+        for n, change in always:
+            found[n] = change(found[n])
+        for n, change in perhaps:
             if found[n] is not None:
                 found[n] = change(found[n])
         return found
@@ -94,10 +95,11 @@ class Rows(Generic[S]):
         hints = get_type_hints(cls)
         fields = cls.__struct_fields__
         to_json = {n: change for n, name in enumerate(fields) if (change := _to_json(hints[name]))}
-        moments = {n: _micros for n, name in enumerate(fields) if name in in_micros}
+        moments = {n: micros for n, name in enumerate(fields) if name in in_micros}
         self._cls = cls
         self._columns = {name: to_json.get(n) or moments.get(n) for n, name in enumerate(fields)}
-        self.row: Callable[[S], list[Any]] = _binding(structs.astuple, [*to_json.items(), *moments.items()])
+        self._optional = frozenset(name for name in fields if type(None) in get_args(hints[name]))
+        self.row: Callable[[S], list[Any]] = self._bound(structs.astuple, fields)
         """What is bound to the columns, in the order of the fields."""
         order = [*(n for n in range(len(fields)) if n not in to_json), *to_json]
         self._in_field_order = itemgetter(*(order.index(n) for n in range(len(fields))))
@@ -107,8 +109,17 @@ class Rows(Generic[S]):
 
     def part(self, *names: str) -> Callable[[S], list[Any]]:
         """How these fields alone are bound."""
-        changes = [(n, change) for n, name in enumerate(names) if (change := self._columns[name])]
-        return _binding(attrgetter(*names), changes)
+        return self._bound(attrgetter(*names), names)
+
+    def _bound(
+        self, fields: Callable[[S], tuple[Any, ...]], names: tuple[str, ...]
+    ) -> Callable[[S], list[Any]]:
+        always: Changes = []
+        perhaps: Changes = []
+        for n, name in enumerate(names):
+            if (change := self._columns[name]) is not None:
+                (perhaps if name in self._optional else always).append((n, change))
+        return _binding(fields, always, perhaps)
 
     def one(self, shape: str) -> S:
         return self._cls(*self._in_field_order(self._one.decode(shape)))
