@@ -114,11 +114,15 @@ def tools() -> list[Tool]:
     ]
 
 
-def faults(most: float, alone: float) -> list[Suite]:
-    """First those that only count, then one by one those that measure."""
+WORKERS = 3
+"""One more than there are cores, as many tests wait for processes, disks and models that take their time."""
+
+
+def parted(name: str, most: float, alone: float) -> list[Suite]:
+    """First the tests that only count, then one by one those that measure time."""
     return [
-        Suite("faults", most, workers=2, picked="not alone"),
-        Suite("faults-alone", alone, picked="alone"),
+        Suite(name, most, WORKERS, picked="not alone"),
+        Suite(f"{name}-alone", alone, picked="alone"),
     ]
 
 
@@ -126,13 +130,13 @@ CHECKED = (Suite("architecture", 30), Suite("unit", 60, workers=2))
 TESTED = (
     Suite("contract", 90, workers=2),
     Suite("scenarios", 30, workers=2),
-    Suite("behaviour", 150, workers=2),
-    Suite("replay", 120, workers=2),
-    Suite("doors", 420, workers=2),
+    Suite("behaviour", 150, WORKERS),
+    Suite("replay", 120, WORKERS),
+    *parted("doors", 380, 40),
     Suite("sandbox", 90, workers=2),
-    *faults(240, 60),
+    *parted("faults", 240, 60),
     Suite("migration", 30),
-    Suite("docs", 90, workers=2),
+    Suite("docs", 90, WORKERS),
 )
 REQUIREMENTS = Tool("requirements", 10, (sys.executable, "-m", "tools.requirements", "--brief"))
 PLAN_BUDGETS = {"check": 90.0, "test": 1200.0}
@@ -148,7 +152,7 @@ def plan(name: str) -> list[Tool | Suite]:
         case "faults":
             # The nightly tier does ten times the work of the fast one.
             nightly = os.environ.get("MOOT_TIER") == "nightly"
-            steps = [*(faults(1440, 360) if nightly else faults(144, 36))]
+            steps = [*(parted("faults", 1440, 360) if nightly else parted("faults", 144, 36))]
         case "clis":
             # The real coding CLIs: apart from the rest because of their size, and because they change weekly.
             steps = [Suite("clis", 300)]

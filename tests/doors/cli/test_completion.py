@@ -155,6 +155,7 @@ def test_bash_itself_completes_with_the_script(home: Path) -> None:
     assert done.stdout == "gendry\n", done.stderr
 
 
+@pytest.mark.alone
 def test_it_imports_next_to_nothing_and_takes_as_long_as_python_itself(home: Path) -> None:
     """Beside the interpreter's own start, so that a busy machine does not matter: 50 ms where that takes 20."""
     asked = {"_MOOT_COMPLETE": "bash_complete", "COMP_WORDS": "moot chat ", "COMP_CWORD": "2"}

@@ -66,9 +66,10 @@ def test_its_agents_answer_another_process_at_once(up: Up) -> None:
     assert arya["reachability"] == "live"
 
 
+@pytest.mark.alone
 def test_a_second_hub_on_the_home_is_refused_and_names_the_first(up: Up) -> None:
     began = time.monotonic()
-    second = up.shell.moot("up")
+    second = up.shell.fresh("up")
     assert time.monotonic() - began < 2 * SLOWER
     assert second.code == 9
     assert second.err.startswith(

@@ -365,7 +365,7 @@ def handed_out(session: Session) -> None:
 @pytest.mark.parametrize("told", [b"", b"not json", b"[1]", b'"x"', b"\xff", b"{}" * 9])
 def test_an_event_that_makes_no_sense_harms_nobody(session: Session, told: bytes) -> None:
     session.sent("hello")
-    silent = session.shell.moot("mcp", "hook", "--client", "claude", "Stop", stdin=told)
+    silent = session.shell.fresh("mcp", "hook", "--client", "claude", "Stop", stdin=told)
     assert_silent(silent)
     assert session.turns() == ["owed"]
 

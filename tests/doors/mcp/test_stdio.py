@@ -227,6 +227,7 @@ def test_who_cannot_be_let_in_is_told_and_the_client_sees_the_end(tmp_path: Path
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.alone
 async def test_through_a_hub_it_is_ready_in_well_under_a_second(tmp_path: Path, hubs: Hubs) -> None:
     """The first client pays for the hub's import of the SDK; what is measured is every one after it."""
     hubs.start()

@@ -12,7 +12,7 @@ from tools.suites import (
     Suite,
     Tool,
     counts_of,
-    faults,
+    parted,
     plan,
     run_all,
     summary,
@@ -83,7 +83,7 @@ def test_the_full_plan_holds_the_quick_one_and_ends_with_the_requirements() -> N
 def test_a_suite_in_parts_runs_each_test_in_one_of_them(tmp_path: Path) -> None:
     """Those of one requirement too."""
     report = tmp_path / "report.xml"
-    most, alone = faults(10, 10)
+    most, alone = parted("faults", 10, 10)
     assert most.folder == alone.folder
     for marked, also in (("", ""), ("req", " and (req)")):
         assert most.command(report, marked)[-2:] == ["-m", f"(not alone){also}"]
