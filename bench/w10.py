@@ -1,7 +1,8 @@
 """W10, turn-rate, embedded: groups of 4 agents with a zero-cost code brain, sequential floor, cooldown 0.
 
 One human message per group, all groups at once: until every turn is done. Each round is three said turns (the slots).
-Beside it the limit: W1's raw writer doing the writes those turns need.
+Beside it AutoGen's group chat in memory, in a process and an environment of its own, and the limit: W1's raw writer
+doing as many writes as those turns need.
 """
 
 import asyncio
@@ -11,12 +12,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.measure import Table
+from msgspec import json
+
+from bench import peers
+from bench.measure import Table, load
 from bench.w1 import raw
 from moot import Hub, agent
 
 GROUPS = (1, 3, 10, 100, 1000)
-WRITES_PER_TURN = 1.3
+ROUNDS_EACH = {1: 60, 3: 20, 10: 6, 100: 2, 1000: 1}
+WRITES_PER_TURN = 5 / 3
+"""Three turns of a round: the message, the first claim, and three finishes, which claim the next."""
+AUTOGEN = "autogen-agentchat==0.7.5"
+LIMIT = "raw writes"
+PEER = Path(__file__).with_name("autogen_rounds.py")
+PEERS_MOST_GROUPS = 100
+"""A thousand of its groups take longer than the workload may."""
 NAMES = ("ann", "ben", "cat", "dan")
 SETTINGS = """
 [groups]
@@ -59,21 +70,40 @@ async def turn_rate(groups: int, rounds_each: int, latencies: list[float]) -> fl
             return groups * rounds_each * 3 / taken
 
 
-async def run(rounds: int = 3) -> list[str]:
-    lines = ["W10 turn-rate, embedded (turns/s; every turn durable)"]
+async def limit(groups: int) -> float:
+    """Turns per second that W1's raw writer could write down, one write of each group at a time."""
+    return await raw(min(groups, 256), 20 * min(groups, 256)) / WRITES_PER_TURN
+
+
+async def by_autogen(python: Path, groups: int, rounds_each: int) -> float:
+    """The same rounds in AutoGen's memory, turns per second."""
+    process = await asyncio.create_subprocess_exec(
+        python, PEER, str(groups), str(rounds_each), stdout=asyncio.subprocess.PIPE
+    )
+    told, _ = await process.communicate()
+    assert process.returncode == 0, f"the peer ended with {process.returncode}"
+    return float(json.decode(told)["rate"])
+
+
+async def run(rounds: int = 5) -> list[str]:
+    lines = [f"W10 turn-rate, embedded (turns/s; every turn durable; {load()})"]
+    autogen = peers.python_with(AUTOGEN)
     for groups in GROUPS:
-        each = max(1, 60 // groups)
+        each = ROUNDS_EACH[groups]
         table = Table(f"W10 turn-rate {groups}", "turns/s")
         latencies: list[float] = []
-        contenders: dict[str, Any] = {"moot": lambda g=groups, e=each: turn_rate(g, e, latencies)}
-        if groups in (10, 100):
-            contenders["raw writes"] = lambda g=groups: raw(min(g, 256), 3000)
+        contenders: dict[str, Any] = {
+            "moot": lambda g=groups, e=each: turn_rate(g, e, latencies),
+            LIMIT: lambda g=groups: limit(g),
+        }
+        if autogen is not None and groups <= PEERS_MOST_GROUPS:
+            contenders["autogen, in memory"] = lambda g=groups, e=each: by_autogen(autogen, g, e)
         await table.run(contenders, rounds)
-        quantiles = statistics.quantiles(latencies, n=100) if len(latencies) > 1 else [0.0] * 99
+        quantiles = statistics.quantiles(latencies, n=100)
         table.notes["round p50 / p99"] = f"{quantiles[49] * 1000:.1f} / {quantiles[98] * 1000:.1f} ms"
-        if "raw writes" in table.figures:
-            limit = table.median("raw writes") / WRITES_PER_TURN
-            table.notes["share of raw ÷ writes per turn"] = f"{table.median('moot') / limit:.2f}"
+        table.notes["of the limit"] = table.ratio("moot", LIMIT)
+        if "autogen, in memory" in table.figures:
+            table.notes["over autogen"] = table.ratio("moot", "autogen, in memory")
         table.save()
         lines.append(f" {groups} groups")
         table.show(lines)

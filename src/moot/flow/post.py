@@ -76,10 +76,7 @@ def scope(command: Post) -> Scope:
 
 def meant(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Every name that mentions may stand for."""
-    names: tuple[str, ...] = ()
-    for token in tokens:
-        names += mentions.readings(token)
-    return names
+    return tuple([name for token in tokens for name in mentions.readings(token)])
 
 
 def decide(command: Post, seen: Seen, at: Moment) -> Decision[Posted]:

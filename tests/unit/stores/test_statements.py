@@ -60,7 +60,7 @@ def test_a_statement_fits_the_schema_and_reads_no_table_from_end_to_end(
     connection: apsw.Connection, name: str
 ) -> None:
     plan: list[str] = []
-    for statement in STATEMENTS[name].split("; "):
+    for statement in STATEMENTS[name].split(";\n"):
         explained = connection.execute(f"EXPLAIN QUERY PLAN {statement}", _bindings(statement))
         plan += [str(row[3]) for row in explained]
     scans = [line for line in plan if line.startswith("SCAN") and not _small(line)]

@@ -10,12 +10,7 @@ _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
 def parse(text: str) -> dict[str, str]:
     """Name → statement, without the comment lines around it."""
     _, *parts = _NAME.split(text)
-    return {name: _short(_COMMENT.sub("", body)) for name, body in zip(parts[::2], parts[1::2], strict=True)}
-
-
-def _short(statement: str) -> str:
-    """In one line: APSW finds a prepared statement by all letters of its text, at every row."""
-    return " ".join(statement.split())
+    return {name: _COMMENT.sub("", body).strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
 class Statements:
