@@ -10,7 +10,7 @@ import asyncio
 import random
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,21 @@ class Team:
     def __init__(self, home: Path, brains: dict[str, Think], settings: str = LONG_LEASE) -> None:
         self.home = home
         self.clock = ManualClock()
-        self.specs = [AgentSpec(name, think) for name, think in brains.items()]
+        self.gate = asyncio.Event()
+        """Nobody thinks while it is shut."""
+        self.gate.set()
+        self.specs = [AgentSpec(name, self._gated(think)) for name, think in brains.items()]
         self.ops: list[Op] = []
         self.hub: Hub
         home.mkdir()
         (home / "moot.toml").write_text(settings, encoding="utf-8")
+
+    def _gated(self, think: Think) -> Think:
+        async def gated(turn: Any) -> str | None:
+            await self.gate.wait()
+            return await think(turn)
+
+        return gated
 
     @asynccontextmanager
     async def awake(self) -> AsyncIterator[Hub]:
@@ -347,15 +357,20 @@ async def run_out_with_crashes(team: Team, start: Callable[[Team], Awaitable[Any
     for crashes in range(40):
         async with team.awake():
             ended: list[Event] = []
-            team.hub._core.parts.log.watch(
-                lambda events, to=ended: to.extend(e for e in events if e.type == "turn.finished")  # type: ignore[misc]
-            )
+
+            def watch(events: Iterable[Event], ended: list[Event] = ended) -> None:
+                ended.extend(event for event in events if event.type == "turn.finished")
+                if len(ended) >= 2:
+                    team.gate.clear()
+
+            team.hub._core.parts.log.watch(watch)
             if crashes == 0:
                 await start(team)
-            if await team.until_quiet(lambda ended=ended: len(ended) >= 2):  # type: ignore[misc]
+            if await team.until_quiet(lambda: not team.gate.is_set()):
                 await team.silence()
                 return crashes
             await crash(team)
+            team.gate.set()
     raise AssertionError("they never come to rest")
 
 
