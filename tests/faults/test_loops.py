@@ -7,10 +7,11 @@ pass without a word, and the ledger's checker finds no chain and no round over i
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from moot.errors import MootError
 from moot.flow import finish, post
 from moot.hub import Hub
 from moot.model.conversation import GroupSettings
-from moot.model.event import Event
 from moot.model.ids import ParticipantId
 from moot.model.limits import Limits, Terms
 from moot.model.message import Message
@@ -39,6 +39,7 @@ CHAIN_TURNS = Limits().chain_turns
 ROUND_CAP = GroupSettings().max_agent_turns_per_message
 Think = Callable[[Any], Awaitable[str | None]]
 LONG_LEASE = "[host]\nlease_seconds = 1000000.0\n"
+OVER = tuple(state for state in TurnState if state not in OPEN)
 STEPS = 500
 WORDS = (
     *("amber", "birch", "cedar", "delta", "ember", "flint", "grove", "haven"),
@@ -57,21 +58,11 @@ class Team:
     def __init__(self, home: Path, brains: dict[str, Think], settings: str = LONG_LEASE) -> None:
         self.home = home
         self.clock = ManualClock()
-        self.gate = asyncio.Event()
-        """Nobody thinks while it is shut."""
-        self.gate.set()
-        self.specs = [AgentSpec(name, self._gated(think)) for name, think in brains.items()]
+        self.specs = [AgentSpec(name, think) for name, think in brains.items()]
         self.ops: list[Op] = []
         self.hub: Hub
         home.mkdir()
         (home / "moot.toml").write_text(settings, encoding="utf-8")
-
-    def _gated(self, think: Think) -> Think:
-        async def gated(turn: Any) -> str | None:
-            await self.gate.wait()
-            return await think(turn)
-
-        return gated
 
     @asynccontextmanager
     async def awake(self) -> AsyncIterator[Hub]:
@@ -93,12 +84,12 @@ class Team:
     async def tell(self, agent: str, text: str) -> str:
         return await self.say((await self.hub.conversations.implicit([agent])).id, text)
 
-    async def until_quiet(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Let turns run and held ones come due; True when nothing is left to do, False when told to stop."""
+    async def until_quiet(self, most: float = math.inf) -> bool:
+        """Let turns run and held ones come due; True when nothing is left to do, False once so many are over."""
         events = aiter(self.hub._core.parts.log.subscribe())
         try:
             for _ in range(STEPS):
-                if stop():
+                if len(await self.store.turns(states=OVER)) >= most:
                     return False
                 turns = await self.store.turns(states=tuple(OPEN))
                 if any(turn.state in (TurnState.READY, TurnState.RUNNING) for turn in turns):
@@ -352,25 +343,29 @@ async def crash(team: Team) -> None:
     team.home = copy
 
 
+def let_in(places: asyncio.Semaphore, think: Think) -> Think:
+    """Only as many as there are places get to think; whoever comes later is still waiting when the hub dies."""
+
+    async def thinks(turn: Any) -> str | None:
+        await places.acquire()
+        return await think(turn)
+
+    return thinks
+
+
 async def run_out_with_crashes(team: Team, start: Callable[[Team], Awaitable[Any]]) -> int:
     """As `run_out`, but the hub dies after every second turn; returns how often."""
+    specs = team.specs
     for crashes in range(40):
+        two = asyncio.Semaphore(2)
+        team.specs = [AgentSpec(spec.name, let_in(two, spec.think)) for spec in specs]
         async with team.awake():
-            ended: list[Event] = []
-
-            def watch(events: Iterable[Event], ended: list[Event] = ended) -> None:
-                ended.extend(event for event in events if event.type == "turn.finished")
-                if len(ended) >= 2:
-                    team.gate.clear()
-
-            team.hub._core.parts.log.watch(watch)
             if crashes == 0:
                 await start(team)
-            if await team.until_quiet(lambda: not team.gate.is_set()):
+            if await team.until_quiet(2 * (crashes + 1)):
                 await team.silence()
                 return crashes
             await crash(team)
-            team.gate.set()
     raise AssertionError("they never come to rest")
 
 
