@@ -164,7 +164,7 @@ async def beside_each_other(producers: int, total: int, rounds: int) -> Table:
         "null: acknowledged, not written": lambda: raw(producers, 100_000, null, made=NullWriter),
     }
     if producers == 8:
-        contenders["connection per call"] = lambda: connection_per_call(8, 300)
+        contenders["connection per call"] = lambda: connection_per_call(8, 600)
     await table.run(contenders, rounds)
     table.notes["share of raw"] = table.ratio("moot", "raw APSW group commit")
     table.notes["share of raw by table"] = table.ratio("moot", "raw, written table by table")
@@ -180,7 +180,7 @@ async def beside_each_other(producers: int, total: int, rounds: int) -> Table:
 
 async def run(rounds: int = 5) -> list[str]:
     lines = ["W1 durable-write (posts/s; human author, group of 6 with one mention, 512 bytes, FULL)"]
-    for producers, total in ((8, 2000), (32, 6000), (256, 12000)):
+    for producers, total in ((8, 6000), (32, 12000), (256, 24000)):
         table = await beside_each_other(producers, total, rounds)
         if producers == 32:
             table.notes["kill -9 mid-run"] = await guard.killed(producers)
