@@ -35,8 +35,9 @@ def _writer() -> Callable[[bytes], None]:
 
 
 async def _lines() -> AsyncIterator[bytes]:
-    """Standard input, line by line, whatever it is."""
-    if stat.S_ISREG(os.fstat(0).st_mode):
+    """Standard input, line by line, whatever it is. A file or `/dev/null` has all it will ever have."""
+    mode = os.fstat(0).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):
         for line in sys.stdin.buffer:
             yield line
         return

@@ -220,6 +220,16 @@ def test_nothing_but_messages_stands_on_standard_output(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+def test_with_nobody_at_the_other_end_it_is_over_at_once(tmp_path: Path) -> None:
+    """`/dev/null` cannot be waited for as a pipe can."""
+    (tmp_path / "home").mkdir()
+    done = subprocess.run(
+        [str(MOOT), "--home", str(tmp_path / "home"), "mcp", "--agent", "bob"],
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_who_cannot_be_let_in_is_told_and_the_client_sees_the_end(tmp_path: Path) -> None:
     done = raw(tmp_path / "home", tmp_path / "f", HELLO + b"\n", flags=("--agent", "user"))
     assert done.returncode == 5
