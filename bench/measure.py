@@ -1,5 +1,6 @@
 """Rounds, medians and tables. Every figure is a ratio of things measured side by side in one run."""
 
+import gc
 import json
 import os
 import platform
@@ -23,9 +24,10 @@ class Table:
         self.notes: dict[str, Any] = {}
 
     async def run(self, contenders: dict[str, Contender], rounds: int) -> None:
-        """Round-robin, so that a noisy moment hits everybody alike."""
+        """Round-robin, so that a noisy moment hits everybody alike; what one left behind is not the next one's."""
         for _ in range(rounds):
             for name, contender in contenders.items():
+                gc.collect()
                 self.figures.setdefault(name, []).append(await contender())
 
     def median(self, name: str) -> float:
