@@ -43,6 +43,7 @@ class Sweeper:
     async def run(self) -> None:
         """For as long as the hub lives."""
         while True:
+            latest = self._clock.now() + self._every  # what comes due while it looks is not put off
             try:
                 if self._look_around is not None:
                     await self._look_around()
@@ -51,7 +52,6 @@ class Sweeper:
             except MootError as trouble:
                 log.warning("sweep failed", action="sweep_failed", error=str(trouble))
                 due = self._clock.now() + AGAIN_SECONDS
-            latest = self._clock.now() + self._every
             self._planned = latest if due is None else min(due, latest)
             await self._wait()
 
