@@ -78,7 +78,7 @@ def calls(
         stop = None if human else brakes.chain_stop(call, line.chain, draft.at.terms.limits)
         if stop is None and too_deep:
             stop = Rule.DEPTH
-        if stop is None and (room.roster.agents.get(agent) or draft.participant(agent)).paused:
+        if stop is None and draft.participant(agent).paused:
             stop = Rule.PAUSED
         if stop is not None:
             blocks[agent] = stop

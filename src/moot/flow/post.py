@@ -326,10 +326,7 @@ def _running(room: Room, author: Participant) -> list[Turn]:
 
 def interjected(room: Room, author: Participant, words: address.Words) -> list[Turn]:
     """Running turns that this message stops because their agents want it so (`on_busy`)."""
-    for turn in room.turns.values():
-        if turn.state is RUNNING:
-            break
-    else:
+    if not _running(room, author):
         return []
     running = [turn for turn in stoppable(room, author) if _wants_interrupts(room, turn, author)]
     if running and room.conversation.takes_rounds:
