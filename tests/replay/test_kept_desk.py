@@ -12,7 +12,8 @@ from msgspec import structs
 from moot.model.change import Change, PutConversation, PutTurn
 from moot.model.turn import TurnState
 from moot.ports import Scope
-from moot.stores.desk import Desk, Dirty, chains_of, fold
+from moot.stores.desk import Desk, Dirty, chains_of
+from moot.stores.fold import fold
 from moot.stores.sqlite import kept
 from moot.stores.sqlite.engine import SqliteEngine
 from moot.stores.sqlite.kept import KeptDesk

@@ -15,6 +15,7 @@ from moot.flow import look, sweep
 from moot.model.change import (
     Change,
     Decision,
+    JoinTurn,
     PutConversation,
     PutMember,
     PutPair,
@@ -23,6 +24,7 @@ from moot.model.change import (
     PutRoot,
     PutRound,
     PutTurn,
+    TalkIn,
 )  # fmt: skip
 from moot.model.conversation import TurnOrder
 from moot.model.ids import ConversationId, ParticipantId
@@ -253,13 +255,13 @@ def moves(change: Change, seen: Seen) -> bool:
     row: Any = change
     stored: Any = None
     match change:
-        case PutTurn(turn=row):
+        case PutTurn(turn=row) | JoinTurn(turn=row):
             stored = seen.turn(row.id)
         case PutRound(round=row):
             stored = seen.rounds(row.conversation).get(row.opener)
         case PutMember(member=row):
             stored = seen.members(row.conversation).get(row.participant)
-        case PutConversation(conversation=row):
+        case PutConversation(conversation=row) | TalkIn(conversation=row):
             stored = seen.conversation(row.id)
         case PutRoot(root=row):
             stored = seen.root(row.id)

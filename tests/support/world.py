@@ -10,6 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from moot.flow import (
     archive,
     check,
@@ -30,6 +32,7 @@ from moot.flow import (
 from moot.flow.enrol import Enrol, Newcomer, Pause, enrolling, pausing
 from moot.flow.presence import Attach, Detach, attaching, detaching
 from moot.model.answer import Claimed
+from moot.model.change import Change, JoinTurn, TalkIn
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides, GroupSettings, Member
 from moot.model.ids import ConversationId, HostId, ParticipantId, TurnId
 from moot.model.limits import Limits, Terms
@@ -38,13 +41,28 @@ from moot.model.participant import Kind, Participant
 from moot.model.round import Round, RoundState
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
-from moot.stores.desk import Desk, Dirty, fold
+from moot.stores.desk import Desk, Dirty
+from moot.stores.fold import fold
 from moot.stores.memory import MemoryStore
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
 
 FOREVER = 1e9
 START = 1_800_000_000.0
+
+
+def changes_no_more_than_it_says(change: Change, desk: Desk) -> None:
+    """Stores write only the named fields of what was talked in or joined."""
+    now: Any
+    before: Any
+    match change:
+        case TalkIn(conversation=now):
+            before, names = desk.conversations[now.id], Conversation.TALK
+        case JoinTurn(turn=now):
+            before, names = desk.turns_by_id[now.id], Turn.CALLING
+        case _:
+            return
+    assert structs.replace(now, **{name: getattr(before, name) for name in names}) == before
 
 
 class RulesOnly:
@@ -59,6 +77,8 @@ class RulesOnly:
     async def transact(self, verb: Any, command: Any) -> Any:
         verb.scope(command)
         decision = verb.decide(command, self.desk, self._source.moment(self.desk))
+        for change in decision.changes:
+            changes_no_more_than_it_says(change, self.desk)
         dirty = Dirty()
         fold(self.desk, decision.changes, dirty)
         self._rounds.update({(str(k[0]), k[1]): v for k, v in dirty.rounds.items()})

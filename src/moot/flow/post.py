@@ -419,15 +419,12 @@ def append(room: Room, permit: Permit, message: Message, text_hash: str = "") ->
     link = before.links + 1
     linked = audit.message_hash(before.chain, link, message, text_hash or audit.text_hash(message.text))
     message = structs.replace(message, link=link, hash=linked)
-    room.put_conversation(
-        structs.replace(
-            before,
-            next_seq=message.seq + 1,
-            chain=linked,
-            links=link,
-            updated_at=room.now,
-            last_human=message.seq if message.kind is HUMAN else before.last_human,
-        )
+    room.talk(
+        next_seq=message.seq + 1,
+        chain=linked,
+        links=link,
+        updated_at=room.now,
+        last_human=message.seq if message.kind is HUMAN else before.last_human,
     )
     room.draft.add(AppendMessage(message, permit))
     room.draft.emit("message.posted", room, by=message.author, seq=message.seq)

@@ -99,9 +99,7 @@ def _chain(room: Room, by: ParticipantId, before: Message, after: Message) -> No
         hash="",
     )
     revision = structs.replace(revision, hash=audit.revision_hash(conversation.chain, revision))
-    room.put_conversation(
-        structs.replace(conversation, links=revision.link, chain=revision.hash, updated_at=room.now)
-    )
+    room.talk(links=revision.link, chain=revision.hash, updated_at=room.now)
     room.draft.add(ReviseMessage(after, revision))
 
 

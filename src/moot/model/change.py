@@ -35,6 +35,12 @@ class PutConversation(Struct, frozen=True, gc=False):
     conversation: Conversation
 
 
+class TalkIn(Struct, frozen=True, gc=False):
+    """A conversation that was there, of which only what `Conversation.TALK` names has changed."""
+
+    conversation: Conversation
+
+
 class DropConversation(Struct, frozen=True, gc=False):
     conversation: ConversationId
 
@@ -49,6 +55,12 @@ class DropMember(Struct, frozen=True, gc=False):
 
 
 class PutTurn(Struct, frozen=True, gc=False):
+    turn: Turn
+
+
+class JoinTurn(Struct, frozen=True, gc=False):
+    """A turn that was there, of which only what `Turn.CALLING` names has changed."""
+
     turn: Turn
 
 
@@ -117,10 +129,12 @@ Change: TypeAlias = (
     AppendMessage
     | ReviseMessage
     | PutConversation
+    | TalkIn
     | DropConversation
     | PutMember
     | DropMember
     | PutTurn
+    | JoinTurn
     | PutRound
     | PutRoot
     | PutPair

@@ -1,7 +1,7 @@
 """Where they talk. Direct, group, link, task and ephemeral are one thing with other settings."""
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from msgspec import Struct, structs
 
@@ -82,6 +82,19 @@ class GroupOverrides(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 NOTHING_CHOSEN = GroupOverrides()
 
 
+class Talk(TypedDict, total=False):
+    """What changes in a conversation by talking."""
+
+    updated_at: float
+    next_seq: int
+    chain: str
+    links: int
+    last_human: int
+    pointer: ParticipantId | None
+    answered: int
+    stalled: int
+
+
 class Conversation(Struct, frozen=True, gc=False):
     """The root node of a docmem tree: its children are the messages 1, 2, 3 … without gaps."""
 
@@ -119,17 +132,7 @@ class Conversation(Struct, frozen=True, gc=False):
     summarised: int = 0
     """The newest summary stands for everything up to this seq."""
 
-    TALK: ClassVar = (
-        "updated_at",
-        "next_seq",
-        "chain",
-        "links",
-        "last_human",
-        "pointer",
-        "answered",
-        "stalled",
-    )
-    """What changes by talking."""
+    TALK: ClassVar = tuple(Talk.__annotations__)
 
     @property
     def head(self) -> int:
@@ -142,21 +145,6 @@ class Conversation(Struct, frozen=True, gc=False):
     def found_like(self, before: "Conversation") -> bool:
         """Whether it goes by the same name and key as before, and as openly."""
         return self.name == before.name and self.key == before.key and self.archived is before.archived
-
-    def only_talked(self, before: "Conversation") -> bool:
-        """Whether nothing changed since but what changes by talking."""
-        talked = structs.replace(
-            before,
-            updated_at=self.updated_at,
-            next_seq=self.next_seq,
-            chain=self.chain,
-            links=self.links,
-            last_human=self.last_human,
-            pointer=self.pointer,
-            answered=self.answered,
-            stalled=self.stalled,
-        )
-        return talked == self
 
 
 class Member(Struct, frozen=True, gc=False):

@@ -227,10 +227,6 @@ class Turn(Struct, frozen=True, gc=False):
             return structs.replace(self, calls=calls, duty=Duty.MUST, reason=call.reason)
         return structs.replace(self, calls=calls)
 
-    def only_joined(self, before: "Turn") -> bool:
-        """Whether nothing changed since but that other messages joined it."""
-        return structs.replace(before, duty=self.duty, reason=self.reason, calls=self.calls) == self
-
     def moved(self, state: TurnState, **fields: Any) -> "Turn":
         """The one function that changes a turn's state; an illegal move raises."""
         if state not in _LEGAL.get(self.state, ()):

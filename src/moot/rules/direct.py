@@ -19,9 +19,9 @@ def deliver(room: Room, calls: list[Call], sender: str) -> None:
         if turn is None:
             _ready(room, (call,), sender)
         elif turn.state is TurnState.RUNNING:
-            room.put_turn(structs.replace(turn, calls=(*turn.calls, call)[-MOST_CALLS:]))
+            room.join_turn(structs.replace(turn, calls=(*turn.calls, call)[-MOST_CALLS:]))
         else:
-            turn = room.put_turn(_joined(turn, call))
+            turn = room.join_turn(_joined(turn, call))
             if turn.state is TurnState.HELD and call.due <= room.now:
                 release(room, turn)
 

@@ -5,7 +5,7 @@ throws the draft away and nothing has happened. `changes()` is what the fold get
 """
 
 from collections.abc import Set
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from msgspec import Struct, structs
 
@@ -15,6 +15,7 @@ from moot.model.change import (
     Change,
     DropMember,
     Emit,
+    JoinTurn,
     PutConversation,
     PutMember,
     PutPair,
@@ -23,8 +24,9 @@ from moot.model.change import (
     PutRoot,
     PutRound,
     PutTurn,
+    TalkIn,
 )
-from moot.model.conversation import Conversation, GroupSettings, Member
+from moot.model.conversation import Conversation, GroupSettings, Member, Talk
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Message
@@ -85,10 +87,12 @@ class Room(Struct, eq=False):
     roster: Roster
     """Who the members are that speak in turns, and which of them are here."""
     put_turns: dict[TurnId, Turn] = {}
+    joined_turns: dict[TurnId, Turn] = {}
     put_rounds: dict[int, Round] = {}
     put_members: dict[ParticipantId, Member] = {}
     dropped: list[ParticipantId] = []
     notices: list[Notice] = []
+    talked: bool = False
     changed: bool = False
     agents_: list[Member] | None = None
     here_: Set[ParticipantId] | None = None
@@ -115,6 +119,11 @@ class Room(Struct, eq=False):
         self.conversation = conversation
         self.changed = True
 
+    def talk(self, **now: Unpack[Talk]) -> None:
+        """The conversation moves on as it does by talking."""
+        self.conversation = structs.replace(self.conversation, **now)
+        self.talked = True
+
     def put_member(self, member: Member) -> None:
         if not self.put_members:
             self.members = dict(self.members)
@@ -133,14 +142,26 @@ class Room(Struct, eq=False):
         self.regroup()
 
     def put_turn(self, turn: Turn) -> Turn:
-        if not self.put_turns:
-            self.turns = dict(self.turns)
+        turns = self._turns_to_change()
         if turn.state in OPEN:
-            self.turns[turn.agent] = turn
+            turns[turn.agent] = turn
         else:
-            self.turns.pop(turn.agent, None)
+            turns.pop(turn.agent, None)
         self.put_turns[turn.id] = turn
+        self.joined_turns.pop(turn.id, None)
         return turn
+
+    def join_turn(self, turn: Turn) -> Turn:
+        """An open turn that other messages call now, and that is otherwise as it was."""
+        if turn.id in self.put_turns:
+            return self.put_turn(turn)
+        self._turns_to_change()[turn.agent] = self.joined_turns[turn.id] = turn
+        return turn
+
+    def _turns_to_change(self) -> dict[ParticipantId, Turn]:
+        if not self.put_turns and not self.joined_turns:
+            self.turns = dict(self.turns)
+        return self.turns
 
     def put_round(self, round_: Round) -> Round:
         if not self.put_rounds:
@@ -157,6 +178,8 @@ class Room(Struct, eq=False):
     def changes(self, found: list[Change]) -> None:
         if self.changed:
             found.append(PutConversation(self.conversation))
+        elif self.talked:
+            found.append(TalkIn(self.conversation))
         if self.dropped:
             found += [DropMember(self.id, gone) for gone in self.dropped]
         if self.put_members:
@@ -165,6 +188,8 @@ class Room(Struct, eq=False):
             found += map(PutRound, self.put_rounds.values())
         if self.put_turns:
             found += map(PutTurn, self.put_turns.values())
+        if self.joined_turns:
+            found += map(JoinTurn, self.joined_turns.values())
 
 
 class Draft(Struct, eq=False):

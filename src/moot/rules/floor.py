@@ -100,7 +100,7 @@ def join_open_turn(room: Room, call: Call) -> bool:
         return False
     joined = turn.joined(call)
     if joined is not turn:
-        room.put_turn(joined)
+        room.join_turn(joined)
     return True
 
 
@@ -271,7 +271,7 @@ def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
     for later in later_calls(room, round_, turn.agent):
         turn = turn.joined(later)
     if poll.reason is Rule.ROUND_ROBIN:
-        room.put_conversation(structs.replace(room.conversation, pointer=turn.agent))
+        room.talk(pointer=turn.agent)
     elif poll.reason is Rule.REACT:
         room.put_round(structs.replace(round_, reacted=(*round_.reacted, turn.agent)))
     else:
@@ -329,7 +329,7 @@ def close(room: Room, round_: Round) -> None:
         return
     round_ = room.put_round(structs.replace(round_, state=RoundState.CLOSED, line=()))
     if round_.blocked:
-        room.put_conversation(structs.replace(room.conversation, stalled=round_.opener))
+        room.talk(stalled=round_.opener)
 
 
 def leaves_nothing(room: Room, round_: Round) -> bool:
@@ -365,7 +365,7 @@ def ended(room: Room, turn: Turn) -> None:
         if turn.reason in (Rule.POLL, Rule.ROUND_ROBIN):
             round_ = structs.replace(round_, volunteers=round_.volunteers + 1)
         if turn.reason is Rule.ROUND_ROBIN and turn.hi > room.conversation.answered:
-            room.put_conversation(structs.replace(room.conversation, answered=turn.hi))
+            room.talk(answered=turn.hi)
     room.put_round(round_)
 
 
@@ -433,5 +433,5 @@ def go_on(room: Room) -> bool:
     state = RoundState.QUEUED if round_.state is RoundState.CLOSED else round_.state
     polls_on = round_.polls and state is RoundState.RUNNING
     room.put_round(behind(structs.replace(round_, state=state, used=0, polls=polls_on, blocked=()), calls))
-    room.put_conversation(structs.replace(room.conversation, stalled=0))
+    room.talk(stalled=0)
     return True

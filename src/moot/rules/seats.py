@@ -252,7 +252,7 @@ def withdraw(room: Room, seq: int) -> None:
         if len(left) == len(turn.calls) or len(turn.calls) >= MOST_CALLS:
             continue
         if left:
-            room.put_turn(structs.replace(turn, calls=left))
+            room.join_turn(structs.replace(turn, calls=left))
         else:
             cancel(room, turn, Rule.DELETED)
 

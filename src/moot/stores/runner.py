@@ -21,7 +21,8 @@ from moot.model.ids import ConversationId
 from moot.model.limits import Terms
 from moot.model.moment import Moment
 from moot.ports import Scope, Verb
-from moot.stores.desk import Desk, Dirty, fold
+from moot.stores.desk import Desk, Dirty
+from moot.stores.fold import fold
 
 T = TypeVar("T")
 

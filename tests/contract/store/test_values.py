@@ -8,8 +8,10 @@ from msgspec import NODEFAULT, Struct, structs
 
 from moot.model import change
 from moot.model.change import Decision
+from moot.model.conversation import Conversation
 from moot.model.ids import HostId
 from moot.model.participant import Kind
+from moot.model.turn import Duty, Rule
 from moot.ports import Page
 from tests.contract.store import samples as s
 from tests.contract.store.places import Place, WholeStore
@@ -46,6 +48,8 @@ async def _pair(store: WholeStore) -> Any:
 
 ARCHIVED = structs.replace(s.CONVERSATION, archived=True)
 DIRECT = structs.replace(s.CONVERSATION, kind="direct")
+TALKED = structs.replace(s.CONVERSATION, **dict.fromkeys(("next_seq", "answered", "stalled"), 77))
+JOINED = structs.replace(s.TURN, duty=Duty.MAY, reason=Rule.POLL, calls=s.TURN.calls[:1])
 ARYA = structs.replace(s.PARTICIPANT, id=s.ARYA, name="Arya", aliases=())
 MEMBERS = [change.PutMember(structs.replace(s.MEMBER, participant=who)) for who in (s.ARYA, s.BOB)]
 PEOPLE = [change.PutParticipant(who) for who in (ARYA, s.PARTICIPANT)]
@@ -65,6 +69,11 @@ WRITTEN: list[tuple[list[change.Change], Any, Read]] = [
     ([change.PutConversation(s.CONVERSATION)], s.CONVERSATION, lambda store: store.conversation(s.WHERE)),
     ([change.PutConversation(ARCHIVED)], ARCHIVED, lambda store: store.conversation(s.WHERE)),
     (
+        [change.PutConversation(s.CONVERSATION), change.TalkIn(TALKED)],
+        TALKED,
+        lambda store: store.conversation(s.WHERE),
+    ),
+    (
         [change.PutConversation(s.CONVERSATION), change.DropConversation(s.WHERE)],
         None,
         lambda store: store.conversation(s.WHERE),
@@ -76,6 +85,7 @@ WRITTEN: list[tuple[list[change.Change], Any, Read]] = [
         lambda store: store.members(s.WHERE),
     ),
     ([change.PutTurn(s.TURN)], s.TURN, lambda store: store.turn(s.TURN.id)),
+    ([change.PutTurn(s.TURN), change.JoinTurn(JOINED)], JOINED, lambda store: store.turn(s.TURN.id)),
     ([change.PutRound(s.ROUND)], s.ROUND, lambda store: store.round(s.WHERE, s.ROUND.opener)),
     ([change.PutRoot(s.ROOT_ROW)], s.ROOT_ROW, _root),
     ([change.PutConversation(DIRECT), *PEOPLE, *MEMBERS, change.PutPair(s.PAIR)], s.PAIR, _pair),
@@ -205,8 +215,25 @@ async def test_a_field_of_a_turn_that_changes_alone_is_written(store: WholeStore
         assert await store.turn(s.TURN.id) == changed, name
 
 
-def _putting(one: change.Change) -> Decider:
-    return lambda seen, at: Decision([one], None)
+async def test_talk_and_calls_are_written_alone_and_together_with_all_else(store: WholeStore) -> None:
+    """In a batch of its own what was talked in or joined is written in part; beside a whole one, whole."""
+    talk = {name: value for name, value in _defaults(s.CONVERSATION).items() if name in Conversation.TALK}
+    talked, joined = structs.replace(s.CONVERSATION, **talk), JOINED
+    scope = {"conversations": (s.WHERE,), "turns": (s.TURN.id,)}
+    await put(store, change.PutTurn(s.TURN), change.PutConversation(s.CONVERSATION))
+    await do(store, _putting(change.TalkIn(talked), change.JoinTurn(joined)), **scope)
+    assert await store.conversation(s.WHERE) == talked
+    assert await store.turn(s.TURN.id) == joined
+    renamed, moved = structs.replace(talked, name="other"), structs.replace(joined, attempt=7)
+    both: list[change.Change] = [change.PutConversation(renamed), change.PutTurn(moved)]
+    renamed, moved = structs.replace(renamed, answered=3), structs.replace(moved, calls=s.TURN.calls)
+    await do(store, _putting(*both, change.TalkIn(renamed), change.JoinTurn(moved)), **scope)
+    assert await store.conversation(s.WHERE) == renamed
+    assert await store.turn(s.TURN.id) == moved
+
+
+def _putting(*changes: change.Change) -> Decider:
+    return lambda seen, at: Decision(list(changes), None)
 
 
 def _defaults(value: Any, but: str = "") -> dict[str, Any]:

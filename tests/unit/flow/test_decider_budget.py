@@ -10,7 +10,8 @@ from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
-from moot.stores.desk import Desk, Dirty, fold
+from moot.stores.desk import Desk, Dirty
+from moot.stores.fold import fold
 from moot.stores.runner import Source
 
 USER = ParticipantId("user")

@@ -11,7 +11,8 @@ from moot.model.moment import Moment
 from moot.model.participant import Host, Kind, Participant
 from moot.rules.draft import Draft
 from moot.rules.roster import Roster
-from moot.stores.desk import Desk, Dirty, fold
+from moot.stores.desk import Desk, Dirty
+from moot.stores.fold import fold
 
 WHERE = ConversationId("c")
 ROOM = Conversation(WHERE, "room", ConversationKind.GROUP, 1.0, 1.0)

@@ -3,7 +3,7 @@
 from typing import get_args, get_type_hints
 
 from moot.model.change import Change
-from moot.stores.desk import FOLDS
+from moot.stores.fold import FOLDS
 
 
 def test_the_fold_knows_every_change_and_no_other() -> None:

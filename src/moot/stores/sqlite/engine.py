@@ -4,16 +4,14 @@ Above: the runner, which calls it from one thread. Below: loading.py fills the d
 trouble.py says what went wrong. Not here: reading for doors and people (reads.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
 from moot.failpoints import failpoint
-from moot.model.conversation import Conversation
-from moot.model.turn import Turn
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty
 from moot.stores.sqlite import database, migrate, rows
@@ -23,11 +21,23 @@ from moot.stores.sqlite.lock import WriterLock
 from moot.stores.sqlite.statements import SEARCH, WRITE
 from moot.stores.sqlite.trouble import speaking_of, writing_rows
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 NO_END = 2**62
 INDEXED_AT_ONCE = 200
 """Messages taken into the full-text index in one transaction, so that a post never waits long behind it."""
 FORGOTTEN_AT_ONCE = 1000
 """Events forgotten in one transaction, for the same reason."""
+
+
+def parted(changed: dict[K, V], whole: set[K]) -> tuple[Collection[V], Collection[V]]:
+    """Those to be written whole, and those of which a part is enough."""
+    if not whole:
+        return (), changed.values()
+    return [changed[key] for key in changed if key in whole], [
+        changed[key] for key in changed if key not in whole
+    ]
 
 
 class SqliteEngine:
@@ -163,21 +173,13 @@ class SqliteEngine:
 
     def _conversations(self, dirty: Dirty) -> None:
         """In most there was only talk; then the indexes by name and key need not be looked at."""
-        put: list[Conversation] = []
-        talked: list[Conversation] = []
-        for where, now in dirty.conversations.items():
-            before = dirty.conversations_before[where]
-            (talked if before is not None and now.only_talked(before) else put).append(now)
+        put, talked = parted(dirty.conversations, dirty.whole_conversations)
         self._many(WRITE.put_conversation, rows.CONVERSATIONS, put)
         self._connection.executemany(WRITE.talk_in_conversation, map(rows.TALK, talked))
 
     def _turns(self, dirty: Dirty) -> None:
         """Most only collect another message; following the indexes as well would cost four times that."""
-        put: list[Turn] = []
-        joined: list[Turn] = []
-        for number, now in dirty.turns.items():
-            before = dirty.turns_before[number]
-            (joined if before is not None and now.only_joined(before) else put).append(now)
+        put, joined = parted(dirty.turns, dirty.whole_turns)
         self._many(WRITE.put_turn, rows.TURNS, put)
         self._connection.executemany(WRITE.join_turn, map(rows.CALLING, joined))
 
