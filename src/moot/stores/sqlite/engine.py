@@ -49,8 +49,8 @@ class SqliteEngine:
         self._lock = lock
         self._locked = False
         self._loading = Loading(path, connection)
-        self._neighbours = -1
-        """SQLite's counter of what other connections have committed."""
+        self._version = -1
+        """SQLite's counter of commits, as our last one left it."""
         self._kept: KeptDesk | None = None
         self._desk: KeptDesk | None = None
         self._dirty = Dirty()
@@ -78,12 +78,11 @@ class SqliteEngine:
         try:
             with speaking_of(self.path):
                 self._connection.execute("BEGIN IMMEDIATE")
-                neighbours = self._connection.execute("PRAGMA data_version").get
+                version = self._connection.data_version()
         except BaseException:  # whatever stopped it, the others may go on
             self.rollback()
             raise
-        if neighbours != self._neighbours:
-            self._neighbours = neighbours
+        if version != self._version:  # somebody else has written since
             self._kept = None
 
     def load(self, scopes: Sequence[Scope]) -> Desk:
@@ -100,6 +99,7 @@ class SqliteEngine:
         next batch: nobody who is committed waits for it, or could fail by it."""
         with speaking_of(self.path):
             self._connection.execute("COMMIT")
+            self._version = self._connection.data_version()
         self._unlock()
         self._kept, self._desk = self._desk, None
 
