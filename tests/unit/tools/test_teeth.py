@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.teeth import DEFECTS, ROOT, BadDefect, Patch, Verdict, lines, read
+from tools.teeth import DEFECTS, ROOT, BadDefect, Patch, Verdict, lines, main, read
 
 DEFECTS_HERE = read(DEFECTS)
 
@@ -44,3 +44,10 @@ def test_the_last_line_is_the_score() -> None:
     told = lines([Verdict("one", True, 1.0, "x"), Verdict("another", False, 2.0, "SURVIVED")])
     assert told[-1] == "1/2 planted defects caught"
     assert "MISSED" in told[1]
+
+
+def test_a_word_that_no_defect_is_called_by_is_said_and_nothing_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["no such defect"]) == 2
+    assert "no defect is called like no such defect" in capsys.readouterr().out
