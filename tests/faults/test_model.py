@@ -339,9 +339,10 @@ class Model(RuleBasedStateMachine):
         room.asked = Asked(calls=left) if left else None
 
     @precondition(lambda self: any(room.asked and room.asked.running for room in self.rooms.values()))
-    @rule(name=directs)
-    def is_given_back(self, name: str) -> None:
-        """Its host goes in good order: claimable again, and the old fence is worth nothing."""
+    @rule(name=directs, taken=st.booleans())
+    def is_given_back(self, name: str, taken: bool) -> None:
+        """Its host goes in good order: claimable again, and the old fence is worth nothing, least of all when somebody
+        else has taken it."""
         room = self.rooms[name]
         if room.asked is None or not room.asked.running or room.asked.turn is None:
             return
@@ -349,6 +350,10 @@ class Model(RuleBasedStateMachine):
         self.do(release, release.Release(turn.id, turn.fence))
         self.ended.append(turn)
         room.asked.running, room.asked.turn = False, None
+        if taken:
+            self.claims(name)
+            self.refused(Stale, finish, finish.Finish(turn.id, turn.fence, finish.Said("too late")))
+            self.refused(Stale, release, release.Release(turn.id, turn.fence))
 
     @precondition(lambda self: self.ended)
     @rule(which=numbers, text=texts)
