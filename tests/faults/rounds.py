@@ -18,7 +18,7 @@ from msgspec import json
 
 from moot import failpoints
 from moot.brains.code import AgentSpec
-from moot.errors import Conflict
+from moot.errors import Conflict, StoreUnwritable
 from moot.hub import Hub
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from tests.support.ledger import INFO, OK, Ledger, Op, body_sha, now
@@ -70,7 +70,7 @@ async def play(home: Path, seconds: float, again: bool) -> None:
         async with Hub.open(home, agents=[agent(name, home) for name in AGENTS]) as hub:
             try:
                 await rounds(hub, book, again)
-            except OSError:
+            except (OSError, StoreUnwritable):
                 os._exit(BROKEN)
 
 
