@@ -462,6 +462,18 @@ async def test_unknown_names_come_back_with_near_ones(quick: Path) -> None:
             await hub.post("nowhere", "hello")
 
 
+async def test_who_asks_for_an_agent_is_not_told_of_conversations(quick: Path) -> None:
+    async with Hub.open(quick) as hub:
+        await hub.conversations.create("gendarmes")
+        with pytest.raises(NotFound) as found_by_the_hub:
+            await hub.send("gendarme", "hello")
+        with pytest.raises(NotFound) as found_by_a_verb:
+            await hub.conversations.create("room", participants=("gendarme",))
+        for raised in (found_by_the_hub, found_by_a_verb):
+            assert "gendarmes" not in repr(raised.value.to_dict())
+            assert "is_agent" not in raised.value.facts
+
+
 async def test_an_archived_conversation_is_read_not_written_and_comes_back(quick: Path) -> None:
     async with Hub.open(quick) as hub:
         made = await hub.conversations.create("room")

@@ -16,6 +16,8 @@ from moot.errors import BadValue, MootError, NotFound
 LONGEST_FIX = 100
 GAP = " " * 10
 CREATING = ("moot agents new ", "moot conv new ")
+TO_EITHER = ("chat", "send")
+"""What takes an agent, or a conversation by `--conv`."""
 
 
 def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
@@ -86,13 +88,27 @@ def _or(way: str) -> str:
 def fixes(error: MootError, arguments: Sequence[str]) -> list[str]:
     """Where a name was mistyped, the first fix is the same command with the name that was meant."""
     ways = list(error.fix)
-    ref: Any = error.facts.get("ref")
-    if isinstance(error, NotFound) and error.suggestions and ref in arguments:
-        meant = [error.suggestions[0] if word == ref else word for word in arguments]
-        command = f"moot {shlex.join(meant)}"
-        if len(command) <= LONGEST_FIX:
-            ways.insert(0, command)
+    meant = _meant(error, list(arguments)) if isinstance(error, NotFound) else None
+    command = f"moot {shlex.join(meant)}" if meant is not None else ""
+    if 0 < len(command) <= LONGEST_FIX:
+        ways.insert(0, command)
     return list(dict.fromkeys(ways))
+
+
+def _meant(error: NotFound, arguments: list[str]) -> list[str] | None:
+    """The same command with the name that comes near; one of the other kind is given as that kind is."""
+    ref: Any = error.facts.get("ref")
+    if ref not in arguments:
+        return None
+    at = arguments.index(ref)
+    if error.suggestions:
+        return [error.suggestions[0] if word == ref else word for word in arguments]
+    other: Any = error.facts.get("other")
+    if other is None or arguments[0] not in TO_EITHER:
+        return None
+    if arguments[at - 1] == "--conv":
+        return [*arguments[: at - 1], other, *arguments[at + 1 :]]
+    return [*arguments[:at], "--conv", other, *arguments[at + 1 :]]
 
 
 __all__ = ["FAILED", "fixes", "recognised", "tell", "text"]

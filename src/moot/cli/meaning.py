@@ -5,12 +5,14 @@ Above: every command that takes one. Below: the hub, which knows names and whole
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from moot import shapes
 from moot.cli.words import title
 from moot.errors import NotFound
+from moot.rules.mentions import nearest
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -25,6 +27,8 @@ async def place(hub: Hub, ref: str) -> shapes.Conversation:
         return await hub.conversations.get(ref)
     except NotFound as missing:
         every = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
+        people = [each.name for each in await hub.agents.list()]
+        missing = _apart(missing, "an agent", people, "agents show")
         return await hub.conversations.get(only(ref, {each.id: title(each) for each in every}, missing))
 
 
@@ -35,7 +39,8 @@ async def agent(hub: Hub, name: str) -> str:
         return (await hub.agents.get(name)).name
     except NotFound as missing:
         every = {each.id: each.name for each in await hub.agents.list()}
-        return every[only(name, every, missing)]
+        places = [each.name for each in await hub.conversations.list() if each.name != each.id]
+        return every[only(name, every, _apart(missing, "a conversation", places, "conv show"))]
 
 
 async def agents(hub: Hub, names: Iterable[str]) -> list[str]:
@@ -48,6 +53,21 @@ def only(begun: str, known: dict[str, str], missing: NotFound) -> str:
     if len(found) == 1:
         return found[0]
     raise _ambiguous(begun, found, known) if found else missing
+
+
+def _apart(missing: NotFound, kind: str, others: Sequence[str], shown_by: str) -> NotFound:
+    """The refusal with suggestions of what was asked for; where only something of the other kind comes near, it
+    says so, since the same word would be refused again."""
+    alike = tuple(name for name in missing.suggestions if name not in others)
+    near = () if alike else nearest(str(missing.facts.get("ref", "")), others)
+    facts = {**missing.facts, "other": near[0]} if near else missing.facts
+    return NotFound(
+        missing.title,
+        detail=f"{near[0]} is {kind}" if near else missing.detail,
+        fix=(f"moot {shown_by} {shlex.quote(near[0])}", *missing.fix) if near else missing.fix,
+        suggestions=alike,
+        **facts,
+    )
 
 
 def _ambiguous(begun: str, found: Sequence[str], known: dict[str, str]) -> NotFound:

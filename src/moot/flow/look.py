@@ -37,6 +37,7 @@ def participant(seen: Seen, name: str) -> Participant:
             f'no agent is called "{name}"',
             fix=("moot agents list",),
             ref=name,
+            is_agent=True,
         )
     return found
 

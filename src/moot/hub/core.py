@@ -312,13 +312,16 @@ class Core:
         if not ref or refusal.suggestions:
             return refusal
         names = [who.name for who in self._known.values()]
-        names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
+        if not refusal.facts.get(
+            "is_agent"
+        ):  # who asks for somebody does not mean a place, nor learns of one
+            names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
         near = nearest(str(ref), names)
         agents = sorted(who.name for who in self._known.values() if who.speaks_in_turns)
         detail = refusal.detail or (
             f"agents here: {', '.join(agents[:12])}" if agents else "there are no agents yet"
         )
-        facts = {key: value for key, value in refusal.facts.items() if key != "available"}
+        facts = {key: value for key, value in refusal.facts.items() if key not in ("available", "is_agent")}
         return NotFound(
             refusal.title, detail=detail, fix=refusal.fix, suggestions=near, available=agents[:50], **facts
         )
@@ -359,7 +362,8 @@ class Core:
         found: Participant | None = await _sought(self.parts.store.participant, name)
         if found is None:
             fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
-            missing = NotFound(f'no agent is called "{name}"', fix=(*fix, "moot agents list"), ref=name)
+            title = f'no agent is called "{name}"'
+            missing = NotFound(title, fix=(*fix, "moot agents list"), ref=name, is_agent=True)
             raise await self.with_suggestions(missing)
         return found
 

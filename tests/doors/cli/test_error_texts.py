@@ -117,6 +117,42 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         ),
     ),
     (
+        "E201 a conversation where an agent is asked for",
+        build,
+        ("send", "build", "hello"),
+        3,
+        (
+            'error[E201] no agent is called "build"\n'
+            "  build is a conversation\n"
+            "  fix   moot send --conv build hello      or: moot conv show build\n"
+            "  more  moot explain E201\n"
+        ),
+    ),
+    (
+        "E201 nearly a conversation where an agent is asked for",
+        build,
+        ("agents", "show", "#build"),
+        3,
+        (
+            'error[E201] no agent is called "#build"\n'
+            "  build is a conversation\n"
+            "  fix   moot conv show build      or: moot agents list\n"
+            "  more  moot explain E201\n"
+        ),
+    ),
+    (
+        "E201 an agent where a conversation is asked for",
+        build,
+        ("chat", "--conv", "aria", "hello"),
+        3,
+        (
+            'error[E201] no conversation is called "aria"\n'
+            "  arya is an agent\n"
+            "  fix   moot chat arya hello      or: moot agents show arya\n"
+            "  more  moot explain E201\n"
+        ),
+    ),
+    (
         "E202 a name that cannot be given",
         None,
         ("conv", "new", "a:b"),
