@@ -312,9 +312,7 @@ class Core:
         if not ref or refusal.suggestions:
             return refusal
         names = [who.name for who in self._known.values()]
-        if not refusal.facts.get(
-            "is_agent"
-        ):  # who asks for somebody does not mean a place, nor learns of one
+        if not refusal.facts.get("is_agent"):  # who asks for an agent need not learn of conversations
             names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
         near = nearest(str(ref), names)
         agents = sorted(who.name for who in self._known.values() if who.speaks_in_turns)
