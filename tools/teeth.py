@@ -3,7 +3,7 @@
 A suite that cannot fail proves nothing. tests/teeth/defects.toml lists the defects: what is wrong, the pieces of
 text to exchange, and the tests that must notice. First the named tests must be green on an unharmed copy; then
 each defect gets a copy of its own. Exit 1 when a defect survives, when its text is no longer in the code, or when
-a named test was not green to begin with.
+a named test was not green to begin with; exit 2 when no defect is called by the words given.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def unharmed_is_green(defects: Sequence[Defect]) -> tuple[bool, str]:
         tree = Path(folder)
         copy_tree(tree)
         runs = list(pool.map(lambda named: run_tests(tree, list(named)), by_file.values()))
-    red = [says for code, says in runs if code != 0]
-    return not red, red[0] if red else f"{len(runs)} files of tests are green"
+    red = [f"{file}: {says}" for file, (code, says) in zip(by_file, runs, strict=True) if code != 0]
+    return not red, "\n".join(red) or f"{len(runs)} files of tests are green"
 
 
 def lines(verdicts: Sequence[Verdict]) -> list[str]:

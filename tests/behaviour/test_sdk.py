@@ -469,7 +469,9 @@ async def test_who_asks_for_an_agent_is_not_told_of_conversations(quick: Path) -
             await hub.send("gendarme", "hello")
         with pytest.raises(NotFound) as found_by_a_verb:
             await hub.conversations.create("room", participants=("gendarme",))
-        for raised in (found_by_the_hub, found_by_a_verb):
+        with pytest.raises(NotFound) as without_a_name:
+            await hub.send("", "hello")
+        for raised in (found_by_the_hub, found_by_a_verb, without_a_name):
             assert "gendarmes" not in repr(raised.value.to_dict())
             assert "is_agent" not in raised.value.facts
 

@@ -17,7 +17,6 @@ LONGEST_FIX = 100
 GAP = " " * 10
 CREATING = ("moot agents new ", "moot conv new ")
 TO_EITHER = ("chat", "send")
-"""What takes an agent, or a conversation by `--conv`."""
 
 
 def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
@@ -97,18 +96,28 @@ def fixes(error: MootError, arguments: Sequence[str]) -> list[str]:
 
 def _meant(error: NotFound, arguments: list[str]) -> list[str] | None:
     """The same command with the name that comes near; one of the other kind is given as that kind is."""
-    ref: Any = error.facts.get("ref")
-    if ref not in arguments:
-        return None
-    at = arguments.index(ref)
-    if error.suggestions:
-        return [error.suggestions[0] if word == ref else word for word in arguments]
+    ref = str(error.facts.get("ref") or "").lstrip("#@")
+    at = [n for n, word in enumerate(arguments) if ref and word.lstrip("#@") == ref]
+    if error.suggestions and at:
+        return [error.suggestions[0] if n in at else word for n, word in enumerate(arguments)]
     other: Any = error.facts.get("other")
-    if other is None or arguments[0] not in TO_EITHER:
+    if other is None or len(at) != 1:
         return None
-    if arguments[at - 1] == "--conv":
-        return [*arguments[: at - 1], other, *arguments[at + 1 :]]
-    return [*arguments[:at], "--conv", other, *arguments[at + 1 :]]
+    return _of_the_other_kind(other, arguments[: at[0]], arguments[at[0] + 1 :])
+
+
+def _of_the_other_kind(name: str, before: list[str], behind: list[str]) -> list[str] | None:
+    """`send` and `chat` take an agent, or a conversation by `--conv`; all other words are the message then, so the
+    command is given only where they mean the same both ways."""
+    command = next((word for word in before if word in TO_EITHER), None)
+    if command is None:
+        return None
+    given = before[before.index(command) + 1 :]
+    if given[-1:] != ["--conv"]:
+        fits = command == "send" or not (given or behind)
+        return [*before, "--conv", name, *behind] if fits else None
+    fits = len(given) == 1 and (command == "send" or not behind)
+    return [*before[:-1], name, *behind] if fits else None
 
 
 __all__ = ["FAILED", "fixes", "recognised", "tell", "text"]

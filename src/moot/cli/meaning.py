@@ -28,7 +28,7 @@ async def place(hub: Hub, ref: str) -> shapes.Conversation:
     except NotFound as missing:
         every = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
         people = [each.name for each in await hub.agents.list()]
-        missing = _apart(missing, "an agent", people, "agents show")
+        missing = _apart(missing, [each.name for each in every], people, "is an agent", "agents show")
         return await hub.conversations.get(only(ref, {each.id: title(each) for each in every}, missing))
 
 
@@ -39,8 +39,9 @@ async def agent(hub: Hub, name: str) -> str:
         return (await hub.agents.get(name)).name
     except NotFound as missing:
         every = {each.id: each.name for each in await hub.agents.list()}
-        places = [each.name for each in await hub.conversations.list() if each.name != each.id]
-        return every[only(name, every, _apart(missing, "a conversation", places, "conv show"))]
+        places = [each.name for each in await hub.conversations.list()]
+        missing = _apart(missing, [*every.values()], places, "is a conversation", "conv show")
+        return every[only(name, every, missing)]
 
 
 async def agents(hub: Hub, names: Iterable[str]) -> list[str]:
@@ -55,15 +56,18 @@ def only(begun: str, known: dict[str, str], missing: NotFound) -> str:
     raise _ambiguous(begun, found, known) if found else missing
 
 
-def _apart(missing: NotFound, kind: str, others: Sequence[str], shown_by: str) -> NotFound:
-    """The refusal with suggestions of what was asked for; where only something of the other kind comes near, it
-    says so, since the same word would be refused again."""
-    alike = tuple(name for name in missing.suggestions if name not in others)
-    near = () if alike else nearest(str(missing.facts.get("ref", "")), others)
+def _apart(
+    missing: NotFound, own: Sequence[str], others: Sequence[str], is_what: str, shown_by: str
+) -> NotFound:
+    """The refusal with suggestions of the kind that was asked for only. Where the name is one of the other kind, or
+    nothing else comes near, it says so: the same word would be refused again."""
+    bare = str(missing.facts.get("ref", "")).lstrip("#@")
+    alike = () if bare in others else tuple(name for name in missing.suggestions if name in own)
+    near = (bare,) if bare in others else () if alike else nearest(bare, others)
     facts = {**missing.facts, "other": near[0]} if near else missing.facts
     return NotFound(
         missing.title,
-        detail=f"{near[0]} is {kind}" if near else missing.detail,
+        detail=f"{near[0]} {is_what}" if near else missing.detail,
         fix=(f"moot {shown_by} {shlex.quote(near[0])}", *missing.fix) if near else missing.fix,
         suggestions=alike,
         **facts,

@@ -308,18 +308,18 @@ class Core:
             raise await self.with_suggestions(refusal) from None
 
     async def with_suggestions(self, refusal: NotFound) -> NotFound:
-        ref = refusal.facts.get("ref")
-        if not ref or refusal.suggestions:
+        ref, is_agent = refusal.facts.get("ref"), refusal.facts.pop("is_agent", False)
+        if not ref or ":" in str(ref) or refusal.suggestions:  # no name has a colon
             return refusal
         names = [who.name for who in self._known.values()]
-        if not refusal.facts.get("is_agent"):  # who asks for an agent need not learn of conversations
+        if not is_agent:  # who asks for an agent need not learn of conversations
             names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
-        near = nearest(str(ref), names)
+        near = nearest(str(ref), dict.fromkeys(names))
         agents = sorted(who.name for who in self._known.values() if who.speaks_in_turns)
         detail = refusal.detail or (
             f"agents here: {', '.join(agents[:12])}" if agents else "there are no agents yet"
         )
-        facts = {key: value for key, value in refusal.facts.items() if key not in ("available", "is_agent")}
+        facts = {key: value for key, value in refusal.facts.items() if key != "available"}
         return NotFound(
             refusal.title, detail=detail, fix=refusal.fix, suggestions=near, available=agents[:50], **facts
         )

@@ -133,6 +133,7 @@ class Conversation(Struct, frozen=True, gc=False):
     """The newest summary stands for everything up to this seq."""
 
     TALK: ClassVar = tuple(Talk.__annotations__)
+    """The fields that change by talking."""
 
     @property
     def head(self) -> int:

@@ -218,13 +218,13 @@ async def test_a_field_of_a_turn_that_changes_alone_is_written(store: WholeStore
 async def test_talk_and_calls_are_written_alone_and_together_with_all_else(store: WholeStore) -> None:
     """In a batch of its own what was talked in or joined is written in part; beside a whole one, whole."""
     talk = {name: value for name, value in _defaults(s.CONVERSATION).items() if name in Conversation.TALK}
-    talked, joined = structs.replace(s.CONVERSATION, **talk), JOINED
+    talked = structs.replace(s.CONVERSATION, **talk)
     scope = {"conversations": (s.WHERE,), "turns": (s.TURN.id,)}
     await put(store, change.PutTurn(s.TURN), change.PutConversation(s.CONVERSATION))
-    await do(store, _putting(change.TalkIn(talked), change.JoinTurn(joined)), **scope)
+    await do(store, _putting(change.TalkIn(talked), change.JoinTurn(JOINED)), **scope)
     assert await store.conversation(s.WHERE) == talked
-    assert await store.turn(s.TURN.id) == joined
-    renamed, moved = structs.replace(talked, name="other"), structs.replace(joined, attempt=7)
+    assert await store.turn(s.TURN.id) == JOINED
+    renamed, moved = structs.replace(talked, name="other"), structs.replace(JOINED, attempt=7)
     both: list[change.Change] = [change.PutConversation(renamed), change.PutTurn(moved)]
     renamed, moved = structs.replace(renamed, answered=3), structs.replace(moved, calls=s.TURN.calls)
     await do(store, _putting(*both, change.TalkIn(renamed), change.JoinTurn(moved)), **scope)

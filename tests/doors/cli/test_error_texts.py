@@ -143,12 +143,12 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
     (
         "E201 an agent where a conversation is asked for",
         build,
-        ("chat", "--conv", "aria", "hello"),
+        ("send", "--conv", "aria", "hello"),
         3,
         (
             'error[E201] no conversation is called "aria"\n'
             "  arya is an agent\n"
-            "  fix   moot chat arya hello      or: moot agents show arya\n"
+            "  fix   moot send arya hello      or: moot agents show arya\n"
             "  more  moot explain E201\n"
         ),
     ),

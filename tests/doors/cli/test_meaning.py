@@ -17,6 +17,22 @@ def new(moot: Moot, name: str) -> str:
     return str(told.json["id"])
 
 
+def test_what_comes_near_is_of_the_kind_that_was_asked_for(moot: Moot) -> None:
+    for name in ("gendry", "gendrys", "arya-room"):
+        new(moot, name)
+    suggested = {
+        ("send", "gendri", "hi"): ["gendry"],
+        ("send", "gendrys", "hi"): [],
+        ("send", "--conv", "gendri", "hi"): ["gendry", "gendrys"],
+        ("chat", "--conv", "arya", "hi"): [],
+        ("conv", "show", "user"): [],
+    }
+    for words, names in suggested.items():
+        assert moot(*words, "--json").error["suggestions"] == names, words
+    assert moot("send", "gendrys", "hi", "--json").error["detail"] == "gendrys is a conversation"
+    assert moot("chat", "--conv", "arya", "hi", "--json").error["detail"] == "arya is an agent"
+
+
 def test_the_beginning_of_an_id_is_enough_wherever_an_id_is(moot: Moot) -> None:
     id = new(moot, "build")
     moot("send", "--conv", id, "@arya one")

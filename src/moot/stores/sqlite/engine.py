@@ -35,9 +35,9 @@ def parted(changed: dict[K, V], whole: set[K]) -> tuple[Collection[V], Collectio
     """Those to be written whole, and those of which a part is enough."""
     if not whole:
         return (), changed.values()
-    return [changed[key] for key in changed if key in whole], [
-        changed[key] for key in changed if key not in whole
-    ]
+    put = [changed[key] for key in changed if key in whole]
+    narrow = [changed[key] for key in changed if key not in whole]
+    return put, narrow
 
 
 class SqliteEngine:
@@ -50,7 +50,7 @@ class SqliteEngine:
         self._locked = False
         self._loading = Loading(path, connection)
         self._version = -1
-        """SQLite's counter of commits, as our last one left it."""
+        """SQLite's counter of changes to the file, as our last commit left it; it moves with those of others too."""
         self._kept: KeptDesk | None = None
         self._desk: KeptDesk | None = None
         self._dirty = Dirty()

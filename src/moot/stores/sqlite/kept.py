@@ -1,7 +1,7 @@
 """A desk that stays laid from one batch to the next, as long as nobody else has written.
 
 Within a batch the desk is the only source; between batches it still is, if the last one was committed and no
-other connection has committed since (SQLite's counter of commits says so). What a batch did not load in full is
+other connection has committed since (SQLite's counter of changes says so). What a batch did not load in full is
 not kept, nor what would be read back differently from how it was written. Measured: loading took a third of the
 writer's time at 32 producers, and takes a twentieth when the desk is kept.
 """
