@@ -302,8 +302,15 @@ class Core:
 
     async def do(self, verb: Any, command: Any) -> Any:
         """Carry out a verb; a name nobody has is refused with those that come near."""
+        return await self._answered(self.parts.store.transact(verb, command))
+
+    async def foresee(self, verb: Any, command: Any) -> Any:
+        """What a verb would answer, refused as it would be; nothing is stored."""
+        return await self._answered(self.parts.store.preview(verb, command))
+
+    async def _answered(self, answer: Awaitable[T]) -> T:
         try:
-            return await self.parts.store.transact(verb, command)
+            return await answer
         except NotFound as refusal:
             raise await self.with_suggestions(refusal) from None
 

@@ -194,7 +194,7 @@ class Hub:
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
-        posted: Posted = await self._core.parts.store.preview(post, command)
+        posted: Posted = await self._core.foresee(post, command)
         receipt = await advised(self._core, posted.receipt())
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
