@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test test-clis check fix bench faults teeth requirements picture pins clean
+.PHONY: help venv run test test-clis check fix bench faults teeth requirements golden picture pins clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ teeth: $(READY)  ## plant known defects in a copy, one by one: a named test must
 
 requirements: $(READY)  ## requirement id, its tests, pass or fail
 	@$(PY) -m tools.requirements
+
+golden: $(READY)  ## keep a home of this version for all later ones to open: once per release
+	@$(PY) -m tools.golden
 
 picture: $(READY)  ## record the demo anew for the README: docs/pictures/demo.svg
 	@$(PY) -m tools.record

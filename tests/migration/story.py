@@ -1,0 +1,371 @@
+"""The story of a golden home: a day on which everything happens that leaves a row in the store.
+
+`write` lives it through the public hub, with scripted agents and a clock that is moved by hand, and stops in the
+middle: turns wait, are held, owed and run, and the process is gone as after a kill. What a later version adds to the
+store is added here, so that the golden home of that version has it too (`test_golden_homes.py` says what is missing).
+"""
+
+import asyncio
+import io
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+from msgspec import structs
+
+from moot import PASS, Hub
+from moot.brains.code import AgentSpec
+from moot.hub import backups
+from moot.hub.checking import check
+from moot.hub.exporting import Export
+from moot.model.prompt import Offered, ToolCall, ToolResult, ToolSpec, Usage
+from moot.settings import Home
+from moot.stores.sqlite import copying
+from moot.testing import ManualClock
+from moot.wiring import reading
+from tests.support.waiting import until
+
+MORNING = 1_767_603_600.0
+"""2026-01-05, 09:00 UTC. All of it is over for whoever reads it with a clock on the wall."""
+BACKED_UP_AT = MORNING + 60
+NO_PROCESS = 2**31 - 2
+"""A process id that no system gives out: whoever opens the home sees that its host is gone."""
+UNICODE = "Grüße, 世界 🦀 e\u0301 'quoted\" -- ; \\ \u202eabc\u202c \t%s"
+
+SETTINGS = """\
+# The home of a team that has been through everything.
+[groups]
+cooldown_seconds = 0.0
+
+[limits]
+agent_turns_per_hour = 1000
+
+[host]
+lease_seconds = 3600.0
+
+[context]
+summary_brain = "demo"
+summary_messages = 12
+summary_words = 40
+
+[[agents]]
+name = "arya"
+role = "backend engineer"
+display = "Arya ⚔"
+brain = "demo"
+
+[[agents]]
+name = "gendry"
+role = "smith"
+brain = "demo"
+on_busy = "interrupt"
+
+[[agents]]
+name = "bran"
+role = "is never there"
+brain = "demo"
+autostart = false
+"""
+IDENTITY = {
+    "arya/SOUL.md": "I am quick and I finish what I begin.\n",
+    "arya/ROLE.md": "You keep the forge's database.\n",
+    "gendry/IDENTITY.md": "A smith: " + UNICODE + "\n",
+}
+
+
+class Lookup:
+    """A tool that answers at once, or never."""
+
+    spec = ToolSpec("lookup", "looks things up", {"type": "object"}, idempotent=True)
+
+    async def run(self, arguments: dict[str, Any], turn: Any) -> ToolResult:
+        if "never" in arguments:
+            await asyncio.Event().wait()
+        return ToolResult(f"found: {UNICODE}")
+
+
+class Stage:
+    """Where the scripted agents stand, and what was last begun there."""
+
+    def __init__(self, home: Path, clock: ManualClock) -> None:
+        self.home = home
+        self.clock = clock
+        self.begun = asyncio.Event()
+
+    def player(self, name: str, **options: Any) -> AgentSpec:
+        """An agent that does what the message says, and is prompted as a model is."""
+
+        async def think(turn: Any) -> str | None:
+            await turn.prompt()
+            turn.spend(Usage(input_tokens=120, output_tokens=7, cached_tokens=80, cost_usd=0.001, calls=1))
+            return await self.act(turn)
+
+        return AgentSpec(name, think, prompted=True, offered=Offered(tools=(Lookup.spec,)), **options)
+
+    async def act(self, turn: Any) -> str | None:
+        text = turn.text
+        if "thanks" in text:
+            return "thanks!"
+        if not turn.must_answer:
+            return "I would like to add something." if "any thoughts" in text else PASS
+        if "take your time" in text:
+            await turn.say("Half a thou")
+            self.begun.set()
+            await asyncio.Event().wait()
+        if "break" in text:
+            raise RuntimeError("the forge is cold")
+        if "look it up" in text:
+            never = ', "never": true' if "for ever" in text else ""
+            self.begun.set()
+            call = ToolCall(f"call-{turn.id}", "lookup", f'{{"q": "höhe"{never}}}')
+            result = await turn.use(Lookup(), call, answer=0, said="One moment.")
+            return f"It says {result.text}"
+        if "tell the watch" in text:
+            await turn.hub.post("watch", "from the group next door")
+        if "hand over to" in text:
+            return f"@{text.rpartition('hand over to ')[2].split()[0]} what do you think?"
+        return f"{turn.agent}: noted."
+
+    async def all_quiet(self, hub: Hub, conversation: str) -> None:
+        """Until nothing is under way there; time passes only where something is held."""
+        for _ in range(60):
+            held = await until(
+                lambda: hub.unsettled(conversation), lambda turns: all(turn.state == "held" for turn in turns)
+            )
+            if not held:
+                return
+            await self.clock.advance(2.0)
+        raise AssertionError(f"{conversation} never came to rest")
+
+    async def begins(self, hub: Hub, conversation: str, text: str) -> None:
+        """Say something that somebody begins to answer and does not finish."""
+        self.begun.clear()
+        await hub.post(conversation, text)
+        await asyncio.wait_for(self.begun.wait(), 5)
+
+
+async def write(home: Path) -> None:
+    """Live the day in a new home, up to the moment at which it breaks off."""
+    _furnish(home)
+    clock = ManualClock(MORNING)
+    stage = Stage(home, clock)
+    cast = [stage.player(name) for name in ("arya", "gendry", "sansa", "hodor")]
+    cast.append(stage.player("jon", concurrency=1, role="does one thing at a time"))
+    async with _broken_off(home, Hub.open(home, agents=cast, clock=clock)) as hub:
+        await _backed_up(stage, hub)
+        await _group(stage, hub)
+        await _other_ways_to_take_turns(stage, hub)
+        await _between_agents(stage, hub)
+        await _people_come_and_go(stage, hub)
+        await _outside_agents(stage, hub)
+        await _conversations_come_and_go(stage, hub)
+        await _bring_back(hub, "done-again")
+        await _summed_up(hub)
+        await _in_the_middle(stage, hub)
+
+
+def _furnish(home: Path) -> None:
+    home.mkdir(mode=0o700, parents=True)
+    (home / "moot.toml").write_text(SETTINGS, encoding="utf-8")
+    for name, text in IDENTITY.items():
+        path = home / "agents" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+@asynccontextmanager
+async def _broken_off(home: Path, opening: Any) -> AsyncIterator[Hub]:
+    """Leave the database as a kill leaves it: what closing the hub tidies up is not in it."""
+    kept = home / "kept.db"
+    async with opening as hub:
+        yield hub
+        copying.copy(home / "moot.db", kept)
+        connection = apsw.Connection(str(kept))
+        connection.execute("UPDATE hosts SET pid = ?", (NO_PROCESS,))
+        connection.close()
+    for ending in copying.BESIDE:
+        (home / f"moot.db{ending}").unlink(missing_ok=True)
+    kept.rename(home / "moot.db")
+    shutil.rmtree(home / "run")
+
+
+# --- what happens ------------------------------------------------------------------------------------------
+
+
+async def _backed_up(stage: Stage, hub: Hub) -> None:
+    """The first words, and a backup of them."""
+    await hub.send("hodor", "hold the door")
+    await stage.all_quiet(hub, (await hub.conversations.implicit(["hodor"])).id)
+    await hub.search("door")
+    backups.create(Home(stage.home), at=BACKED_UP_AT)
+
+
+async def _group(stage: Stage, hub: Hub) -> None:
+    """A group: mentions, polls, reactions, a tool, a failure, an expiry, caps, depth, edits, a deleted message."""
+    create = hub.conversations.create
+    await create("watch", participants=["arya", "gendry"], settings={"reply_strategy": "round_robin"})
+    await create("build", participants=["arya", "gendry", "sansa"], settings={"agent_reply_timeout": 20.0})
+    first = await hub.post("build", f"@arya {UNICODE}", idempotency_key="klé-1", intent="ask")
+    await stage.all_quiet(hub, "build")
+    for text in (
+        "@gendry look it up",
+        "@sansa break",
+        "any thoughts?",
+        "@arya @gendry @sansa @hodor: all of you",
+        "@arya hand over to gendry hand over to sansa hand over to arya",
+        "@arya tell the watch",
+        "@nobody-here and `@arya` in code",
+    ):
+        await hub.post("build", text, reply_to=first.id)
+        await stage.all_quiet(hub, "build")
+    edited = await hub.post("build", "a typo: teh")
+    await stage.all_quiet(hub, "build")
+    await hub.edit(edited.id, "no typo: the", version=1)
+    deleted = await hub.post("build", "@bran nobody shall read this")
+    await hub.delete(deleted.id, version=1)
+    await stage.begins(hub, "build", "@arya take your time")
+    await stage.clock.advance(25)
+    await stage.all_quiet(hub, "build")
+    await stage.begins(hub, "build", "@gendry take your time, too")
+    await hub.post("build", "in French, please", interrupt=True)
+    await stage.all_quiet(hub, "build")
+    await hub.ask_again(first.id, ["sansa"])
+    await stage.all_quiet(hub, "build")
+
+
+async def _other_ways_to_take_turns(stage: Stage, hub: Hub) -> None:
+    """Round robin, parallel and mention only; one chat elsewhere; one conversation of each other kind."""
+    create, three = hub.conversations.create, ["arya", "gendry", "sansa"]
+    for _ in range(2):
+        await hub.post("watch", "who is on watch?")
+        await stage.all_quiet(hub, "watch")
+    chosen = {"reply_strategy": "mention_only", "turn_order": "parallel"}
+    await create("quiet", participants=three, settings=chosen, channel=("telegram", "-100123"))
+    await hub.post("quiet", "@arya @sansa at once")
+    await stage.all_quiet(hub, "quiet")
+    for kind in ("link", "task"):
+        await create(f"a-{kind}", participants=["arya"], kind=kind)
+        await hub.post(f"a-{kind}", f"in a {kind}")
+        await stage.all_quiet(hub, f"a-{kind}")
+    once = await hub.conversations.ephemeral("arya", key="once")
+    await hub.post(once.id, "one question, then @gendry")
+    await stage.all_quiet(hub, once.id)
+
+
+async def _between_agents(stage: Stage, hub: Hub) -> None:
+    """Two agents thank each other until they are stopped; one is delayed by its pair; one writes to all."""
+    arya = hub.acting_as("arya")
+    await hub.acted_as("arya", "POST /api/conversations/direct-arya+gendry/messages")
+    thanked = await arya.send("gendry", "thanks")
+    await stage.all_quiet(hub, thanked.conversation)
+    await hub.conversations.resume(thanked.conversation)
+    await stage.all_quiet(hub, thanked.conversation)
+    await hub.broadcast("to everybody", idempotency_key="all-1")
+    asking = asyncio.create_task(hub.ask("sansa", "a question with a correlation", idempotency_key="ask-1"))
+    await asking
+    for pair in await hub.conversations.list(kind="direct"):
+        await stage.all_quiet(hub, pair.id)
+
+
+async def _people_come_and_go(stage: Stage, hub: Hub) -> None:
+    """Names, tokens, a paused agent, one who came back to what it owed, a person with a client of their own."""
+    await hub.agents.create("bert", human=True, display="Bert Ångström")
+    await hub.conversations.join("quiet", "bert")
+    await hub.agents.rename("sansa", "sansa.s")
+    await hub.agents.rename("sansa.s", "lady")
+    await hub.agents.change("lady", role="knows everybody", display="Lady S.")
+    await hub.agents.create("rickon", role="will be back")
+    await hub.send("rickon", "when you are back")
+    await hub.host([stage.player("rickon")])
+    direct = await hub.conversations.implicit(["rickon"])
+    await stage.all_quiet(hub, direct.id)
+    await hub.agents.create("olly")
+    await hub.agents.pause("olly")
+    await hub.send("olly", "nobody is asked this")
+    for name in ("arya", "bert"):
+        token = await hub.agents.issue_token(name, scopes=["read", "post"])
+        await hub.agents.bearer(token.token)
+        gone = await hub.agents.issue_token(name)
+        await hub.agents.revoke_token(name, gone.id)
+    quiet = await hub.conversations.get("quiet")
+    opened = await hub.conversations.bookmarks.open(quiet.id, "laptop ☕", after=0)
+    await hub.conversations.bookmarks.move([structs.replace(opened.bookmark, seq=2, frames=2)])
+    await hub.conversations.read("quiet", 2)
+    await hub.conversations.leave("quiet", "gendry")
+
+
+async def _outside_agents(stage: Stage, hub: Hub) -> None:
+    """One that answered, one that was handed a message and has not answered yet."""
+    for name in ("codex", "claude"):
+        await hub.agents.arrive("mcp", name=name, client=name, folder="/src/app")
+        await hub.agents.seen(name, door="mcp", reach="next-turn")
+        await hub.send(name, f"for {name}: {UNICODE}")
+        found = await hub.acting_as(name).check()
+        if name == "codex":
+            await hub.acting_as(name).reply(found.messages[-1].id, "from outside")
+    await hub.acting_as("codex").send("arya", "of my own accord")
+    await stage.all_quiet(hub, (await hub.acting_as("codex").conversations.implicit(["arya"])).id)
+    await hub.conversations.join("watch", "codex")
+    await hub.acting_as("codex").post("watch", "@arya from outside")
+    await stage.all_quiet(hub, "watch")
+
+
+async def _conversations_come_and_go(stage: Stage, hub: Hub) -> None:
+    create = hub.conversations.create
+    for name in ("old", "older", "gone", "undone"):
+        await create(name, participants=["arya"])
+        said = await hub.post(name, f"@arya remember {name}")
+        await stage.all_quiet(hub, name)
+        await hub.edit(said.id, f"@arya remember {name}!", version=1)
+        await hub.conversations.archive(name)
+    archived = {each.name: each.id for each in await hub.conversations.list(archived=True)}
+    await hub.conversations.delete(archived["gone"])
+    await hub.conversations.unarchive(archived["undone"])
+    await hub.conversations.rename("undone", "done-again")
+    await hub.conversations.configure("done-again", max_depth=1, agents_may_invite=True)
+
+
+async def _bring_back(hub: Hub, name: str) -> None:
+    """Export a conversation and take it in again."""
+    reads = reading(Home(hub._core.parts.home.path))
+    found = [each for each in await reads.conversations(archived=False, kind=None) if each.name == name]
+    lines = b"".join([chunk async for chunk in (await Export.of(reads)).jsonl(found)])
+    await reads.close()
+    checked = check(io.BytesIO(lines), "export.jsonl", limit_bytes=hub.settings.limits.message_bytes)
+    await hub.conversations.importing(checked).run(io.BytesIO(lines))
+
+
+async def _summed_up(hub: Hub) -> None:
+    """A long conversation gets its summary beside all turns; up to here all can be searched."""
+    await hub.search("forge")
+    store = hub._core.parts.store
+    build = await hub.conversations.get("build")
+    await until(lambda: store.summary(build.id, upto=10**9), lambda summary: summary is not None)
+
+
+async def _in_the_middle(stage: Stage, hub: Hub) -> None:
+    """And then the process is killed: turns run, wait, are ready, held and owed, and messages wait for their round."""
+    create, three = hub.conversations.create, ["arya", "gendry", "lady"]
+    await create("open", participants=three)
+    await stage.begins(hub, "open", "@arya take your time; then @gendry")
+    await hub.post("open", "@lady this one waits for the round before it")
+    await create("tools", participants=["hodor"])
+    await stage.begins(hub, "tools", "@hodor look it up for ever")
+    await hub.conversations.stop("tools")
+    await create("cut", participants=["hodor"])
+    await stage.begins(hub, "cut", "@hodor take your time")
+    await hub.conversations.stop("cut")
+    await create("busy", participants=["jon"])
+    await stage.begins(hub, "busy", "@jon take your time")
+    await create("later", participants=["jon"])
+    await hub.post("later", "@jon when you are free")
+    await create("away", participants=["bran", "arya"], settings={"reply_strategy": "mention_only"})
+    await hub.post("away", "@bran when you are back")
+    await hub.agents.seen("codex", door="mcp", reach="next-turn")
+    await create("slow", participants=["gendry"], settings={"cooldown_seconds": 600.0})
+    for text in ("@gendry one", "@gendry two"):
+        await hub.post("slow", text)
+        await until(lambda: hub.unsettled("slow"), lambda turns: all(turn.state == "held" for turn in turns))
