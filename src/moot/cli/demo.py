@@ -13,6 +13,7 @@ import click
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.cli.dialogue import Dialogue
+from moot.cli.examples import claude_line, curl_line
 from moot.cli.fake_model import fake_model
 from moot.cli.grammar import leaf
 from moot.cli.opening import home_of, set_up_logs
@@ -238,15 +239,15 @@ class Demo:
         await dialogue.run()
 
     async def _join_in_with_doors_open(self, hub: Hub, dialogue: Dialogue, lock: HubLock) -> None:
-        from moot.cli.doors import asking, connecting, open_doors  # noqa: PLC0415  heavy, and the story comes first
+        from moot.cli.doors import open_doors  # noqa: PLC0415  heavy, and the story comes first
 
         instance = f"i{uuid4().hex[:12]}"
         facts = {"instance": instance, "started_at": shapes.when(time.time())}
         async with open_doors(hub, self._home, facts) as at:
             lock.announce(instance, (at.host, at.port, at.url))
             self._screen.say("While this runs, from another terminal:")
-            self._screen.say(f"  {asking(self._home, at.url)}")
-            self._screen.say(f"  {connecting(self._home)}")
+            self._screen.say(f"  {curl_line(self._home, at.url)}")
+            self._screen.say(f"  {claude_line(self._home)}")
             await self._join_in(dialogue)
 
     async def _explain(self, dialogue: Dialogue, done: Outcome) -> None:

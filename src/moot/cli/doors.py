@@ -1,12 +1,9 @@
 """All doors of a hub, opened together: HTTP on its port, MCP beside it there and on the hub's socket."""
 
-import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from moot.cli.coding.clients import Claude
-from moot.cli.coding.entry import server
 from moot.doors.http.serving import Listening, serving
 from moot.doors.mcp.endpoint import Endpoint
 from moot.doors.mcp.opening import DOOR, opener
@@ -41,16 +38,3 @@ async def open_doors(
     finally:
         del hub.openers[DOOR]
         await mcp.close()
-
-
-def asking(home: Home, url: str) -> str:
-    """A line for a shell that works as it is printed; the token stays in its file."""
-    token = f'"Authorization: Bearer $(cat {shlex.quote(str(home.token))})"'
-    return f"curl -H {token} {url}/api/agents"
-
-
-def connecting(home: Home) -> str:
-    """The same for whoever has Claude Code."""
-    claude = Claude()
-    words = claude.adding(server(home.path, client=claude.name), "user")
-    return shlex.join(words or ())

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import click
 
+from moot.cli.examples import claude_line, curl_line
 from moot.cli.grammar import PORT, SECONDS, leaf
 from moot.cli.opening import can_run, home_of, set_up_logs
 from moot.cli.screen import hollow
@@ -53,16 +54,15 @@ def _detached(session: Session, home: Home, flags: list[str]) -> None:
     """The same hub as a process of its own."""
     with HubLock(home):
         pass  # refuses at once where one runs
-    log = home.logs / "hub.log"
-    process = daemons.spawn(home, ["up", *flags], log)
-    asyncio.run(daemons.answering(process, home.hub_sock, log, "the hub"))
-    while not ((told := running_hub(home)) and told["pid"]) and process.poll() is None:
-        time.sleep(daemons.LOOK_SECONDS)
+    told = asyncio.run(daemons.start_hub(home, flags))
     if session.json:
         session.screen.data(told)
-    session.screen.say(
-        f"hub up on {shown(home.path)} (pid {process.pid}), log {shown(log)}; moot stop ends it"
-    )
+        return
+    say = session.screen.say
+    say(f"hub up on {shown(home.path)} (pid {told['pid']})")
+    say(f"  http   {told['url']}")
+    say(f"  try    {curl_line(home, told['url'])}")
+    say(f"  log    {shown(home.logs / 'hub.log')}        stop   moot stop")
 
 
 @leaf("stop", examples=("moot stop", "moot stop --all"))
@@ -86,7 +86,7 @@ def stop(session: Session, everyone: bool) -> None:
 
 
 async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, openly: bool) -> None:
-    from moot.cli.doors import asking, connecting, open_doors  # noqa: PLC0415  heavy, and only a hub needs it
+    from moot.cli.doors import open_doors  # noqa: PLC0415  heavy, and only a hub needs it
 
     settings = load(home)
     alive = daemons.all_running(home)
@@ -105,8 +105,8 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
             else:
                 _tell(session, home, settings, [spec.name for spec in specs])
                 screen.say(f"  http   {at.url}")
-                screen.say(f"  try    {asking(home, at.url)}")
-                screen.say(f"  agents {connecting(home)}")
+                screen.say(f"  try    {curl_line(home, at.url)}")
+                screen.say(f"  agents {claude_line(home)}")
                 for name, pid in alive.items():
                     screen.note(f"  note   {name} runs as a daemon (pid {pid}) and stays there")
             await end.wait()

@@ -5,7 +5,7 @@ concerns, and those who watch; it never waits for them. A line is JSON:
 
     {"notify": {"conv_id": "c1…", "from": "arya", "seq": 12}}      something was stored; pull it
     {"live": {…}}                                                a piece of a reply that is being spoken
-    {"ping": 7}   →   {"pong": 7, "pid": 4711, "agents": ["arya"]}
+    {"ping": 7}   →   {"pong": 7, "pid": 4711, "agents": ["arya"], "ready": true}
 
 A ping that is lost costs time, not messages: everyone sweeps. Above: hub/core.py. Below: the kernel, which says who is
 at the other end. Not here: what to do about a ping.

@@ -11,17 +11,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from moot.errors import Conflict, HubAbsent, NotFound
-from moot.host.pings import ask
+from moot.host.pings import Line, ask
+from moot.hub.running import announced_by
 from moot.settings import Home
 
+T = TypeVar("T")
 START_SECONDS = 20.0
 STOP_SECONDS = 30.0
 LOOK_SECONDS = 0.02
@@ -98,16 +101,37 @@ async def start(home: Home, name: str) -> Daemon:
     if pid is not None:
         raise already(name, str(pid))
     home.make()
-    process = spawn(home, ["agent", "start", name, "--foreground"], home.log_of(name))
-    await answering(process, home.socket_of(name), home.log_of(name), name)
-    return Daemon(name, process.pid, str(home.socket_of(name)))
+    started = _spawn(home, ["agent", "start", name, "--foreground"], home.log_of(name))
+    await _answer(started, home.socket_of(name), name, lambda pong: pong)
+    return Daemon(name, started.process.pid, str(home.socket_of(name)))
 
 
-def spawn(home: Home, words: list[str], log: Path) -> "subprocess.Popen[bytes]":
+async def start_hub(home: Home, flags: Sequence[str] = ()) -> dict[str, Any]:
+    """Start the hub, detached; returns what it announced, once all its doors are open."""
+    started = _spawn(home, ["up", *flags], home.logs / "hub.log")
+    pid = started.process.pid
+    return await _answer(started, home.hub_sock, "the hub", lambda _: announced_by(home, pid))
+
+
+class Started(NamedTuple):
+    process: "subprocess.Popen[bytes]"
+    log: Path
+    log_begins: int
+    """Where in its log this run begins; before it stands what earlier ones said."""
+
+    def last_words(self) -> str:
+        with self.log.open("rb") as file:
+            file.seek(self.log_begins)
+            said = file.read().decode(errors="replace")
+        return "\n".join(said.splitlines()[-LAST_LINES:])
+
+
+def _spawn(home: Home, words: list[str], log: Path) -> Started:
     """`moot …` as a process that outlives this one; what it says goes to its log."""
     with log.open("ab") as out:
         log.chmod(0o600)
-        return subprocess.Popen(
+        begins = out.tell()
+        process = subprocess.Popen(
             [sys.executable, "-m", "moot", "--home", str(home.path), *words],
             stdin=subprocess.DEVNULL,
             stdout=out,
@@ -115,33 +139,34 @@ def spawn(home: Home, words: list[str], log: Path) -> "subprocess.Popen[bytes]":
             start_new_session=True,
             cwd="/",
         )
+    return Started(process, log, begins)
 
 
-async def answering(process: "subprocess.Popen[bytes]", socket: Path, log: Path, what: str) -> None:
-    """Wait until the process answers on its socket; if it ends first, say what it said."""
+async def _answer(started: Started, socket: Path, what: str, answer: Callable[[Line], T | None]) -> T:
+    """Wait until this very process says that it is ready; if it ends first, say what it said.
+
+    `answer` makes what is returned of its pong, or None while there is more to wait for.
+    """
+    process, log, _ = started
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
         if process.poll() is not None:
             raise HubAbsent(
                 f"{what} did not start (exit {process.returncode})",
-                detail=_last_words(log),
+                detail=started.last_words(),
                 fix=(f"less {log}", "moot doctor"),
             )
-        told = await ask(socket, {"ping": 1}, 1.0)
-        if told is not None and told.get("pid") == process.pid:
-            return
+        pong = await ask(socket, {"ping": 1}, 1.0)
+        is_ours = pong is not None and pong.get("pid") == process.pid and pong.get("ready")
+        if pong is not None and is_ours and (answered := answer(pong)) is not None:
+            return answered
         await asyncio.sleep(LOOK_SECONDS)
     process.terminate()
     raise HubAbsent(
         f"{what} did not answer within {START_SECONDS:g} s",
-        detail=_last_words(log),
+        detail=started.last_words(),
         fix=(f"less {log}",),
     )
-
-
-def _last_words(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
-    return "\n".join(lines[-LAST_LINES:])
 
 
 async def stop(home: Home, name: str) -> int:

@@ -120,7 +120,8 @@ class Neighbours:
             self._hear_live(line["live"])
         elif "ping" in line:
             agents = self._host.agents if self._host is not None else ()
-            peer.tell({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents)})
+            ready = self._calls is not None
+            peer.tell({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents), "ready": ready})
         elif self._calls is not None:
             self._calls.heard(line, peer)
         elif len(self._early) < MOST_PENDING:

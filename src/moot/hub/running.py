@@ -41,6 +41,8 @@ class HubLock:
                 fix=("moot stop", "moot --home DIR up") if holder.isdigit() else ("moot doctor",),
                 pid=int(holder) if holder.isdigit() else None,
             )
+        with suppress(FileNotFoundError):
+            self._home.hub_json.unlink()  # of one that was killed: nobody may take it for ours
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
         return self
@@ -98,6 +100,12 @@ def running_hub(home: Home) -> dict[str, Any] | None:
     except (OSError, msgspec.DecodeError):
         return {"pid": None}
     return told
+
+
+def announced_by(home: Home, pid: int) -> dict[str, Any] | None:
+    """What the hub of this process announced; None while it has not, and where another one runs."""
+    told = running_hub(home)
+    return told if told is not None and told["pid"] == pid else None
 
 
 def _is_held(home: Home) -> bool:
