@@ -9,10 +9,11 @@ CLIS := .venv/clis/.installed
 
 # Without bytecode every command would start more than twice as slowly as it does for users.
 unexport PYTHONDONTWRITEBYTECODE
-export PYTHON
+export PYTHON PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test test-clis check fix bench faults teeth requirements golden picture pins clean
+.PHONY: help venv run install uninstall test test-clis check fix bench faults teeth requirements golden picture \
+	pins clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +35,12 @@ $(PEERS): pyproject.toml requirements/dev.txt | $(READY)
 
 run: $(READY)  ## a demo team that talks; needs no API key
 	@.venv/bin/moot demo
+
+install: $(READY)  ## put moot onto your PATH: a link in PREFIX/bin, which is ~/.local/bin
+	@tools/link.sh install
+
+uninstall:  ## take that link away again
+	@tools/link.sh uninstall
 
 test: $(READY) $(SANDBOX)  ## everything: check, all suites, requirements; each with its time budget
 	@$(PY) -m tools.suites test
