@@ -32,14 +32,16 @@
         ├── StoreDamaged       E602   unreadable or altered
         └── StoreUnwritable    E603   disk full, read-only, locked
 
+Beside them stand the warnings (`WARNINGS`): what was asked is done, and there is something to know.
+
 The core raises these facts; each door has one table to its own numbers (exit code, HTTP status, MCP error).
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, NamedTuple
 
 
 class MootError(Exception):
-    """Something Moot will not or cannot do."""
+    """Something Moot will not or cannot do; as it stands, a fault inside Moot itself."""
 
     code: ClassVar[str] = "E000"
     name: ClassVar[str] = "error"
@@ -279,6 +281,23 @@ class StoreUnwritable(Trouble):
     code = "E603"
     name = "store_unwritable"
     retryable = True
+
+
+class WarningCode(NamedTuple):
+    code: str
+    name: str
+    meaning: str
+
+
+WARNINGS: Final = (
+    WarningCode(
+        "E304",
+        "not_asked",
+        "The message is stored, but somebody it names is not asked: more agents are mentioned than may answer one "
+        "message (max_agent_turns_per_message), or they are not in the conversation.",
+    ),
+)
+"""Codes that only ever warn; a warning may also carry an error's code."""
 
 
 def tree(root: type[MootError] = MootError) -> list[type[MootError]]:

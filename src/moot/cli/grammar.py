@@ -128,6 +128,9 @@ class Branch(click.Group):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        if not self.invoke_without_command:
+            self.invoke_without_command, self.no_args_is_help = True, False
+            self.callback = _help_without_verb
         self.examples = examples
         self.aliases = dict(aliases or {})
         """Other words for verbs; they work, and are not listed."""
@@ -146,6 +149,17 @@ class Branch(click.Group):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             raise UnknownCommand(args[0], list(self.commands), ctx)
         return super().resolve_command(ctx, args)
+
+
+def _help_without_verb() -> None:
+    """What a noun alone does: a person is shown its verbs, a program has forgotten one."""
+    ctx = click.get_current_context()
+    if ctx.invoked_subcommand is not None or not isinstance(ctx.command, click.Group):
+        return
+    session = ctx.ensure_object(Session)
+    if session.json:
+        raise click.UsageError(f"{ctx.command_path} needs a verb: {', '.join(ctx.command.commands)}", ctx)
+    session.screen.say(ctx.get_help())
 
 
 def write_examples(examples: tuple[str, ...], formatter: click.HelpFormatter) -> None:

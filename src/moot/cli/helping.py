@@ -7,9 +7,10 @@ import click
 
 from moot import __version__
 from moot.cli import exits
+from moot.cli.explain import meanings
 from moot.cli.grammar import leaf
 from moot.cli.session import Session
-from moot.errors import NotFound, tree
+from moot.errors import NotFound
 from moot.rules import slash
 from moot.rules.mentions import nearest
 
@@ -63,8 +64,7 @@ def slash_topic() -> str:
 
 
 def errors_topic() -> str:
-    kinds = sorted(tree(), key=lambda kind: kind.code)
-    return "\n".join(f"  {kind.code}  {' '.join((kind.__doc__ or '').split())}" for kind in kinds)
+    return "\n".join(f"  {each.code}  {each.meaning}" for each in meanings().values())
 
 
 TOPICS: dict[str, tuple[str, Callable[[], str]]] = {

@@ -3,6 +3,7 @@
 import io
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from moot.errors import tree
 from tests.doors.cli.shell import MOOT, Shell, Told, make_home
 
 Moot = Callable[..., Told]
+ROOT = Path(__file__).parents[3]
 
 EVERY_LEAF = {
     "demo": ("demo", "--fast"),
@@ -117,6 +119,36 @@ def leaves() -> Iterator[tuple[str, click.Command]]:
 
 def test_the_table_above_names_every_command() -> None:
     assert {name for name, _ in leaves()} == set(EVERY_LEAF)
+
+
+def nouns() -> list[str]:
+    found = {name: root.get_command(click.Context(root), name) for name in COMMANDS}
+    return [name for name, command in found.items() if isinstance(command, click.Group)]
+
+
+@pytest.mark.parametrize("noun", sorted(set(nouns()) - {"mcp"}))  # alone that one is the server
+def test_a_noun_without_a_verb_shows_its_verbs(moot: Moot, noun: str) -> None:
+    for words in ((noun,), (noun, "--quiet")):
+        told = moot(*words)
+        assert (told.code, told.err) == (0, "")
+        assert told.out == moot(noun, "-h").out
+    program = moot(noun, "--json")
+    assert (program.code, program.out) == (2, "")
+    assert program.error["title"].startswith(f"moot {noun} needs a verb: ")
+
+
+def test_every_code_there_is_can_be_explained(moot: Moot) -> None:
+    sources = (ROOT / "src").rglob("*.py")
+    named = {code for path in sources for code in re.findall(r"\bE\d{3}\b", path.read_text(encoding="utf-8"))}
+    assert {"E000", "E201", "E304"} <= named
+    for code in sorted(named | {kind.code for kind in tree()}):
+        told = moot("explain", code, "--json")
+        assert (told.code, told.json["code"]) == (0, code), told.err
+        assert told.json["meaning"]
+        assert moot("explain", code).out.startswith(
+            f"{code}  {told.json['name']}\n  {told.json['meaning']}\n"
+        )
+        assert f"  {code}  " in moot("help", "errors").out
 
 
 @pytest.fixture(scope="module")
