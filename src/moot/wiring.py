@@ -240,9 +240,4 @@ def _function(row: AgentSettings, where: str, home: Home) -> Callable[[Any], Any
         ) from error
     finally:
         sys.path[:] = before
-    think = found.think if isinstance(found, AgentSpec) else found
-    if not callable(think):
-        raise BadValue(
-            f"agent {row.name}: {row.brain} is not a function", fix=("make it an async def f(turn)",)
-        )
-    return think
+    return found.think if isinstance(found, AgentSpec) else found

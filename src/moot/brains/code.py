@@ -1,10 +1,12 @@
 """A brain that is a function: `@agent("name")` on an `async def` that takes the turn."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from moot.errors import BadValue
 from moot.model.prompt import Offered
 
 Think = Callable[[Any], Awaitable[str | None]]
@@ -48,9 +50,49 @@ class AgentSpec(Struct, frozen=True):
     close: Close = nothing_to_close
     """Called when its host stops."""
 
+    def __post_init__(self) -> None:
+        refuse_unless_async(self.name, self.think)
+
     async def __call__(self, turn: Any) -> str | None:
         """The function itself, for tests of the agent alone."""
         return await self.think(turn)
+
+
+def refuse_unless_async(name: str, think: Any) -> None:
+    """A plain `def` would only be noticed when its first turn failed."""
+    inner = inspect.unwrap(think) if callable(think) else think
+    called = inner if inspect.isroutine(inner) else getattr(inner, "__call__", inner)  # noqa: B004  what is awaited
+    if any(map(inspect.iscoroutinefunction, (think, inner, called))):
+        return
+    function = getattr(inner, "__name__", type(inner).__name__)
+    if inspect.isasyncgenfunction(called):
+        title, fix = (
+            f"{function} yields, and an agent returns its text",
+            ("stream with: await turn.say(part)",),
+        )
+    elif callable(think):
+        title = f"{function} is a plain function, and an agent must be async"
+        fix = (f"async def {function}(turn): …",)
+    else:
+        title, fix = f"{think!r} is no function", ("async def NAME(turn): …",)
+    raise BadValue(f"agent {name}: {title}", detail=_place(inner), fix=fix)
+
+
+def _place(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    return f"it stands in {code.co_filename}, line {code.co_firstlineno}" if code is not None else ""
+
+
+def refuse_undecorated(agents: Sequence[Any]) -> None:
+    """What is given to `Hub.open` or `Hub.connect` as an agent has to be one."""
+    for each in agents:
+        if not isinstance(each, AgentSpec):
+            name = getattr(each, "__name__", repr(each))
+            raise BadValue(
+                f"{name} is not an agent yet",
+                detail=_place(each) if callable(each) else "agents= takes what @agent makes of a function",
+                fix=(f'put @agent("{name}") above it',) if callable(each) else ("agents=[…]",),
+            )
 
 
 def agent(  # noqa: PLR0913  each is a setting an agent may have

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from moot.brains.code import AgentSpec
+from moot.brains.code import AgentSpec, refuse_undecorated
 from moot.client.line import Voice
 from moot.client.outside import Outside
 from moot.client.remote import RemoteHub
@@ -22,6 +22,7 @@ async def connect(
     url: str, *, token: str | None = None, agents: Sequence[AgentSpec] = (), without_tls: bool = False
 ) -> AsyncIterator[RemoteHub]:
     """While the block lasts, a hub elsewhere; the given agents are served until it is left."""
+    refuse_undecorated(agents)
     place, nearby = checked(url, without_tls=without_tls)
     line = Web(place, _token(token), nearby=nearby)
     async with AsyncExitStack() as stack:

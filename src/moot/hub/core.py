@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from moot import shapes
-from moot.brains.code import AgentSpec, CodeBrain
+from moot.brains.code import AgentSpec, CodeBrain, refuse_undecorated
 from moot.context.given import Context
 from moot.context.templates import Templates
 from moot.context.view import View
@@ -70,6 +70,7 @@ class Core:
     # --- opening and closing -----------------------------------------------------------------------------
 
     async def open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
+        refuse_undecorated(agents)
         self.parts = parts = await assemble(self._home, self._clock, self._committed)
         self.neighbours = Neighbours(
             self._socket,
@@ -161,6 +162,7 @@ class Core:
 
     async def take_in(self, agents: Sequence[AgentSpec]) -> None:
         """Host more agents, from now until the hub is closed."""
+        refuse_undecorated(agents)
         await self._start(agents, await self._enrol(agents))
 
     async def _start(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> None:
