@@ -266,11 +266,20 @@ class Because(Shape, frozen=True):
     state: str
     turn: str | None
 
+    def __str__(self) -> str:
+        return f"{self.agent}: {self.duty}, {self.state} ({self.rule}): {self.reason}"
+
 
 class Why(Shape, frozen=True):
     message: str
     cause: dict[str, Any] | None
     agents: tuple[Because, ...]
+
+    def __str__(self) -> str:
+        """For people: what `print(await hub.why(id))` shows."""
+        answers = f", in answer to {self.cause['message']}" if self.cause else ""
+        rows = [f"  {row}" for row in self.agents] or ["  no agent was there"]
+        return "\n".join((f"why {self.message}{answers}", *rows))
 
 
 class Delivered(Shape, frozen=True):

@@ -53,6 +53,21 @@ async def test_a_decorated_function_is_an_agent_and_ask_returns_its_answer(tmp_p
             await hub.ask("analyst", "the weather?", timeout=10)
 
 
+@pytest.mark.req("M-02")
+async def test_a_why_reads_well_when_it_is_printed(quick: Path) -> None:
+    async with Hub.open(quick, agents=[speaker("ann", "well"), speaker("bob")]) as hub:
+        await hub.conversations.create("team", participants=["ann", "bob"])
+        asked = await hub.post("team", "@ann ready?")
+        await hub.settled("team")
+        [_, answer] = await hub.messages("team")
+        asked_why, answer_why = await hub.why(asked.id), await hub.why(answer.id)
+    assert str(asked_why).splitlines()[:2] == [
+        f"why {asked.id}",
+        "  ann: must, answered (mention): ann was mentioned",
+    ]
+    assert str(answer_why).startswith(f"why {answer.id}, in answer to {asked.id}\n  ann: ")
+
+
 @pytest.mark.req("P-04", "G-08")
 async def test_an_agent_that_fails_raises_turn_failed_and_leaves_a_notice(tmp_path: Path) -> None:
     @agent("flaky")

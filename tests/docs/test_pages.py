@@ -56,16 +56,25 @@ def a_hub_for(program: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]
 
 @pytest.mark.req("P-04")
 @pytest.mark.parametrize(("page", "number", "program"), PROGRAMS, ids=lambda value: str(value)[:40])
-def test_programs_shown_in_the_pages_run(page: Path, number: int, program: str, tmp_path: Path) -> None:
+def test_programs_shown_in_the_pages_run_twice(page: Path, number: int, program: str, tmp_path: Path) -> None:
+    """Once, and once more in the same home: nobody tries a program only once."""
     script = tmp_path / "shown.py"
     with a_hub_for(program, tmp_path) as (shown, environment):
         script.write_text(shown)
-        done = subprocess.run(
-            [sys.executable, str(script)],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip(), "a program shown to people should say something"
+        for _ in range(2):
+            done = subprocess.run(
+                [sys.executable, str(script)],
+                cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.strip(), "a program shown to people should say something"
+            assert "Struct(" not in done.stdout
+            assert "(message=" not in done.stdout, "a value shown to people should be readable"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_gives_the_command_another_meaning(page: Path) -> None:
+    assert re.findall(r"^\s*(?:function )?moot ?\(\)|alias moot=", page.read_text(), re.MULTILINE) == []
 
 
 def test_the_commands_of_the_tutorial_work_in_this_order(tmp_path: Path) -> None:

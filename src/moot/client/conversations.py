@@ -31,8 +31,9 @@ class RemoteConversations:
         kind: str = "group",
         settings: dict[str, Any] | None = None,
         channel: tuple[str, str] = ("", ""),
+        exist_ok: bool = False,
     ) -> Conversation:
-        options = {"kind": kind, "settings": settings, "channel": channel}
+        options = {"kind": kind, "settings": settings, "channel": channel, "exist_ok": exist_ok}
         return await self._one("create", name=name, participants=list(participants), **options)
 
     async def implicit(self, participants: Sequence[str]) -> Conversation:

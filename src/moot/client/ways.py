@@ -38,7 +38,7 @@ class Way(Struct, frozen=True):
     """For arguments that are called or grouped otherwise there."""
 
     def repeatable(self, named: Named) -> bool:
-        return self.verb == "GET" or named.get(self.repeats) not in (None, "")
+        return self.verb == "GET" or named.get(self.repeats) not in (None, "", False)
 
     def request(self, named: Named, me: str) -> Request:
         given = dict(named)
@@ -148,7 +148,7 @@ OF_HUB: Final = {
 
 OF_CONVERSATIONS: Final = _within(
     "conversations",
-    create=Way("POST", "/api/conversations", shaped=_bound),
+    create=Way("POST", "/api/conversations", shaped=_bound, repeats="exist_ok"),
     implicit=Way("POST", "/api/implicit", repeats="participants"),
     ephemeral=Way("POST", "/api/ephemeral", repeats="key"),
     get=Way("GET", PLACE),

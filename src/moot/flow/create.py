@@ -3,14 +3,14 @@
 from msgspec import Struct, structs
 
 from moot.errors import BadName, BadValue, Conflict
-from moot.flow import look, membership
+from moot.flow import join, look, membership, post
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.ports import Scope
-from moot.rules.draft import Draft, Seen
+from moot.rules.draft import Draft, Room, Seen
 from moot.rules.names import NameProblem, check_conversation_name
 
 PAIR = 2
@@ -29,6 +29,8 @@ class Create(Struct, frozen=True, gc=False):
     """The creator becomes a member."""
     channel_type: str = ""
     channel_group_id: str = ""
+    exist_ok: bool = False
+    """Where the author is in a conversation of this name and kind, that one is the answer."""
 
 
 def scope(command: Create) -> Scope:
@@ -45,8 +47,11 @@ def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
         command.key and seen.find(command.name) is not None
     ):  # nobody chose this name: another one does as well
         command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
-    _check(command, seen)
     draft = Draft(seen, at)
+    standing = _standing(command, seen) if command.exist_ok else None
+    if standing is not None:
+        return _joined(command, draft.room(standing))
+    _check(command, seen)
     members = [look.participant(seen, name) for name in command.participants]
     author = look.participant(seen, command.author)
     if command.joins and author not in members:
@@ -76,6 +81,23 @@ def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
         membership.add(room, who, cursor=0)
     draft.emit("conversation.created", room, by=command.author)
     return Decision(draft.changes(), conversation)
+
+
+def _standing(command: Create, seen: Seen) -> Conversation | None:
+    found = seen.find(command.name)
+    is_meant = found is not None and found.name == command.name and found.kind is command.kind
+    return found if found is not None and is_meant and command.author in seen.members(found.id) else None
+
+
+def _joined(command: Create, room: Room) -> Decision[Conversation]:
+    """The conversation that stands, with whoever was missing; its settings stay as they are."""
+    named = members_by_id([look.participant(room.draft.seen, name) for name in command.participants])
+    missing = [who for who in named if who.id not in room.members]
+    for who in missing:
+        join.bring_in(room, who)
+    if missing:
+        post.move_on(room)
+    return Decision(room.draft.changes(), room.conversation)
 
 
 def members_by_id(members: list[Participant]) -> list[Participant]:

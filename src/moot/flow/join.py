@@ -8,8 +8,9 @@ from moot.model.change import Decision
 from moot.model.conversation import ConversationKind, Member
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
+from moot.model.participant import Participant
 from moot.ports import Scope
-from moot.rules.draft import Draft, Seen
+from moot.rules.draft import Draft, Room, Seen
 
 
 class Join(Struct, frozen=True, gc=False):
@@ -33,8 +34,14 @@ def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
             f"{room.conversation.name} is between two; nobody else can join it",
             fix=(f"moot conv new NAME --with {who.name},…",),
         )
-    member = membership.add(room, who, cursor=room.conversation.head)
-    post.notice(room, f"[{who.name} joined]", {"notice": "joined", "participant": who.id})
-    draft.emit("conversation.joined", room, by=who.id)
+    member = bring_in(room, who)
     post.move_on(room)
     return Decision(draft.changes(), member)
+
+
+def bring_in(room: Room, who: Participant) -> Member:
+    """It reads from here on, and the conversation is told."""
+    member = membership.add(room, who, cursor=room.conversation.head)
+    post.notice(room, f"[{who.name} joined]", {"notice": "joined", "participant": who.id})
+    room.draft.emit("conversation.joined", room, by=who.id)
+    return member

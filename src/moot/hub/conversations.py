@@ -31,11 +31,17 @@ class Conversations:
         kind: str = "group",
         settings: dict[str, Any] | None = None,
         channel: tuple[str, str] = ("", ""),
+        exist_ok: bool = False,
     ) -> shapes.Conversation:
-        """`channel` binds it to a chat elsewhere: (channel_type, channel_group_id). One chat has one conversation."""
+        """A new conversation, which you join. `channel` binds it to a chat elsewhere, which has one at most:
+        (channel_type, channel_group_id).
+
+        With `exist_ok` one of this name and kind that you are in already is returned: participants who are missing
+        join it, its settings stay. So a program may run twice.
+        """
         of_kind = kind_of_conversation(kind)
         bound = await self.list(channel_type=channel[0], channel_group_id=channel[1]) if any(channel) else []
-        if bound:
+        if bound and not (exist_ok and bound[0].name == name):
             raise Conflict(
                 f"this chat belongs to {bound[0].name} already",
                 fix=(f"moot conv dissolve {bound[0].name}",),
@@ -49,6 +55,7 @@ class Conversations:
             settings=overrides(settings or {}),
             channel_type=channel[0],
             channel_group_id=channel[1],
+            exist_ok=exist_ok,
         )
         return await self._core.shape(await self._core.do(create, command))
 

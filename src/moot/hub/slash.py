@@ -103,7 +103,7 @@ async def _why(command: slash.Why, at: At) -> Done:
     newest = await at.hub.newest(at.where.id, 1)
     seq = command.number or (newest[-1].seq if newest else 0)
     found = await at.hub.why(f"{at.where.id}:{seq}")
-    return Done(tuple(f"{row.agent}: {row.duty}, {row.state}; {row.reason}" for row in found.agents))
+    return Done(tuple(map(str, found.agents)))
 
 
 # --- groups ----------------------------------------------------------------------------------------------

@@ -89,6 +89,26 @@ async def test_conversations_live_their_life(hub: Any) -> None:
         await hub.conversations.get("hall")
 
 
+@pytest.mark.req("P-04")
+async def test_a_conversation_that_may_exist_is_made_once_and_found_again(hub: Any) -> None:
+    made = await hub.conversations.create("talk", participants=["arya"], exist_ok=True)
+    await hub.conversations.configure(made.id, max_depth=4)
+    again = await hub.conversations.create(
+        "talk", participants=["arya", "quiet"], settings={"max_depth": 1}, exist_ok=True
+    )
+    assert (again.id, again.settings["max_depth"]) == (made.id, 4)
+    assert [seat.name for seat in again.participants] == ["user", "arya", "quiet"]
+    assert [m.text for m in await hub.messages("talk")] == ["[quiet joined]"]
+    for other in ({}, {"exist_ok": True, "kind": "task"}):
+        with pytest.raises(Conflict, match="exists already"):
+            await hub.conversations.create("talk", **other)
+    with pytest.raises(NotFound):
+        await hub.conversations.create("talk", participants=["nobody"], exist_ok=True)
+    await hub.conversations.leave("talk", "user")
+    with pytest.raises(Conflict):  # whoever is not in it does not come in by this door
+        await hub.conversations.create("talk", exist_ok=True)
+
+
 async def test_a_question_has_a_conversation_of_its_own_and_can_be_asked_again(hub: Any) -> None:
     where = await hub.conversations.ephemeral("arya", "send:arya:k")
     assert (where.kind, where.home) == ("ephemeral", "arya")

@@ -31,6 +31,8 @@ class NewConversation(Given, frozen=True):
     settings: forms.Settings = {}
     channel_type: str = ""
     channel_group_id: str = ""
+    exist_ok: bool = False
+    """Where you are in one of this name and kind, it is the answer; participants who are missing join it."""
 
 
 class Among(Given, frozen=True):

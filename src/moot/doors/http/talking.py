@@ -65,6 +65,7 @@ async def create(call: Call) -> Answer:
         kind=body.kind,
         settings=body.settings,
         channel=(body.channel_type, body.channel_group_id),
+        exist_ok=body.exist_ok,
     )
     return Answer(made, CREATED, {"Location": f"/api/conversations/{made.id}"})
 
