@@ -447,7 +447,7 @@ async def test_a_session_keeps_the_reach_that_its_hooks_told_of(tmp_path: Path) 
         async with hub.agents.session("x"):
             await hub.agents.seen("x", door="mcp", reach="next-turn")
             for _ in range(6):
-                await clock.advance(11)
+                await clock.advance(10)
                 now = when(clock.now())
                 beaten = await until(lambda: hub.agents.get("x"), partial(_active_at, now))
                 assert beaten.reachability == "next-turn"

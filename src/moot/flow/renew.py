@@ -1,5 +1,7 @@
 """Renew: the host still runs these turns. A sign of life (a chunk, a tool event) moves the deadline too."""
 
+from typing import TypeAlias
+
 from msgspec import Struct
 
 from moot.flow import look
@@ -10,6 +12,9 @@ from moot.model.turn import TurnState
 from moot.ports import Scope
 from moot.rules import seats
 from moot.rules.draft import Draft, Seen
+
+Claim: TypeAlias = tuple[TurnId, int]
+"""A turn under a fence."""
 
 
 class Alive(Struct, frozen=True, gc=False):
@@ -26,15 +31,15 @@ def scope(command: Renew) -> Scope:
     return Scope(turns=tuple(alive.turn for alive in command.turns))
 
 
-def decide(command: Renew, seen: Seen, at: Moment) -> Decision[tuple[TurnId, ...]]:
-    """Answers with the turns that are no longer the caller's."""
+def decide(command: Renew, seen: Seen, at: Moment) -> Decision[frozenset[Claim]]:
+    """Answers with the claims that hold no longer; the same turn may be the caller's again by a newer one."""
     draft = Draft(seen, at)
-    lost: list[TurnId] = []
+    lost: set[Claim] = set()
     for alive in command.turns:
         turn = seen.turn(alive.turn)
         if turn is None or turn.state is not TurnState.RUNNING or turn.fence != alive.fence:
-            lost.append(alive.turn)
+            lost.add((alive.turn, alive.fence))
             continue
         room = draft.room(look.conversation(seen, turn.conversation))
         room.put_turn(seats.alive(room, turn, alive.sign_of_life))
-    return Decision(draft.changes(), tuple(lost))
+    return Decision(draft.changes(), frozenset(lost))

@@ -4,6 +4,8 @@ Above: host/ calls it for conversations where something is due. It makes every l
 it twice does nothing.
 """
 
+from math import inf
+
 from msgspec import Struct, structs
 
 from moot.flow import finish, post
@@ -19,6 +21,8 @@ from moot.rules.draft import Draft, Room, Seen
 
 class Sweep(Struct, frozen=True, gc=False):
     conversation: ConversationId
+    begun: float = inf
+    """When the caller began to look: one that was stopped since judges nobody, and looks again."""
 
 
 def scope(command: Sweep) -> Scope:
@@ -27,7 +31,7 @@ def scope(command: Sweep) -> Scope:
 
 def decide(command: Sweep, seen: Seen, at: Moment) -> Decision[None]:
     conversation = seen.conversation(command.conversation)
-    if conversation is None:
+    if conversation is None or at.now - command.begun > at.terms.lease_seconds / 3:
         return Decision([], None)
     draft = Draft(seen, at)
     room = draft.room(conversation)

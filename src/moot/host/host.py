@@ -44,11 +44,12 @@ class Hosted(Struct, frozen=True):
 
 
 class Running:
-    """A turn under way."""
+    """A turn under way, under the fence it was claimed with: what is done for it is done for that claim alone."""
 
-    def __init__(self, turn: Turn, task: "asyncio.Task[None]") -> None:
+    task: "asyncio.Task[None]"
+
+    def __init__(self, turn: Turn) -> None:
         self.turn = turn
-        self.task = task
         self.speaking: Speaking | None = None
         self.sign_of_life = turn.started_at
         self.renewed = turn.started_at
@@ -80,7 +81,9 @@ class Host:
         self._lease = lease_seconds
         self._socket = socket
         self._watches = False
-        self._beating = False
+        self._beats = False
+        self._beating = asyncio.Lock()
+        self._beaten = clock.now()
         self._hosted: dict[ParticipantId, Hosted] = {}
         self._running: dict[TurnId, Running] = {}
         self._running_of: Counter[ParticipantId] = Counter()
@@ -113,8 +116,9 @@ class Host:
             self._beat()
 
     def _beat(self) -> None:
-        if not self._beating:
-            self._beating = True
+        if not self._beats:
+            self._beats = True
+            self._beaten = self._clock.now()
             self._spawn(self._keep_lease())
 
     async def _attach(self, dead: tuple[HostId, ...] = ()) -> None:
@@ -129,14 +133,30 @@ class Host:
         await self._store.transact(attaching, here)
 
     async def _keep_lease(self) -> None:
-        """The one heartbeat of this process, for all its agents and running turns."""
         while True:
-            await self._clock.sleep_until(self._clock.now() + self._lease / 3)
+            await self._clock.sleep_until(self._beaten + self._lease / 3)
+            await self.keep_up()
+
+    async def keep_up(self) -> None:
+        """The one heartbeat of this process, for all its agents and running turns, if it is time for one."""
+        async with self._beating:
+            now = self._clock.now()
+            if not self._beats or now < self._beaten + self._lease / 3:
+                return
+            stopped, self._beaten = now - self._beaten > self._lease, now
+            if stopped:  # the whole process was, or its machine: that was no silence of its agents
+                for run in self._running.values():
+                    run.sign_of_life = now
             try:
                 await self._attach()
                 await self._renew(list(self._running.values()))
             except MootError as trouble:
                 log.warning("heartbeat failed", action="heartbeat_failed", error=str(trouble))
+
+    @property
+    def next_beat(self) -> float | None:
+        """When the turns that run here must be renewed."""
+        return self._beaten + self._lease / 3 if self._beats and self._running else None
 
     async def _renew(self, runs: list[Running]) -> None:
         if not runs:
@@ -145,8 +165,9 @@ class Host:
         for run in runs:
             run.renewed = self._clock.now()
         lost = await self._store.transact(renew, renew.Renew(turns=alive))
-        for turn in lost:
-            self._cancel(turn)
+        for run in runs:
+            if (run.turn.id, run.turn.fence) in lost:
+                self._cancel(run)
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Take no more turns; let running ones end, then give them back; then be gone."""
@@ -192,6 +213,7 @@ class Host:
                 newest[event.turn.id] = event.turn
         for turn in newest.values():
             if turn.state in (TurnState.READY, TurnState.OWED):
+                self._taken_away(turn)
                 self._offer(turn)
             elif turn.state not in OPEN:
                 self._ended(turn)
@@ -200,30 +222,38 @@ class Host:
         self._claimable.setdefault(turn.agent, {})[turn.id] = None
         self._take_up(turn.agent)
 
+    def _taken_away(self, turn: Turn) -> Running | None:
+        """What runs here under an older fence of this turn is nobody's any more."""
+        run = self._running.get(turn.id)
+        if run is None or run.turn.fence >= turn.fence:
+            return None
+        self._cancel(run)
+        return run
+
     def _ended(self, turn: Turn) -> None:
         """A turn ended: if it is one we still run, somebody else ended it (interrupt, deadline, leave)."""
         waiting = self._claimable.get(turn.agent)
         if waiting is not None:
             waiting.pop(turn.id, None)
+        run = self._taken_away(turn)
+        if run is not None and turn.interrupted and not turn.message:
+            self._spawn(self._leave_partial(run))
         run = self._running.get(turn.id)
-        if run is not None and run.turn.fence < turn.fence:
-            self._cancel(turn.id)
-            if turn.interrupted and not turn.message:
-                self._spawn(self._leave_partial(run))
-        elif run is not None and turn.state is TurnState.EXPIRED:
-            self._cancel(turn.id)
+        if run is not None and run.turn.fence == turn.fence and turn.state is TurnState.EXPIRED:
+            self._cancel(run)
 
-    def _cancel(self, turn: TurnId) -> None:
-        run = self._forget(turn)
-        if run is not None:
+    def _cancel(self, run: Running) -> None:
+        if self._forget(run):
             run.task.cancel()
             self._take_up(run.turn.agent)
 
-    def _forget(self, turn: TurnId) -> Running | None:
-        run = self._running.pop(turn, None)
-        if run is not None:
-            self._running_of[run.turn.agent] -= 1
-        return run
+    def _forget(self, run: Running) -> bool:
+        """Whether it was still ours to forget: another claim of the same turn is not touched."""
+        if self._running.get(run.turn.id) is not run:
+            return False
+        del self._running[run.turn.id]
+        self._running_of[run.turn.agent] -= 1
+        return True
 
     async def _leave_partial(self, run: Running) -> None:
         text = run.speaking.said if run.speaking is not None else ""
@@ -273,17 +303,22 @@ class Host:
             self._take_up(agent)
 
     def _begin(self, turn: Turn) -> None:
-        task = self._spawn(self._run(turn))
-        self._forget(turn.id)
-        self._running[turn.id] = Running(turn, task)
+        self._taken_away(turn)
+        run = Running(turn)
+        self._running[turn.id] = run
         self._running_of[turn.agent] += 1
+        run.task = self._spawn(self._run(run))
 
-    async def _run(self, turn: Turn) -> None:
+    async def taken_up(self) -> None:
+        """Until what is offered is claimed, as far as there is room for it."""
+        while self._claims:
+            await asyncio.wait(self._claims)
+
+    async def _run(self, run: Running) -> None:
         """One turn from claim to finish; the floor's next turn follows at once where it is ours."""
-        outcome = await self._think(turn)
+        outcome = await self._think(run)
         failpoint("host.thought")
-        run = self._running.get(turn.id)
-        speaking = run.speaking if run is not None else None
+        turn, speaking = run.turn, run.speaking
         command = finish.Finish(
             turn=turn.id,
             fence=turn.fence,
@@ -299,7 +334,7 @@ class Host:
             log.info("turn was ended elsewhere", action="turn_stale", turn=turn.id, agent=turn.agent)
             return
         finally:
-            self._forget(turn.id)
+            self._forget(run)
         failpoint("host.finished")
         if done.next is not None:
             self._begin(done.next)
@@ -315,13 +350,13 @@ class Host:
             if self._busy(agent) - (agent == ending.agent) < hosted.concurrency
         )
 
-    async def _think(self, turn: Turn) -> finish.Outcome:
-        hosted = self._hosted[turn.agent]
+    async def _think(self, run: Running) -> finish.Outcome:
+        turn, hosted = run.turn, self._hosted[run.turn.agent]
         try:
             view = await self._context.view(turn, hosted.who, hosted.size)
             failpoint("host.prethink")
-            speaking = await self._handle(view, hosted.offered, lambda chunk: self._said(turn, chunk))
-            self._running[turn.id].speaking = speaking
+            speaking = await self._handle(view, hosted.offered, lambda chunk: self._said(run, chunk))
+            run.speaking = speaking
             reply = await hosted.brain.think(speaking)
         except asyncio.CancelledError:
             raise
@@ -331,35 +366,20 @@ class Host:
             )
             return finish.Failed(
                 error=f"{type(error).__name__}: {error}",
-                usage=self._usage(turn),
+                usage=_usage(run.speaking),
                 told=getattr(error, "told", ""),
             )
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}
         mark |= {key: value for key, value in view.trigger.metadata.items() if key == "correlation_id"}
-        return finish.Said(text=reply, metadata=mark, usage=self._usage(turn))
+        return finish.Said(text=reply, metadata=mark, usage=_usage(run.speaking))
 
-    def _usage(self, turn: Turn) -> dict[str, Any] | None:
-        """What the turn cost, and how much of its prompt the provider could have known already."""
-        run = self._running.get(turn.id)
-        speaking = run.speaking if run is not None else None
-        if speaking is None or speaking.usage is None:
-            return None
-        used: dict[str, Any] = to_builtins(speaking.usage)
-        if speaking.usage.input_tokens:
-            used["hit_rate"] = round(speaking.usage.cached_tokens / speaking.usage.input_tokens, 4)
-        given = speaking.given
-        if given.size and given.shared is not None:
-            used["prefix"] = round(given.shared / given.size, 4)
-        return used
-
-    async def _said(self, turn: Turn, chunk: str) -> None:
+    async def _said(self, run: Running, chunk: str) -> None:
         """A chunk is shown to whoever watches, and is a sign of life."""
-        run = self._running.get(turn.id)
-        if run is None:
+        turn, now = run.turn, self._clock.now()
+        if self._running.get(turn.id) is not run:
             return
-        now = self._clock.now()
         run.sign_of_life = now
         if chunk:
             body = {"turn": str(turn.id), "agent": turn.agent, "text": chunk}
@@ -380,3 +400,16 @@ class Host:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a task of the host failed", action="host_task_failed", error=repr(error))
+
+
+def _usage(speaking: Speaking | None) -> dict[str, Any] | None:
+    """What the turn cost, and how much of its prompt the provider could have known already."""
+    if speaking is None or speaking.usage is None:
+        return None
+    used: dict[str, Any] = to_builtins(speaking.usage)
+    if speaking.usage.input_tokens:
+        used["hit_rate"] = round(speaking.usage.cached_tokens / speaking.usage.input_tokens, 4)
+    given = speaking.given
+    if given.size and given.shared is not None:
+        used["prefix"] = round(given.shared / given.size, 4)
+    return used

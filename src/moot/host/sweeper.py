@@ -2,11 +2,14 @@
 
 It sleeps until the next moment anything is due, at most `sweep_seconds`; idle, it does nothing else. With each look
 it also looks around (`look_around`): what other processes told while their pings were lost, and which of them are gone.
+A look that comes much too late means that this machine slept, or this process was stopped: before anybody is judged by
+its lease, whoever slept along has time for a heartbeat.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from math import inf
 
 import structlog
 
@@ -31,19 +34,24 @@ class Sweeper:
         clock: Clock,
         every: float,
         look_around: Callable[[], Awaitable[None]] | None = None,
+        *,
+        keep_up: Callable[[], Awaitable[None]] | None = None,
+        lease: float = inf,
     ) -> None:
         self._store = store
         self._look_around = look_around
         self._turns = turns
         self._clock = clock
         self._every = every
+        self._keep_up = keep_up
+        self._patience = lease / 3
         self._planned = 0.0
         self._sooner = asyncio.Event()
 
     async def run(self) -> None:
         """For as long as the hub lives."""
         while True:
-            latest = self._clock.now() + self._every  # what comes due while it looks is not put off
+            begun = self._clock.now()
             try:
                 if self._look_around is not None:
                     await self._look_around()
@@ -52,8 +60,17 @@ class Sweeper:
             except MootError as trouble:
                 log.warning("sweep failed", action="sweep_failed", error=str(trouble))
                 due = self._clock.now() + AGAIN_SECONDS
+            latest = begun + self._every  # what comes due while it looks is not put off
             self._planned = latest if due is None else min(due, latest)
+            if self._stopped_since(begun):
+                self._planned = self._clock.now() + self._patience
             await self._wait()
+            if self._stopped_since(self._planned):
+                self._planned = self._clock.now() + self._patience
+                await self._wait()
+
+    def _stopped_since(self, moment: float) -> bool:
+        return self._clock.now() - moment > self._patience
 
     async def _wait(self) -> None:
         self._sooner.clear()
@@ -75,12 +92,19 @@ class Sweeper:
     async def run_due(self) -> None:
         """Everything that is due by now, until nothing is."""
         for _ in range(100):
-            due = await self._turns.due(self._clock.now())
+            begun = self._clock.now()
+            due = await self._turns.due(begun)
             if not due:
                 return
             failpoint("sweep.begun")
             await asyncio.gather(*(self.look_at(conversation) for conversation in due))
+            if self._stopped_since(begun):
+                return
 
     async def look_at(self, conversation: ConversationId) -> None:
+        """Our own host says that it lives before anybody's lease is judged, and no later than a moment ago."""
+        begun = self._clock.now()
+        if self._keep_up is not None:
+            await self._keep_up()
         with suppress(MootError):
-            await self._store.transact(sweep, sweep.Sweep(conversation=conversation))
+            await self._store.transact(sweep, sweep.Sweep(conversation, begun))

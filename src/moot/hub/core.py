@@ -18,6 +18,7 @@ from moot.errors import MootError, NotFound
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
+from moot.host.pace import Pace
 from moot.host.processes import is_alive
 from moot.host.speaking import Speaking, Surroundings
 from moot.host.summariser import Plan, Summariser
@@ -63,6 +64,7 @@ class Core:
         self.neighbours: Neighbours
         self.host: Host
         self.sweeper: Sweeper
+        self._pace: Pace
         self.context: Context
         self.attendance: Attendance
         self.user: ParticipantId
@@ -127,8 +129,15 @@ class Core:
         )
         self.neighbours.belong_to(self.host)
         self.sweeper = Sweeper(
-            parts.store, parts.store, parts.clock, settings.host.sweep_seconds, self._look_around
+            parts.store,
+            parts.store,
+            parts.clock,
+            settings.host.sweep_seconds,
+            self._look_around,
+            keep_up=self.host.keep_up,
+            lease=settings.host.lease_seconds,
         )
+        self._pace = Pace(self.host, self.sweeper, parts.store)
         self.attendance = Attendance(parts, self.spawn, is_alive)
         for watcher in (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told):
             parts.log.watch(watcher)
@@ -142,7 +151,7 @@ class Core:
         if self._is_hub:
             self.spawn(housekeeping.keep(parts))
         if hasattr(parts.clock, "watch"):
-            parts.clock.watch(self.sweeper.run_due)
+            parts.clock.watch(self._pace)
 
     def _sum_up(self, templates: Templates) -> None:
         """Where a brain is set for it, long conversations are summed up beside all turns."""
@@ -272,7 +281,7 @@ class Core:
 
     async def close(self, drain: float = 0.0) -> None:
         if hasattr(self.parts.clock, "unwatch"):
-            self.parts.clock.unwatch(self.sweeper.run_due)
+            self.parts.clock.unwatch(self._pace)
         await self._stop_tasks()
         try:
             await self.host.drain(drain)

@@ -34,12 +34,12 @@ async def keep(parts: Parts) -> None:
     clock = parts.clock
     parts.log.watch(keeper.told)
     if hasattr(clock, "watch"):
-        clock.watch(keeper.run_due)
+        clock.watch(keeper)
     try:
         await keeper.run()
     finally:
         if hasattr(clock, "unwatch"):
-            clock.unwatch(keeper.run_due)
+            clock.unwatch(keeper)
 
 
 class Housekeeper:
@@ -73,6 +73,13 @@ class Housekeeper:
             if due < self._next:
                 self._next = due
                 self._sooner.set()
+
+    async def keep_up(self) -> None:
+        """Nobody waits for a sign of life of housekeeping."""
+
+    async def next_due(self) -> float | None:
+        """None: time need not stop for it on its way."""
+        return None
 
     async def run_due(self) -> None:
         """All chores, if it is time; each on its own, so that one that fails does not keep the others."""

@@ -1,0 +1,26 @@
+"""What one process must do as time passes, for a clock that is moved by hand (testing/clock.py).
+
+On the system's clock the host's heartbeat and the sweeper each wait for their own moment.
+"""
+
+from moot.host.host import Host
+from moot.host.sweeper import Sweeper
+from moot.ports import Turns
+
+
+class Pace:
+    def __init__(self, host: Host, sweeper: Sweeper, turns: Turns) -> None:
+        self._host = host
+        self._sweeper = sweeper
+        self._turns = turns
+
+    async def keep_up(self) -> None:
+        await self._host.keep_up()
+
+    async def run_due(self) -> None:
+        await self._sweeper.run_due()
+        await self._host.taken_up()
+
+    async def next_due(self) -> float | None:
+        moments = (await self._turns.next_due(), self._host.next_beat)
+        return min((moment for moment in moments if moment is not None), default=None)

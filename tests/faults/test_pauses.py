@@ -1,0 +1,95 @@
+"""A host that is stopped beyond its lease and goes on: its turns are taken from it, and answered once all the same."""
+
+import asyncio
+import fcntl
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from msgspec import json
+
+from moot.hub import Hub
+from moot.model.turn import OPEN, TurnState
+from tests.support.processes import SCALE, end, kept_on_failure, start
+from tests.support.waiting import until
+
+LEASE = 0.3
+HOSTS = 10
+PAUSES = 20 * SCALE
+"""Of each host."""
+
+
+def made(home: Path) -> Path:
+    home.mkdir()
+    (home / "moot.toml").write_text(
+        f"[host]\nlease_seconds = {LEASE}\nsweep_seconds = {LEASE}\n", encoding="utf-8"
+    )
+    return home
+
+
+def tell(children: list[int], what: signal.Signals) -> None:
+    for child in children:
+        with suppress(ProcessLookupError):
+            os.kill(child, what)
+
+
+async def stop(children: list[int], home: Path) -> None:
+    """None of them in mid-commit: it would keep everybody from writing until it goes on, and is not tried here."""
+    with (home / "run" / "writer.lock").open("rb") as lock:
+        await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+        tell(children, signal.SIGSTOP)
+        await until(lambda: asyncio.to_thread(states, children), lambda found: found == {"T"})
+
+
+def states(children: list[int]) -> set[str]:
+    """Of all their threads."""
+    stats = [stat.read_text() for child in children for stat in Path(f"/proc/{child}/task").glob("*/stat")]
+    return {stat.rpartition(")")[2].split()[0] for stat in stats}
+
+
+async def turns(hub: Hub, count: int, *states: TurnState) -> None:
+    """Until there are so many in these states."""
+    store = hub._core.parts.store
+    await until(lambda: store.turns(states=states), lambda found: len(found) == count, 20.0)
+
+
+async def pause(hub: Hub, home: Path, children: list[int], text: str) -> None:
+    """Ask every agent, stop every host in mid-turn until its turn is taken from it, and let them go on."""
+    await asyncio.gather(*(hub.send(f"a{n}", text) for n in range(len(children))))
+    await turns(hub, len(children), TurnState.RUNNING)
+    await stop(children, home)
+    await turns(hub, 0, TurnState.RUNNING)
+    (home / text).touch()
+    tell(children, signal.SIGCONT)
+    await turns(hub, 0, *OPEN)
+
+
+async def said(hub: Hub, agent: str) -> list[tuple[str, str]]:
+    [conversation] = {turn.conversation for turn in await hub.turns(agent=agent)}
+    return [(m.sender, m.text) for m in await hub.messages(conversation, limit=1000)]
+
+
+@pytest.mark.timeout(90 * SCALE)
+async def test_hosts_stopped_beyond_their_lease_answer_every_turn_once(tmp_path: Path) -> None:
+    home = made(tmp_path / "home")
+    async with Hub.open(home):
+        pass  # the home is made by one, before many come
+    family = start("tests.faults.stopped", str(home), str(HOSTS))
+    assert family.stdout is not None
+    children = json.decode(family.stdout.readline(), type=list[int])
+    try:
+        assert family.stdout.readline() == b"ready\n"
+        with kept_on_failure("pauses", home):
+            async with Hub.open(home) as hub:
+                texts = [f"number-{n}" for n in range(PAUSES)]
+                for text in texts:
+                    await pause(hub, home, children, text)
+                for name in [f"a{n}" for n in range(HOSTS)]:
+                    answers = [(("user", text), (name, f"heard {text}")) for text in texts]
+                    assert await said(hub, name) == [one for pair in answers for one in pair]
+    finally:
+        tell(children, signal.SIGCONT)
+        tell(children, signal.SIGKILL)
+        end(family)
