@@ -134,6 +134,7 @@ TESTED = (
     Suite("replay", 120, WORKERS),
     *parted("doors", 380, 40),
     Suite("sandbox", 90, workers=2),
+    Suite("attacks", 90, WORKERS),
     *parted("faults", 240, 60),
     Suite("migration", 30),
     Suite("docs", 90, WORKERS),

@@ -202,7 +202,7 @@ def _prompted(row: AgentSettings, home: Home) -> AgentSpec:
 
 
 def _offer(row: AgentSettings, home: Home) -> Offer:
-    return offered(row.tools, (home.path / row.project).resolve(), home.path)
+    return offered(row.tools, home.folder(row.project), home.path)
 
 
 @cache
@@ -227,7 +227,7 @@ def summing_model(settings: Settings, home: Home) -> Model | None:
 def _function(row: AgentSettings, where: str, home: Home) -> Callable[[Any], Any]:
     """`module:attr`, looked up in the agent's project, then on the import path."""
     module_name, _, attribute = where.partition(":")
-    project = (home.path / row.project).resolve() if row.project else Path.cwd()
+    project = home.folder(row.project) if row.project else Path.cwd()
     before = list(sys.path)
     sys.path.insert(0, str(project))
     try:

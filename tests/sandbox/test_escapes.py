@@ -134,17 +134,16 @@ async def test_two_hidden_places_in_one_folder_are_both_covered(world: World) ->
     assert "elsewhere.db: Permission denied" in result.text
 
 
-async def test_a_workspace_inside_the_home_can_be_a_project(world: World, tmp_path: Path) -> None:
-    mine = world.home / "agents" / "mine"
-    mine.mkdir()
-    walled = ShellTool(("sh",), mine, sandbox=world.walled.sandbox, hidden=(world.home,))
-    result = await walled.run(
-        {"argv": ["sh", "-c", "pwd; echo kept > note; ls -a ..; cat ../other/ROLE.md ../../keys.json"]}, None
-    )
-    assert str(mine) in result.text
-    assert "other\n" not in result.text
-    assert SECRET not in result.text
-    assert (mine / "note").read_text() == "kept\n"
+@pytest.mark.parametrize("place", ["agents/mine", "agents/mine/work"])
+async def test_no_workspace_is_a_project(place: str, world: World) -> None:
+    """Its files are read as the owner's words."""
+    mine = world.home / place
+    mine.mkdir(parents=True)
+    for tool in (world.walled, world.bare):
+        shell = ShellTool(("sh",), mine, sandbox=tool.sandbox, hidden=(world.home,))
+        result = await shell.run({"argv": ["sh", "-c", "echo kept > SOUL.md"]}, None)
+        assert (result.failed, list(mine.iterdir())) == (True, [])
+        assert "is Moot's own home, or a part of it" in result.text
 
 
 async def test_a_project_that_was_moved_is_not_followed(world: World) -> None:

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from moot import __version__
+from moot import __version__, files
 from moot.brains.llm.catalogue import offered
 from moot.brains.llm.keys import KeyRing
 from moot.cli.models import endpoints
@@ -99,9 +99,22 @@ def _folder(home: Home) -> Iterator[Check]:
 
 
 def _keys(home: Home) -> Iterator[Check]:
-    if home.keys.exists() and (mode := stat.S_IMODE(home.keys.stat().st_mode)) & ~PRIVATE_FILE:
+    try:
+        with files.opened(home.keys) as file:
+            mode = stat.S_IMODE(os.fstat(file).st_mode)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield Check("keys", BAD, f"keys.json is not used: {files.why(error)}", f"rm {home.keys}")
+        return
+    if mode & ~PRIVATE_FILE:
         told = f"keys.json can be read by others (mode {mode:04o}) and is refused"
-        yield Check("keys", BAD, told, f"chmod 600 {home.keys}", partial(home.keys.chmod, PRIVATE_FILE))
+        yield Check("keys", BAD, told, f"chmod 600 {home.keys}", partial(_close_to_others, home.keys))
+
+
+def _close_to_others(path: Path) -> None:
+    with files.opened(path) as file:
+        files.close_to_others(file)
 
 
 def _drafts(home: Home) -> Iterator[Check]:

@@ -121,7 +121,7 @@ class Context:
             agent={"name": view.agent.name, "role": view.agent.role},
             conversation={"name": view.conversation.name, "kind": view.conversation.kind.value},
             others=others,
-            identity=identity.read(self._workspaces / view.agent.id),
+            identity=identity.read(self._workspaces, view.agent.id),
             organisation=self._templates.render("organisation.md.j2", relations={}),
             tools_off=offered.off,
             text_form=offered.text_form,

@@ -1,8 +1,14 @@
-"""Who an agent is, in its own files: read fresh for every turn, so that an edit counts from the next one on."""
+"""Who an agent is, in its own files: read fresh for every turn, so that an edit counts from the next one on.
+
+The files are the owner's words and stand in the system prompt as such. So only plain files count, and no part of the
+way to them may be a link: whoever could put one there would choose what the next prompt says (moot/files.py).
+"""
 
 from pathlib import Path
 
 import structlog
+
+from moot import files
 
 log = structlog.get_logger("moot.context")
 
@@ -10,27 +16,25 @@ FILES = ("SOUL.md", "IDENTITY.md", "USER.md", "ROLE.md")
 MOST_BYTES = 64 * 1024
 
 
-def read(workspace: Path) -> dict[str, str]:
+def read(workspaces: Path, agent: str) -> dict[str, str]:
     """The texts of the files that exist, by name without its ending, in a fixed order."""
     found: dict[str, str] = {}
     for name in FILES:
-        text = _text(workspace / name)
+        text = _text(workspaces, agent, name)
         if text:
             found[name.removesuffix(".md").lower()] = text
     return found
 
 
-def _text(path: Path) -> str:
+def _text(workspaces: Path, agent: str, name: str) -> str:
     try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
+        raw = files.read_below(workspaces.parent, (workspaces.name, agent, name), MOST_BYTES + 1)
     except FileNotFoundError:
         return ""
     except OSError as error:
-        log.warning(
-            "identity file cannot be read", action="identity_unread", path=path.name, error=error.strerror
-        )
+        told = files.why(error)
+        log.warning("identity file is not read", action="identity_unread", agent=agent, path=name, error=told)
         return ""
     if len(raw) > MOST_BYTES:
-        log.warning("identity file is cut", action="identity_cut", path=path.name, most_bytes=MOST_BYTES)
+        log.warning("identity file is cut", action="identity_cut", path=name, most_bytes=MOST_BYTES)
     return raw[:MOST_BYTES].decode("utf-8", "replace").replace("\x00", "").strip()

@@ -24,7 +24,7 @@ from moot.hub.core import Core
 from moot.hub.handovers import handovers_of
 from moot.hub.hooked import moment, said
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
-from moot.hub.values import check_described
+from moot.hub.values import check_described, check_project
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant, Reach
@@ -83,6 +83,7 @@ class Agents:
     ) -> shapes.Agent:
         """What is said of an agent; a row of moot.toml says it anew at the next start."""
         check_described(role=role, display=display, project=project)
+        check_project(self._core.parts.home, project)
         who = await self._core.participant(name)
         await self._core.do(amending, Amend(who.id, role=role, display=display, project=project))
         await self._core.refresh()

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from moot import files
 from moot.context.identity import FILES
 from moot.errors import HubRunning, NotFound, StoreDamaged
 from moot.hub import daemons
@@ -28,7 +29,8 @@ _NAME = re.compile(r"moot-(?:(auto|before-restore|schema\d+)-)?(\d{8}T\d{12}Z)\.
 _STAMP = "%Y%m%dT%H%M%S%fZ"
 KINDS = {"": "manual", "auto": "automatic", "before-restore": "before a restore"}
 PRIVATE_FOLDER = 0o700
-PRIVATE_FILE = 0o600
+MOST_BYTES = 1 << 20
+"""Of an identity file; a prompt takes much less."""
 
 
 class Backup(Struct, frozen=True):
@@ -163,9 +165,9 @@ def restore(home: Home, source: Path) -> Restored:
             detail=now.problems[0] if now.problems else f"{now.messages} messages, not {found.messages}",
             fix=("moot doctor",),
         )
-    missing = [name for name in _files(_beside(source)) if not (home.path / name).exists()]
-    _copy_files(_beside(source), home.path, missing)
-    return Restored(source, now.messages, safety, tuple(str(name) for name in missing))
+    missing = [name for name in _files(_beside(source)) if not os.path.lexists(home.path / name)]
+    back = _copy_files(_beside(source), home.path, missing)
+    return Restored(source, now.messages, safety, tuple(str(name) for name in back))
 
 
 @contextmanager
@@ -225,13 +227,23 @@ def _files(folder: Path) -> Iterator[Path]:
     if (folder / "moot.toml").is_file():
         yield Path("moot.toml")
     for path in sorted((folder / "agents").glob("*/*.md")):
-        if path.name in FILES and path.is_file() and not path.is_symlink():
-            yield path.relative_to(folder)
+        name = path.relative_to(folder)
+        if path.name in FILES and files.is_plain(folder, name.parts):
+            yield name
 
 
-def _copy_files(source: Path, target: Path, names: list[Path]) -> None:
+def _copy_files(source: Path, target: Path, names: list[Path]) -> tuple[Path, ...]:
+    """Those that were copied: new files, and never through a link. moot.toml alone may be one, it is the owner's."""
+    target.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    copied: list[Path] = []
     for name in names:
-        there = target / name
-        there.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        shutil.copyfile(source / name, there)
-        there.chmod(PRIVATE_FILE)
+        try:
+            own = len(name.parts) == 1
+            content = (
+                (source / name).read_bytes() if own else files.read_below(source, name.parts, MOST_BYTES)
+            )
+            files.create_below(target, name.parts, content)
+        except (files.Unfit, FileNotFoundError, FileExistsError):
+            continue  # a link in its place, or its workspace's; or it went or came this moment
+        copied.append(name)
+    return tuple(copied)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 
+from moot import files
 from moot.errors import Conflict, HubAbsent, NotFound
 from moot.host.pings import Line, ask
 from moot.hub.running import announced_by
@@ -46,7 +47,7 @@ class PidFile:
         self._file = -1
 
     def __enter__(self) -> "PidFile":
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = files.open_private(self._path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -76,7 +77,7 @@ def already(name: str, pid: str) -> Conflict:
 def running(home: Home, name: str) -> int | None:
     """The pid of an agent's daemon, if it lives."""
     try:
-        file = os.open(home.pid_of(name), os.O_RDWR | os.O_CLOEXEC)
+        file = files.open_private(home.pid_of(name), os.O_RDWR)
     except OSError:
         return None
     try:
@@ -128,9 +129,9 @@ class Started(NamedTuple):
 
 def _spawn(home: Home, words: list[str], log: Path) -> Started:
     """`moot …` as a process that outlives this one; what it says goes to its log."""
-    with log.open("ab") as out:
-        log.chmod(0o600)
-        begins = out.tell()
+    out = files.open_private(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    try:
+        begins = os.lseek(out, 0, os.SEEK_END)
         process = subprocess.Popen(
             [sys.executable, "-m", "moot", "--home", str(home.path), *words],
             stdin=subprocess.DEVNULL,
@@ -139,6 +140,8 @@ def _spawn(home: Home, words: list[str], log: Path) -> Started:
             start_new_session=True,
             cwd="/",
         )
+    finally:
+        os.close(out)
     return Started(process, log, begins)
 
 

@@ -9,8 +9,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
+from moot import files
 from moot.model.participant import Participant
 from moot.settings import Home
+
+MOST_BYTES = 1 << 20
 
 
 class Handovers(Struct, frozen=True):
@@ -38,7 +41,7 @@ class Kept:
     def read(self) -> Handovers:
         """Nothing, where nothing was noted for this session or it cannot be read."""
         try:
-            found = msgspec.json.decode(self._path.read_bytes(), type=Handovers)
+            found = msgspec.json.decode(files.read(self._path, MOST_BYTES), type=Handovers)
         except (OSError, msgspec.DecodeError):
             return Handovers(self._session)
         return found if found.session == self._session else Handovers(self._session)
@@ -58,7 +61,7 @@ class Kept:
 
     def _write(self, handovers: Handovers) -> None:
         self._path.parent.mkdir(mode=0o700, exist_ok=True)
-        self._path.write_bytes(msgspec.json.encode(handovers))
+        files.replace(self._path, msgspec.json.encode(handovers))
 
 
 def handovers_of(home: Home, agent: Participant) -> Kept:

@@ -3,12 +3,13 @@
 import os
 from pathlib import Path
 
+from moot import files
 from moot.errors import BadSettings
 from moot.hub.tokens import fresh
 from moot.settings import Home
 
-PRIVATE = 0o600
 SHORTEST = 32
+MOST_BYTES = 4096
 
 
 def owner_token(home: Home) -> str:
@@ -18,12 +19,8 @@ def owner_token(home: Home) -> str:
     if found is not None:
         return found
     draft = home.token.with_name(f"token.{os.getpid()}.new")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
-    try:
-        os.write(file, fresh("ow").encode() + b"\n")
-        os.fsync(file)
-    finally:
-        os.close(file)
+    draft.unlink(missing_ok=True)
+    files.create_below(draft.parent, (draft.name,), fresh("ow").encode() + b"\n")
     try:
         os.link(draft, home.token)  # the first one wins, and nobody reads half a token
     except FileExistsError:
@@ -35,10 +32,14 @@ def owner_token(home: Home) -> str:
 
 def _read(path: Path) -> str | None:
     try:
-        token = path.read_text(encoding="ascii").strip()
+        with files.opened(path) as file:
+            files.close_to_others(file)
+            token = os.read(file, MOST_BYTES).decode("ascii").strip()
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError):
+    except OSError as error:
+        raise files.refused(path, error, "token") from None
+    except UnicodeDecodeError:
         token = ""
     if len(token) < SHORTEST:
         raise BadSettings(
@@ -50,6 +51,4 @@ def _read(path: Path) -> str | None:
             column=0,
             key="token",
         )
-    if path.stat().st_mode & 0o077:
-        path.chmod(PRIVATE)
     return token

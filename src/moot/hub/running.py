@@ -12,12 +12,13 @@ from typing import Any
 
 import msgspec
 
-from moot import __version__
+from moot import __version__, files
 from moot.errors import HubRunning
 from moot.settings import Home
 from moot.shapes import when
 
 PATIENCE = 10
+MOST_BYTES = 65_536
 
 
 class HubLock:
@@ -31,7 +32,7 @@ class HubLock:
 
     def __enter__(self) -> "HubLock":
         self._home.make()
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = files.open_private(self._path, os.O_RDWR | os.O_CREAT)
         holder = self._take()
         if holder:
             os.close(self._file)
@@ -74,10 +75,7 @@ class HubLock:
             "version": __version__,
             "started_at": when(time.time()),
         }
-        draft = self._home.hub_json.with_suffix(".new")
-        draft.write_bytes(msgspec.json.encode(told))
-        draft.chmod(0o600)
-        draft.replace(self._home.hub_json)
+        files.replace(self._home.hub_json, msgspec.json.encode(told))
         self._announced = True
         return told
 
@@ -96,7 +94,7 @@ def running_hub(home: Home) -> dict[str, Any] | None:
     if not _is_held(home):
         return None
     try:
-        told: dict[str, Any] = msgspec.json.decode(home.hub_json.read_bytes())
+        told: dict[str, Any] = msgspec.json.decode(files.read(home.hub_json, MOST_BYTES))
     except (OSError, msgspec.DecodeError):
         return {"pid": None}
     return told
@@ -110,7 +108,7 @@ def announced_by(home: Home, pid: int) -> dict[str, Any] | None:
 
 def _is_held(home: Home) -> bool:
     try:
-        file = os.open(home.run / "hub.lock", os.O_RDWR | os.O_CLOEXEC)
+        file = files.open_private(home.run / "hub.lock", os.O_RDWR)
     except OSError:
         return False
     try:

@@ -6,7 +6,7 @@ import msgspec
 
 from moot.errors import BadValue
 from moot.model.conversation import ConversationKind, GroupOverrides, GroupSettings
-from moot.settings import AgentSettings
+from moot.settings import AgentSettings, Home
 from moot.settings.meanings import FACTS
 from moot.settings.problems import shown
 
@@ -37,6 +37,12 @@ def check_described(**fields: str | None) -> None:
     for name, value in fields.items():
         if value and not facts[name].takes.fits(value):
             raise BadValue(f"{name} = {shown(value)} is not {facts[name].takes.phrase}")
+
+
+def check_project(home: Home, project: str | None) -> None:
+    """A project is apart from the home, or what works there could change who an agent is."""
+    if project and (how := home.overlaps(home.folder(project))):
+        raise BadValue(f"project = {shown(project)} {how}", detail="expected a folder apart from it")
 
 
 def kind_of_conversation(kind: str) -> ConversationKind:

@@ -3,17 +3,15 @@
 Above: `moot init`, `moot agents new`. Below: editing.py, which writes values as TOML.
 """
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
+from moot import files
 from moot.settings.editing import literal
 
 LONGEST_ROLE = 500
-PRIVATE: Final = 0o600
 
 
 class NewAgent(Struct, frozen=True):
@@ -46,7 +44,7 @@ name = {name}
 role = {role}
 brain = {brain}       # demo | anthropic:MODEL | openai:MODEL | openai:MODEL@URL | code:module:function
 # tools = ["shell:git,ls"]             # programs it may run, in a sandbox, inside its project
-# project = "."
+# project = "~/work/site"              # the folder it works in, apart from this one
 """
 
 
@@ -76,18 +74,18 @@ def identity_files(agent: NewAgent, user: str) -> dict[str, str]:
 
 def write_workspace(folder: Path, agent: NewAgent, user: str) -> list[Path]:
     """The files that were not there; what is stays as it is."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return [
-        path for name, words in identity_files(agent, user).items() if write_new(path := folder / name, words)
-    ]
+    texts = identity_files(agent, user).items()
+    return [folder / name for name, words in texts if _is_new(folder.parent, (folder.name, name), words)]
 
 
 def write_new(path: Path, text: str) -> bool:
     """Whether it was not there, and is now."""
+    return _is_new(path.parent, (path.name,), text)
+
+
+def _is_new(root: Path, parts: tuple[str, ...], text: str) -> bool:
     try:
-        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE)
+        files.create_below(root, parts, text.encode())
     except FileExistsError:
         return False
-    with os.fdopen(file, "w", encoding="utf-8") as opened:
-        opened.write(text)
     return True

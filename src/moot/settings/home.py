@@ -91,10 +91,28 @@ class Home(Struct, frozen=True):
     def log_of(self, agent: str) -> Path:
         return self.logs / f"{agent}.log"
 
+    def folder(self, given: str) -> Path:
+        """A folder that a setting names; relative to the home."""
+        return (self.path / os.path.expanduser(given)).resolve()
+
+    def overlaps(self, folder: Path) -> str:
+        """How a folder and the home lie in each other, as the end of a sentence; empty where they do not.
+
+        What works in such a folder, a tool above all, could change who an agent is or read what is the owner's alone.
+        """
+        home, place = self.path.resolve(), folder.resolve()
+        if place == home:
+            return "is Moot's own home"
+        if place.is_relative_to(home):
+            return "is a part of Moot's own home"
+        return "holds Moot's own home" if home.is_relative_to(place) else ""
+
     def make(self) -> None:
         """Create what is missing, for the owner alone. Safe to repeat, and from several processes at once."""
         _folder(self.path, is_ours=self._looks_like_a_home())
         for inside in (self.run, self.run_agents, self.run_peers, self.logs, self.backups, self.agents):
+            if inside.is_symlink():
+                raise _refused(inside, "is a link; expected a folder of its own", (f"rm {inside}",))
             _folder(inside, is_ours=True)
 
     def _looks_like_a_home(self) -> bool:

@@ -21,6 +21,7 @@ from moot.settings import places
 from moot.settings.checks import check
 from moot.settings.home import Home
 from moot.settings.problems import Document, Problem, refusal
+from moot.settings.projects import overlapping
 from moot.settings.sections import BridgeSettings, Policy, Settings, SpawnSettings
 from moot.settings.toolbox import toolbox
 from moot.settings.variables import Tree, expand, overlay
@@ -69,6 +70,8 @@ def parse(
     except RecursionError:
         words = "is nested too deeply; settings are tables of plain values"
         raise refusal([Problem((), words, place=_deepest(document.text))], document) from None
+    if not problems:
+        problems += overlapping(tree, Home(folder))
     if problems:
         raise refusal(_placed(problems, where, origins), document)
     _command_brains_do_one_thing_at_a_time(tree)

@@ -40,7 +40,7 @@ def offered(
     if not box.programs:
         return Offer()
     wall = (sandbox or Sandbox.find()) if box.sandboxed else None
-    shell = ShellTool(box.programs, project.expanduser(), sandbox=wall, hidden=(home, *hidden), bounds=bounds)
+    shell = ShellTool(box.programs, project, sandbox=wall, hidden=(home, *hidden), bounds=bounds)
     if shell.why_off:
         return Offer(off=(shell.why_off,))
     return Offer(tools=(shell,), text_form=box.text_form)

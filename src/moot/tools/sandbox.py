@@ -139,8 +139,7 @@ def why_not_shown(project: Path, home: Path) -> str:
     for around in ("/usr", "/etc", "/var", "/tmp", "/run", "/home", Path.home()):
         if Path(around).is_relative_to(project):
             return f"holds {around}, and with it far more than one project"
-    in_a_workspace = home / "agents" in project.parents
-    if project.is_relative_to(home) and not in_a_workspace:
+    if project.is_relative_to(home):
         return "is Moot's own home, or a part of it"
     return ""
 

@@ -44,16 +44,23 @@ class ShellTool:
     @property
     def why_off(self) -> str:
         """Why nothing can be run, in one sentence; empty while it can. A tool that is off is not offered."""
+        home = self.hidden[0].resolve()
         if self.sandbox is None:
+            if self._place.is_relative_to(home):
+                return self._off_here("is Moot's own home, or a part of it")
             return ""
         if self.sandbox.why_off:
             return (
                 f"shell is off: {self.sandbox.why_off}, or write shell-unsandboxed:{','.join(self.allowed)} "
                 "to run without a sandbox."
             )
-        if reason := why_not_shown(self._place, _resolved(self.hidden)[0]):
-            return f"shell is off: the project {self.project} {reason}; name a folder that holds only the project."
-        return ""
+        reason = why_not_shown(self._place, home)
+        return self._off_here(reason) if reason else ""
+
+    def _off_here(self, reason: str) -> str:
+        return (
+            f"shell is off: the project {self.project} {reason}; name a folder that holds only the project."
+        )
 
     async def run(self, arguments: dict[str, Any], turn: Any) -> ToolResult:
         """Refusals and failures are told; only cancelling and bugs raise."""

@@ -433,6 +433,6 @@ async def test_tokens_are_shown_once_listed_and_revoked(hub: Any) -> None:
 
 
 async def test_what_is_said_of_an_agent_can_be_changed(hub: Any) -> None:
-    changed = await hub.agents.change("arya", role="reviewer", project="/tmp")
-    assert (changed.role, changed.project, changed.name) == ("reviewer", "/tmp", "arya")
+    changed = await hub.agents.change("arya", role="reviewer", project="/srv/site")
+    assert (changed.role, changed.project, changed.name) == ("reviewer", "/srv/site", "arya")
     assert (await hub.agents.get("arya")).role == "reviewer"

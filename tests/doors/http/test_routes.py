@@ -129,11 +129,11 @@ async def test_agents_are_listed_changed_and_enrolled(world: World) -> None:
         "arya",
         ["arya", "quiet", "stubborn", "bob"],
     )
-    changed = await world.ask("arya", "PUT", "/api/agents/arya", {"name": "stark", "project": "/tmp"})
+    changed = await world.ask("arya", "PUT", "/api/agents/arya", {"name": "stark", "project": "/srv/site"})
     assert (changed.json()["name"], changed.json()["aliases"], changed.json()["project"]) == (
         "stark",
         ["arya"],
-        "/tmp",
+        "/srv/site",
     )
     assert (await world.ask("arya", "GET", "/api/agents")).json()["self"] == "stark"
     taken = await world.ask("arya", "PUT", "/api/agents/stark", {"name": "bob"})

@@ -26,6 +26,7 @@ role = \"\"\"lead\"\"\"
 [[agents]]
 name = "support"
 tools = ["shell:git,ls", "notes"]
+project = "../work"
 [[links]]
 from = "manager"
 to = "support"

@@ -211,7 +211,7 @@ def test_a_variable_wins_over_the_file(section: str, key: str, value: str, expec
 
 def test_agents_templates_and_bridges_can_be_set_by_name() -> None:
     settings = parsed(
-        "[[agents]]\nname = 'code-x.2'\n[templates.t]",
+        "[[agents]]\nname = 'code-x.2'\nproject = '../work'\n[templates.t]",
         MOOT_AGENTS__CODE_X_2__ON_BUSY="interrupt",
         MOOT_AGENTS__CODE_X_2__TOOLS="shell:git,ls; notes",
         MOOT_TEMPLATES__T__ROLE="reviewer",
@@ -287,7 +287,7 @@ def test_a_secret_in_a_variable_is_not_repeated() -> None:
 
 
 def test_references_are_filled_in_wherever_they_stand() -> None:
-    text = "[[agents]]\nname = '${WHO}'\nrole = 'for ${WHO} at ${PLACE}'\ntools = ['shell:${WHO}']"
+    text = "[[agents]]\nname = '${WHO}'\nproject = '../work'\nrole = 'for ${WHO} at ${PLACE}'\ntools = ['shell:${WHO}']"
     agent = parsed(text, WHO="arya", PLACE="${WHO}").agents[0]
     assert (agent.name, agent.role, agent.tools) == ("arya", "for arya at ${WHO}", ("shell:arya",))
 
@@ -409,8 +409,8 @@ def test_what_is_set_but_not_built_is_listed() -> None:
 
 
 def test_a_shell_is_built_and_other_tools_are_not_yet() -> None:
-    first = "[[agents]]\nname = 'a'\ntools = ['shell:git', 'text-tools']\n"
-    second = "[[agents]]\nname = 'b'\ntools = ['shell:ls', 'tasks']\n"
+    first = "[[agents]]\nname = 'a'\nproject = '../work'\ntools = ['shell:git', 'text-tools']\n"
+    second = "[[agents]]\nname = 'b'\nproject = '../work'\ntools = ['shell:ls', 'tasks']\n"
     assert not_yet(parsed(first + second)) == ["agents.b.tools"]
 
 

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from moot import files
 from moot.errors import BadSettings, BadValue, NoKey
 
 HIDDEN: Final = "***"
@@ -151,13 +152,13 @@ class KeyRing:
 
     def _read(self) -> dict[str, str]:
         try:
-            with self._path.open("rb") as file:
-                self._refuse_if_open_to_others(os.fstat(file.fileno()))
-                raw = file.read(_MOST_BYTES)
+            with files.opened(self._path) as file:
+                self._refuse_if_open_to_others(os.fstat(file))
+                raw = os.read(file, _MOST_BYTES)
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise self._broken(f"cannot be read: {error.strerror}") from None
+            raise self._broken(f"cannot be read: {files.why(error)}") from None
         try:
             parsed: Any = json.loads(raw)
         except ValueError:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from moot import files
 from moot.cli.coding.peeking import anything_to_do
 from moot.settings.home import Home
 
@@ -83,8 +84,10 @@ def _log(home: Home, moment: Asked, error: Exception) -> None:
     }
     try:
         path = home.logs / "hooks.log"
-        long = path.exists() and path.stat().st_size > LOG_BYTES
-        with path.open("w" if long else "a", encoding="utf-8") as log:
+        file = files.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        with os.fdopen(file, "a", encoding="utf-8") as log:
+            if os.fstat(file).st_size > LOG_BYTES:
+                os.ftruncate(file, 0)
             log.write(f"{json.dumps(line)}\n")
     except OSError:  # then it stays untold: there is nobody to tell
         return

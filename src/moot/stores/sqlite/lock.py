@@ -8,6 +8,7 @@ import os
 import threading
 from pathlib import Path
 
+from moot import files
 from moot.errors import StoreUnwritable
 
 PATIENCE_SECONDS = 10.0
@@ -20,7 +21,7 @@ class WriterLock:
     def __init__(self, path: Path, patience: float = PATIENCE_SECONDS) -> None:
         self._path = path
         self._patience = patience
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = files.open_private(path, os.O_RDWR | os.O_CREAT)
 
     def take(self) -> None:
         try:
@@ -52,7 +53,7 @@ class WriterLock:
 
 class _Waiting:
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = files.open_private(path, os.O_RDWR | os.O_CREAT)
         self._guard = threading.Lock()
         self._taken = threading.Event()
         self._given_up = False
