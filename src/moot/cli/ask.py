@@ -10,8 +10,9 @@ from msgspec import Struct
 from moot.cli import meaning
 from moot.cli.grammar import SECONDS, Leaf
 from moot.cli.opening import opened_hub
-from moot.cli.posting import posted, standard_input, told
+from moot.cli.posting import posted, told
 from moot.cli.session import Session
+from moot.cli.standard_input import message_text
 from moot.cli.talk import Outcome
 
 ASK_SECONDS = 60.0
@@ -24,7 +25,7 @@ class AskLeaf(Leaf):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
             at = args.index("--")
-            ctx.meta[TEXT] = " ".join(args[at + 1 :])
+            ctx.meta[TEXT] = args[at + 1 :]
             args = args[:at]
         return super().parse_args(ctx, args)
 
@@ -42,16 +43,15 @@ class AskLeaf(Leaf):
 @click.pass_context
 def ask(ctx: click.Context, /, names: tuple[str, ...], message: str | None, **options: Any) -> int:
     """Make agents answer, wait for them, and print what they say."""
-    text = message if message is not None else ctx.meta.get(TEXT)
-    if text is None and len(names) > 1:
-        *others, text = names
-        names = tuple(others)
+    words = [message] if message is not None else ctx.meta.get(TEXT)
+    if words is None and len(names) > 1:
+        names, words = names[:-1], [names[-1]]
     if not names:
         raise click.UsageError("say whom: moot ask AGENT... -- TEXT")
-    if not text:
-        raise click.UsageError("say what: moot ask AGENT... -- TEXT (-m - reads standard input)")
     session: Session = ctx.obj
-    question = standard_input() if text == "-" else text
+    question = message_text(session, words or ())
+    if not question:
+        raise click.UsageError("say what: moot ask AGENT... -- TEXT (-m - reads standard input)")
     return told(session, asyncio.run(asking(session, list(names), question, Order(**options))))
 
 

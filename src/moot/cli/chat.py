@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,11 +15,14 @@ from moot.cli.dialogue import Dialogue
 from moot.cli.exits import OK
 from moot.cli.grammar import AT_LEAST_0, AT_LEAST_1, SECONDS, leaf
 from moot.cli.opening import host_the_absent, opened_hub
-from moot.cli.posting import WAIT_SECONDS, posted, standard_input, told, view_for
+from moot.cli.posting import WAIT_SECONDS, posted, told, view_for
 from moot.cli.screen import hollow
 from moot.cli.session import Session
+from moot.cli.standard_input import message_text
 from moot.cli.talk import Outcome, Talk
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
+from moot.errors import BadValue
+from moot.rules import slash
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -42,19 +46,28 @@ SHOWN = 10
 @click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
 @click.option("--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (120).")
 def chat(session: Session, **options: Any) -> int:
-    """Talk with agents, or in a conversation."""
+    """Talk with agents, or in a conversation. What is piped in stands behind the text."""
     order = Order(**options)
-    if order.conv is None and not order.words:
+    if order.conv is None and not order.agents:
         raise click.UsageError("say with whom: moot chat AGENT, or moot chat --conv NAME")
-    if order.message is not None and order.conv is not None and order.words:
+    if order.message is not None and order.said:
         raise click.UsageError("the text is there twice: as words and with -m")
-    text = order.message if order.message is not None else " ".join(order.words) if order.conv else ""
-    if text == "-":
-        text = standard_input()
-    if not text and order.message is None and session.json:
+    said = order.said if order.message is None else (order.message,)
+    if not said and session.json:
         raise click.UsageError("with --json there is nobody to type: give the text with -m")
-    done = asyncio.run(chatting(session, order, text))
+    done = asyncio.run(chatting(session, order, one_shot(session, said) if said else None))
     return OK if done is None else told(session, done)
+
+
+def one_shot(session: Session, said: tuple[str, ...]) -> slash.Say | slash.Command:
+    """A message, with what is piped in behind it, or a command of the chat; what is piped is never a command."""
+    waits = said[-1:] if said[-1] == "-" else ()
+    typed = slash.parse(" ".join(said[: len(said) - len(waits)]))
+    if isinstance(typed, slash.Say):
+        return slash.Say(message_text(session, (*([typed.text] if typed.text else []), *waits)))
+    if session.json:
+        raise BadValue("the commands of a chat answer in lines, not in JSON", fix=("moot help slash",))
+    return typed
 
 
 class Order(Struct, frozen=True):
@@ -68,31 +81,46 @@ class Order(Struct, frozen=True):
     speaker: str | None
     timeout: float
 
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """With whom: all words, unless a conversation is named, up to a command; no name begins with a slash."""
+        return (
+            tuple(takewhile(lambda word: not word.startswith("/"), self.words)) if self.conv is None else ()
+        )
 
-async def chatting(session: Session, order: Order, text: str) -> Outcome | None:
+    @property
+    def said(self) -> tuple[str, ...]:
+        return self.words[len(self.agents) :]
+
+
+async def chatting(session: Session, order: Order, typed: slash.Say | slash.Command | None) -> Outcome | None:
     async with opened_hub(session) as hub:
         voice = hub.acting_as(order.speaker) if order.speaker else hub
         if order.conv:
             where = await meaning.place(hub, order.conv)
         else:
-            where = await voice.conversations.implicit(await meaning.agents(hub, order.words))
-        if text or order.message is not None:
+            where = await voice.conversations.implicit(await meaning.agents(hub, order.agents))
+        if isinstance(typed, slash.Say):
             said = {"max_turns": order.max_turns}
-            return await posted(session, voice, where, text, wait=order.timeout, plain=order.plain, **said)
+            return await posted(
+                session, voice, where, typed.text, wait=order.timeout, plain=order.plain, **said
+            )
         await host_the_absent(hub, session)
-        await _talk(session, voice, where, order)
+        talk = Talk(voice, where, view_for(session, voice, where, plain=order.plain))
+        dialogue = Dialogue(session, talk, max_turns=order.max_turns)
+        if typed is None:
+            await _show_newest(session, voice, where, order.last)
+        async with talk.following():
+            session.left = "left. What is still open goes on; moot chat shows it."
+            await (dialogue.run(once=order.once) if typed is None else dialogue.command(typed))
+            await talk.read()
         return None
 
 
-async def _talk(session: Session, hub: Hub, where: shapes.Conversation, order: Order) -> None:
+async def _show_newest(session: Session, hub: Hub, where: shapes.Conversation, many: int) -> None:
     screen, marks = session.screen, marks_of(where)
     who = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
     screen.say(f"{title(where)}   {who}")
-    for message in await hub.newest(where.id, order.last) if order.last else ():
+    for message in await hub.newest(where.id, many) if many else ():
         reason = await reason_for(hub, message) if is_agent(message) else ""
         screen.say(line(screen, hub, message, marks, reason))
-    talk = Talk(hub, where, view_for(session, hub, where, plain=order.plain))
-    async with talk.following():
-        session.left = "left. What is still open goes on; moot chat shows it."
-        await Dialogue(session, talk, max_turns=order.max_turns).run(once=order.once)
-        await talk.read()

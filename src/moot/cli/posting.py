@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moot import shapes
@@ -17,7 +16,7 @@ from moot.cli.session import Session
 from moot.cli.talk import Away, Outcome, Talk, View
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import agents_in, marks_of
-from moot.errors import BadText, NoKey, NotFound, Undelivered
+from moot.errors import NoKey, Undelivered
 from moot.rules.mentions import parse
 
 if TYPE_CHECKING:
@@ -33,29 +32,6 @@ REACHED: Final = {
     ),
 }
 """For each thing that can be required: the states that fall short of it."""
-
-
-def standard_input() -> str:
-    return decoded(sys.stdin.buffer.read(), "standard input")
-
-
-def text_of(path: str) -> str:
-    try:
-        return decoded(Path(path).read_bytes(), path)
-    except OSError as error:
-        raise NotFound(f"{path} cannot be read: {error.strerror}", ref=path) from error
-
-
-def decoded(data: bytes, where: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadText(
-            "the text cannot be stored: it is not valid UTF-8",
-            detail=f"byte 0x{data[error.start]:02x} at {error.start} of {where} does not belong there",
-            fix=("iconv -t utf-8 FILE | moot send …",),
-            problem="utf8",
-        ) from None
 
 
 async def posted(

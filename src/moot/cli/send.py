@@ -15,8 +15,9 @@ from moot.cli import meaning
 from moot.cli.exits import OUTCOMES
 from moot.cli.grammar import AT_LEAST_1, SECONDS, Leaf
 from moot.cli.opening import host_the_absent, opened_hub
-from moot.cli.posting import WAIT_SECONDS, posted, standard_input, text_of, told, view_for
+from moot.cli.posting import WAIT_SECONDS, posted, told, view_for
 from moot.cli.session import Session
+from moot.cli.standard_input import message_text
 from moot.cli.talk import Outcome, Talk
 from moot.cli.why import address
 from moot.cli.words import is_agent
@@ -67,10 +68,10 @@ class SendLeaf(Leaf):
 @click.option("--idempotency-key", metavar="K", help="The same key again stores nothing twice.")
 @click.pass_obj
 def send(session: Session, /, **options: Any) -> int:
-    """Send one message and wait for the reply. The text `-` is read from standard input."""
+    """Send one message and wait for the reply. What is piped in stands behind the text; `-` waits for it."""
     order = Order(**options)
     order.check()
-    agent, text = addressed(order)
+    agent, text = addressed(session, order)
     if order.everyone:
         return asyncio.run(broadcasting(session, order, text))
     return told(session, asyncio.run(sending(session, order, agent, text)), order.require)
@@ -117,19 +118,16 @@ class Order(Struct, frozen=True):
             raise click.UsageError("--all takes no --idempotency-key, --interrupt or --max-turns")
 
 
-def addressed(order: Order) -> tuple[str, str]:
+def addressed(session: Session, order: Order) -> tuple[str, str]:
     """To whom and what: the first word is the agent, unless an option says where."""
     agent, rest = ("", order.words) if order.to_a_place else ((order.words or ("",))[0], order.words[1:])
     if not agent and not order.to_a_place:
         raise click.UsageError("say to whom: moot send AGENT TEXT, or moot send --conv ID TEXT")
     if order.message is not None and rest:
         raise click.UsageError("the text is there twice: as words and with -m")
-    text = order.message if order.message is not None else " ".join(rest)
-    if text == "-":
-        text = standard_input()
-    if order.file is not None:
-        text = "\n\n".join(part for part in (text, text_of(order.file)) if part)
-    elif not text and not rest and order.message is None:
+    words = rest if order.message is None else (order.message,)
+    text = message_text(session, words, order.file)
+    if not text and not words and order.file is None:
         raise click.UsageError("say what: the text is missing (- reads it from standard input)")
     return agent, text
 
@@ -152,7 +150,10 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
         else:
             where, options["ref"] = await one_shot(voice, agent, text, key)
         done = await posted(session, voice, where, text, wait=order.patience, plain=order.plain, **options)
-        await put_away(voice, done)
+        with suppress(
+            HubAbsent
+        ):  # the answer is there; that the conversation stays open costs nobody anything
+            await put_away(voice, done)
         return done
 
 

@@ -5,7 +5,8 @@ Below: nothing. Not here: carrying a command out (hub/slash.py).
 
 A line is a command when its first word is `/` and a name: `/why 3`. It stays text when it begins with `//`
 (`//why` sends `/why`), with a path (`/usr/bin`, `/etc/hosts is wrong`) or with anything else, code included.
-A name that nobody knows is refused and never sent. `/group@some_bot add arya` is `/group add arya`.
+A name that nobody knows is refused and never sent; a lone `/` lists them all. `/group@some_bot add arya` is
+`/group add arya`.
 """
 
 import re
@@ -152,6 +153,8 @@ def parse(line: str) -> Say | Command:
     text = line.strip()
     if text.startswith("//"):
         return Say(text[1:])
+    if text == "/":
+        return Help()
     met = _command(text)
     if met is None:
         return Say(line)

@@ -127,7 +127,7 @@ class Shell:
         """As a child of this process that starts from nothing, as a person's shell would start it."""
         done = subprocess.run(
             [MOOT, *words],
-            input=stdin,
+            input=b"" if stdin is None else stdin,
             capture_output=True,
             env=self.environ(env),
             timeout=timeout,

@@ -62,7 +62,6 @@ def test_a_line_is_the_command_it_says(line: str, command: Any) -> None:
         "/a.out crashes",
         "`/why` explains",
         "```\n/why\n```",
-        "/",
         "/ why",
         "/5 of them",
         "1/2",
@@ -156,3 +155,8 @@ def test_any_text_is_words_a_command_or_a_refusal(line: str) -> None:
         found = None
     if not line.strip().startswith("/"):
         assert found == slash.Say(line)
+
+
+@pytest.mark.parametrize("line", ["/", " / ", "/\n"])
+def test_a_lone_slash_is_never_sent(line: str) -> None:
+    assert slash.parse(line) == slash.Help()
