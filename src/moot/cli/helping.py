@@ -28,7 +28,8 @@ Every command takes --json and then writes one document to standard output, with
   send, ask, chat with a text
              {"receipt", "replies": [Message], "outcome": "replied|passed|timed_out|failed|queued|owed"}
   conv show  Conversation with "messages", the newest 50
-  errors     one line on standard error: {"error": {"code", "title", "fix", "suggestions", "exit", …}}
+  errors     one line on standard error: {"error": {"code", "title", "fix", "suggestions", "exit", …}};
+             a missing key comes beside the document, which says what became of the message
   streams    tail --jsonl: one Message per line
   --fields   id,name: only these fields of each object
 Times are RFC 3339 in UTC. Fields are only ever added."""

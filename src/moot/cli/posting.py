@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from moot import shapes
 from moot.cli.absence import unwoken
 from moot.cli.brakes import paused, warn
-from moot.cli.exits import NO_KEY, OK, OUTCOMES, PAUSED, WAITED
+from moot.cli.exits import OK, OUTCOMES, PAUSED, WAITED
+from moot.cli.failures import tell as tell_error
 from moot.cli.failures import text as error_text
 from moot.cli.opening import home_of, host_the_absent
 from moot.cli.screen import ago
@@ -16,7 +19,8 @@ from moot.cli.session import Session
 from moot.cli.talk import Away, Outcome, Talk, View
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import agents_in, marks_of
-from moot.errors import NoKey, Undelivered
+from moot.errors import HubAbsent, NoKey, Undelivered
+from moot.model.answer import Receipt
 from moot.rules.mentions import parse
 
 if TYPE_CHECKING:
@@ -54,16 +58,31 @@ async def posted(
         session.left = (
             f"stopped waiting. The message stays queued as {receipt.id}; agents answer when they can."
         )
-        await warn(session, hub, where, receipt)
-        if wait is None:
-            why = await hub.why(receipt.id)
-            done = Outcome(receipt, (), "queued", why, why, where)
-        else:
-            done = await talk.outcome(receipt, await talk.wait(wait))
-            await talk.read()
-        for line in await unwoken(hub, done.why):
-            session.screen.note(line)
+        with kept_if_the_hub_goes(receipt):
+            await warn(session, hub, where, receipt)
+            if wait is None:
+                why = await hub.why(receipt.id)
+                done = Outcome(receipt, (), "queued", why, why, where)
+            else:
+                done = await talk.outcome(receipt, await talk.wait(wait))
+                await talk.read()
+            for line in await unwoken(hub, done.why):
+                session.screen.note(line)
         return done
+
+
+@contextmanager
+def kept_if_the_hub_goes(receipt: Receipt) -> Iterator[None]:
+    """What was acknowledged stands, whatever becomes of the hub: nobody has to send it again."""
+    try:
+        yield
+    except HubAbsent as gone:
+        raise HubAbsent(
+            "the hub went away before the answer was there",
+            detail=f"the message is kept as {receipt.id}; it is answered when a hub runs again",
+            fix=("moot up", f"moot conv show {receipt.conversation}"),
+            message=receipt.id,
+        ) from gone
 
 
 def view_for(
@@ -101,9 +120,7 @@ def told(session: Session, done: Outcome, required: str = "queued") -> int:
             session.screen.note(error_text(brake, (), word="paused"))
     code = OUTCOMES[done.outcome]
     if done.outcome == "failed" and (missing := missing_key(session, done)) is not None:
-        if not session.json:
-            session.screen.note(error_text(missing, ()))
-        return NO_KEY
+        return tell_error(missing, session, ())
     if code == OK and (short or brake is not None):
         return WAITED if short else PAUSED
     return code

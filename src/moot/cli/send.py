@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,7 +21,7 @@ from moot.cli.standard_input import message_text
 from moot.cli.talk import Outcome, Talk
 from moot.cli.why import address
 from moot.cli.words import is_agent
-from moot.errors import NotFound
+from moot.errors import HubAbsent, NotFound
 
 if TYPE_CHECKING:
     from moot.hub import Hub

@@ -400,3 +400,16 @@ def test_the_same_warning_in_a_chat_names_what_can_be_typed_there(shell: Shell) 
         "warning[E304] 4 agents mentioned, cap is 3: caller will not answer\n"
         "  fix   /group config max_agent_turns_per_message 4\n"
     ) in told.err
+
+
+@pytest.mark.req("P-08")
+@pytest.mark.parametrize(
+    "words", [("send", "opus", "hello"), ("ask", "opus", "hello"), ("chat", "opus", "-m", "hi")]
+)
+def test_a_missing_key_is_an_error_for_programs_too(shell: Shell, words: tuple[str, ...]) -> None:
+    with_model(shell)
+    told = shell.moot(*words, "--json")
+    assert (told.code, told.json["outcome"]) == (4, "failed")
+    assert (told.error["code"], told.error["name"], told.error["exit"]) == ("E101", "no_key", 4)
+    assert told.error["title"] == "agent opus uses anthropic, but no key is set"
+    assert told.error["fix"] == ["moot keys set anthropic", "moot agents set opus --model demo"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.cli.shell import AGENTS, MOOT, Shell, make_home
+from tests.doors.cli.shell import AGENTS, MOOT, Shell, Told, make_home
 
 SLOWER = float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
 
@@ -134,6 +134,34 @@ def test_a_killed_hub_leaves_nothing_that_stops_the_next(up: Up) -> None:
     again = Up(up.shell)
     assert again.told["pid"] == again.process.pid
     assert again.stop()[0] == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("send", "steady", "hello"), ("ask", "steady", "hello"), ("chat", "steady", "-m", "hello")]
+)
+def test_a_hub_that_goes_away_meanwhile_leaves_the_message_and_that_is_said(
+    up: Up, words: tuple[str, ...]
+) -> None:
+    sending = up.shell.start(*words, "--json")
+    wait_for_turn(up.shell, "steady", "running")
+    up.process.kill()
+    out, err = sending.communicate(timeout=15)
+    gone = Told(sending.returncode, out, err)
+    assert (gone.code, gone.out) == (9, "")
+    assert gone.error["title"] == "the hub went away before the answer was there"
+    kept = gone.error["message"]
+    assert f"the message is kept as {kept}" in gone.error["detail"]
+    start, look = gone.error["fix"]
+    assert start == "moot up"
+    (up.shell.home / "go").touch()
+    again = Up(up.shell)
+    try:
+        wait_for_turn(up.shell, "steady", "said")
+    finally:
+        again.stop()
+    shown = up.shell.moot(*look.split()[1:], "--json").json
+    assert [m["text"] for m in shown["messages"]] == ["hello", "finished in good order"]
+    assert shown["messages"][0]["id"] == kept
 
 
 def test_what_waited_is_answered_when_the_hub_comes_up(tmp_path: Path) -> None:
