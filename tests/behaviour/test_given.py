@@ -55,8 +55,11 @@ async def test_a_prompt_says_who_is_here_what_is_new_and_whether_to_answer(home:
     first, second = prompts
     assert first.system.startswith("You are arya, backend engineer.")
     assert (
-        '\n## Where you are\nYou are in the group "build" with:\n- user (human)\n- bob (agent): tester\n\n'
+        "\n## Where you are\nYou are in a group with:\n- user (human)\n- bob (agent): tester\n\n"
         in first.system
+    )
+    assert re.search(
+        r"\n\[About this conversation\]: <([0-9a-f]{10})>\nthis group: build\n</\1>\n", first.system
     )
     assert "arya (agent)" not in first.system
     assert first.lines[0].content.startswith('[From human "user"]: #1 <')

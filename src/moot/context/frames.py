@@ -19,18 +19,15 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from moot.model.ids import ConversationId
+from moot.rules.text import CONTROLS, LINE_ENDS, REORDERING, UNSEEN
 
 BOUNDARY_BYTES = 5
 
 _HEADER = re.compile(r'\[From ([a-z]+)(?: "([^"\n]*)")?\]: #(\d+) <([0-9a-f]{10})>\n')
 _ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
-_TO_ESCAPE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for line feed and tab
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # reorder what is read
-    "\u00ad\u180e\u200b\u2060-\u2065\ufeff\U000e0000-\U000e007f"  # are not seen at all
-    "\u2028\u2029]"  # end a line where no line ends
-    "|⟨(?=U\\+)"  # would read like one of ours
-)
+_ONE_OF_OURS = "|⟨(?=U\\+)"  # would read like an escape
+_TO_ESCAPE = re.compile(f"[{CONTROLS}{REORDERING}{UNSEEN}{LINE_ENDS}]{_ONE_OF_OURS}")
+_TO_ESCAPE_IN_LINE = re.compile(f"[\t\n{CONTROLS}{REORDERING}{UNSEEN}{LINE_ENDS}]{_ONE_OF_OURS}")
 
 
 class Framed(Struct, frozen=True, gc=False):
@@ -53,7 +50,7 @@ class Frames:
         return _boundary(self._secret, self._conversation, seq)
 
     def show(self, message: Framed) -> str:
-        speaker = f'{message.kind} "{message.name}"' if message.name else message.kind
+        speaker = f'{message.kind} "{quoted(message.name)}"' if message.name else message.kind
         return self.block(f"[From {speaker}]: #{message.seq}", message.seq, message.text)
 
     def block(self, header: str, number: int, text: str) -> str:
@@ -72,7 +69,7 @@ class Frames:
             if end < 0 or not begins_a_line or boundary != self.boundary(seq):
                 at = header.end()
                 continue
-            found.append(Framed(kind, name, seq, restored(text[start:end], boundary)))
+            found.append(Framed(kind, unescaped(name), seq, restored(text[start:end], boundary)))
             at = end + len(boundary) + 4
         return found
 
@@ -90,12 +87,26 @@ def escaped(text: str, boundary: str) -> str:
     return text if text.isascii() and text.isprintable() else _TO_ESCAPE.sub(_escape, text)
 
 
+def line(text: str) -> str:
+    """The text as it stands in one line, which it cannot end."""
+    return _TO_ESCAPE_IN_LINE.sub(_escape, text)
+
+
+def quoted(text: str) -> str:
+    """The same between quotes, which it cannot end either."""
+    return line(text).replace('"', "⟨U+0022⟩")
+
+
+def unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "⟨U+" in text else text
+
+
 def _escape(found: re.Match[str]) -> str:
     return f"⟨U+{ord(found[0]):04X}⟩"
 
 
 def restored(body: str, boundary: str) -> str:
-    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), body) if "⟨U+" in body else body
+    text = unescaped(body)
     if boundary[:5] not in text:
         return text
     return re.sub(rf"({boundary[:5]})\\(\\*)({boundary[5:]})", r"\g<1>\g<2>\g<3>", text)

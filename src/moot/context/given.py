@@ -9,16 +9,17 @@ Above: the host, which hands prompts to model brains; the hub's inspector. Below
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec import Struct, structs
 
 from moot.context import identity
 from moot.context.closing import HUB, closing
-from moot.context.frames import Framed, Frames
+from moot.context.frames import Framed, Frames, line
 from moot.context.templates import Templates
 from moot.context.view import Reads, View, Views
 from moot.context.window import Size, tokens
@@ -36,6 +37,7 @@ MOST_EARLIER = 200
 FRAME_TOKENS = 20
 IN_TEXT = "text-"
 """Calls that a model wrote into its text have no id of a provider: their results are shown in frames."""
+ABOUT = "[About this conversation]:"
 MOST_SHOWN = 32_768
 """Characters of a single message that a model is shown."""
 
@@ -59,13 +61,17 @@ class Context:
         workspaces: Path,
         known: Known,
         secret: str,
+        *,
+        roles: Mapping[ParticipantId, str] = MappingProxyType({}),
     ) -> None:
+        """`roles` are those that the owner wrote, in moot.toml or in the program that opened the hub."""
         self._reads = reads
         self._views = Views(reads)
         self._templates = templates
         self._workspaces = workspaces
         self._known = known
         self._secret = secret
+        self._roles = roles
         self._last: OrderedDict[tuple[ParticipantId, ConversationId], bytes] = OrderedDict()
 
     def frames(self, conversation: ConversationId) -> Frames:
@@ -111,21 +117,37 @@ class Context:
     # --- the parts ---------------------------------------------------------------------------------------
 
     def system(self, view: View, offered: Offered) -> str:
+        """The owner's words stand as they are; what anybody else may have set is in `about`, in a frame."""
         others = [
-            {"name": who.name, "kind": _kind(who.kind), "role": who.role}
+            who
             for member in view.members
             if member.participant != view.agent.id and (who := self._known(member.participant)) is not None
         ]
         return self._templates.render(
             "system.md.j2",
-            agent={"name": view.agent.name, "role": view.agent.role},
-            conversation={"name": view.conversation.name, "kind": view.conversation.kind.value},
-            others=others,
+            agent={"name": view.agent.name, "role": self._owners_role(view.agent)},
+            conversation={"name": line(view.conversation.name), "kind": view.conversation.kind.value},
+            others=[
+                {"name": who.name, "kind": _kind(who.kind), "role": self._owners_role(who)} for who in others
+            ],
+            about=self._about(view, others),
             identity=identity.read(self._workspaces, view.agent.id),
             organisation=self._templates.render("organisation.md.j2", relations={}),
             tools_off=offered.off,
             text_form=offered.text_form,
         )
+
+    def _owners_role(self, who: Participant) -> str:
+        """The role, where the owner wrote it; empty where a token may have."""
+        return who.role if who.role == self._roles.get(who.id) else ""
+
+    def _about(self, view: View, others: Sequence[Participant]) -> str:
+        """What a group is called, and what was said of those in it, by whoever was allowed to: as material."""
+        named = [who for who in (view.agent, *others) if who.role and not self._owners_role(who)]
+        told = [f"{who.name}: {_in_one_line(who.role)}" for who in named]
+        if view.conversation.takes_rounds:
+            told.insert(0, f"this group: {_in_one_line(view.conversation.name)}")
+        return self.frames(view.conversation.id).block(ABOUT, 0, "\n".join(told)) if told else ""
 
     def _names(self, view: View) -> dict[ParticipantId, str]:
         """What everybody who is shown or present is called now."""
@@ -194,6 +216,11 @@ def _frame(message: Message, frames: Frames, name: Names) -> str:
         return frames.show(shown)
     cut = structs.replace(shown, text=shown.text[:MOST_SHOWN])
     return f"{frames.show(cut)}\n{HUB} #{message.seq} goes on for {left} more characters."
+
+
+def _in_one_line(text: str) -> str:
+    """Rows from before line ends were refused may have some; the frame escapes the rest."""
+    return " ".join(text.split())
 
 
 def _kind(kind: Kind) -> str:

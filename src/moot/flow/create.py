@@ -4,6 +4,7 @@ from msgspec import Struct, structs
 
 from moot.errors import BadName, BadValue, Conflict
 from moot.flow import join, look, membership, post
+from moot.flow.lines import check_lines
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
 from moot.model.ids import ParticipantId
@@ -106,6 +107,7 @@ def members_by_id(members: list[Participant]) -> list[Participant]:
 
 
 def _check(command: Create, seen: Seen) -> None:
+    check_lines(channel_type=command.channel_type, channel_group_id=command.channel_group_id)
     try:
         check_conversation_name(command.name)
     except NameProblem as problem:

@@ -5,8 +5,9 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from moot.errors import BadName
+from moot.errors import BadName, BadValue
 from moot.flow import look, post
+from moot.flow.lines import check_lines
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
@@ -15,7 +16,9 @@ from moot.model.turn import UNCLAIMED, Rule
 from moot.ports import Scope
 from moot.rules import direct, floor
 from moot.rules.draft import Draft, Seen
-from moot.rules.names import NameProblem, check_name, unique_slug
+from moot.rules.names import NameProblem, check_display, check_name, drawn_as, unique_slug
+
+LONGEST_TOLD = 40
 
 
 class Newcomer(Struct, frozen=True, gc=False):
@@ -53,10 +56,14 @@ class Enrolling:
             elif who is not None and new.name not in (who.name, *who.aliases):
                 who = None  # only its id is spelled like this; the name is refused below
             fields = {name: getattr(new, name) for name in ("display", "role", "brain", "project", "config")}
+            others = [one for one in known.values() if who is None or one.id != who.id]
+            check_lines(role=new.role, project=new.project)
+            fields["display"] = _display_of(new, others, fresh=command.fresh)
             if who is None:
                 who = Participant(
                     id=_new_id(new, known, at), name=new.name, kind=new.kind, created_at=at.now, **fields
                 )
+                known |= {one.id: one for one in give_way(draft, others, who.name)}
                 draft.emit("agent.joined", by=who.id)
             else:
                 who = structs.replace(who, kind=new.kind, **fields)
@@ -73,6 +80,39 @@ def _new_id(new: Newcomer, known: dict[ParticipantId, Participant], at: Moment) 
     if new.kind is not Kind.HUMAN or new.name != user:
         checked_name(new.name, taken, user)
     return ParticipantId(unique_slug(new.name, [*taken, "system", "tool"]))
+
+
+def checked_display(display: str, others: Iterable[Participant]) -> str:
+    """The display name, if it shows nobody as somebody else; none is always possible."""
+    try:
+        return check_display(display, taken=answered_to(others)) if display else ""
+    except NameProblem as problem:
+        raise BadValue(
+            f"display = {display[:LONGEST_TOLD]!a} cannot be used", detail=f"expected {problem.expected}"
+        ) from problem
+
+
+def _display_of(new: Newcomer, others: Iterable[Participant], *, fresh: bool) -> str:
+    """Of those that the owner's settings name, one that clashes with somebody's name is left out: whoever took that
+    name must not be able to keep the home from opening."""
+    try:
+        return checked_display(new.display, others)
+    except BadValue:
+        if fresh:
+            raise
+        return ""
+
+
+def give_way(draft: Draft, others: Iterable[Participant], name: str) -> list[Participant]:
+    """A name is worth more than a display name: whoever is shown under what looks like it is so no more."""
+    looks = drawn_as(name)
+    found = [
+        structs.replace(one, display="") for one in others if one.display and drawn_as(one.display) & looks
+    ]
+    for one in found:
+        draft.put_participant(one)
+        draft.emit("agent.status", by=one.id, body={"display": ""})
+    return found
 
 
 def answered_to(people: Iterable[Participant]) -> list[str]:
@@ -115,6 +155,7 @@ class Renaming:
             who, name=command.name, aliases=tuple(a for a in aliases if a != command.name)
         )
         draft = Draft(seen, at)
+        give_way(draft, others, command.name)
         draft.put_participant(renamed)
         draft.emit("agent.renamed", by=who.id, body={"name": command.name, "previous_name": who.name})
         return Decision(draft.changes(), renamed)
@@ -131,11 +172,14 @@ class Amend(Struct, frozen=True, gc=False):
 
 class Amending:
     def scope(self, command: Amend) -> Scope:
-        return Scope(names=(command.agent,))
+        return Scope(names=(command.agent,), everyone=bool(command.display))
 
     def decide(self, command: Amend, seen: Seen, at: Moment) -> Decision[Participant]:
         who = look.participant(seen, command.agent)
-        given = {"role": command.role, "display": command.display, "project": command.project}
+        others = [one for one in seen.everyone() if one.id != who.id] if command.display else []
+        check_lines(role=command.role, project=command.project)
+        display = None if command.display is None else checked_display(command.display, others)
+        given = {"role": command.role, "display": display, "project": command.project}
         amended = structs.replace(who, **{key: value for key, value in given.items() if value is not None})
         draft = Draft(seen, at)
         if amended != who:

@@ -10,7 +10,8 @@ Above: hub/attendance.py. Not here: agents that a host of ours runs (presence.py
 from msgspec import Struct, structs
 
 from moot.errors import NotFound, NotPermitted
-from moot.flow.enrol import answered_to, checked_name
+from moot.flow.enrol import answered_to, checked_name, give_way
+from moot.flow.lines import check_lines
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
@@ -40,10 +41,12 @@ class Arriving:
         return Scope(everyone=True)
 
     def decide(self, command: Arrive, seen: Seen, at: Moment) -> Decision[Participant]:
+        check_lines(client=command.client, folder=command.folder)
         draft = Draft(seen, at)
         who = _named(command, seen) if command.name else _found_again(command, seen)
         if who is None:
             who = _newcomer(command, seen, at)
+            give_way(draft, seen.everyone(), who.name)
             draft.emit("agent.joined", by=who.id)
         elif who.kind is not Kind.EXTERNAL:
             return Decision([], who)

@@ -12,6 +12,7 @@ from typing import Any
 import structlog
 from msgspec import Struct, to_builtins
 
+from moot.context.frames import line
 from moot.context.given import Context, framed
 from moot.context.templates import Templates
 from moot.context.window import visible
@@ -120,9 +121,8 @@ class Summariser:
         before = await self._recall.summary(conversation.id, upto=conversation.summarised)
         if before is not None:
             parts.insert(0, frames.block(f"[Summary of #1 to #{before.upto}]:", -before.epoch, before.text))
-        asked = self._templates.render(
-            "summary.md.j2", conversation={"name": conversation.name}, words=self._plan.words
-        )
+        named = {"name": line(conversation.name)}
+        asked = self._templates.render("summary.md.j2", conversation=named, words=self._plan.words)
         return Prompt(system=asked, lines=(Line("user", "\n".join(parts)),))
 
 

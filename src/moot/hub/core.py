@@ -57,6 +57,8 @@ class Core:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closing = False
         self._known: dict[ParticipantId, Participant] = {}
+        self._roles: dict[ParticipantId, str] = {}
+        """As the owner wrote them."""
         self._summariser: Summariser | None = None
         self.openers: dict[str, Any] = {}
         """Doors that peers on the hub's socket may come in by; see calls.py."""
@@ -114,6 +116,7 @@ class Core:
             workspaces=self._home.path / "agents",
             known=self.known,
             secret=await parts.store.secret(),
+            roles=self._roles,
         )
         self.host = Host(
             self._identity,
@@ -254,6 +257,7 @@ class Core:
         ]
         enrolled: tuple[Participant, ...] = await self.parts.store.transact(enrolling, Enrol(tuple(people)))
         await self.refresh()
+        self._roles.update((who.id, who.role) for who in enrolled)
         return {new.name: who for new, who in zip(people, enrolled, strict=True)}
 
     def _hosted(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> list[Hosted]:

@@ -32,6 +32,13 @@ _SHOWN_AT_MOST = 40  # letters of a refused name repeated in the message; it may
 # never get as far as this table: the shape refuses them.
 _LOOKS_LIKE = str.maketrans({"0": "o", "1": "l", "m": "rn"})
 
+# Letters of display names that are drawn like one of a name: Cyrillic, Greek and a few Latin ones, in lower case. What
+# Unicode itself takes apart (full width, mathematical, accented letters) needs no row.
+_DRAWN_LIKE = str.maketrans(
+    "аеорсхуіїјѕһԁԛԝкмтвнгьгαορνυικτχηωϲεβγıɑɡɩʟᴏ\u04cf\u01c0|",
+    "aeopcxyiijshdqwkmtbhrbraopvuiktxnwcebyiagilolll",
+)
+
 # Drawn as nothing, although Unicode calls them letters, symbols or marks.
 _BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # Controls, formats (bidi, zero-width), surrogates, line and paragraph separators.
@@ -110,9 +117,31 @@ def free_name(wish: str, taken: Iterable[str], human: str) -> str:
     return next(iter((*_free_like(wish, in_use, reserved), *_free_like("guest", in_use, reserved))))
 
 
-def check_display(text: str) -> str:
-    """The display name as it is stored (trimmed, NFC), or a NameProblem."""
-    return _visible(text, DISPLAY_LENGTH, "a display name")
+def check_display(text: str, *, taken: Iterable[str] | None = None) -> str:
+    """The display name as it is stored (trimmed, NFC), or a NameProblem.
+
+    `taken` holds the names and aliases of others: nobody is shown under what looks like one of them, or like a
+    reserved one. None looks at the text alone.
+    """
+    kept = _visible(text, DISPLAY_LENGTH, "a display name")
+    looks = drawn_as(kept)
+    for other in sorted({*RESERVED, *taken}) if taken is not None else ():
+        if looks & drawn_as(other):
+            expected = f"a display name that cannot be mistaken for {other!r}"
+            raise NameProblem(text, "confusable", expected, other)
+    return kept
+
+
+def drawn_as(text: str) -> frozenset[str]:
+    """The skeletons of a display name: of its letters and digits alone, with I read as i and as l."""
+    plain = "".join(letter for letter in normalize("NFKD", text) if category(letter) != "Mn")
+    readings = (plain, plain.replace("I", "l"))
+    letters = ("".join(filter(_is_drawn, reading.lower().translate(_DRAWN_LIKE))) for reading in readings)
+    return frozenset(skeleton(each) for each in letters if each)
+
+
+def _is_drawn(letter: str) -> bool:
+    return letter.isalnum()
 
 
 def check_conversation_name(name: str) -> str:

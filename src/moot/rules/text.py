@@ -2,9 +2,20 @@
 
 Above: flow/post checks every text once, before anything else looks at it. Below: nothing.
 Not here: what the text means; nothing is trimmed or changed, what is stored is what was written.
+
+Short texts that stand in one line of something else, such as a role, are stricter: `unfit_letter` finds what would
+end the line, reorder it or not be seen. A message may hold all that; where it is shown it is escaped.
 """
 
-from typing import Literal, NoReturn
+import re
+from typing import Final, Literal, NoReturn
+
+CONTROLS: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f"
+"""But for tab and line feed, which messages have."""
+REORDERING: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+UNSEEN: Final = "\u00ad\u180e\u200b\u2060-\u2065\ufeff\U000e0000-\U000e007f"
+LINE_ENDS: Final = "\u2028\u2029"
+_UNFIT = re.compile(f"[\t\n{CONTROLS}{REORDERING}{UNSEEN}{LINE_ENDS}\ud800-\udfff]")
 
 Problem = Literal["type", "empty", "nul", "surrogate", "too_long"]
 
@@ -39,6 +50,14 @@ def check_text(text: object, *, limit_bytes: int) -> str:
     if not text or text.isspace():
         raise TextProblem("empty", "at least one character that is not white space", size=size)
     return text
+
+
+def unfit_letter(line: str) -> str:
+    """The first character that cannot stand in a line of text, as `U+2028`; empty where all can."""
+    if line.isascii() and line.isprintable():
+        return ""
+    found = _UNFIT.search(line)
+    return f"U+{ord(found[0]):04X}" if found is not None else ""
 
 
 def _utf8_bytes(text: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import NODEFAULT, structs
 
-from moot.rules.names import NAME_EXPECTED, NameProblem, check_name, is_name
+from moot.rules.names import NAME_EXPECTED, NameProblem, check_display, check_name, is_name
 from moot.settings import takes
 from moot.settings.meanings import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
 from moot.settings.places import Path
@@ -140,6 +140,20 @@ class _Check:
             if isinstance(name, str):
                 yield from self.name(("agents", number, "name"), name, taken, human)
                 taken.append(name)
+        yield from self.displays(_rows(tree, "agents"), [human, *taken])
+
+    def displays(self, rows: list[Tree], taken: list[str]) -> Iterator[Problem]:
+        """Nobody is shown as somebody else. What is no display name at all is told by its own setting."""
+        for number, row in enumerate(rows):
+            display = row.get("display")
+            if not takes.DISPLAY.fits(display) or not display:
+                continue
+            try:
+                check_display(display, taken=[name for name in taken if name != row.get("name")])
+            except NameProblem as reason:
+                path = ("agents", number, "display")
+                words = f"{label(path)} = {shown(self.as_written(path, display))} looks like a name"
+                yield Problem(path, f"{words}; expected {reason.expected}")
 
     def name(self, path: Path, name: str, taken: list[str] | tuple[()], human: str) -> Iterator[Problem]:
         try:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from moot.rules.names import NAME_EXPECTED, NameProblem, check_display, is_name
 from moot.rules.palette import COLOUR_NAMES
+from moot.rules.text import unfit_letter
 
 _MOST_WHOLE: Final = 1_000_000_000
 _MOST_SECONDS: Final = 365 * 24 * 3600
@@ -155,11 +156,11 @@ NAME_OR_NOTHING: Final = text(
 PARTICIPANT: Final = text(f"a name: {NAME_EXPECTED}", is_name)
 LINE: Final = text(
     f"one line of text, at most {_MOST_IN_LINE} characters",
-    lambda value: len(value) <= _MOST_IN_LINE and not _controls(value),
+    lambda value: len(value) <= _MOST_IN_LINE and not _unfit(value),
 )
-PLAIN: Final = text("one line of text", lambda value: not _controls(value))
+PLAIN: Final = text("one line of text", lambda value: not _unfit(value))
 DISPLAY: Final = text("a display name: up to 128 visible characters", _is_display)
-FOLDER: Final = text("a path", lambda value: value.strip() != "" and not _controls(value))
+FOLDER: Final = text("a path", lambda value: value.strip() != "" and not _unfit(value))
 COLOUR: Final = Takes(
     f"empty, or one of {', '.join(COLOUR_NAMES)}",
     lambda value: isinstance(value, str) and value in ("", *COLOUR_NAMES),
@@ -188,12 +189,12 @@ SUMMING: Final = text(
     ),
 )
 TOOLS: Final = texts(  # toolbox.troubles says the rest, entry by entry
-    'a list of tools, such as ["shell:git,ls", "notes", "tasks"]', lambda value: not _controls(value)
+    'a list of tools, such as ["shell:git,ls", "notes", "tasks"]', lambda value: not _unfit(value)
 )
-PATH_OR_NOTHING: Final = text("a path, or nothing", lambda value: not _controls(value))
+PATH_OR_NOTHING: Final = text("a path, or nothing", lambda value: not _unfit(value))
 HOSTS: Final = texts("a list of host names or addresses", lambda value: bool(_HOST.fullmatch(value)))
-FOLDERS: Final = texts("a list of paths", lambda value: value.strip() != "" and not _controls(value))
+FOLDERS: Final = texts("a list of paths", lambda value: value.strip() != "" and not _unfit(value))
 
 
-def _controls(value: str) -> bool:
-    return any(letter < " " or letter == "\x7f" for letter in value)
+def _unfit(value: str) -> bool:
+    return unfit_letter(value) != ""

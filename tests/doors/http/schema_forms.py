@@ -16,6 +16,8 @@ def visible(longest: int) -> st.SearchStrategy[str]:
 
 schemathesis.openapi.format("conversation-name", visible(100))
 schemathesis.openapi.format("display-name", visible(128) | st.just(""))
+schemathesis.openapi.format("line", st.text(LETTERS, max_size=500))
+schemathesis.openapi.format("path", visible(100).map("/srv/".__add__))
 # Nobody is to be mistaken for another by chance, so no m, 0, 1, l or o.
 schemathesis.openapi.format("agent-name", st.from_regex(r"\A[a-k][a-k2-9]{8,20}\Z"))
 

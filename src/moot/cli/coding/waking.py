@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from secrets import token_hex
 from typing import Any, Final
 
-from moot.context.frames import Frames
+from moot.context.frames import Frames, quoted
 from moot.model.ids import ConversationId
 from moot.shapes import Handed, Hooked, Message
 
@@ -68,7 +68,7 @@ def _block(message: Message, share: int) -> str:
     left = len(message.text) - share
     text = message.text if left <= 0 else message.text[:share]
     frame = Frames(token_hex(16), ConversationId(message.conversation))
-    block = frame.block(f'[From {kind} "{message.sender}"]: id {message.id}', message.seq, text)
+    block = frame.block(f'[From {kind} "{quoted(message.sender)}"]: id {message.id}', message.seq, text)
     if left <= 0:
         return block
     whole = f'read_conversation("{message.conversation}", after={message.seq - 1})'

@@ -12,8 +12,6 @@ from moot.model.turn import TurnState
 from moot.rules.names import NAME_EXPECTED
 from moot.settings.meanings import FACTS
 
-NO_CONTROLS: Final = r"^[^\x00-\x1f\x7f]*$"
-
 
 def _one_of(choices: type[StrEnum]) -> Meta:
     return Meta(extra_json_schema={"enum": [choice.value for choice in choices]})
@@ -63,12 +61,15 @@ Display = Annotated[
 Line = Annotated[
     str,
     Meta(
-        description="One line, at most 500 characters",
-        extra_json_schema={"maxLength": 500, "pattern": NO_CONTROLS},
+        description="One line, at most 500 characters, without control, bidi or invisible ones",
+        extra_json_schema={"maxLength": 500, "format": "line"},
     ),
 ]
 Folder = Annotated[
-    str, Meta(description="A path", extra_json_schema={"maxLength": 4096, "pattern": NO_CONTROLS})
+    str,
+    Meta(
+        description="A path, apart from Moot's home", extra_json_schema={"maxLength": 4096, "format": "path"}
+    ),
 ]
 Address = Annotated[
     str, Meta(description="Id of a message", extra_json_schema={"pattern": r"^[^\x00]+:[0-9]{1,18}$"})
