@@ -17,6 +17,7 @@ from moot.ports import Scope
 from moot.rules import direct, floor
 from moot.rules.draft import Draft, Seen
 from moot.rules.names import NameProblem, check_display, check_name, drawn_as, unique_slug
+from moot.rules.redact import bare_brain
 
 LONGEST_TOLD = 40
 
@@ -59,6 +60,7 @@ class Enrolling:
             others = [one for one in known.values() if who is None or one.id != who.id]
             check_lines(role=new.role, project=new.project)
             fields["display"] = _display_of(new, others, fresh=command.fresh)
+            fields["brain"] = bare_brain(new.brain)
             if who is None:
                 who = Participant(
                     id=_new_id(new, known, at), name=new.name, kind=new.kind, created_at=at.now, **fields
@@ -71,6 +73,9 @@ class Enrolling:
                 draft.put_participant(who)
             known[who.id] = who
             enrolled.append(who)
+        for who in known.values():
+            if who.brain != bare_brain(who.brain):  # stored before secrets were kept out
+                draft.put_participant(structs.replace(who, brain=bare_brain(who.brain)))
         return Decision(draft.changes(), tuple(enrolled))
 
 

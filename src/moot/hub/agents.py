@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
+from msgspec import structs
+
 from moot import shapes
 from moot.errors import NotFound
 from moot.flow import interrupt
@@ -36,6 +38,7 @@ Tokens: TypeAlias = list[shapes.Token]
 Arrivals: TypeAlias = list[shapes.Arrival]
 Messages: TypeAlias = list[shapes.Message]
 Models: TypeAlias = list[Message]
+Shapes: TypeAlias = list[shapes.Agent]
 OVER = frozenset(TurnState) - OPEN
 RECENT_TURNS = 500
 
@@ -47,7 +50,7 @@ class Agents:
 
     async def list(self) -> list[shapes.Agent]:
         found = await self._core.parts.store.participants()
-        return await all_shaped(self._core, [who for who in found if who.speaks_in_turns])
+        return await self._shapes([who for who in found if who.speaks_in_turns])
 
     async def get(self, name: str) -> shapes.Agent:
         return await self._shape(await self._core.participant(name))
@@ -207,8 +210,13 @@ class Agents:
         return await self.get(name)
 
     async def _shape(self, who: Participant) -> shapes.Agent:
-        [agent] = await all_shaped(self._core, [who])
+        [agent] = await self._shapes([who])
         return agent
+
+    async def _shapes(self, people: Iterable[Participant]) -> Shapes:
+        """What an agent thinks with, and where that is reached, is the owner's to know."""
+        found = await all_shaped(self._core, people)
+        return found if self._me == self._core.user else [structs.replace(one, brain="") for one in found]
 
 
 async def shaped(core: Core, who: Participant) -> shapes.Agent:

@@ -10,6 +10,7 @@ from moot.hub.agents import shaped
 from moot.hub.core import Core
 from moot.logs.embedded import RESET
 from moot.model.event import Event
+from moot.model.ids import ParticipantId
 
 MOST = 500
 AUDITED = (
@@ -88,6 +89,12 @@ async def _body(core: Core, event: Event) -> dict[str, Any]:
     if event.type.startswith("agent_message."):
         return {**body, "from": core.names(body["from"]), "to": core.names(body["to"])}
     if event.type.startswith("agent.") and event.by is not None:
-        who = await store.participant(event.by)
-        return {**(await shaped(core, who)).to_dict(), **body} if who is not None else body
+        return {**await _agent(core, event.by), **body}
     return {**body, "agent": core.names(body["agent"])} if event.type == "turn.delta" else body
+
+
+async def _agent(core: Core, id: ParticipantId) -> dict[str, Any]:
+    """An agent without its brain: everybody gets the same event, and that is the owner's to know."""
+    who = await core.parts.store.participant(id)
+    told = (await shaped(core, who)).to_dict() if who is not None else {}
+    return {name: value for name, value in told.items() if name != "brain"}

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 BLACK: Final = "[redacted]"
 
+_ADDRESS: Final = re.compile(r"(?<=://)(?:\S*@)?([^\s?#]*)\S*")
+
 _SHAPES: Final = re.compile(
     r"""
       -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|\Z)
@@ -34,6 +36,14 @@ _NAMED: Final = re.compile(
 
 # What every one of them holds. Most texts hold none of it, and looking for this alone is thirty times quicker.
 _MAYBE: Final = re.compile(r"[\w.~+/=-]{12}|[@=]|(?i:passw|pwd|secret|token|key)")
+
+
+def bare_brain(brain: str) -> str:
+    """What a brain string says of a brain without what may be a secret: addresses without user, password, query and
+    fragment, of a command the program alone. This is what is stored and shown."""
+    if brain.startswith("command:"):
+        return " ".join(brain.split()[:1])
+    return _ADDRESS.sub(r"\1", brain)
 
 
 def redacted(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import NODEFAULT, structs
 
 from moot.rules.names import NAME_EXPECTED, NameProblem, check_display, check_name, is_name
+from moot.rules.redact import bare_brain
 from moot.settings import takes
 from moot.settings.meanings import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
 from moot.settings.places import Path
@@ -62,6 +63,8 @@ class _Check:
                 yield self.misfit((*path, key), inner, facts[key])
             elif facts[key].takes is takes.TOOLS:
                 yield from self.tools((*path, key), inner)
+            elif facts[key].takes in (takes.BRAIN, takes.SUMMING) and has_secret(inner):
+                yield _secret_in_brain((*path, key), inner)
         for field in structs.fields(kind):
             required = field.default is NODEFAULT and field.default_factory is NODEFAULT
             if required and field.encode_name not in value:
@@ -212,6 +215,19 @@ def _unknown(path: Path, known: list[str], what: str) -> Problem:
     words = f"{shown(key)[1:-1]} is not {what}{did_you_mean(close)}"
     detail = "\n".join(part for part in (elsewhere, f"expected one of {', '.join(known)}") if part)
     return Problem(path, words, detail, close)
+
+
+def has_secret(brain: str) -> bool:
+    return not brain.startswith("command:") and bare_brain(brain) != brain
+
+
+def _secret_in_brain(path: Path, brain: str) -> Problem:
+    """It would be stored, shown and backed up with the rest of what a brain is called."""
+    bare = bare_brain(brain)
+    host = bare.partition("://")[2].partition("/")[0]
+    words = "holds a user, a password or a key in its address; expected the bare address"
+    detail = f"write {shown(bare)[1:-1]}, and give the key by: moot keys set {shown(host)[1:-1]}"
+    return Problem(path, f"{label(path)} {words}", detail, secret=True)
 
 
 def _called(reason: NameProblem) -> str:

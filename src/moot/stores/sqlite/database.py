@@ -95,6 +95,9 @@ def writer(path: Path) -> apsw.Connection:
             fix=("put the home on a local disk",),
         )
     connection.pragma("synchronous", "full")
+    connection.pragma(
+        "secure_delete", "fast"
+    )  # what was deleted is no longer in the file, nor in its backups
     connection.pragma("mmap_size", 0)
     connection.wal_autocheckpoint(CHECKPOINT_PAGES)
     return connection

@@ -1,0 +1,108 @@
+"""A key in the address of a brain must not be stored, shown to others, or carried into backups (B3)."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from moot import Hub
+from moot.errors import BadSettings
+from moot.hub import backups
+from moot.rules.redact import bare_brain
+from moot.settings import Home, load
+from tests.doors.http.world import opened
+
+SECRET = "canaryQ8z"
+LEAKY = {
+    f"openai:m@http://user:{SECRET}@host.test/v1": "openai:m@http://host.test/v1",
+    f"openai:m@http://{SECRET}@host.test:8080/v1": "openai:m@http://host.test:8080/v1",
+    f"openai:m@http://user:p@{SECRET}@host.test/v1": "openai:m@http://host.test/v1",
+    f"openai:m@http://user:p/{SECRET}@host.test/v1": "openai:m@http://host.test/v1",
+    f"openai:m@http://user:p?{SECRET}@host.test/v1": "openai:m@http://host.test/v1",
+    f"openai:m@https://host.test/v1?key={SECRET}": "openai:m@https://host.test/v1",
+    f"openai:m@https://host.test/v1#{SECRET}": "openai:m@https://host.test/v1",
+    f"a2a:https://user:{SECRET}@host.test/agent": "a2a:https://host.test/agent",
+}
+PLAIN = [
+    "demo",
+    "external",
+    "code:module:attr",
+    "anthropic:claude-haiku-5-5",
+    "openai:llama3@http://127.0.0.1:11434/v1",
+]
+
+
+@pytest.mark.parametrize("brain", PLAIN)
+def test_a_brain_without_a_secret_stays_as_it_is(brain: str) -> None:
+    assert bare_brain(brain) == brain
+
+
+@pytest.mark.parametrize(("brain", "bare"), LEAKY.items())
+def test_a_brain_is_known_by_its_bare_address(brain: str, bare: str) -> None:
+    assert bare_brain(brain) == bare
+    assert bare_brain(f"command:curl -H {SECRET} {brain}") == "command:curl"
+
+
+AGENT, SUMMARY = '[[agents]]\nname = "a"\nbrain = "{}"', '[context]\nsummary_brain = "{}"'
+
+
+@pytest.mark.parametrize(
+    ("place", "brain"),
+    [
+        *((AGENT, brain) for brain in LEAKY),
+        *((SUMMARY, brain) for brain in LEAKY if brain.startswith("openai")),
+    ],
+)
+def test_settings_with_a_key_in_an_address_are_refused_without_repeating_it(
+    place: str, brain: str, home: Home
+) -> None:
+    home.toml.write_text(place.format(brain))
+    with pytest.raises(BadSettings) as refused:
+        load(home)
+    assert "its address; expected the bare address" in refused.value.title
+    assert "moot keys set host.test" in str(refused.value.to_dict())
+    assert SECRET not in str(refused.value.to_dict())
+    home.toml.write_text(place.format(bare_brain(brain)))
+    load(home)
+
+
+def test_a_key_that_comes_from_a_variable_is_refused_too(home: Home) -> None:
+    home.toml.write_text('[[agents]]\nname = "a"\nbrain = "openai:m@http://u:${PASSWORD}@host.test/v1"')
+    with pytest.raises(BadSettings) as refused:
+        load(home, {"PASSWORD": SECRET})
+    assert SECRET not in str(refused.value.to_dict())
+
+
+async def test_a_key_that_was_stored_once_is_cleaned_out_of_the_database_and_of_new_backups(
+    home: Home,
+) -> None:
+    """Version 0.1 stored brains as they were written."""
+    async with Hub.open(home.path) as hub:
+        for name in ("old", *(f"old-{number}" for number in range(2, 30))):
+            await hub.agents.create(name)
+    connection = apsw.Connection(str(home.db))
+    connection.execute("UPDATE registry SET brain = ? WHERE id LIKE 'old%'", (next(iter(LEAKY)),))
+    connection.close()
+    assert SECRET.encode() in home.db.read_bytes()
+    async with Hub.open(home.path) as hub:
+        assert (await hub.agents.get("old")).brain == "openai:m@http://host.test/v1"
+    made = backups.create(home).path
+    for path in (home.db, made):
+        assert SECRET.encode() not in path.read_bytes()
+
+
+async def test_what_an_agent_thinks_with_is_told_to_its_owner_alone(tmp_path: Path) -> None:
+    async with opened(tmp_path) as world:
+        whole = (await world.get("/api/agents/arya")).json()
+        assert whole["brain"] == "code"
+        for who in ("arya", "karl", "bob"):
+            told = (await world.ask(who, "GET", "/api/agents/arya")).json()
+            assert {**told, "brain": "code"}.keys() == whole.keys()
+            assert told["brain"] == ""
+            listed = (await world.ask(who, "GET", "/api/agents")).json()["agents"]
+            assert {one["brain"] for one in listed} == {""}
+        await world.ask("bob", "PUT", "/api/agents/bob", {"name": "robert"})
+        async for event in world.hub.events(types=("agent.renamed",), after=0):
+            assert event.body["name"] == "robert"
+            assert "brain" not in event.body
+            break
