@@ -42,6 +42,28 @@ def participant(seen: Seen, name: str) -> Participant:
     return found
 
 
+def addressee(seen: Seen, name: str) -> Participant:
+    """Somebody who can be written to, or asked to join; whoever was removed cannot."""
+    return not_removed(participant(seen, name))
+
+
+def not_removed(who: Participant) -> Participant:
+    """Whoever it is, unless it was removed."""
+    if who.removed:
+        raise gone(who)
+    return who
+
+
+def gone(who: Participant) -> NotFound:
+    return NotFound(
+        f"{who.name} was removed: nobody answers for it",
+        detail="what it said stays; a new agent of that name takes up where it left",
+        fix=(f'moot agents new {who.name} --role "…"', "moot agents list"),
+        ref=who.name,
+        is_agent=True,
+    )
+
+
 def member(room: Room, who: ParticipantId) -> Participant:
     """The participant, if it belongs to the conversation."""
     found = room.draft.participant(who)

@@ -15,6 +15,7 @@ from moot.context.templates import Templates
 from moot.context.view import View
 from moot.context.window import Size
 from moot.errors import MootError, NotFound
+from moot.flow import look
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
@@ -333,11 +334,11 @@ class Core:
         ref, is_agent = refusal.facts.get("ref"), refusal.facts.pop("is_agent", False)
         if not ref or ":" in str(ref) or refusal.suggestions:  # no name has a colon
             return refusal
-        names = [who.name for who in self._known.values()]
+        names = [who.name for who in self._known.values() if not who.removed]
         if not is_agent:  # who asks for an agent need not learn of conversations
             names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
         near = nearest(str(ref), dict.fromkeys(names))
-        agents = sorted(who.name for who in self._known.values() if who.speaks_in_turns)
+        agents = sorted(who.name for who in self._known.values() if who.listed)
         detail = refusal.detail or (
             f"agents here: {', '.join(agents[:12])}" if agents else "there are no agents yet"
         )
@@ -371,7 +372,7 @@ class Core:
         self._known = {who.id: who for who in await self.parts.store.participants()}
 
     def _registry_told(self, events: list[Event]) -> None:
-        if any(event.type in REGISTRY_EVENTS for event in events):
+        if any(event.type in REGISTRY_EVENTS or "removed" in (event.body or ()) for event in events):
             self.spawn(self.refresh())
 
     def speaking_now(self) -> Set[TurnId]:
@@ -386,6 +387,13 @@ class Core:
             missing = NotFound(title, fix=(*fix, "moot agents list"), ref=name, is_agent=True)
             raise await self.with_suggestions(missing)
         return found
+
+    async def addressee(self, name: str) -> Participant:
+        """Somebody who can be written to; whoever was removed is refused."""
+        who = await self.participant(name)
+        if who.removed:
+            raise await self.with_suggestions(look.gone(who))
+        return who
 
     async def conversation(self, ref: str) -> Any:
         found = await _sought(self.parts.store.conversation, ref)

@@ -204,6 +204,7 @@ class Hub:
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
         """Say something to one agent, in the conversation of the pair."""
+        await self._core.addressee(target)
         pair = await self.conversations.among([target])
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
@@ -216,7 +217,7 @@ class Hub:
             key, metadata = f"{shared}:{who}", {"broadcast_id": shared}
             await self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
 
-        others = [who for who in self._core.people() if who.id != self._me and who.speaks_in_turns]
+        others = [who for who in self._core.people() if who.id != self._me and who.listed]
         return await to_each(others, write, shared)
 
     async def ask(
@@ -228,7 +229,7 @@ class Hub:
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
-        who = await self._core.participant(target)
+        who = await self._core.addressee(target)
         await self._core.watch()
         pair = await self.conversations.among([target])
         key = idempotency_key or uuid4().hex
