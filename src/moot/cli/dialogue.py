@@ -12,7 +12,7 @@ from moot.cli.session import Session
 from moot.cli.talk import Outcome, Talk
 from moot.cli.words import round_line, title
 from moot.errors import BadValue, MootError
-from moot.hub.slash import At, Done, carry_out
+from moot.hub.slash import At, Done, carry_out, newest_said
 from moot.model.answer import Receipt
 from moot.rules import slash
 
@@ -93,7 +93,8 @@ class Dialogue:
         """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
         match command:
             case slash.Why():
-                await self.why(str(command.number or self._talk.last))
+                said = None if command.number else await newest_said(self._hub, self._talk.conversation.id)
+                await self.why(str(command.number or (said.seq if said is not None else 0)))
                 return True
             case slash.GroupRemove() | slash.GroupDissolve() | slash.Archive():
                 if not await self._is_sure(command):
@@ -171,8 +172,7 @@ class Dialogue:
 
 
 def _ended(done: Outcome) -> str:
-    who = ", ".join(row.agent for row in done.why.agents)
-    return {
-        "passed": f"{who} read it and chose to say nothing",
-        "failed": f"{who} could not answer: /why says what went wrong, /retry asks again",
-    }[done.outcome]
+    if done.outcome == "passed":
+        who = ", ".join(row.agent for row in done.why.agents if row.state == "passed")
+        return f"{who} read it and chose to say nothing"
+    return f"no answer: {'; '.join(safe(cause.text) for cause in done.causes)} (/why, /retry)"
