@@ -77,7 +77,7 @@ async def newest(hub: Hub, conv: str | None) -> str:
 async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
     message = await message_at(hub, why.message)
     if message is None:
-        raise NotFound(f"there is no message {why.message}", ref=why.message)
+        raise NotFound(f"there is no message {why.message}", what="message", ref=why.message)
     where = await hub.conversations.get(message.conversation)
     first = safe((message.text.splitlines() or ["(deleted)"])[0])
     text = first if len(first) <= SHOWN else first[:SHOWN] + "…"

@@ -27,6 +27,7 @@ from moot.host.sweeper import Sweeper
 from moot.hub import housekeeping
 from moot.hub.attendance import Attendance
 from moot.hub.neighbours import Neighbours
+from moot.hub.suggestions import completed
 from moot.model.conversation import Member
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -331,21 +332,13 @@ class Core:
             raise await self.with_suggestions(refusal) from None
 
     async def with_suggestions(self, refusal: NotFound) -> NotFound:
-        ref, is_agent = refusal.facts.get("ref"), refusal.facts.pop("is_agent", False)
+        ref = refusal.facts.get("ref")
         if not ref or ":" in str(ref) or refusal.suggestions:  # no name has a colon
             return refusal
-        names = [who.name for who in self._known.values() if not who.removed]
-        if not is_agent:  # who asks for an agent need not learn of conversations
-            names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
-        near = nearest(str(ref), dict.fromkeys(names))
-        agents = sorted(who.name for who in self._known.values() if who.listed)
-        detail = refusal.detail or (
-            f"agents here: {', '.join(agents[:12])}" if agents else "there are no agents yet"
-        )
-        facts = {key: value for key, value in refusal.facts.items() if key != "available"}
-        return NotFound(
-            refusal.title, detail=detail, fix=refusal.fix, suggestions=near, available=agents[:50], **facts
-        )
+        store, is_agent = self.parts.store, refusal.what == "agent"
+        # who asks for an agent need not learn of conversations
+        places = [] if is_agent else await store.conversations(archived=False, kind=None)
+        return completed(refusal, self._known.values(), [place.name for place in places])
 
     def names(self, who: ParticipantId) -> str:
         known = self._known.get(who)
@@ -362,7 +355,8 @@ class Core:
                 return who
         if found is None:
             names = [who.name for who in self._known.values()]
-            raise NotFound(f'nobody is called "{name}"', suggestions=nearest(name, names), ref=name)
+            title = f'nobody is called "{name}"'
+            raise NotFound(title, what="agent", suggestions=nearest(name, names), ref=name)
         return found
 
     def people(self) -> list[Participant]:
@@ -384,7 +378,7 @@ class Core:
         if found is None:
             fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
             title = f'no agent is called "{name}"'
-            missing = NotFound(title, fix=(*fix, "moot agents list"), ref=name, is_agent=True)
+            missing = NotFound(title, what="agent", fix=(*fix, "moot agents list"), ref=name)
             raise await self.with_suggestions(missing)
         return found
 
@@ -400,6 +394,7 @@ class Core:
         if found is None:
             missing = NotFound(
                 f'no conversation is called "{ref}"',
+                what="conversation",
                 fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
                 ref=ref,
             )

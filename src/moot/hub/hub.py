@@ -281,7 +281,7 @@ class Hub:
         """One message by its address."""
         found = await self._core.parts.store.message(*located(id))
         if found is None:
-            raise NotFound(f"there is no message {id}", ref=id)
+            raise NotFound(f"there is no message {id}", what="message", ref=id)
         return self._shape(found)
 
     async def newest(self, conversation: str, limit: int = 50) -> list[shapes.Message]:
@@ -304,7 +304,7 @@ class Hub:
     async def _found(self, id: str) -> Turn:
         found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
         if found is None:
-            raise NotFound(f"there is no turn {id}", ref=str(id))
+            raise NotFound(f"there is no turn {id}", what="turn", ref=str(id))
         return found
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:

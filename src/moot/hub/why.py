@@ -18,7 +18,8 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
     store = core.parts.store
     message = await store.message(conversation, seq)
     if message is None:
-        raise NotFound(f"there is no message {address(conversation, seq)}", ref=address(conversation, seq))
+        ref = address(conversation, seq)
+        raise NotFound(f"there is no message {ref}", what="message", ref=ref)
     where, settings = await core.conversation(conversation), core.parts.settings
     in_force = where.settings.over(settings.groups), settings.limits
     round_ = await store.round(conversation, message.round) if message.round else None
