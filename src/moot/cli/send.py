@@ -150,9 +150,7 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
         else:
             where, options["ref"] = await one_shot(voice, agent, text, key)
         done = await posted(session, voice, where, text, wait=order.patience, plain=order.plain, **options)
-        with suppress(
-            HubAbsent
-        ):  # the answer is there; that the conversation stays open costs nobody anything
+        with suppress(HubAbsent):  # the answer is there, and a conversation that stays open costs nothing
             await put_away(voice, done)
         return done
 

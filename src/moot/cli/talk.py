@@ -133,7 +133,7 @@ class Talk:
     async def _follow(self, after: int) -> None:
         async for event in self.hub.events(conversation=self.conversation.id, after=after):
             if event.type == "message.posted":
-                await self.catch_up()
+                await self.catch_up(int(event.body["seq"]))
             elif event.type == "turn.delta":
                 self._view.delta(str(event.body["agent"]), str(event.body["text"]))
             elif event.type == "turn.started":
@@ -143,7 +143,7 @@ class Talk:
                 self.conversation = await self.hub.conversations.get(self.conversation.id)
                 self._view.moved(self.conversation)
             elif event.type in ENDINGS:
-                await self.catch_up()
+                await self.catch_up(_seq(event.body["message"]))
                 self._view.ended(str(event.body["agent"]), str(event.body["state"]))
                 self._moved.set()
 
@@ -169,10 +169,12 @@ class Talk:
         if self.last:
             await self.hub.conversations.read(self.conversation.id, self.last)
 
-    async def catch_up(self) -> None:
-        """Show each message once, in order, whatever told of it first."""
+    async def catch_up(self, upto: int | None = None) -> None:
+        """Show each message once, in order. `upto` what was told of so far: of what comes later, pieces are still
+        to be heard, and those of a message that is shown already would be shown twice."""
+        before = None if upto is None else upto + 1
         async with self._showing:
-            for message in await self.hub.messages(self.conversation.id, after=self.last):
+            for message in await self.hub.messages(self.conversation.id, after=self.last, before=before):
                 self.last = message.seq
                 is_own = message.sender == self.hub.name and not self.shows_own
                 if message.id not in self._mine and not is_own:
@@ -222,6 +224,10 @@ class Talk:
         waiting = await self.hub.inbox(agent=name, unread=True, limit=MOST_WAITING)
         agent = await self.hub.agents.get(name)
         return Away(agent, len(waiting), await to_bring_back(self.hub, [agent]))
+
+
+def _seq(message: str | None) -> int:
+    return int(message.rpartition(":")[2]) if message else 0
 
 
 def _stops(message: shapes.Message, root: str) -> bool:
