@@ -44,6 +44,8 @@ class Scope(Struct, frozen=True, gc=False):
     names: tuple[str, ...] = ()
     """Participants by id, name or alias."""
     messages: tuple[tuple[ConversationId, int], ...] = ()
+    people_before: tuple[tuple[ConversationId, int], ...] = ()
+    """The newest messages by people that stand in a conversation below a seq."""
     running_of: ParticipantId | None = None
     """All running turns of this participant, each with its conversation."""
     roots: tuple[RootId, ...] = ()

@@ -153,6 +153,10 @@ class Turn(Shape, frozen=True):
     message: str | None
     usage: dict[str, Any] | None
     error: str | None
+    rule: str | None = None
+    """Why it failed or was cancelled, where a rule did it."""
+    kept: str | None = None
+    """The text of a reply that was refused; like `given`, for its agent and the owner."""
     given: dict[str, Any] | None = None
     steps: tuple[dict[str, Any], ...] = ()
 
@@ -162,6 +166,7 @@ class Turn(Shape, frozen=True):
         turn: model_turn.Turn,
         names: Names,
         *,
+        kept: str | None = None,
         given: dict[str, Any] | None = None,
         steps: tuple[dict[str, Any], ...] = (),
     ) -> "Turn":
@@ -182,6 +187,8 @@ class Turn(Shape, frozen=True):
             message=address(turn.conversation, turn.message) if turn.message else None,
             usage=turn.usage,
             error=turn.error or (turn.rule.value if turn.rule else None),
+            rule=turn.rule.value if turn.rule else None,
+            kept=kept,
             given=given,
             steps=steps,
         )
@@ -265,8 +272,6 @@ class Because(Shape, frozen=True):
     reason: str
     state: str
     turn: str | None
-    error: str | None = None
-    """What went wrong, where its turn failed or expired."""
 
     def __str__(self) -> str:
         return f"{self.agent}: {self.duty}, {self.state} ({self.rule}): {self.reason}"

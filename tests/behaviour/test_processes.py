@@ -23,7 +23,7 @@ from moot import Hub, agent
 @agent(sys.argv[2])
 async def speak(turn):
     await turn.say("one moment, ")
-    return f"{turn.agent} heard {turn.text}"
+    return f"{turn.agent} heard {turn.text.replace('@', '')}"
 
 async def main():
     async with Hub.open(sys.argv[1], agents=[speak]) as hub:

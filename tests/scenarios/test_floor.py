@@ -1,12 +1,15 @@
 """Every scenario of the tables beside this file, on pure rules, in memory and on SQLite.
 
 A step has one act and any number of expectations:
-  acts         post "user: text" (with `force`, `times`) · claim · say "a: text" · pass · fail · expire · wait (seconds)
-                up · down · crash · restart
+  acts         post "user: text" (with `force`, `times`) · ask "user: text" (with `awaited`) · give_up (seq)
+                claim · say "a: text" · pass · fail · expire · wait (seconds)
+                up · down · crash · restart · preview "user: text"
                 tool "a: text" (with `into`) · check · delete · edit · leave · join · continue · interrupt · pause …
   expectations  turns   open turns in speaking order, "agent duty state"
                 why     {agent = "duty rule"} about the newest message (or `about` = seq)
                 refused the error code the act ends with · slots_used · head · notice (part of the newest one) …
+                turn_of ({agent = {fields of its running turn}}) · states ({agent = state}, as the receipt tells)
+                musts (those who must speak, in order) · delayed ({agent = ms}), as the receipt or preview tells
 """
 
 import tomllib
@@ -17,7 +20,7 @@ import pytest
 from msgspec import convert
 
 from moot.errors import MootError
-from moot.flow import finish, post
+from moot.flow import finish, give_up, post
 from moot.model.conversation import GroupSettings
 from moot.model.ids import ParticipantId
 from moot.model.limits import Limits
@@ -89,6 +92,9 @@ async def act(world: World, where: str, step: dict[str, Any]) -> None:
             for _ in range(step.pop("times", 1)):
                 posted = await world.post(where, *split(text), force=tuple(step.get("force", [])))
                 step["receipt"] = posted
+        case "ask", text:
+            until = world.now + step["awaited"] if "awaited" in step else 0.0
+            step["receipt"] = await world.post(where, *split(text), intent=post.ASK, awaited=until)
         case "say", text:
             await world.say(where, *split(text))
         case "tool", text:
@@ -112,6 +118,10 @@ async def act(world: World, where: str, step: dict[str, Any]) -> None:
             await world.restart()
         case "configure", settings:
             await world.configure(where, settings)
+        case "preview", text:
+            author, words = split(text)
+            command = post.posting(ParticipantId(author), world.where[where], words)
+            step["receipt"] = (await world.store.preview(post, command)).receipt()
         case kind, value:
             await change(world, where, kind, value, step)
 
@@ -156,6 +166,8 @@ async def change(world: World, where: str, kind: str, value: Any, step: dict[str
                 ParticipantId(author), world.where[where], words, interrupt=True, partials=partials
             )
             await world.do(post, command)
+        case "give_up":
+            await world.do(give_up, give_up.GiveUp(world.where[where], value))
         case "bridge":
             await bridge(world, value)
         case "look":
@@ -223,10 +235,21 @@ async def expect(world: World, where: str, step: dict[str, Any], label: str, err
                 assert messages[-1].metadata == wanted.get("meta", messages[-1].metadata), label
             case "warned":
                 assert [warning.message for warning in step["receipt"].warnings] == wanted, label
+            case "turn_of":
+                await expect_turns(world, where, wanted, label)
+            case "states":
+                have = {told.agent: told.state for told in step["receipt"].deliveries}
+                assert {agent: have[agent] for agent in wanted} == wanted, f"{label}: {have}"
+            case "musts":
+                musts = [told.agent for told in step["receipt"].deliveries if told.duty == "must"]
+                assert musts == wanted, f"{label}: {musts}"
+            case "delayed":
+                have = {told.agent: told.delayed_ms for told in step["receipt"].deliveries}
+                assert {agent: have[agent] for agent in wanted} == wanted, f"{label}: {have}"
             case "queued":
                 rounds = [await world.store.round(world.where[where], m.seq) for m in messages]
                 assert sum(r is not None and r.state is RoundState.QUEUED for r in rounds) == wanted, label
-            case "partial" | "about" | "handed" | "force" | "receipt" | "times":
+            case "partial" | "about" | "handed" | "force" | "receipt" | "times" | "awaited":
                 pass
             case _ if key in ACTS:
                 pass
@@ -235,10 +258,18 @@ async def expect(world: World, where: str, step: dict[str, Any], label: str, err
 
 
 ACTS = frozenset({
-    "post", "say", "tool", "claim", "pass", "fail", "expire", "renew", "release", "check", "wait",
+    "post", "ask", "give_up", "say", "tool", "claim", "pass", "fail", "expire", "renew", "release", "check", "wait",
     "up", "down", "crash", "join", "leave", "pause", "resume", "restart", "delete", "edit", "continue",
-    "archive", "stale", "interrupt", "bridge", "look", "configure", "into", "text",
+    "archive", "stale", "interrupt", "bridge", "look", "configure", "into", "text", "preview",
 })  # fmt: skip
+
+
+async def expect_turns(world: World, where: str, wanted: dict[str, dict[str, Any]], label: str) -> None:
+    """What the running turns of some agents are."""
+    running = {t.agent: t for t in await world.open_turns(where) if t.state is TurnState.RUNNING}
+    for agent, fields in wanted.items():
+        have = {name: getattr(running[ParticipantId(agent)], name) for name in fields}
+        assert have == fields, f"{label}: {have}"
 
 
 async def newest_round(world: World, where: str) -> Round:

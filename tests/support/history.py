@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from moot.errors import MootError, Stale
-from moot.flow import archive, configure, finish, go_on, post, release, renew, revise, sweep
+from moot.flow import archive, configure, finish, give_up, go_on, post, release, renew, revise, sweep
 from moot.flow.presence import Attach, Detach, attaching, detaching
 from moot.flow.session import Wait, waiting
 from moot.model.chain import Pair, Root
@@ -29,7 +29,7 @@ from moot.model.conversation import (
     ReplyStrategy,
     TurnOrder,
 )
-from moot.model.ids import ConversationId, HostId, ParticipantId, RootId
+from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.limits import Limits, Terms
 from moot.model.message import Message, Revision
 from moot.model.moment import Moment
@@ -116,6 +116,8 @@ class Deeds:
         self.continued_rounds: Counter[tuple[ConversationId, int]] = Counter()
         self.archived_at: dict[ConversationId, int] = {}
         self.reordered: set[ConversationId] = set()
+        self.stopped_for_good: set[TurnId] = set()
+        """Interrupted without a message: nobody is asked again."""
         self.refused_finishes: list[str] = []
 
 
@@ -258,6 +260,15 @@ class Player:
         force = (self._choose(self.agents, which),) if which % 5 == 1 else ()
         self.run(self.world.post(where, "user", self._say_words(how), force=force))
 
+    def _ask(self, where: str, which: int, how: int) -> None:
+        """A question; who asks waits for its answer, gives up, or does not wait at all."""
+        author = self._choose(self._members(where), which)
+        until = self._choose([0.0, self.world.now + 10.0, self.world.now + 1000.0], how)
+        fields = {"intent": post.ASK, "awaited": until}
+        receipt = self.run(self.world.post(where, author, self._say_words(how), **fields))
+        if how % 7 == 0:
+            self.run(self.world.do(give_up, give_up.GiveUp(self.world.where[where], receipt.seq)))
+
     def _own_post(self, where: str, which: int, how: int) -> None:
         author = self._choose([*self._members(where), *self.agents], which)
         self.run(self.world.post(where, author, self._say_words(how)))
@@ -308,11 +319,30 @@ class Player:
             m = self._choose(messages[::-1], which)
             self.run(self.world.do(revise, revise.Revise(USER, m.conversation, m.seq, m.version, None)))
 
+    def _delete_owed(self, where: str, which: int, how: int) -> None:
+        """Takes back a message that an open turn answers to."""
+        calls = [(t.conversation, call.seq) for t in self._turns(*OPEN) for call in t.calls]
+        if calls:
+            place, seq = self._choose(calls, which)
+            message = self.run(self.world.messages(self._name_of(place)))[seq - 1]
+            self.run(self.world.do(revise, revise.Revise(USER, place, seq, message.version, None)))
+
+    def _name_of(self, place: ConversationId) -> str:
+        return next(name for name, where in self.world.where.items() if where == place)
+
     def _edit(self, where: str, which: int, how: int) -> None:
         self._revise(where, which, self._say_words(how))
 
     def _interrupt(self, where: str, which: int, how: int) -> None:
-        self.run(self.world.interrupt(where, self._partials(where, how)))
+        stopped = self.run(self.world.interrupt(where, self._partials(where, how)))
+        self.deeds.stopped_for_good.update(stopped)
+
+    def _interrupt_running(self, where: str, which: int, how: int) -> None:
+        """A person interrupts where somebody speaks."""
+        running = self._turns(TurnState.RUNNING)
+        if running:
+            place = self._name_of(self._choose(running, which).conversation)
+            self._interrupt_post(place, 0, how)
 
     def _interrupt_post(self, where: str, which: int, how: int) -> None:
         author = self._choose(["user", "user", *self.agents], which)
@@ -504,7 +534,8 @@ DECK: tuple[str, ...] = tuple(
     name
     for name, cards in {
         "nothing": 1, "post": 13, "say": 26, "pass": 16, "claim": 9, "fail": 2, "expire": 1, "tool": 6, "own_post": 3,
-        "wait": 9, "wait_long": 1, "delete": 3, "delete_any": 2, "edit": 1, "interrupt": 2, "interrupt_post": 4,
+        "wait": 9, "wait_long": 1, "delete": 3, "delete_any": 2, "delete_owed": 3, "edit": 1, "ask": 5,
+        "interrupt": 2, "interrupt_post": 4, "interrupt_running": 3,
         "leave": 2, "join": 3, "comes": 4, "goes": 4, "crash": 3, "release": 1, "renew": 1, "pause": 2,
         "resume": 2, "go_on": 4, "archive": 2, "configure": 2, "check": 3, "reload": 2,
     }.items()

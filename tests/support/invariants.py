@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from moot.flow import look, sweep
+from moot.flow.post import ASK
 from moot.model.change import (
     Change,
     Decision,
@@ -32,9 +33,9 @@ from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.model.round import RoundState
-from moot.model.turn import MOVES_CURSOR, OPEN, USES_SLOT, Duty, Rule, Turn, TurnState
+from moot.model.turn import MOST_CALLS, MOVES_CURSOR, OPEN, UNCLAIMED, USES_SLOT, Duty, Rule, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import audit, floor, why
+from moot.rules import audit, direct, floor, why
 from moot.rules.draft import Draft, Seen
 from tests.support.history import Deeds, Picture, Player
 
@@ -110,7 +111,7 @@ def everything_owed_was_covered(picture: Picture, deeds: Deeds) -> Complaints:
         turns = picture.turns
         duty, rule = why.final(message, _round(picture, message), turns, agent)
         cursor = picture.members[message.conversation][agent].cursor
-        if duty is Duty.MUST and cursor < message.seq and not _taken_back(picture, message, agent):
+        if duty is Duty.MUST and cursor < message.seq and not _taken_back(picture, message, agent, deeds):
             yield f"{message.id} says {agent} {duty} {rule}, but {agent} read only to {cursor}"
 
 
@@ -131,10 +132,11 @@ def _round(picture: Picture, message: Message) -> Any:
     return picture.rounds.get((message.conversation, message.round))
 
 
-def _taken_back(picture: Picture, message: Message, agent: ParticipantId) -> bool:
-    """A person interrupted the turn that was to answer the message, which is then read with the next one."""
+def _taken_back(picture: Picture, message: Message, agent: ParticipantId, deeds: Deeds) -> bool:
+    """A person stopped the turn that was to answer the message, without words or with a message that was refused it
+    in turn; it is then read with the next one."""
     return any(
-        turn.interrupted
+        turn.id in deeds.stopped_for_good or (turn.interrupted and _refused_since(picture, turn))
         for turn in picture.turns
         if turn.agent == agent
         and turn.conversation == message.conversation
@@ -142,13 +144,22 @@ def _taken_back(picture: Picture, message: Message, agent: ParticipantId) -> boo
     )
 
 
+def _refused_since(picture: Picture, turn: Turn) -> bool:
+    """Whether a message that came after a turn was interrupted was blocked for its agent."""
+    later = [m for m in picture.messages[turn.conversation][turn.hi :] if m.kind is not Kind.SYSTEM]
+    return any(why.final(m, _round(picture, m), picture.turns, turn.agent)[0] is Duty.BLOCKED for m in later)
+
+
 # --- 3 ---------------------------------------------------------------------------------------------------
 
 
 def the_floor_never_sticks(picture: Picture, deeds: Deeds) -> Complaints:
-    """With present agents done and time passed, no turn is open but owed ones, and no round waits or runs."""
+    """With present agents done and time passed, no turn is open but owed ones and questions behind those, and no
+    round waits or runs."""
+    owed = {(turn.conversation, turn.agent) for turn in picture.turns if turn.state is TurnState.OWED}
     for turn in picture.turns:
-        if turn.state in OPEN and turn.state is not TurnState.OWED:
+        behind = turn.is_queued_ask and (turn.conversation, turn.agent) in owed
+        if turn.state in OPEN and turn.state is not TurnState.OWED and not behind:
             yield f"turn {turn.id} of {turn.agent} in {turn.conversation} stays {turn.state}"
     for round_ in picture.rounds.values():
         if round_.state is not RoundState.CLOSED:
@@ -159,13 +170,15 @@ def the_floor_never_sticks(picture: Picture, deeds: Deeds) -> Complaints:
 
 
 def one_open_turn_per_agent_and_conversation(picture: Picture, deeds: Deeds) -> Complaints:
-    """An agent never has two open turns in one conversation, and none where it is no member."""
+    """An agent never has two open turns in one conversation but for questions that wait, and none where it is no
+    member."""
     seen: set[tuple[ConversationId, ParticipantId]] = set()
     for turn in picture.turns:
         if turn.state in OPEN:
-            if (turn.conversation, turn.agent) in seen:
+            if (turn.conversation, turn.agent) in seen and not turn.is_queued_ask:
                 yield f"{turn.agent} has two open turns in {turn.conversation}"
-            seen.add((turn.conversation, turn.agent))
+            if not turn.is_queued_ask:
+                seen.add((turn.conversation, turn.agent))
             if turn.agent not in picture.members[turn.conversation]:
                 yield f"{turn.agent} has a turn in {turn.conversation} but is no member"
 
@@ -215,7 +228,7 @@ def a_persons_mention_is_answered_or_explained(picture: Picture, deeds: Deeds) -
         mine = [t for t in picture.turns if t.agent == agent and t.conversation == message.conversation]
         read = any(t.state in MOVES_CURSOR and t.lo < message.seq <= t.hi for t in mine)
         coming = any(t.state in OPEN and why.covers(t, message.seq) for t in mine)
-        if read or coming or _taken_back(picture, message, agent):
+        if read or coming or _taken_back(picture, message, agent, deeds):
             continue
         duty, rule = why.final(message, _round(picture, message), picture.turns, agent)
         if duty in (Duty.MUST, Duty.MAY) or rule not in EXPLAINS:
@@ -234,8 +247,8 @@ class Replanning:
     def decide(self, command: ConversationId, seen: Seen, at: Moment) -> Decision[list[Change]]:
         draft = Draft(seen, at)
         room = draft.room(look.conversation(seen, command))
-        if room.conversation.takes_rounds and not room.conversation.archived:
-            floor.advance(room)
+        if not room.conversation.archived:
+            (floor if room.conversation.takes_rounds else direct).advance(room)
         return Decision([], [change for change in draft.changes() if moves(change, seen)])
 
 
@@ -300,6 +313,133 @@ def finishing_is_never_refused(picture: Picture, deeds: Deeds) -> Complaints:
     yield from (f"finishing was refused: {refusal}" for refusal in deeds.refused_finishes)
 
 
+# --- whom a message obliges, and for how long ---------------------------------------------------------------
+
+
+def a_must_has_a_message_that_asks_for_it(picture: Picture, deeds: Deeds) -> Complaints:
+    """A turn not yet begun is a must exactly when an unread message that stands forces it."""
+    for turn in picture.turns:
+        if turn.state not in UNCLAIMED or len(turn.calls) >= MOST_CALLS:
+            continue
+        cursor = picture.members[turn.conversation][turn.agent].cursor
+        held = picture.messages[turn.conversation]
+        forced = [
+            c
+            for c in turn.calls
+            if c.obliges and c.seq > cursor and not held[c.seq - 1].metadata.get("deleted")
+        ]
+        if (turn.duty is Duty.MUST) != bool(forced):
+            yield f"turn {turn.id} of {turn.agent} is a {turn.duty}, forced by {[c.seq for c in forced]}"
+
+
+def a_turn_that_a_person_forced_answers_the_person(picture: Picture, deeds: Deeds) -> Complaints:
+    """Unless it reacts to what an agent said after, or answers a question."""
+    for turn in picture.turns:
+        calls = [call for call in turn.calls if turn.lo < call.seq <= turn.hi]
+        forced = [c for c in calls if c.human and c.obliges and c.reason is not Rule.ROUND_ROBIN]
+        if not began(turn) or not forced or any(c.reason in (Rule.REACT, Rule.ASK) for c in calls):
+            continue
+        cause = message_at(picture, turn)
+        if cause is not None and cause.kind is not Kind.HUMAN:
+            yield f"turn {turn.id} of {turn.agent} was forced by {forced[-1].seq} and answers {turn.cause}"
+
+
+def a_question_is_answered_by_its_own_turn(picture: Picture, deeds: Deeds) -> Complaints:
+    """No turn that has ended covers two questions, and a reply says which one it answers."""
+    for turn in picture.turns:
+        place = picture.conversations[turn.conversation]
+        if place.takes_rounds or turn.state not in MOVES_CURSOR:
+            continue
+        held = picture.messages[turn.conversation]
+        asked = [
+            m
+            for m in held[turn.lo : turn.hi]
+            if m.intent == ASK and m.author != turn.agent and not m.metadata
+        ]
+        stopped = [t for t in picture.turns if t.agent == turn.agent and t.id in deeds.stopped_for_good]
+        owed = [
+            m
+            for m in asked
+            if m.plan.of(turn.agent)[0] is Duty.MUST and not any(s.called_by(m.seq) for s in stopped)
+        ]
+        if len(owed) > 1:
+            yield f"turn {turn.id} of {turn.agent} swallowed the questions {[m.seq for m in owed]}"
+        question = turn.question
+        if turn.message and question is not None and held[turn.message - 1].reply_to != question.seq:
+            yield f"turn {turn.id} answers {held[turn.message - 1].reply_to} instead of {question.seq}"
+
+
+def no_slot_idles_in_parallel(picture: Picture, deeds: Deeds) -> Complaints:
+    """Where all speak together, a free slot is not kept from whom the round's message forced."""
+    for group in picture.groups():
+        if picture.settings(group.id).turn_order is not TurnOrder.PARALLEL or group.id in deeds.reordered:
+            continue
+        turns = [t for t in picture.turns if t.conversation == group.id and t.state in OPEN]
+        for round_ in picture.rounds.values():
+            if round_.conversation != group.id or round_.state is not RoundState.RUNNING:
+                continue
+            free = round_.cap - round_.used - sum(turn.round == round_.opener for turn in turns)
+            busy = {turn.agent for turn in turns}
+            waiting = [c for c in round_.line if c.seq == round_.opener and c.agent not in busy]
+            if free > len({c.agent for c in round_.line if c.agent in busy}) and waiting:
+                yield f"round {round_.opener} has {free} free slots while {waiting[0].agent} waits in line"
+            members = picture.members[group.id]
+            for turn in turns:
+                idle = turn.state is TurnState.WAITING and not members[turn.agent].cut
+                if idle and turn.round == round_.opener and turn.called_by(round_.opener):
+                    yield f"turn {turn.id} of round {round_.opener} waits although all speak together"
+
+
+def slots_go_in_order(picture: Picture, deeds: Deeds) -> Complaints:
+    """Nobody further back in a round's line has a turn to come while one before it waits for a slot."""
+    for round_ in picture.rounds.values():
+        if round_.state is not RoundState.RUNNING:
+            continue
+        to_come = [
+            turn
+            for turn in picture.turns
+            if turn.conversation == round_.conversation
+            and turn.round == round_.opener
+            and turn.state is TurnState.WAITING
+        ]
+        free = (
+            round_.cap
+            - round_.used
+            - sum(
+                t.round == round_.opener and t.conversation == round_.conversation and t.state in OPEN
+                for t in picture.turns
+            )
+        )
+        for call in round_.line:
+            ahead = [
+                turn.agent for turn in to_come if turn.place > call.place > 0 and turn.agent != call.agent
+            ]
+            if ahead and free < 1:
+                yield f"in round {round_.opener} {ahead} have the slot that {call.agent} stands before"
+
+
+# --- why ----------------------------------------------------------------------------------------------------
+
+
+def why_names_what_happened(picture: Picture, deeds: Deeds) -> Complaints:
+    """Who is said to be asked by a message has, or had, a turn that it called; who read it in another has seen it."""
+    for message, agent in _standing_calls(picture, deeds):
+        duty, rule = why.final(message, _round(picture, message), picture.turns, agent)
+        turn = why.turn_about(message, picture.turns, agent)
+        if turn is None or len(turn.calls) >= MOST_CALLS:
+            continue
+        call = next((call for call in turn.calls if call.seq == message.seq), None)
+        if call is None and duty in (Duty.MUST, Duty.MAY):
+            yield f"{message.id}: {agent} {duty} {rule}, but turn {turn.id} merely read it"
+        if (
+            call is not None
+            and turn.state in MOVES_CURSOR
+            and turn.lo < message.seq <= turn.hi
+            and rule is not call.reason
+        ):
+            yield f"{message.id}: {agent} is told {rule}, and was asked by {call.reason}"
+
+
 # --- what holds besides ------------------------------------------------------------------------------------
 
 
@@ -338,6 +478,12 @@ ALWAYS: tuple[Checker, ...] = (
     finishing_is_never_refused,
     seq_has_no_gaps,
     calls_are_in_order_and_each_once,
+    a_must_has_a_message_that_asks_for_it,
+    a_turn_that_a_person_forced_answers_the_person,
+    a_question_is_answered_by_its_own_turn,
+    no_slot_idles_in_parallel,
+    slots_go_in_order,
+    why_names_what_happened,
 )
 AT_REST: tuple[Checker, ...] = (the_floor_never_sticks, a_persons_mention_is_answered_or_explained)
 WHEN_ALL_ARE_BACK: tuple[Checker, ...] = (*AT_REST, everything_owed_was_covered)

@@ -40,7 +40,7 @@ from moot.model.message import Message, Revision
 from moot.model.participant import Kind, Participant
 from moot.model.round import Round, RoundState
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.ports import Page
+from moot.ports import Page, Scope
 from moot.stores.desk import Desk, Dirty
 from moot.stores.fold import fold
 from moot.stores.memory import MemoryStore
@@ -75,7 +75,7 @@ class RulesOnly:
         self._revisions: list[Revision] = []
 
     async def transact(self, verb: Any, command: Any) -> Any:
-        verb.scope(command)
+        self._load(verb.scope(command))
         decision = verb.decide(command, self.desk, self._source.moment(self.desk))
         for change in decision.changes:
             changes_no_more_than_it_says(change, self.desk)
@@ -85,6 +85,12 @@ class RulesOnly:
         self._revisions += [revision for _, revision in dirty.revisions]
         self._forget_closed_rounds(dirty)
         return decision.answer
+
+    def _load(self, scope: Scope) -> None:
+        """What a desk that never forgets does not have in this form."""
+        for where, below in scope.people_before:
+            said = [m for (at, seq), m in self.desk.messages.items() if at == where and seq < below]
+            self.desk.by_people[where] = {m.seq for m in said if m.kind is Kind.HUMAN and not m.is_deleted}
 
     def _forget_closed_rounds(self, dirty: Dirty) -> None:
         """As stores do: of the closed rounds only those with an open turn, or stalled, are seen again."""
@@ -269,9 +275,9 @@ class World:
     async def go_on(self, where: str) -> None:
         await self.do(go_on, go_on.GoOn(ParticipantId("user"), self.where[where]))
 
-    async def interrupt(self, where: str, partials: dict[TurnId, str]) -> None:
+    async def interrupt(self, where: str, partials: dict[TurnId, str]) -> tuple[TurnId, ...]:
         command = interrupt.Interrupt(ParticipantId("user"), self.where[where], partials=partials)
-        await self.do(interrupt, command)
+        return await self.do(interrupt, command)  # type: ignore[no-any-return]
 
     async def pause(self, agent: str, paused: bool) -> None:
         places = tuple(self.where.values())

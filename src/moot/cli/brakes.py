@@ -13,6 +13,7 @@ from moot.cli.talk import Outcome
 from moot.cli.words import title
 from moot.errors import Braked
 from moot.model.answer import Delivery, Receipt
+from moot.model.conversation import WITH_ROUNDS
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -38,7 +39,8 @@ async def warn(
         session.screen.note(f"  fix   {_more_turns(where, enough, in_chat=in_chat)}")
     for part in receipt.deliveries:
         if part.delayed_ms:
-            session.screen.note(await _held(hub, receipt, part))
+            cooling = where.kind in WITH_ROUNDS
+            session.screen.note(_cooling(where, part) if cooling else await _held(hub, receipt, part))
 
 
 def _more_turns(where: shapes.Conversation, turns: int, *, in_chat: bool) -> str:
@@ -48,8 +50,17 @@ def _more_turns(where: shapes.Conversation, turns: int, *, in_chat: bool) -> str
     return f"--max-turns {turns} for this message      or: moot conv config {where.name} {setting}"
 
 
+def _cooling(where: shapes.Conversation, part: Delivery) -> str:
+    """In a group it is the agent that has to wait, whoever writes to it."""
+    seconds = where.settings["cooldown_seconds"]
+    return (
+        f"held {part.delayed_ms / 1000:.1f} s: {part.agent} spoke a moment ago, and speaks here "
+        f"at most every {seconds:g} s (cooldown_seconds)."
+    )
+
+
 async def _held(hub: Hub, receipt: Receipt, part: Delivery) -> str:
-    """How long, why, and until when."""
+    """How long, why, and until when: messages from one agent to another came in quick succession."""
     window = hub.settings.limits.pair_window_seconds
     said = [datetime.fromisoformat(m.at) for m in await _own(hub, receipt) if m.at]
     gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(said)]

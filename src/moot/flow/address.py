@@ -24,6 +24,10 @@ class Words(Struct, frozen=True, gc=False):
 
     mentions: tuple[str, ...] = ()
     force: tuple[str, ...] = ()
+    asks: bool = False
+    """It is a question that wants an answer of its own."""
+    awaited: float = 0.0
+    """Until when its author waits for the answer."""
 
 
 class Addressed(Struct, gc=False):
@@ -31,13 +35,14 @@ class Addressed(Struct, gc=False):
 
     agents: dict[ParticipantId, Rule] = {}
     mentioned: tuple[ParticipantId, ...] = ()
+    awaited: float = 0.0
     warnings: list[Warned] = []
     invited: list[Participant] = []
 
 
 def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]) -> Addressed:
     """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
-    told = Addressed()
+    told = Addressed(awaited=words.awaited)
     agents = told.agents
     for turn in stopped:
         agents[turn.agent] = Rule.FORCE
@@ -46,7 +51,7 @@ def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]
     else:
         _third_parties(room, words, told)
         for member in room.agents():
-            agents[member.participant] = Rule.DIRECT
+            agents.setdefault(member.participant, Rule.ASK if words.asks else Rule.DIRECT)
     agents.pop(author.id, None)
     return told
 
@@ -73,17 +78,12 @@ def calls(
     too_deep = room.takes_rounds and depth > room.settings.max_depth
     draft, seq = room.draft, room.conversation.next_seq
     for agent, reason in told.agents.items():
-        call = Call(agent, seq, human, depth, line.hop, line.chain.id, reason, 0, line.due)
+        call = Call(agent, seq, human, depth, line.hop, line.chain.id, reason, 0, line.due, told.awaited)
         made.append(call)
         stop = None if human else brakes.chain_stop(call, line.chain, draft.at.terms.limits)
         if stop is None and too_deep:
             stop = Rule.DEPTH
-        who = draft.participant(agent)
-        if who.removed:
-            told.warnings.append(
-                Warned("E201", f"{who.name} was removed: nobody answers for it", (who.name,))
-            )
-        if stop is None and who.paused:
+        if stop is None and draft.participant(agent).paused:
             stop = Rule.PAUSED
         if stop is not None:
             blocks[agent] = stop
@@ -113,8 +113,7 @@ def _meant(room: Room, author: Participant, token: str, told: Addressed) -> list
     """The participants an `@name` means here. Unknown names stay text, and the sender is told."""
     who = mentions.resolve(token, room.draft.seen.named)
     if who is None and token in EVERYONE:
-        here = [room.draft.participant(m.participant) for m in room.agents()]
-        return [who for who in here if not who.removed]
+        return [room.draft.participant(m.participant) for m in room.agents()]
     if who is None:
         told.warnings.append(_unknown(token))
         return []
@@ -143,11 +142,6 @@ def _invites(room: Room, author: Participant, who: Participant, told: Addressed)
     """People invite agents by naming them; agents only where the group says so."""
     if who in told.invited:
         return True
-    if who.removed:
-        told.warnings.append(
-            Warned("E201", f"{who.name} was removed; the name stays plain text", (who.name,))
-        )
-        return False
     if who.speaks_in_turns and (author.kind is Kind.HUMAN or room.settings.agents_may_invite):
         told.invited.append(who)
         return True

@@ -40,10 +40,11 @@ def decide(command: Claim, seen: Seen, at: Moment) -> Decision[Claimed]:
 
 
 def take(room: Room, turn: Turn, host: HostId | None) -> Turn:
-    """Begin the turn over everything up to the head, or, in parallel, up to where the others read."""
-    hi, last_human = room.conversation.head, room.conversation.last_human
+    """Begin the turn over everything up to the head, to its question, or, in parallel, to where the others read."""
     if room.conversation.takes_rounds:
         hi, last_human = floor.claim_hi(room, turn)
+    else:
+        hi, last_human = direct.claim_hi(room, turn), room.conversation.last_human
     taken = seats.claim(room, turn, host, hi=hi, last_human=last_human)
     if not room.takes_rounds:
         direct.received(room, taken)

@@ -1,8 +1,8 @@
 """Post: the one door in. Policy, brakes, the message with its seq, who speaks, why: one decision.
 
 People's messages, agents' replies (finish.py), posts by tool, partials and notices all become messages here
-and nowhere else. Above: doors and hosts build a `Post`. Below: address.py finds whom it calls, rules/floor.py
-and rules/direct.py hand out turns. Not here: storing (stores/), waking hosts (host/).
+and nowhere else. Above: doors and hosts build a `Post`. Below: address.py finds whom it calls, called.py gives
+them turns. Not here: storing (stores/), waking hosts (host/).
 """
 
 from hashlib import sha256
@@ -12,23 +12,26 @@ from msgspec import Struct, json, structs
 
 from moot.errors import Conflict
 from moot.flow import address, lineage, look, membership
+from moot.flow.called import Called, hand_out
 from moot.flow.posted import Posted
 from moot.model.change import AppendMessage, Decision
-from moot.model.conversation import MENTION_ONLY
 from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
-from moot.model.message import FIRST_VERSION, Message
+from moot.model.message import FIRST_VERSION, Message, Plan
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, TAKES_TURNS, Kind, Participant
 from moot.model.permit import Permit
-from moot.model.turn import FORCING, RUNNING, Call, Rule, Step, Turn
+from moot.model.turn import FORCING, RUNNING, Call, Duty, Rule, Step, Turn
 from moot.ports import Scope
-from moot.rules import audit, direct, floor, links, mentions, seats, why
+from moot.rules import audit, brakes, direct, floor, links, mentions, seats, why
 from moot.rules.draft import Draft, Room, Seen
 
 _encode = json.Encoder().encode
 
 
+ASK = "ask"
+"""The intent of a question. Outside groups its turn ends with it, and its answer is one of its own."""
+AWAITED = Plan((), (Duty.OBSERVES, Rule.ASK))
 A_TOOL = Participant(id=TOOL, name="tool", kind=Kind.TOOL)
 
 
@@ -47,6 +50,8 @@ class Post(Struct, frozen=True, gc=False):
     """What interrupted agents had said so far, where the caller knows it."""
     key: str = ""
     max_turns: int | None = None
+    awaited: float = 0.0
+    """Of a question (`intent` ask): until when its author waits for the answer."""
     turn: TurnId | None = None
     fence: int = 0
     """The running turn in which an agent posts by tool."""
@@ -119,6 +124,8 @@ class Utterance(Struct, gc=False):
     """The turn runs in this very conversation."""
     stopped: list[Turn] = []
     """Turns it interrupted, whose agents are called before the others."""
+    awaited: bool = False
+    """It is the answer that the others here wait for: it needs to call nobody."""
     reply_to: int = 0
     intent: str = ""
     key: str = ""
@@ -132,7 +139,9 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     here = turn is not None and turn.conversation == room.id
     if turn is not None and here and room.takes_rounds:
         lineage.take_post_slot(room, turn)
-    words = address.Words(command.mentions, command.force)
+    words = address.Words(command.mentions, command.force, command.intent == ASK, command.awaited)
+    if words.asks and not room.takes_rounds:
+        brakes.room_for_a_question(room.asks, room.conversation.name)
     stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
     if stopped:
         cut_short(room, stopped, command.partials)
@@ -168,6 +177,7 @@ def reply(
     """What an agent says at the end of its turn. The caller ends the turn and moves the floor on."""
     seen_to = turn.shared and room.conversation.head > turn.hi
     text_hash = audit.text_hash(text)
+    asked = turn.question
     message, _ = say(
         room,
         Utterance(
@@ -178,7 +188,8 @@ def reply(
             cap=0,
             turn=turn,
             here=True,
-            reply_to=reply_to,
+            awaited=asked is not None and asked.awaited > room.now,
+            reply_to=reply_to or (asked.seq if asked is not None else 0),
             key=key,
             digest=digest(Post(turn.agent, room.id, text, reply_to=reply_to), text_hash) if key else "",
             metadata={**metadata, "seen_to": turn.hi} if seen_to else metadata,
@@ -193,6 +204,8 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
     seq = room.conversation.next_seq
     line = lineage.descent(room, author, turn, said.text)
     told = address.addressed(room, author, said.words, said.stopped)
+    if said.awaited:
+        told.agents.clear()
     inside = turn if said.here and room.takes_rounds else None
     calls, blocks = address.calls(room, author, told, line, inside)
     message = append(
@@ -215,7 +228,9 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
             round_of(room, author, inside),
             inside.depth if inside else 0,
             _marked(room, said, calls),
-            why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
+            AWAITED
+            if said.awaited
+            else why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
             said.key,
             said.digest,
         ),
@@ -231,7 +246,7 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
         member = room.members[call.agent]
         if member.streak and call.reason in FORCING:
             room.put_member(structs.replace(member, streak=0, rested=0))
-    hand_out(room, said, message, inside, Called(calls, blocks))
+    hand_out(room, message, Called(author.name, calls, blocks, said.stopped, inside, said.cap))
     return message, told.warnings
 
 
@@ -242,59 +257,12 @@ def _marked(room: Room, said: Utterance, calls: list[Call]) -> dict[str, Any]:
     return {**said.metadata, "type": "inter-agent", "sender": said.author.name}
 
 
-class Called(Struct, frozen=True, gc=False):
-    """The agents a message calls, and the rule for each that gets no turn from it."""
-
-    calls: list[Call]
-    blocks: dict[ParticipantId, Rule]
-
-
-def hand_out(room: Room, said: Utterance, message: Message, inside: Turn | None, called: Called) -> None:
-    """The calls become turns, or places in line; refused ones are remembered with their rule."""
-    calls, blocks = called.calls, called.blocks
-    allowed, refused = calls, []
-    if blocks:
-        allowed = [call for call in calls if call.agent not in blocks]
-        refused = [(call, blocks[call.agent]) for call in calls if call.agent in blocks]
-    if not room.takes_rounds:
-        direct.deliver(room, allowed, said.author.name)
-        for call, rule in refused:
-            direct.block(room, call, rule, said.author.name)
-        return
-    if inside is not None:
-        floor.spoken_in_turn(room, inside, message, allowed)
-    else:
-        if said.stopped:
-            allowed = resume_stopped(room, allowed, said.stopped)
-        if calls or not message.by_agent:
-            open_round(room, message, allowed, cap=said.cap, refused=bool(refused))
-    for call, rule in refused:
-        floor.refuse(room, message.round, call, rule, said.author.name)
-
-
-def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, refused: bool) -> None:
-    """The message waits for the floor, unless turns to come read it anyway and nothing else would be asked."""
-    polls = not message.by_agent and room.settings.reply_strategy is not MENTION_ONLY
-    unread = [call for call in calls if not floor.join_open_turn(room, call)]
-    if unread or refused or not floor.asks_nobody(room, message, polls_others=polls):
-        floor.open_round(room, message, calls, cap=cap, polls_others=polls)
-
-
-def resume_stopped(room: Room, calls: list[Call], stopped: list[Turn]) -> list[Call]:
-    """Who was stopped on the floor goes on first in the running round; the calls that are left stand behind."""
-    running = floor.running_round(room)
-    if running is None:
-        return calls
-    here = {turn.agent for turn in stopped if turn.round == running.opener}
-    if here:
-        floor.force_first(room, running, [call for call in calls if call.agent in here])
-    return [call for call in calls if call.agent not in here]
-
-
 def move_on(room: Room) -> None:
     """Hand the floor on, then say what the rules left to be said."""
     if room.takes_rounds:
         floor.advance(room)
+    else:
+        direct.advance(room)
     for waiting in room.notices:
         notice(room, waiting.text, waiting.metadata)
     room.notices.clear()
@@ -353,7 +321,8 @@ def cut_short(room: Room, turns: list[Turn], partials: dict[TurnId, str]) -> lis
             continue
         kept = partial(room, turn, partials.get(turn.id, ""))
         room.put_member(structs.replace(room.members[turn.agent], cut=True))
-        stopped.append(seats.cancel(room, structs.replace(turn, interrupted=True, message=kept), Rule.FORCE))
+        rule = Rule.PAUSED if room.draft.participant(turn.agent).paused else Rule.FORCE
+        stopped.append(seats.cancel(room, structs.replace(turn, interrupted=True, message=kept), rule))
     return stopped
 
 

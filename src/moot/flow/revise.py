@@ -25,10 +25,12 @@ class Revise(Struct, frozen=True, gc=False):
 
 
 def scope(command: Revise) -> Scope:
+    place = (command.conversation, command.seq)
     return Scope(
         conversations=(command.conversation,),
         names=(command.author,),
-        messages=((command.conversation, command.seq),),
+        messages=(place,),
+        people_before=(place,) if command.text is None else (),
     )
 
 
@@ -73,7 +75,7 @@ def _checked(command: Revise, room: Room) -> Message:
             f"{where} was written by {message.author}; only its author may change it",
             detail="a person may delete any message",
         )
-    if message.metadata.get("deleted"):
+    if message.is_deleted:
         raise Conflict(f"{where} was deleted", current_version=message.version)
     if message.version != command.version:
         raise Conflict(
@@ -108,8 +110,11 @@ def _withdraw(room: Room, seq: int) -> None:
     if seq <= room.conversation.summarised:
         room.put_conversation(structs.replace(room.conversation, summarised=0))
         room.draft.add(ForgetSummaries(room.id))
+    before = max((s for s in room.draft.seen.said_by_people(room.id) if s < seq), default=0)
+    if room.conversation.last_human == seq:
+        room.talk(last_human=before)
     if room.conversation.takes_rounds:
-        floor.withdraw(room, seq)
+        floor.withdraw(room, seq, before)
     else:
         seats.withdraw(room, seq)
     post.move_on(room)

@@ -69,7 +69,6 @@ METHODS = frozenset(
         "agents.issue_token",
         "agents.list",
         "agents.pause",
-        "agents.remove",
         "agents.rename",
         "agents.resume",
         "agents.revoke_token",

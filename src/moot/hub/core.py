@@ -15,7 +15,6 @@ from moot.context.templates import Templates
 from moot.context.view import View
 from moot.context.window import Size
 from moot.errors import MootError, NotFound
-from moot.flow import look
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
@@ -27,7 +26,7 @@ from moot.host.sweeper import Sweeper
 from moot.hub import housekeeping
 from moot.hub.attendance import Attendance
 from moot.hub.neighbours import Neighbours
-from moot.hub.suggestions import completed
+from moot.hub.questions import Questions
 from moot.model.conversation import Member
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -62,6 +61,7 @@ class Core:
         self._roles: dict[ParticipantId, str] = {}
         """As the owner wrote them."""
         self._summariser: Summariser | None = None
+        self.questions = Questions()
         self.openers: dict[str, Any] = {}
         """Doors that peers on the hub's socket may come in by; see calls.py."""
         self.parts: Parts
@@ -144,7 +144,8 @@ class Core:
         )
         self._pace = Pace(self.host, self.sweeper, parts.store)
         self.attendance = Attendance(parts, self.spawn, is_alive)
-        for watcher in (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told):
+        watchers = (self._registry_told, self.host.told, self.sweeper.told, self.attendance.told)
+        for watcher in (*watchers, self.questions.on_events):
             parts.log.watch(watcher)
         self._sum_up(templates)
         await self._miss_the_gone()
@@ -332,13 +333,21 @@ class Core:
             raise await self.with_suggestions(refusal) from None
 
     async def with_suggestions(self, refusal: NotFound) -> NotFound:
-        ref = refusal.facts.get("ref")
+        ref, is_agent = refusal.facts.get("ref"), refusal.facts.pop("is_agent", False)
         if not ref or ":" in str(ref) or refusal.suggestions:  # no name has a colon
             return refusal
-        store, is_agent = self.parts.store, refusal.what == "agent"
-        # who asks for an agent need not learn of conversations
-        places = [] if is_agent else await store.conversations(archived=False, kind=None)
-        return completed(refusal, self._known.values(), [place.name for place in places])
+        names = [who.name for who in self._known.values()]
+        if not is_agent:  # who asks for an agent need not learn of conversations
+            names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
+        near = nearest(str(ref), dict.fromkeys(names))
+        agents = sorted(who.name for who in self._known.values() if who.speaks_in_turns)
+        detail = refusal.detail or (
+            f"agents here: {', '.join(agents[:12])}" if agents else "there are no agents yet"
+        )
+        facts = {key: value for key, value in refusal.facts.items() if key != "available"}
+        return NotFound(
+            refusal.title, detail=detail, fix=refusal.fix, suggestions=near, available=agents[:50], **facts
+        )
 
     def names(self, who: ParticipantId) -> str:
         known = self._known.get(who)
@@ -355,8 +364,7 @@ class Core:
                 return who
         if found is None:
             names = [who.name for who in self._known.values()]
-            title = f'nobody is called "{name}"'
-            raise NotFound(title, what="agent", suggestions=nearest(name, names), ref=name)
+            raise NotFound(f'nobody is called "{name}"', suggestions=nearest(name, names), ref=name)
         return found
 
     def people(self) -> list[Participant]:
@@ -366,7 +374,7 @@ class Core:
         self._known = {who.id: who for who in await self.parts.store.participants()}
 
     def _registry_told(self, events: list[Event]) -> None:
-        if any(event.type in REGISTRY_EVENTS or "removed" in (event.body or ()) for event in events):
+        if any(event.type in REGISTRY_EVENTS for event in events):
             self.spawn(self.refresh())
 
     def speaking_now(self) -> Set[TurnId]:
@@ -378,23 +386,15 @@ class Core:
         if found is None:
             fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
             title = f'no agent is called "{name}"'
-            missing = NotFound(title, what="agent", fix=(*fix, "moot agents list"), ref=name)
+            missing = NotFound(title, fix=(*fix, "moot agents list"), ref=name, is_agent=True)
             raise await self.with_suggestions(missing)
         return found
-
-    async def addressee(self, name: str) -> Participant:
-        """Somebody who can be written to; whoever was removed is refused."""
-        who = await self.participant(name)
-        if who.removed:
-            raise await self.with_suggestions(look.gone(who))
-        return who
 
     async def conversation(self, ref: str) -> Any:
         found = await _sought(self.parts.store.conversation, ref)
         if found is None:
             missing = NotFound(
                 f'no conversation is called "{ref}"',
-                what="conversation",
                 fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
                 ref=ref,
             )

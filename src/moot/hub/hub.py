@@ -204,7 +204,6 @@ class Hub:
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
         """Say something to one agent, in the conversation of the pair."""
-        await self._core.addressee(target)
         pair = await self.conversations.among([target])
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
@@ -217,7 +216,7 @@ class Hub:
             key, metadata = f"{shared}:{who}", {"broadcast_id": shared}
             await self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
 
-        others = [who for who in self._core.people() if who.id != self._me and who.listed]
+        others = [who for who in self._core.people() if who.id != self._me and who.speaks_in_turns]
         return await to_each(others, write, shared)
 
     async def ask(
@@ -228,13 +227,16 @@ class Hub:
         timeout: float = 60.0,  # noqa: ASYNC109
         idempotency_key: str | None = None,
     ) -> shapes.Message:
-        """Send, and wait for the answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
-        who = await self._core.addressee(target)
+        """Ask one agent, and wait for the answer to this question: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
+        who = await self._core.participant(target)
         await self._core.watch()
         pair = await self.conversations.among([target])
         key = idempotency_key or uuid4().hex
-        question = self._posting(pair.id, text, metadata=correlated(f"q{key}"), key=key)
-        return self._shape(await answer_to(self._core, question, who, timeout))
+        until = self._core.parts.clock.now() + timeout
+        question = self._posting(
+            pair.id, text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key
+        )
+        return self._shape(await answer_to(self._core, question, who, until))
 
     async def ask_again(
         self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None
@@ -281,7 +283,7 @@ class Hub:
         """One message by its address."""
         found = await self._core.parts.store.message(*located(id))
         if found is None:
-            raise NotFound(f"there is no message {id}", what="message", ref=id)
+            raise NotFound(f"there is no message {id}", ref=id)
         return self._shape(found)
 
     async def newest(self, conversation: str, limit: int = 50) -> list[shapes.Message]:
@@ -304,7 +306,7 @@ class Hub:
     async def _found(self, id: str) -> Turn:
         found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
         if found is None:
-            raise NotFound(f"there is no turn {id}", what="turn", ref=str(id))
+            raise NotFound(f"there is no turn {id}", ref=str(id))
         return found
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:

@@ -26,7 +26,8 @@ NO_TURN = TurnId(2**62)
 
 async def turn(core: Core, found: Turn) -> shapes.Turn:
     """A turn with everything that is known of it."""
-    return shapes.Turn.of(found, core.names, given=await given(core, found), steps=_steps(found))
+    shown = await given(core, found)
+    return shapes.Turn.of(found, core.names, kept=found.kept or None, given=shown, steps=_steps(found))
 
 
 async def given(core: Core, turn: Turn) -> dict[str, Any] | None:

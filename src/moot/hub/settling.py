@@ -4,15 +4,30 @@ import asyncio
 
 from moot import shapes
 from moot.hub.core import Core
-from moot.model.turn import TurnState
+from moot.model.ids import ConversationId
+from moot.model.turn import Turn, TurnState
 
 UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
 
 
 async def unsettled(core: Core, conversation: str | None) -> list[shapes.Turn]:
     where = (await core.conversation(conversation)).id if conversation else None
-    found = await core.parts.store.turns(conversation=where, states=UNSETTLED)
-    return [shapes.Turn.of(turn, core.names) for turn in found]
+    return [shapes.Turn.of(turn, core.names) for turn in await _open(core, where)]
+
+
+async def _open(core: Core, where: ConversationId | None) -> list[Turn]:
+    """The turns to wait for: not those that are owed, nor questions that wait behind one that is."""
+    found: list[Turn] = await core.parts.store.turns(conversation=where, states=UNSETTLED)
+    if not any(turn.is_queued_ask for turn in found):
+        return found
+    owed = await core.parts.store.turns(conversation=where, states=(TurnState.OWED,))
+    absent = {(turn.conversation, turn.agent) for turn in owed}
+    return [t for t in found if not (t.is_queued_ask and (t.conversation, t.agent) in absent)]
+
+
+async def _is_settled(core: Core, where: ConversationId | None) -> bool:
+    newest: list[Turn] = await core.parts.store.turns(conversation=where, states=UNSETTLED, limit=1)
+    return not newest or (newest[0].is_queued_ask and not await _open(core, where))
 
 
 async def settled(core: Core, conversation: str | None, seconds: float) -> None:
@@ -20,15 +35,14 @@ async def settled(core: Core, conversation: str | None, seconds: float) -> None:
     where = (await core.conversation(conversation)).id if conversation else None
     await core.watch()
     subscription = core.parts.log.subscribe(conversation=where)
-    store = core.parts.store
     try:
         async with asyncio.timeout(seconds):
-            if not await store.turns(conversation=where, states=UNSETTLED, limit=1):
+            if await _is_settled(core, where):
                 return
             async for event in subscription:
                 if event.turn is None or event.turn.state in UNSETTLED:
                     continue
-                if not await store.turns(conversation=where, states=UNSETTLED, limit=1):
+                if await _is_settled(core, where):
                     return
     except TimeoutError:
         raise shapes.still_open(await unsettled(core, conversation), seconds) from None

@@ -73,6 +73,10 @@ class Message(Struct, frozen=True, gc=False):
     def by_agent(self) -> bool:
         return self.kind in TAKES_TURNS
 
+    @property
+    def is_deleted(self) -> bool:
+        return bool(self.metadata.get("deleted"))
+
 
 class Revision(Struct, frozen=True, gc=False):
     """An edit or a delete: a link of its own in the audit chain."""

@@ -105,6 +105,13 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     place: int = 0
     due: float = 0.0
     """Not before this moment (pair back-off)."""
+    awaited: float = 0.0
+    """Until when the one who asked waits for the answer, which then needs no turn to be heard."""
+
+    @property
+    def obliges(self) -> bool:
+        """Whether it makes the turn a must: its agent was named or asked, or a person writes to it alone."""
+        return self.reason in FORCING or (self.human and self.reason is Rule.DIRECT)
 
 
 class Step(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -207,6 +214,16 @@ class Turn(Struct, frozen=True, gc=False):
         return next((step for step in self.steps if not step.seq), None)
 
     @property
+    def is_queued_ask(self) -> bool:
+        """Whether it is a question that waits for its agent to be done with another one."""
+        return self.state is _S.WAITING and self.reason is Rule.ASK
+
+    @property
+    def question(self) -> Call | None:
+        """The first question that calls it. It answers this one and no other: later ones have turns of their own."""
+        return next((call for call in self.calls if call.reason is Rule.ASK), None)
+
+    @property
     def named(self) -> bool:
         """Whether somebody asked for this very agent, beyond a poll or its place in the rotation."""
         return any(call.reason in FORCING and call.reason is not Rule.ROUND_ROBIN for call in self.calls)
@@ -222,16 +239,37 @@ class Turn(Struct, frozen=True, gc=False):
             if self.called_by(call.seq):
                 return self
             calls = tuple(sorted(calls, key=lambda each: each.seq))
-        calls = calls[-MOST_CALLS:]
-        if self.duty is MAY and call.reason in FORCING:
+        calls = remembered(calls)
+        if self.duty is MAY and call.obliges:
             return structs.replace(self, calls=calls, duty=Duty.MUST, reason=call.reason)
         return structs.replace(self, calls=calls)
+
+    def called_only_by(self, calls: tuple[Call, ...]) -> "Turn":
+        """This turn when these are all that call it: they say whether it is a must, and why it was made."""
+        duty, reason = made_by(calls)
+        return structs.replace(self, calls=calls, duty=duty, reason=reason)
 
     def moved(self, state: TurnState, **fields: Any) -> "Turn":
         """The one function that changes a turn's state; an illegal move raises."""
         if state not in _LEGAL.get(self.state, ()):
             raise IllegalMove(f"turn {self.id} of {self.agent} cannot go from {self.state} to {state}")
         return structs.replace(self, state=state, **fields)
+
+
+def remembered(calls: tuple[Call, ...]) -> tuple[Call, ...]:
+    """The newest of these, and the question among them however old it is."""
+    if len(calls) <= MOST_CALLS:
+        return calls
+    oldest = 1 if calls[0].reason is Rule.ASK else 0
+    return (*calls[:oldest], *calls[oldest + 1 :])
+
+
+def made_by(calls: tuple[Call, ...]) -> tuple[Duty, Rule]:
+    """The duty and the reason of a turn that these messages call: those of the first that obliges, if any does."""
+    for call in calls:
+        if call.obliges:
+            return MUST, call.reason
+    return MAY, calls[0].reason
 
 
 # Names for members that every post asks for: looking one up in its enum takes ten times as long.

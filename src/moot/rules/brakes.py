@@ -4,9 +4,11 @@ Slots and depth per round live in the floor, because they decide who is asked; h
 conversations: chain caps, the pair limiter, the no-progress detector, hourly quotas, and cooldown.
 """
 
+from collections.abc import Sized
+
 from msgspec import structs
 
-from moot.errors import RateLimited
+from moot.errors import Braked, RateLimited
 from moot.model.chain import Pair, Root, Spoken, Tail
 from moot.model.conversation import Member
 from moot.model.ids import ConversationId, ParticipantId
@@ -20,6 +22,8 @@ WINDOW = 6
 THIN = 5
 """… and trips when so many of them are short or near-copies."""
 A_PAIR = 2
+MOST_QUESTIONS = 20_000
+"""Waiting in one conversation."""
 MINUTE = 60.0
 HOUR = 3600.0
 
@@ -51,6 +55,17 @@ def pair_send(pair: Pair, now: float, limits: Limits) -> Pair:
         due=max(min(pair.due, now + limits.pair_backoff_max_seconds), now + delay),
         sent=(*recent, now),
     )
+
+
+def room_for_a_question(waiting: Sized, where: str) -> None:
+    """Refuses one question too many in a conversation: each waits as a turn of its own."""
+    if len(waiting) >= MOST_QUESTIONS:
+        raise Braked(
+            f"{len(waiting)} questions already wait to be answered in {where}",
+            detail="they are answered one after the other, each by itself",
+            fix=("wait until some of them are answered",),
+            rule=Rule.CAP.value,
+        )
 
 
 def hop_allowed(hop: int, root: Root | None, limits: Limits) -> bool:

@@ -1,13 +1,14 @@
 """Whose turn it is in direct conversations and link channels: no rounds, no slots, no cooldown.
 
 Every message gives its receiver a turn; messages that arrive while it waits or speaks coalesce into the next
-one. What bounds them are the chain caps, the pair limiter and the no-progress detector.
+one. A question does not: it has a turn that ends with it, later ones wait as turns of their own, and what was said
+before it is read along. What bounds them are the chain caps, the pair limiter and the no-progress detector.
 """
 
 from msgspec import structs
 
 from moot.model.ids import ParticipantId, address
-from moot.model.turn import MOST_CALLS, UNCLAIMED, Call, Duty, Rule, Turn, TurnState
+from moot.model.turn import UNCLAIMED, Call, Rule, Turn, TurnState, remembered
 from moot.rules import seats
 from moot.rules.draft import Room
 
@@ -17,24 +18,20 @@ def deliver(room: Room, calls: list[Call], sender: str) -> None:
     for call in calls:
         turn = room.turns.get(call.agent)
         if turn is None:
-            _ready(room, (call,), sender)
+            _next(room, call.agent, (call,), sender)
+        elif call.reason is Rule.ASK and (turn.state is TurnState.RUNNING or turn.question is not None):
+            room.put_turn(seats.make(room, (call,)))
         elif turn.state is TurnState.RUNNING:
-            room.join_turn(structs.replace(turn, calls=(*turn.calls, call)[-MOST_CALLS:]))
+            if not turn.called_by(call.seq):
+                room.join_turn(structs.replace(turn, calls=remembered((*turn.calls, call))))
         else:
-            turn = room.join_turn(_joined(turn, call))
+            turn = room.join_turn(turn.joined(call))
             if turn.state is TurnState.HELD and call.due <= room.now:
                 release(room, turn)
 
 
-def _joined(turn: Turn, call: Call) -> Turn:
-    """A person's message obliges; between agents silence stays a fine answer."""
-    turn = turn.joined(call)
-    return structs.replace(turn, duty=Duty.MUST) if call.human else turn
-
-
-def _ready(room: Room, calls: tuple[Call, ...], sender: str) -> Turn:
-    duty = Duty.MUST if any(call.human for call in calls) else Duty.MAY
-    turn = seats.make(room, calls, duty, Rule.DIRECT)
+def _admit(room: Room, turn: Turn, sender: str) -> Turn:
+    calls = turn.calls
     turn = seats.admit(
         room,
         turn,
@@ -47,6 +44,48 @@ def _ready(room: Room, calls: tuple[Call, ...], sender: str) -> Turn:
     return turn
 
 
+def advance(room: Room) -> None:
+    """Whoever has questions waiting and none on its turn is asked the next one."""
+    for member in room.agents() if room.asks else ():
+        agent = member.participant
+        turn = room.turns.get(agent)
+        if turn is None:
+            _next(room, agent, ())
+        elif turn.state in UNCLAIMED and turn.question is None and _first_of(room, agent) is not None:
+            seats.cancel(room, turn, Rule.ASK)
+            _next(room, agent, turn.calls)
+
+
+def _next(room: Room, agent: ParticipantId, left: tuple[Call, ...], sender: str = "an agent") -> None:
+    """The agent's next turn: the oldest question, with what else is left to be read, or that alone."""
+    if agent not in room.members or agent in room.turns:
+        return
+    asking = any(call.reason is Rule.ASK for call in left)
+    while not asking and (asked := _first_of(room, agent)) is not None:
+        for call in left:
+            asked = asked.joined(call)
+        if _admit(room, asked, sender).state is not TurnState.CANCELLED:
+            return
+    if left:
+        _admit(room, seats.make(room, left), sender)
+
+
+def claim_hi(room: Room, turn: Turn) -> int:
+    """How far the turn reads: to its question, or to the head. A person who interrupted it is heard as well, as far
+    as no other question lies between."""
+    asked = turn.question
+    if asked is None:
+        return room.conversation.head
+    heard = max([asked.seq, *[call.seq for call in turn.calls if call.reason is Rule.FORCE]])
+    later = _first_of(room, turn.agent)
+    return heard if later is None else max(asked.seq, min(heard, later.calls[0].seq - 1))
+
+
+def _first_of(room: Room, agent: ParticipantId) -> Turn | None:
+    """The oldest question that waits for the agent."""
+    return next((turn for turn in room.asks.values() if turn.agent == agent), None)
+
+
 def release(room: Room, turn: Turn) -> None:
     """A held turn's time has come."""
     who = room.draft.participant(turn.agent)
@@ -57,9 +96,11 @@ def release(room: Room, turn: Turn) -> None:
 
 
 def block(room: Room, call: Call, rule: Rule, sender: str) -> None:
-    """Stored but no turn: remembered for `/continue`, and said once where a chain ends."""
-    kept = tuple(c for c in room.conversation.blocked if c.agent != call.agent)
-    room.put_conversation(structs.replace(room.conversation, blocked=(*kept, call)))
+    """Stored but no turn: remembered for `/continue`, and said once where a chain ends. Who asked a question is
+    told at once, and nobody waits for that answer any more."""
+    if call.reason is not Rule.ASK:
+        kept = tuple(c for c in room.conversation.blocked if c.agent != call.agent)
+        room.put_conversation(structs.replace(room.conversation, blocked=(*kept, call)))
     if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
         seats.tell_chain_end(room, call, rule, sender)
 
@@ -68,16 +109,15 @@ def after(room: Room, turn: Turn) -> None:
     """A turn ended: what came in beyond its interval is the next one."""
     if turn.state is TurnState.CANCELLED:
         return
-    left = tuple(call for call in turn.calls if call.seq > turn.hi)
-    if left and turn.agent in room.members and turn.agent not in room.turns:
-        _ready(room, left, "an agent")
+    _next(room, turn.agent, tuple(call for call in turn.calls if call.seq > turn.hi))
 
 
 def resume(room: Room, stopped: Turn) -> None:
-    """A turn was stopped by a message that came while its tool ran: that message is the next turn."""
-    left = tuple(call for call in stopped.calls if call.seq > stopped.hi)
-    if left and stopped.agent not in room.turns:
-        _ready(room, left, "an agent")
+    """A turn was stopped by a message that came while its tool ran: that message and what the turn had not
+    answered are the next one."""
+    unread = tuple(call for call in stopped.calls if call.seq > room.members[stopped.agent].cursor)
+    if unread and unread[-1].seq > stopped.hi and stopped.agent not in room.turns:
+        _next(room, stopped.agent, unread)
 
 
 def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -> None:
@@ -85,6 +125,8 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -
     turn = room.turns.get(agent)
     if turn is not None and (running or turn.state in UNCLAIMED):
         seats.cancel(room, turn, rule)
+    for asked in [turn for turn in room.asks.values() if turn.agent == agent]:
+        seats.cancel(room, asked, rule)
 
 
 # --- what is told of agents that write to each other ----------------------------------------------------

@@ -45,6 +45,7 @@ class Seen(Protocol):
     def find(self, ref: str) -> Conversation | None: ...
     def members(self, conversation: ConversationId) -> dict[ParticipantId, Member]: ...
     def turns(self, conversation: ConversationId) -> dict[ParticipantId, Turn]: ...
+    def asks(self, conversation: ConversationId) -> dict[TurnId, Turn]: ...
     def rounds(self, conversation: ConversationId) -> dict[int, Round]: ...
     def participant(self, participant: ParticipantId) -> Participant | None: ...
     def registry(self) -> dict[ParticipantId, Participant]: ...
@@ -56,6 +57,7 @@ class Seen(Protocol):
     def turn(self, turn: TurnId) -> Turn | None: ...
     def running_of(self, participant: ParticipantId) -> list[Turn]: ...
     def message(self, conversation: ConversationId, seq: int) -> Message | None: ...
+    def said_by_people(self, conversation: ConversationId) -> Set[int]: ...
     def replay(self, author: ParticipantId, key: str) -> Message | None: ...
     def hosts(self) -> tuple[Host, ...]: ...
     def token(self, token: TokenId) -> Token | None: ...
@@ -81,11 +83,14 @@ class Room(Struct, eq=False):
     takes_rounds: bool
     settings: GroupSettings
     members: dict[ParticipantId, Member]
-    """These three are what was seen, until the first put: then a copy of it that is ours to change."""
+    """These four are what was seen, until the first put: then a copy of it that is ours to change."""
     turns: dict[ParticipantId, Turn]
+    asks: dict[TurnId, Turn]
+    """Questions that wait behind another one of the same agent, oldest first."""
     rounds: dict[int, Round]
     roster: Roster
     """Who the members are that speak in turns, and which of them are here."""
+    asks_changed: bool = False
     put_turns: dict[TurnId, Turn] = {}
     joined_turns: dict[TurnId, Turn] = {}
     put_rounds: dict[int, Round] = {}
@@ -143,17 +148,28 @@ class Room(Struct, eq=False):
 
     def put_turn(self, turn: Turn) -> Turn:
         turns = self._turns_to_change()
-        if turn.state in OPEN:
+        if turn.id in self.asks or turn.is_queued_ask:
+            self._change_asks(turn)
+        if turn.state not in OPEN:
+            if turn.agent in turns and turns[turn.agent].id == turn.id:
+                del turns[turn.agent]
+        elif not turn.is_queued_ask:
             turns[turn.agent] = turn
-        else:
-            turns.pop(turn.agent, None)
         self.put_turns[turn.id] = turn
         self.joined_turns.pop(turn.id, None)
         return turn
 
+    def _change_asks(self, turn: Turn) -> None:
+        if not self.asks_changed:
+            self.asks, self.asks_changed = dict(self.asks), True
+        if turn.is_queued_ask:
+            self.asks[turn.id] = turn
+        else:
+            self.asks.pop(turn.id, None)
+
     def join_turn(self, turn: Turn) -> Turn:
         """An open turn that other messages call now, and that is otherwise as it was."""
-        if turn.id in self.put_turns:
+        if turn.id in self.put_turns or turn.is_queued_ask:
             return self.put_turn(turn)
         self._turns_to_change()[turn.agent] = self.joined_turns[turn.id] = turn
         return turn
@@ -216,6 +232,7 @@ class Draft(Struct, eq=False):
                 conversation.settings.over(at.terms.groups),
                 seen.members(where),
                 seen.turns(where),
+                seen.asks(where),
                 seen.rounds(where),
                 seen.roster(where),
             )

@@ -16,8 +16,8 @@ from moot.model.conversation import HYBRID, ReplyStrategy, TurnOrder
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.round import CLOSED, Note, Round, RoundState, Utterance
-from moot.model.turn import FORCING, OPEN, UNCLAIMED, USES_SLOT, Call, Duty, Rule, Turn, TurnState, silenced
-from moot.rules import brakes, polls, seats
+from moot.model.turn import OPEN, USES_SLOT, Call, Duty, Rule, Turn, TurnState, silenced
+from moot.rules import brakes, line, polls, seats
 from moot.rules.draft import Room
 
 MOST_QUEUED = 64
@@ -45,7 +45,7 @@ def opener_for(room: Room, seq: int, *, human: bool) -> int:
 def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, polls_others: bool) -> None:
     """A message that is nobody's turn here: it waits in the queue for the floor."""
     if message.round != message.seq:
-        room.put_round(behind(room.rounds[message.round], calls))
+        room.put_round(line.behind(room.rounds[message.round], calls))
         return
     room.put_round(
         Round(
@@ -81,43 +81,10 @@ def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) 
         seq=message.seq, agent=message.author, depth=turn.depth, hop=message.hop, root=message.root
     )
     round_ = structs.replace(round_, utterances=(*round_.utterances, said))
-    round_ = behind(round_, [call for call in calls if not join_open_turn(room, call)])
+    round_ = line.behind(round_, [call for call in calls if not line.join_open_turn(room, call)])
     if round_.state is RoundState.CLOSED and round_.line:
         round_ = structs.replace(round_, state=RoundState.QUEUED, polls=False)
     room.put_round(round_)
-
-
-def behind(round_: Round, calls: list[Call]) -> Round:
-    """The round with more forced agents, behind those already in line."""
-    placed = tuple(structs.replace(call, place=n) for n, call in enumerate(calls, round_.places + 1))
-    return structs.replace(round_, line=(*round_.line, *placed), places=round_.places + len(calls))
-
-
-def join_open_turn(room: Room, call: Call) -> bool:
-    """A turn not yet begun carries later messages along; a forcing one makes it a must."""
-    turn = room.turns.get(call.agent)
-    if turn is None or not will_read(room, turn, call.seq):
-        return False
-    joined = turn.joined(call)
-    if joined is not turn:
-        room.join_turn(joined)
-    return True
-
-
-def will_read(room: Room, turn: Turn, seq: int) -> bool:
-    """Whether a turn not yet begun will reach a message: in parallel it may end where the others ended."""
-    if turn.state not in UNCLAIMED:
-        return False
-    if not turn.shared or turn.late:
-        return True
-    shared_hi = room.rounds[turn.round].shared_hi
-    return not shared_hi or seq <= shared_hi
-
-
-def blocked(round_: Round, call: Call, rule: Rule) -> Round:
-    """The call gets no turn; it is remembered for `/continue`, and why is written down."""
-    kept = tuple(c for c in round_.blocked if c.agent != call.agent)
-    return noted(structs.replace(round_, blocked=(*kept, call)), call.agent, call.seq, Duty.BLOCKED, rule)
 
 
 def refuse(room: Room, opener: int, call: Call, rule: Rule, sender: str) -> None:
@@ -126,21 +93,7 @@ def refuse(room: Room, opener: int, call: Call, rule: Rule, sender: str) -> None
         seats.tell_chain_end(room, call, rule, sender)
     round_ = room.rounds.get(opener)
     if round_ is not None:
-        room.put_round(blocked(round_, call, rule))
-
-
-def explain(room: Room, round_: Round, call: Call, rule: Rule) -> None:
-    """Write down why a call comes to nothing, where `why` will look for it: in the round of its message."""
-    home = room.rounds.get(call.seq, round_)
-    room.put_round(noted(home, call.agent, call.seq, silenced(rule), rule))
-
-
-def noted(round_: Round, agent: ParticipantId, seq: int, duty: Duty, rule: Rule) -> Round:
-    note = Note(agent=agent, seq=seq, duty=duty, rule=rule)
-    if note in round_.notes:
-        return round_
-    kept = tuple(n for n in round_.notes if n.agent != agent or n.seq != seq)
-    return structs.replace(round_, notes=(*kept, note))
+        room.put_round(line.blocked(round_, call, rule))
 
 
 # --- handing the floor on ------------------------------------------------------------------------------
@@ -150,6 +103,7 @@ def advance(room: Room) -> None:
     """Hand the floor on until somebody has it or nothing is left to do."""
     while (round_ := current(room)) is not None:
         if holds_floor(room, round_):
+            speak_beside(room, round_)
             return
         step = next_step(room, round_)
         if step is Step.WAITS:
@@ -207,33 +161,43 @@ def seat_line(room: Room, round_: Round) -> Round:
     if not round_.line:
         return round_
     rest: list[Call] = []
+    keeping: set[ParticipantId] = set()
     free = seats.free_slots(room, round_)
     for call in round_.line:
         member = room.members.get(call.agent)
-        turn = room.turns.get(call.agent)
         if member is None:
             continue
         if member.cursor >= call.seq:
-            round_ = noted(round_, call.agent, call.seq, Duty.OBSERVES, Rule.SEEN)
-        elif turn is not None:
-            if not join_open_turn(room, call):
-                rest.append(call)
-        elif free > 0:
-            free -= 1
-            room.put_turn(seats.make(room, (call,), Duty.MUST, call.reason, round_=round_.opener))
-        else:
+            round_ = line.noted(round_, call.agent, call.seq, Duty.OBSERVES, Rule.SEEN)
+        elif line.join_open_turn(room, call):
+            continue
+        elif free < 1 and call.agent not in keeping:
             rest.append(call)
-            round_ = noted(round_, call.agent, call.seq, Duty.BLOCKED, Rule.CAP)
+            round_ = line.noted(round_, call.agent, call.seq, Duty.BLOCKED, Rule.CAP)
+        elif call.agent in room.turns:  # it still speaks: its place and its slot are kept for it
+            rest.append(call)
+            free -= call.agent not in keeping
+            keeping.add(call.agent)
+        else:
+            free -= 1
+            room.put_turn(made(room, round_, (call,)))
     return room.put_round(structs.replace(round_, line=tuple(rest)))
+
+
+def made(room: Room, round_: Round, calls: tuple[Call, ...]) -> Turn:
+    """A turn of the round for the agent that these call. It will read what queued messages want of the same agent,
+    and so answers to them too."""
+    turn = seats.make(room, calls, round_=round_.opener)
+    for later in later_calls(room, round_, turn.agent):
+        turn = turn.joined(later)
+    return turn
 
 
 def serve_forced(room: Room, round_: Round) -> Step:
     """Ready the first forced agent (in parallel: all that the round's message forced)."""
-    opener = round_.opener
-    waiting = [t for t in room.turns.values() if t.round == opener and t.state is TurnState.WAITING]
+    waiting = waiting_turns(room, round_)
     if not waiting and not round_.line:
         return Step.DONE
-    waiting.sort(key=lambda turn: turn.place)
     busy = [c.place for c in round_.line if (t := room.turns.get(c.agent)) and t.state is TurnState.RUNNING]
     if not waiting:
         return Step.WAITS if busy else Step.DONE
@@ -241,17 +205,40 @@ def serve_forced(room: Room, round_: Round) -> Step:
         return Step.WAITS
     together = speak_together(room, round_, waiting)
     for turn in together:
-        ready(room, structs.replace(turn, shared=True))
+        ready(room, structs.replace(turn, shared=not round_.asked))
     if not together:
         ready(room, waiting[0])
     return Step.MOVED
 
 
+def speak_beside(room: Room, round_: Round) -> None:
+    """parallel: a slot that came back goes at once to the next whom the round's message forced, while others still
+    speak. Whom agents forced waits for all of those."""
+    if room.settings.turn_order is not TurnOrder.PARALLEL:
+        return
+    while any(call.seq == round_.opener for call in round_.line):
+        round_ = seat_line(room, round_)
+        seated = speak_together(room, round_, waiting_turns(room, round_))
+        if not seated:
+            return
+        for turn in seated:
+            ready(room, turn)
+        round_ = room.rounds[round_.opener]
+
+
+def waiting_turns(room: Room, round_: Round) -> list[Turn]:
+    """The turns of a round that have their slot and not yet the floor, in order."""
+    opener = round_.opener
+    waiting = [t for t in room.turns.values() if t.round == opener and t.state is TurnState.WAITING]
+    return sorted(waiting, key=lambda turn: turn.place)
+
+
 def speak_together(room: Room, round_: Round, waiting: list[Turn]) -> list[Turn]:
-    """parallel: those the round's message forced begin at once; whoever gets a slot later comes by itself."""
-    if round_.asked or room.settings.turn_order is not TurnOrder.PARALLEL:
+    """parallel: those the round's message forced begin at once. The first of them share what they read; whoever gets
+    a slot later reads to the head. Who was interrupted goes on in its place."""
+    if room.settings.turn_order is not TurnOrder.PARALLEL:
         return []
-    return [turn for turn in waiting if any(call.seq == round_.opener for call in turn.calls)]
+    return [t for t in waiting if t.called_by(round_.opener) and not room.members[t.agent].cut]
 
 
 def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
@@ -266,10 +253,7 @@ def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
         return Step.WAITS
     if not poll.calls:
         return Step.DONE
-    duty = Duty.MUST if poll.reason in FORCING else Duty.MAY
-    turn = seats.make(room, poll.calls, duty, poll.reason, round_=round_.opener)
-    for later in later_calls(room, round_, turn.agent):
-        turn = turn.joined(later)
+    turn = made(room, round_, poll.calls)
     if poll.reason is Rule.ROUND_ROBIN:
         room.talk(pointer=turn.agent)
     elif poll.reason is Rule.REACT:
@@ -281,13 +265,14 @@ def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
 
 
 def later_calls(room: Room, round_: Round, agent: ParticipantId) -> list[Call]:
-    """Queued messages that force the agent: a turn that reads them answers them too."""
+    """Queued messages that force the agent and that it has not read."""
+    cursor = room.members[agent].cursor
     return [
         call
         for other in room.rounds.values()
         if other.state is RoundState.QUEUED and other.opener > round_.opener
         for call in other.line
-        if call.agent == agent
+        if call.agent == agent and call.seq > cursor
     ]
 
 
@@ -298,7 +283,7 @@ def ready(room: Room, turn: Turn) -> None:
     turn = seats.admit(room, turn, root=round_.root, not_before=cooled, patience=seats.patience(room, turn))
     for unpaid in calls:
         if unpaid not in turn.calls:
-            round_ = noted(round_, unpaid.agent, unpaid.seq, Duty.BLOCKED, Rule.CHAIN)
+            round_ = line.noted(round_, unpaid.agent, unpaid.seq, Duty.BLOCKED, Rule.CHAIN)
     if turn.agent not in round_.asked:
         round_ = structs.replace(round_, asked=(*round_.asked, turn.agent))
     if turn.state is TurnState.CANCELLED:
@@ -314,16 +299,16 @@ def refused(room: Room, round_: Round, turn: Turn) -> Round:
         sender = next((u.agent for u in round_.utterances if u.seq == newest.seq), None)
         name = room.draft.name(sender) if sender else "an agent"
         seats.tell_chain_end(room, newest, rule, name)
-        return blocked(round_, newest, rule)
-    return noted(round_, turn.agent, newest.seq, silenced(rule), rule)
+        return line.blocked(round_, newest, rule)
+    return line.noted(round_, turn.agent, newest.seq, silenced(rule), rule)
 
 
 def close(room: Room, round_: Round) -> None:
     """Nothing is left to do in it. What the slots did not reach is remembered for `/continue`."""
     for call in round_.line:
-        round_ = blocked(round_, call, Rule.CAP)
+        round_ = line.blocked(round_, call, Rule.CAP)
     for agent, seq in polls.unreached(room, round_):
-        round_ = noted(round_, agent, seq, Duty.BLOCKED, Rule.CAP)
+        round_ = line.noted(round_, agent, seq, Duty.BLOCKED, Rule.CAP)
     if leaves_nothing(room, round_):
         room.forget_round(round_.opener)
         return
@@ -372,8 +357,8 @@ def ended(room: Room, turn: Turn) -> None:
 def post_slot_left(room: Room, turn: Turn) -> bool:
     """Whether a post by tool in one's own turn still finds a slot."""
     round_ = room.rounds[turn.round]
-    unseated = sum(1 for call in round_.line if call.agent not in room.turns)
-    return seats.free_slots(room, round_) - unseated > 0
+    unseated = {call.agent for call in round_.line if call.agent not in room.turns}
+    return seats.free_slots(room, round_) - len(unseated) > 0
 
 
 def use_post_slot(room: Room, turn: Turn) -> None:
@@ -392,17 +377,20 @@ def force_first(room: Room, running: Round, calls: list[Call]) -> None:
     room.put_round(structs.replace(running, line=(*first, *running.line)))
 
 
-def withdraw(room: Room, seq: int) -> None:
-    """A message was deleted: what only it asked for is not asked any more."""
+def withdraw(room: Room, seq: int, before: int) -> None:
+    """A message was deleted: what only it asked for is not asked any more. `before` is the newest by a person that
+    stands before it."""
     seats.withdraw(room, seq)
     for round_ in list(room.rounds.values()):
-        line = tuple(call for call in round_.line if call.seq != seq)
+        if round_.shared_human == seq:
+            round_ = room.put_round(structs.replace(round_, shared_human=before))  # noqa: PLW2901
+        left = tuple(call for call in round_.line if call.seq != seq)
         block = tuple(call for call in round_.blocked if call.seq != seq)
         if round_.opener == seq:
-            done = RoundState.CLOSED if round_.state is RoundState.QUEUED and not line else round_.state
-            room.put_round(structs.replace(round_, polls=False, state=done, line=line, blocked=block))
-        elif line != round_.line or block != round_.blocked:
-            room.put_round(structs.replace(round_, line=line, blocked=block))
+            done = RoundState.CLOSED if round_.state is RoundState.QUEUED and not left else round_.state
+            room.put_round(structs.replace(round_, polls=False, state=done, line=left, blocked=block))
+        elif left != round_.line or block != round_.blocked:
+            room.put_round(structs.replace(round_, line=left, blocked=block))
 
 
 def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, states: frozenset[TurnState] = OPEN) -> None:
@@ -410,14 +398,14 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, states: frozense
     turn = room.turns.get(agent)
     if turn is not None and turn.state in states:
         seats.cancel(room, turn, rule)
-        explain(room, room.rounds[turn.round], turn.calls[-1], rule)
+        line.explain(room, room.rounds[turn.round], turn.calls[-1], rule)
     for opener, round_ in list(room.rounds.items()):
         dropped = [call for call in round_.line if call.agent == agent]
         if dropped:
-            line = tuple(call for call in round_.line if call.agent != agent)
-            room.put_round(structs.replace(round_, line=line))
+            left = tuple(call for call in round_.line if call.agent != agent)
+            room.put_round(structs.replace(round_, line=left))
         for call in dropped:
-            explain(room, room.rounds[opener], call, rule)
+            line.explain(room, room.rounds[opener], call, rule)
 
 
 def go_on(room: Room) -> bool:
@@ -432,6 +420,8 @@ def go_on(room: Room) -> bool:
             room.draft.put_root(brakes.continued(root, room.id, call.hop))
     state = RoundState.QUEUED if round_.state is RoundState.CLOSED else round_.state
     polls_on = round_.polls and state is RoundState.RUNNING
-    room.put_round(behind(structs.replace(round_, state=state, used=0, polls=polls_on, blocked=()), calls))
+    room.put_round(
+        line.behind(structs.replace(round_, state=state, used=0, polls=polls_on, blocked=()), calls)
+    )
     room.talk(stalled=0)
     return True

@@ -10,7 +10,7 @@ from moot.model.chain import Root
 from moot.model.ids import HostId, RootId, address
 from moot.model.participant import Kind
 from moot.model.round import Round
-from moot.model.turn import MOST_CALLS, MOVES_CURSOR, Call, Duty, Rule, Turn, TurnState
+from moot.model.turn import MOST_CALLS, MOVES_CURSOR, Call, Duty, Rule, Turn, TurnState, made_by
 from moot.rules import brakes
 from moot.rules.draft import Notice, Room
 
@@ -32,19 +32,33 @@ class Cause(Struct, frozen=True, gc=False):
 
 
 def cause(room: Room, turn: Turn, hi: int, last_human: int) -> Cause:
-    """The newest human message of the interval, unless agents' later messages gave rise to the turn."""
+    """The newest human message of the interval, unless an agent's message gave rise to the turn."""
     lo = room.members[turn.agent].cursor
+    read = [call for call in turn.calls if lo < call.seq <= hi]
+    asked = next((call for call in read if call.reason is Rule.ASK), None)
+    if asked is not None:
+        return Cause(seq=asked.seq, root=asked.root, hop=asked.hop, depth=asked.depth, human=asked.human)
     human = last_human if lo < last_human <= hi else 0
-    called = [
-        call for call in turn.calls if not call.human and lo < call.seq <= hi and pays(room, turn, call)
-    ]
-    if called and (not human or turn.reason is Rule.REACT or max(c.seq for c in called) > human):
+    called = [call for call in read if not call.human and pays(room, turn, call)]
+    if called and (not human or _answers_an_agent(turn, read, called, human)):
         best = max(called, key=lambda call: (call.hop, call.seq))
         return Cause(seq=best.seq, root=best.root, hop=best.hop, depth=best.depth, human=False)
     if human:
         return Cause(seq=human, root=RootId(address(room.id, human)), hop=0, depth=1, human=True)
-    newest = turn.calls[-1]
+    newest = read[-1] if read else turn.calls[-1]
     return Cause(seq=newest.seq, root=newest.root, hop=newest.hop, depth=newest.depth, human=newest.human)
+
+
+def _answers_an_agent(turn: Turn, read: list[Call], called: list[Call], human: int) -> bool:
+    """Whether a turn that agents and a person call answers the agents. One that a person forced answers the person,
+    but for a reaction to what was said after."""
+    if turn.reason is Rule.REACT:
+        return True
+    if any(call.reason is Rule.REACT for call in read):
+        return any(call.seq > human for call in called if call.reason is Rule.REACT)
+    if any(call.human and call.obliges and call.reason is not Rule.ROUND_ROBIN for call in read):
+        return False
+    return max(call.seq for call in called) > human
 
 
 def pays(room: Room, turn: Turn, call: Call) -> bool:
@@ -70,8 +84,9 @@ def unpaid(room: Room, turn: Turn, root: RootId) -> dict[Call, Rule]:
     return stops
 
 
-def make(room: Room, calls: tuple[Call, ...], duty: Duty, reason: Rule, *, round_: int = 0) -> Turn:
+def make(room: Room, calls: tuple[Call, ...], *, round_: int = 0) -> Turn:
     """A new turn, waiting."""
+    duty, reason = made_by(calls)
     return Turn(
         id=room.draft.at.turn_id(),
         agent=calls[0].agent,
@@ -103,7 +118,8 @@ def admit(room: Room, turn: Turn, *, root: RootId, not_before: float, patience: 
     stops = unpaid(room, turn, root)
     if len(stops) == len(turn.calls):
         return cancel(room, turn, next(reversed(stops.values())))
-    turn = structs.replace(turn, calls=tuple(call for call in turn.calls if call not in stops))
+    if stops:
+        turn = turn.called_only_by(tuple(call for call in turn.calls if call not in stops))
     why = cause(room, turn, room.conversation.head, room.conversation.last_human)
     stop = stopped_by(room, turn, why)
     if stop is not None:
@@ -151,7 +167,7 @@ def owe(room: Room, turn: Turn) -> Turn:
 
 def cancel(room: Room, turn: Turn, rule: Rule) -> Turn:
     """End the turn unspoken. Its interval and slot come back; a chain pays only for turns that ran."""
-    told = turn.state is not TurnState.WAITING
+    told = turn.state is not TurnState.WAITING or turn.reason is Rule.ASK
     if not turn.started_at:
         for root_id in turn.charged:
             root = room.draft.root(root_id)
@@ -246,13 +262,14 @@ def end(room: Room, turn: Turn, state: TurnState, *, rule: Rule | None = None, e
 
 
 def withdraw(room: Room, seq: int) -> None:
-    """A message was deleted: turns owed only by it are cancelled. One that has forgotten calls may be owed by those."""
-    for turn in list(room.turns.values()):
+    """A message was deleted: turns owed only by it are cancelled, and a must that only it made is none any more.
+    One that has forgotten calls may be owed by those."""
+    for turn in [*room.turns.values(), *room.asks.values()]:
         left = tuple(call for call in turn.calls if call.seq != seq)
         if len(left) == len(turn.calls) or len(turn.calls) >= MOST_CALLS:
             continue
         if left:
-            room.join_turn(structs.replace(turn, calls=left))
+            room.join_turn(turn.called_only_by(left))
         else:
             cancel(room, turn, Rule.DELETED)
 

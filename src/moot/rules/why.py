@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from moot.model.answer import Delivery
-from moot.model.conversation import HYBRID
+from moot.model.conversation import HYBRID, MENTION_ONLY
 from moot.model.ids import ParticipantId
 from moot.model.message import Message, Part, Plan
 from moot.model.participant import TAKES_TURNS, Participant
 from moot.model.round import Round
 from moot.model.turn import (
-    FORCING,
     MAY,
+    MOST_CALLS,
     MOVES_CURSOR,
     MUST,
     OPEN,
@@ -28,8 +28,46 @@ from moot.model.turn import (
     silenced,
 )
 from moot.rules.draft import Room
-from moot.rules.reasons import REASONS
 from moot.rules.roster import Roster
+
+REASONS: dict[Rule, str] = {
+    Rule.MENTION: "was mentioned",
+    Rule.FORCE: "was asked by name",
+    Rule.DIRECT: "is the one addressed in this conversation",
+    Rule.POLL: "is asked in its place and free to pass",
+    Rule.REACT: "is asked once more, because others spoke after it",
+    Rule.ROUND_ROBIN: "is next in the rotation",
+    Rule.TASK: "works on the task",
+    Rule.ASK: "was asked a question that wants an answer",
+    Rule.STRATEGY: "is not asked by this kind of message here",
+    Rule.SEEN: "had already read it in an earlier turn",
+    Rule.REST: "keeps passing and sits this round out",
+    Rule.CAP: "found no slot left in this round",
+    Rule.DEPTH: "would answer an answer to an answer: the round's depth is used up",
+    Rule.CHAIN: "is beyond the limit of this chain of agent turns",
+    Rule.COOLDOWN: "spoke a moment ago",
+    Rule.LINK: "is not linked",
+    Rule.PAIR_LIMIT: "gets too many messages from this sender",
+    Rule.BUDGET: "has used up its turns of this hour",
+    Rule.NO_PROGRESS: "is part of an exchange that made no progress",
+    Rule.PAUSED: "is paused",
+    Rule.AWAY: "is away",
+    Rule.SELF: "wrote it",
+    Rule.DELETED: "is no longer asked: the message was deleted",
+}
+
+
+def reason(duty: Duty, rule: Rule) -> str:
+    """The words for a part: what follows the agent's name."""
+    return AWAITED if rule is Rule.ASK and duty is Duty.OBSERVES else REASONS[rule]
+
+
+AWAITED = "waited for it, as the answer to its question"
+HELD = {
+    True: "and spoke here a moment ago: it is asked when its cooldown is over",
+    False: "and hears of it later: messages from this sender come in quick succession",
+}
+"""What holds a message back, in a group and between two agents."""
 
 STATES: dict[TurnState, str] = {
     TurnState.WAITING: "queued",
@@ -53,7 +91,7 @@ def plan(
     in_rounds, turns, slots = room.takes_rounds, room.turns, cap
     for call in calls:
         agent = call.agent
-        duty, rule = MUST if in_rounds or call.human else MAY, call.reason
+        duty, rule = MUST if in_rounds or call.obliges else MAY, call.reason
         if agent in blocks:
             duty, rule = Duty.BLOCKED, blocks[agent]
         elif in_rounds and (agent not in turns or turns[agent].state not in UNCLAIMED):
@@ -82,10 +120,12 @@ NOT_ASKED = (Duty.OBSERVES, Rule.STRATEGY)
 
 def _others(room: Room, author: Participant) -> tuple[Duty, Rule]:
     """What holds for agents the message does not call."""
-    polls = room.takes_rounds and room.settings.reply_strategy is HYBRID
-    if not polls or author.kind in TAKES_TURNS:
+    strategy = room.settings.reply_strategy
+    if not room.takes_rounds or author.kind in TAKES_TURNS or strategy is MENTION_ONLY:
         return NOT_ASKED
-    return POLLED if room.here() else ALL_AWAY
+    if not room.here():
+        return ALL_AWAY
+    return POLLED if strategy is HYBRID else NOT_ASKED
 
 
 def standing(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, Rule]:
@@ -117,7 +157,10 @@ class Scene(Struct, frozen=True, gc=False):
 
 
 def scene(room: Room, message: Message) -> Scene:
-    return Scene(room.roster, room.turns.copy(), room.rounds.get(message.round), room.now)
+    turns = room.turns.copy()
+    if room.asks and (asked := next(reversed(room.asks.values()))).called_by(message.seq):
+        turns[asked.agent] = asked
+    return Scene(room.roster, turns, room.rounds.get(message.round), room.now)
 
 
 def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
@@ -127,14 +170,29 @@ def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
     parts.update({note.agent: (note.duty, note.rule) for note in notes if note.seq == message.seq})
     here = at.roster.here(at.now)
     told: list[Delivery] = []
-    for agent, who in at.roster.agents.items():
-        if agent == message.author:
-            continue
+    for agent in _in_speaking_order(message, at):
+        who = at.roster.agents[agent]
         part = parts.get(agent, message.plan.others)
         duty, state, rule, delayed = _with_turn(message.seq, part, at.turns.get(agent), at.now)
         reach = "live" if agent in here else who.reachable(at.now).value
-        told.append(Delivery(who.name, duty, state, rule, REASONS[rule], reach, delayed))
+        words = reason(duty, rule)
+        words = words if not delayed else f"{words}, {HELD[at.round is not None]}"
+        told.append(Delivery(who.name, duty, state, rule, words, reach, delayed))
     return tuple(told)
+
+
+def _in_speaking_order(message: Message, at: Scene) -> list[ParticipantId]:
+    """Those who have a turn that reads the message in the order of their turns, then those it calls, then the rest."""
+    named = {part.agent: n for n, part in enumerate(message.plan.parts)}
+    last = len(named)
+
+    def place(agent: ParticipantId) -> tuple[bool, int, int, int]:
+        turn = at.turns.get(agent)
+        if turn is None or turn.state is TurnState.OWED or not turn.called_by(message.seq):
+            return True, 0, 0, named.get(agent, last)
+        return False, turn.round, turn.place, turn.id
+
+    return sorted([agent for agent in at.roster.agents if agent != message.author], key=place)
 
 
 def _with_turn(
@@ -144,14 +202,24 @@ def _with_turn(
     duty, rule = part
     if duty is Duty.BLOCKED:
         return duty, "blocked", rule, 0
-    if turn is None or not covers(turn, seq):
+    if turn is None:
         return duty, "queued", rule, 0
+    if not covers(turn, seq):
+        return duty, "queued", rule, _held_ms(turn, seq, now)
     if turn.called_by(seq):
         duty = turn.duty
         if turn.reason is Rule.ROUND_ROBIN or turn.reason is Rule.POLL:
             rule = turn.reason
-    delayed = max(0, round((turn.due - now) * 1000)) if turn.state is TurnState.HELD else 0
-    return duty, STATES[turn.state], rule, delayed
+    return duty, STATES[turn.state], rule, _held_ms(turn, seq, now)
+
+
+def _held_ms(turn: Turn, seq: int, now: float) -> int:
+    """For how long a message is held: by its pair's limit, also where an earlier turn will carry it along; where it
+    has none, as long as the turn itself (cooldown)."""
+    due = next((call.due for call in turn.calls if call.seq == seq), 0.0)
+    if not due and turn.state is TurnState.HELD:
+        due = turn.due
+    return max(0, round((due - now) * 1000))
 
 
 def final(
@@ -163,20 +231,32 @@ def final(
     if turn is None or agent == message.author:
         return duty, rule
     call = next((call for call in turn.calls if call.seq == message.seq), None)
-    if call is None or turn.interrupted:
-        return duty, rule
-    if turn.state is TurnState.CANCELLED:
+    if turn.state is TurnState.CANCELLED and not (turn.interrupted and turn.rule is Rule.FORCE):
         untold = turn.rule if noted(message, round_, agent) is None else None
         return (duty, rule) if untold is None else (silenced(untold), untold)
-    must = turn.duty is Duty.MUST and (call.reason in FORCING or call.human)
-    return (Duty.MUST if must and call.reason is not Rule.POLL else Duty.MAY), call.reason
+    if call is None:
+        return merely_read(message, round_, turn)
+    return (Duty.MUST if call.obliges else Duty.MAY), call.reason
+
+
+def merely_read(message: Message, round_: Round | None, turn: Turn) -> tuple[Duty, Rule]:
+    """The part of an agent that read a message in a turn which others called. What kept it from being asked is still
+    why it was not; one that would have been asked, or was next in the rotation, had seen it by then."""
+    duty, rule = standing(message, round_, turn.agent)
+    covered = duty in (MUST, MAY) or (rule is Rule.STRATEGY and turn.reason is Rule.ROUND_ROBIN)
+    return (Duty.OBSERVES, Rule.SEEN) if covered else (duty, rule)
+
+
+def _forgot(turn: Turn, seq: int) -> bool:
+    """Whether a message called a turn that was called too often to remember all, and that never began."""
+    return len(turn.calls) >= MOST_CALLS and not turn.started_at and seq < turn.calls[0].seq
 
 
 def turn_about(message: Message, turns: Sequence[Turn], agent: ParticipantId) -> Turn | None:
     """The turn in which an agent read, reads or will read a message; one it was called by comes first."""
     seq = message.seq
     mine = [turn for turn in turns if turn.agent == agent and turn.conversation == message.conversation]
-    called = [turn for turn in mine if any(call.seq == seq for call in turn.calls)]
+    called = [turn for turn in mine if any(call.seq == seq for call in turn.calls) or _forgot(turn, seq)]
     read = [turn for turn in mine if turn.state in MOVES_CURSOR and turn.lo < seq <= turn.hi]
     answering = [turn for turn in called if turn in read or turn.state in OPEN]
     best = answering or read or [turn for turn in called if turn.state is TurnState.CANCELLED]

@@ -4,6 +4,8 @@ A batch loads the scopes of all its commands at once; from then on the desk is t
 folded into it, so the next command in the batch sees it; at the end the dirty rows are written once.
 """
 
+from collections.abc import Set
+
 from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
@@ -18,7 +20,11 @@ from moot.rules.roster import Roster
 
 NOBODY: dict[ParticipantId, Member] = {}
 NO_TURNS: dict[ParticipantId, Turn] = {}
+NO_ASKS: dict[TurnId, Turn] = {}
 NO_ROUNDS: dict[int, Round] = {}
+NO_MESSAGES: Set[int] = frozenset()
+MOST_BY_PEOPLE = 16
+"""So many of the newest standing messages by people are loaded: one batch deletes no more of them in a row."""
 
 
 class Dirty:
@@ -93,6 +99,8 @@ class Desk:
         """Names and keys of conversations that are not archived, and ids of all."""
         self.members_of: dict[ConversationId, dict[ParticipantId, Member]] = {}
         self.turns_of: dict[ConversationId, dict[ParticipantId, Turn]] = {}
+        self.asks_of: dict[ConversationId, dict[TurnId, Turn]] = {}
+        """Questions that wait for their turn behind another one, oldest first."""
         self.rounds_of: dict[ConversationId, dict[int, Round]] = {}
         self.turns_by_id: dict[TurnId, Turn] = {}
         self.participants: dict[ParticipantId, Participant] = {}
@@ -103,6 +111,8 @@ class Desk:
         self.pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
         self.quotas: dict[ParticipantId, Quota] = {}
         self.messages: dict[tuple[ConversationId, int], Message] = {}
+        self.by_people: dict[ConversationId, set[int]] = {}
+        """Where somebody asked for it: which of the newest messages are by people and were not deleted."""
         self.keys: dict[tuple[ParticipantId, str], Message] = {}
         self.hosts_by_id: dict[HostId, Host] = {}
         self.tokens: dict[TokenId, Token] = {}
@@ -128,7 +138,11 @@ class Desk:
     def add_turn(self, turn: Turn) -> None:
         self.turns_by_id[turn.id] = turn
         open_ones = self.turns_of.setdefault(turn.conversation, {})
-        if turn.state in OPEN:
+        if turn.conversation in self.asks_of:
+            self.asks_of[turn.conversation].pop(turn.id, None)
+        if turn.is_queued_ask:
+            self.asks_of.setdefault(turn.conversation, {})[turn.id] = turn
+        elif turn.state in OPEN:
             open_ones[turn.agent] = turn
         elif turn.agent in open_ones and open_ones[turn.agent].id == turn.id:
             del open_ones[turn.agent]
@@ -147,6 +161,9 @@ class Desk:
 
     def turns(self, conversation: ConversationId) -> dict[ParticipantId, Turn]:
         return self.turns_of.get(conversation, NO_TURNS)
+
+    def asks(self, conversation: ConversationId) -> dict[TurnId, Turn]:
+        return self.asks_of.get(conversation, NO_ASKS)
 
     def rounds(self, conversation: ConversationId) -> dict[int, Round]:
         return self.rounds_of.get(conversation, NO_ROUNDS)
@@ -189,6 +206,9 @@ class Desk:
 
     def message(self, conversation: ConversationId, seq: int) -> Message | None:
         return self.messages.get((conversation, seq))
+
+    def said_by_people(self, conversation: ConversationId) -> Set[int]:
+        return self.by_people.get(conversation, NO_MESSAGES)
 
     def replay(self, author: ParticipantId, key: str) -> Message | None:
         return self.keys.get((author, key))

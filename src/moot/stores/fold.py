@@ -36,6 +36,7 @@ from moot.model.change import (
     TalkIn,
 )
 from moot.model.ids import HostId
+from moot.model.participant import HUMAN
 from moot.stores.desk import Desk, Dirty
 
 
@@ -71,7 +72,7 @@ def _drop_conversation(desk: Desk, change: DropConversation, dirty: Dirty) -> No
     for ref in (gone, *((conversation.name, conversation.key) if conversation else ())):
         if desk.refs.get(ref) == gone:
             del desk.refs[ref]
-    for by_conversation in (desk.members_of, desk.turns_of, desk.rounds_of, desk.rosters):
+    for by_conversation in (desk.members_of, desk.turns_of, desk.asks_of, desk.rounds_of, desk.rosters):
         by_conversation.pop(gone, None)
     dirty.messages = [m for m in dirty.messages if m.conversation != gone]
     dirty.summaries = [s for s in dirty.summaries if s.conversation != gone]
@@ -87,6 +88,8 @@ def _drop_conversation(desk: Desk, change: DropConversation, dirty: Dirty) -> No
 def _append_message(desk: Desk, change: AppendMessage, dirty: Dirty) -> None:
     message = change.message
     desk.messages[message.conversation, message.seq] = message
+    if desk.by_people and message.kind is HUMAN and message.conversation in desk.by_people:
+        desk.by_people[message.conversation].add(message.seq)
     if message.key:
         desk.keys[message.author, message.key] = message
     dirty.messages.append(message)
@@ -95,6 +98,8 @@ def _append_message(desk: Desk, change: AppendMessage, dirty: Dirty) -> None:
 def _revise_message(desk: Desk, change: ReviseMessage, dirty: Dirty) -> None:
     message = change.message
     desk.messages[message.conversation, message.seq] = message
+    if message.is_deleted and message.conversation in desk.by_people:
+        desk.by_people[message.conversation].discard(message.seq)
     dirty.revisions.append((message, change.revision))
 
 

@@ -23,7 +23,7 @@ from moot.model.round import Round, RoundState
 from moot.model.token import Token, TokenId
 from moot.model.turn import MOVES_CURSOR, OPEN, Turn, TurnState
 from moot.ports import Page, Scope, Verb
-from moot.stores.desk import Desk, Dirty, chains_of
+from moot.stores.desk import MOST_BY_PEOPLE, Desk, Dirty, chains_of
 from moot.stores.matching import matches
 from moot.stores.runner import Job, Source, run_jobs
 
@@ -85,6 +85,8 @@ class MemoryEngine:
             for where, seq in scope.messages:
                 if (message := self._message(where, seq)) is not None:
                     desk.messages[where, seq] = message
+            for where, seq in scope.people_before:
+                desk.by_people[where] = self._by_people(where, seq)
             if scope.key is not None and (at := shelf.keys.get(scope.key)) is not None:
                 found = self._message(*at)
                 if found is not None:
@@ -175,6 +177,11 @@ class MemoryEngine:
     def _message(self, where: ConversationId, seq: int) -> Message | None:
         messages = self.shelf.messages.get(where, [])
         return messages[seq - 1] if 0 < seq <= len(messages) else None
+
+    def _by_people(self, where: ConversationId, below: int) -> set[int]:
+        said = self.shelf.messages.get(where, [])[: max(below - 1, 0)]
+        standing = [m.seq for m in said if m.kind is Kind.HUMAN and not m.is_deleted]
+        return set(standing[-MOST_BY_PEOPLE:])
 
     # --- writing ---------------------------------------------------------------------------------------
 

@@ -78,6 +78,7 @@ class KeptDesk(Desk):
         if dirty.hosts or dirty.dropped_hosts or dirty.dropped_conversations:
             return False
         self.messages.clear()
+        self.by_people.clear()
         self.keys.clear()
         self.tokens.clear()
         self.bookmarks.clear()
@@ -122,6 +123,8 @@ class KeptDesk(Desk):
         for ref in (where, conversation.name, conversation.key):
             if self.refs.get(ref) == where:
                 del self.refs[ref]
+        for asked in self.asks_of.pop(where, {}):
+            self.turns_by_id.pop(asked, None)
         for turn in self.turns_of.pop(where, {}).values():
             self.turns_by_id.pop(turn.id, None)
             if self._running.get(turn.agent, {}).pop(turn.id, None) is not None:

@@ -88,6 +88,12 @@ ON p.sender = w.key AND p.receiver = o.value;
 SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN json_each(w.value) o CROSS JOIN message_shape m
 ON m.conversation = w.key AND m.seq = o.value;
 
+-- name: by_people_before
+-- The newest messages by people in a conversation below a seq that were not deleted.
+SELECT seq FROM messages
+WHERE conversation = ?1 AND seq < ?2 AND kind = 'human' AND coalesce(metadata ->> '$.deleted', 0) = 0
+ORDER BY seq DESC LIMIT ?3;
+
 -- name: messages_by_key
 -- Messages by {author: [idempotency key, …]}.
 SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN json_each(w.value) o CROSS JOIN message_shape m

@@ -1,0 +1,41 @@
+"""Give up: whoever asked waits no longer, so the answer will call it as any other message does.
+
+Above: hub/asking.py, when a program stops waiting before its time. Without this an answer that comes after all would
+wake nobody until the time that was set is over.
+"""
+
+from msgspec import Struct, structs
+
+from moot.flow import look
+from moot.model.change import Decision
+from moot.model.ids import ConversationId
+from moot.model.moment import Moment
+from moot.model.turn import Turn
+from moot.ports import Scope
+from moot.rules.draft import Draft, Room, Seen
+
+
+class GiveUp(Struct, frozen=True, gc=False):
+    conversation: ConversationId
+    seq: int
+    """The question."""
+
+
+def scope(command: GiveUp) -> Scope:
+    return Scope(conversations=(command.conversation,))
+
+
+def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
+    if seen.conversation(command.conversation) is None:
+        return Decision([], None)
+    draft = Draft(seen, at)
+    room = draft.room(look.conversation(seen, command.conversation))
+    for turn in (*room.turns.values(), *room.asks.values()):
+        if turn.question is not None and turn.question.seq == command.seq:
+            _unawaited(room, turn, command.seq)
+    return Decision(draft.changes(), None)
+
+
+def _unawaited(room: Room, turn: Turn, seq: int) -> None:
+    calls = tuple(structs.replace(call, awaited=0.0) if call.seq == seq else call for call in turn.calls)
+    room.join_turn(structs.replace(turn, calls=calls))

@@ -1,0 +1,146 @@
+"""Asking inside a home: answers find their question, the asker is not asked back, and time is the clock's."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot import Hub, agent
+from moot.errors import Passed, TimedOut, TurnFailed
+from moot.testing import ManualClock
+
+pytestmark = pytest.mark.req("K-13")
+START = 1_800_000_000.0
+
+
+@agent("calc")
+async def calc(turn: Any) -> str:
+    return f"{turn.text} = {eval(turn.text)}"
+
+
+def asker(heard: list[str]) -> Any:
+    @agent("asker")
+    async def ask(turn: Any) -> str:
+        heard.append(turn.text)
+        answers = await asyncio.gather(*(turn.hub.ask("calc", f"{n}*{n}", timeout=20) for n in (2, 3)))
+        return "; ".join(answer.text for answer in answers)
+
+    return ask
+
+
+async def test_five_questions_at_once_have_five_answers(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[calc]) as hub:
+        answers = await asyncio.gather(*(hub.ask("calc", f"{n}+1", timeout=20) for n in range(5)))
+        assert [answer.text for answer in answers] == [f"{n}+1 = {n + 1}" for n in range(5)]
+        assert [turn.reason for turn in await hub.turns(agent="calc")] == ["ask"] * 5
+
+
+async def test_who_awaits_an_answer_gets_no_turn_for_it(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Hub.open(tmp_path, agents=[calc, asker(heard)]) as hub:
+        assert (await hub.ask("asker", "please", timeout=20)).text == "2*2 = 4; 3*3 = 9"
+        await hub.settled(timeout=10)
+        assert heard == ["please"]
+        assert [turn.state for turn in await hub.turns(agent="asker")] == ["said"]
+        pair = (await hub.turns(agent="calc"))[0].conversation
+        answer = (await hub.messages(pair))[-1]
+        [part] = [part for part in (await hub.why(answer.id)).agents if part.agent == "asker"]
+        assert (part.duty, part.rule) == ("observes", "ask")
+        assert part.reason == "asker waited for it, as the answer to its question"
+
+
+async def test_the_time_out_is_the_clocks(tmp_path: Path) -> None:
+    clock, begun = ManualClock(start=START), asyncio.Event()
+
+    @agent("slow")
+    async def slow(turn: Any) -> str:
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    async with Hub.open(tmp_path, agents=[slow], clock=clock) as hub:
+        asking = asyncio.create_task(hub.ask("slow", "well?", timeout=3600))
+        await asyncio.wait_for(begun.wait(), 10)
+        await clock.advance(10)
+        assert not asking.done()
+        clock.set(START + 3601)
+        with pytest.raises(TimedOut, match="slow did not answer in time"):
+            await asyncio.wait_for(asking, 10)
+
+
+async def test_who_gives_up_is_called_by_the_answer_after_all(tmp_path: Path) -> None:
+    begun, go = asyncio.Event(), asyncio.Event()
+    heard: list[str] = []
+
+    @agent("slow")
+    async def slow(turn: Any) -> str:
+        begun.set()
+        await go.wait()
+        return "at last"
+
+    @agent("hasty")
+    async def hasty(turn: Any) -> str:
+        heard.append(turn.text)
+        if len(heard) == 1:
+            asking = asyncio.create_task(turn.hub.ask("slow", "well?", timeout=3600))
+            await begun.wait()
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            go.set()
+        return "[PASS]"
+
+    async with Hub.open(tmp_path, agents=[slow, hasty]) as hub:
+        with pytest.raises(Passed):
+            await hub.ask("hasty", "go", timeout=20)
+        await hub.settled(timeout=10)
+        assert heard == ["go", "at last"]
+
+
+async def test_an_interrupted_question_is_answered_once_it_goes_on(tmp_path: Path) -> None:
+    begun, seen = asyncio.Event(), []
+
+    @agent("arya")
+    async def arya(turn: Any) -> str:
+        seen.append([message.text for message in turn.new])
+        if len(seen) == 1:
+            begun.set()
+            await asyncio.Event().wait()
+        return "bonjour"
+
+    async with Hub.open(tmp_path, agents=[arya]) as hub:
+        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
+        await asyncio.wait_for(begun.wait(), 10)
+        pair = await hub.conversations.implicit(["arya"])
+        await hub.post(pair.id, "in French", interrupt=True)
+        assert (await asyncio.wait_for(asking, 10)).text == "bonjour"
+        assert seen == [["greet"], ["greet", "in French"]]
+
+
+async def test_a_question_stopped_for_good_is_told(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+
+    @agent("arya")
+    async def arya(turn: Any) -> str:
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    async with Hub.open(tmp_path, agents=[arya]) as hub:
+        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
+        await asyncio.wait_for(begun.wait(), 10)
+        pair = await hub.conversations.implicit(["arya"])
+        await hub.conversations.stop(pair.id)
+        with pytest.raises(TurnFailed, match="it was interrupted"):
+            await asyncio.wait_for(asking, 10)
+
+
+async def test_questions_to_an_absent_agent_do_not_keep_a_conversation_from_settling(tmp_path: Path) -> None:
+    (tmp_path / "moot.toml").write_text('[[agents]]\nname = "away"\nbrain = "external"\n')
+    async with Hub.open(tmp_path) as hub:
+        outcomes = await asyncio.gather(
+            *(hub.ask("away", str(n), timeout=0.2) for n in range(3)), return_exceptions=True
+        )
+        assert [type(outcome) for outcome in outcomes] == [TimedOut] * 3
+        await hub.settled(timeout=5)
+        assert sorted(turn.state for turn in await hub.turns(agent="away")) == ["owed", "waiting", "waiting"]
