@@ -44,7 +44,7 @@ class MootError(Exception):
     """Something Moot will not or cannot do; as it stands, a fault inside Moot itself."""
 
     code: ClassVar[str] = "E000"
-    name: ClassVar[str] = "error"
+    name: str = "error"
     retryable: ClassVar[bool] = False
 
     def __init__(
@@ -85,10 +85,16 @@ class Mistake(MootError):
 
 
 class NotFound(Mistake):
-    """Nothing goes by that name or id."""
+    """Nothing goes by that name or id. The name says what: `agent_not_found`, `conversation_not_found` and so on."""
 
     code = "E201"
     name = "not_found"
+
+    def __init__(self, title: str, *, what: str = "", **more: Any) -> None:
+        super().__init__(title, **more)
+        self.what = what
+        """What was looked for, where callers may want to tell it apart: an agent, conversation, message or turn."""
+        self.name = f"{what}_{NotFound.name}" if what else NotFound.name
 
 
 class BadName(Mistake):

@@ -272,6 +272,8 @@ class Because(Shape, frozen=True):
     reason: str
     state: str
     turn: str | None
+    error: str | None = None
+    """What went wrong, where its turn failed or expired."""
 
     def __str__(self) -> str:
         return f"{self.agent}: {self.duty}, {self.state} ({self.rule}): {self.reason}"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from moot import Hub
+from moot.client.line import error_from
 from moot.errors import BadName, BadText, BadValue, NotFound
 
 
@@ -55,7 +56,28 @@ async def test_who_asks_for_an_agent_is_not_told_of_conversations(tmp_path: Path
             await hub.send("", "hello")
         for raised in (found_by_the_hub, found_by_a_verb, without_a_name):
             assert "gendarmes" not in repr(raised.value.to_dict())
-            assert "is_agent" not in raised.value.facts
+            assert "what" not in raised.value.facts
+
+
+async def test_the_name_of_an_error_says_what_was_not_found_here_and_elsewhere(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await hub.conversations.create("room")
+        for attempt, name in (
+            (hub.send("gendri", "hello"), "agent_not_found"),
+            (hub.agents.get("gendri"), "agent_not_found"),
+            (hub.conversations.create("other", participants=["gendri"]), "agent_not_found"),
+            (hub.post("nowhere", "hello"), "conversation_not_found"),
+            (hub.conversations.get("nowhere"), "conversation_not_found"),
+            (hub.message("room:7"), "message_not_found"),
+            (hub.turn("7"), "turn_not_found"),
+        ):
+            with pytest.raises(NotFound) as raised:
+                await attempt
+            told = raised.value.to_dict()
+            assert (told["code"], told["name"]) == ("E201", name)
+            again = error_from(told)
+            assert isinstance(again, NotFound)
+            assert again.to_dict() == told
 
 
 async def test_a_preview_is_refused_as_the_post_would_be(tmp_path: Path) -> None:

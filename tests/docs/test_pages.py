@@ -89,6 +89,8 @@ def test_the_commands_of_the_tutorial_work_in_this_order(tmp_path: Path) -> None
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, f"{line}\n{done.stderr}"
         assert done.stdout.strip() or "--unread" in words, line
+        if words[0] == "why" and len(words) > 1:  # of a message that asks somebody, not of a notice
+            assert "  you, " in done.stdout.splitlines()[0], done.stdout
 
 
 def test_the_page_on_search_names_every_operator_and_value() -> None:

@@ -285,6 +285,8 @@ async def _people_come_and_go(stage: Stage, hub: Hub) -> None:
     await hub.agents.create("olly")
     await hub.agents.pause("olly")
     await hub.send("olly", "nobody is asked this")
+    await hub.agents.create("ygritte")
+    await hub.agents.remove("ygritte")
     for name in ("arya", "bert"):
         token = await hub.agents.issue_token(name, scopes=["read", "post"])
         await hub.agents.bearer(token.token)

@@ -1,9 +1,12 @@
-"""What to say of a message for a coding CLI that nobody wakes: it waits, since when, and what would wake it."""
+"""What to say of a message for somebody who is away: it waits, since when, and what would bring them back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
+
+from moot.cli.opening import can_run
 
 if TYPE_CHECKING:
     from moot import shapes
@@ -12,6 +15,22 @@ if TYPE_CHECKING:
 WAKEABLE: Final = ("claude", "codex")
 """Clients whose hooks Moot knows."""
 UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
+
+
+async def to_bring_back(hub: Hub, agents: Sequence[shapes.Agent]) -> str:
+    """The command that brings those who are away back, as far as one can; empty where none does.
+
+    Moot starts the agents of moot.toml. A coding CLI is woken by its hooks; a program that hosts agents, or speaks for
+    one, is somebody else's to start.
+    """
+    rows = {row.name for row in hub.settings.agents if can_run(row)}
+    here = [agent.name for agent in agents if not rows.isdisjoint((agent.name, *agent.aliases))]
+    if here:
+        return f"moot agent start {' '.join(here)}"
+    outside = {agent.name for agent in agents if agent.kind == "external"}
+    came = {each.client for each in await hub.agents.arrivals() if each.name in outside} if outside else set()
+    clients = [client for client in WAKEABLE if client in came]
+    return f"moot mcp install --wake {' '.join(clients)}" if clients else ""
 
 
 async def unwoken(hub: Hub, why: shapes.Why) -> list[str]:

@@ -178,10 +178,9 @@ class Demo:
             where = await self._fresh(hub)
             self._introduce(where)
             talk = Talk(hub, where, self._view(hub, where))
-            async with talk.following():
-                dialogue = Dialogue(
-                    self._session, talk, "0 model calls" if self.brain == DEMO_BRAIN else "a fake model"
-                )
+            note = "0 model calls" if self.brain == DEMO_BRAIN else "a fake model"
+            dialogue = Dialogue(self._session, talk, note)
+            async with talk.following(), dialogue.keyboard():
                 done = await self._open(hub, dialogue)
                 if self._session.json:
                     await self._answer(hub, where, done)

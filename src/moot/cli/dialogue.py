@@ -1,23 +1,31 @@
-"""The chat loop: preview, prompt, slash commands, words. The same in `chat` and in `demo`."""
+"""The chat loop: preview, prompt, slash commands, words. The same in `chat` and in `demo`.
+
+At a terminal the person may type while others speak: what is said is posted at once, and how it ended is told when it
+has. Lines that come through a pipe wait for each other.
+"""
 
 import asyncio
-import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import click
 
 from moot.cli import why
 from moot.cli.brakes import warn
 from moot.cli.failures import text as error_text
-from moot.cli.keyboard import left_as_found, line_so_far, typed
+from moot.cli.keyboard import Keyboard, piped_line
 from moot.cli.screen import Screen, safe
 from moot.cli.session import Session
 from moot.cli.talk import Outcome, Talk
 from moot.cli.words import round_line, title
 from moot.errors import BadValue, MootError
-from moot.hub.slash import At, Done, carry_out
+from moot.hub.slash import At, Done, carry_out, newest_said
 from moot.model.answer import Receipt
 from moot.rules import slash
 
 ROUND_SECONDS = 300.0
-QUIET_SECONDS = 0.6
+LEAVING = ("exit", "quit")
+"""Words that leave, alone on a line: they are what people type, and nobody's answer is wanted to them."""
 
 
 class Dialogue:
@@ -28,40 +36,74 @@ class Dialogue:
         self._hub = talk.hub
         self._note = note
         self._max_turns = max_turns
+        self._keyboard: Keyboard | None = None
+        self._said: list[Receipt] = []
+        """What the person said and is not over yet, where they may type meanwhile."""
+        self._settling: asyncio.Task[None] | None = None
+        self._waiting: asyncio.Future[bool] | None = None
+
+    @asynccontextmanager
+    async def keyboard(self) -> AsyncIterator[None]:
+        """At a terminal, keys are taken from now on, also before `run` asks for them."""
+        if not self._is_typed_at:
+            yield
+            return
+        async with Keyboard(self._screen).held() as self._keyboard:
+            self._keyboard.when_interrupted = self._may_leave
+            try:
+                yield
+            finally:
+                if self._settling is not None:
+                    self._settling.cancel()
+                    await asyncio.gather(self._settling, return_exceptions=True)
+        interrupted, self._keyboard = self._keyboard.was_interrupted, None
+        if interrupted:
+            raise click.Abort
 
     async def run(self, *, once: bool = False) -> None:
         """Until the person leaves."""
-        with left_as_found():
-            while True:
-                self._screen.say(self._screen.dim(await self.preview()))
-                line = await self._typed(f"{self._hub.name if self._speaks_for_another else 'you'} ▸ ")
-                if line is None:
-                    self._screen.say()
-                    return
-                if not await self.take(line) or (once and line.strip()):
-                    return
+        if self._keyboard is None and self._is_typed_at:
+            async with self.keyboard():
+                await self.run(once=once)
+            return
+        await self._tell_preview()
+        while (line := await self._typed(f"{self._speaker} ▸ ")) is not None:
+            if line.strip().lower() in LEAVING or not await self.take(line):
+                return
+            if once and line.strip():
+                await self._until_told()
+                return
+            if self._settling is None:
+                await self._tell_preview()
+        if self._keyboard is None:
+            self._screen.say()
 
     @property
-    def _speaks_for_another(self) -> bool:
-        return self._hub.name != self._hub.settings.hub.user
+    def _is_typed_at(self) -> bool:
+        return self._session.is_terminal and not self._session.json
+
+    @property
+    def _speaker(self) -> str:
+        return "you" if self._hub.name == self._hub.settings.hub.user else self._hub.name
 
     async def _typed(self, prompt: str) -> str | None:
-        """The next line; where something came in between, the prompt is shown again behind it."""
-        self._screen.prompt, self._screen.interrupted_at = self._screen.fit(prompt), 0.0
-        restoring = asyncio.create_task(self._restore_the_prompt())
-        try:
-            return await typed(self._screen.prompt)
-        finally:
-            self._screen.prompt = ""
-            restoring.cancel()
-            await asyncio.gather(restoring, return_exceptions=True)
+        if self._keyboard is not None:
+            return await self._keyboard.line(prompt)
+        self._screen.say(prompt, end="")
+        return await piped_line()
 
-    async def _restore_the_prompt(self) -> None:
-        while True:
-            await asyncio.sleep(QUIET_SECONDS / 2)
-            since = self._screen.interrupted_at
-            if since and time.monotonic() - since > QUIET_SECONDS:
-                self._screen.ask_again(line_so_far())
+    def _may_leave(self) -> bool:
+        """Ctrl+C where nothing is written: whoever is spoken to gets a second thought first."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            return False
+        if self._settling is None:
+            return True
+        self._screen.note("they go on: /stop stops who is speaking, Ctrl+C again leaves")
+        return False
+
+    async def _tell_preview(self) -> None:
+        self._screen.say(self._screen.dim(await self.preview()))
 
     async def preview(self) -> str:
         """Who would answer, by the very function that decides it."""
@@ -82,7 +124,7 @@ class Dialogue:
         try:
             command = slash.parse(line)
             if isinstance(command, slash.Say):
-                await self.say(command.text)
+                await self._follow(await self._talk.post(command.text, max_turns=self._max_turns))
                 return True
             return await self.command(command)
         except MootError as error:
@@ -93,7 +135,8 @@ class Dialogue:
         """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
         match command:
             case slash.Why():
-                await self.why(str(command.number or self._talk.last))
+                said = None if command.number else await newest_said(self._hub, self._talk.conversation.id)
+                await self.why(str(command.number or (said.seq if said is not None else 0)))
                 return True
             case slash.GroupRemove() | slash.GroupDissolve() | slash.Archive():
                 if not await self._is_sure(command):
@@ -126,9 +169,9 @@ class Dialogue:
         if done.moved is not None:
             await self._talk.move(done.moved)
         if done.receipt is not None:
-            await self._follow_up(done.receipt)
+            await self._follow(done.receipt)
         elif done.waits:
-            await self.wait()
+            await self._follow()
         return not done.left
 
     async def why(self, number: str) -> None:
@@ -139,12 +182,50 @@ class Dialogue:
         await why.show(self._screen, self._hub, await self._hub.why(address))
 
     async def say(self, text: str) -> Outcome:
-        return await self._follow_up(await self._talk.post(text, max_turns=self._max_turns))
+        """Say something, wait for what it sets off, and tell how it ended."""
+        receipt = await self._talk.post(text, max_turns=self._max_turns)
+        await self._warn(receipt)
+        return await self._tell_end(receipt, settled=await self.wait())
 
-    async def _follow_up(self, receipt: Receipt) -> Outcome:
-        """Wait for what a message sets off, and tell how it ended."""
+    async def _follow(self, receipt: Receipt | None = None) -> None:
+        """Something was set going: wait for it, or, where the person may type meanwhile, have its end told later."""
+        if receipt is not None:
+            await self._warn(receipt)
+        if self._keyboard is None:
+            settled = await self.wait()
+            if receipt is not None:
+                await self._tell_end(receipt, settled=settled)
+            return
+        self._said += [receipt] if receipt is not None else []
+        if self._settling is None:
+            self._settling = asyncio.create_task(self._settle())
+
+    async def _settle(self) -> None:
+        """Until nobody has anything left to do; then how each message ended, and who would answer next."""
+        try:
+            going = True
+            while going:
+                settled = await self._talk.wait(ROUND_SECONDS)
+                if not settled:
+                    self._stop_waiting()
+                said, self._said = self._said, []
+                for receipt in said:
+                    await self._tell_end(receipt, settled=settled)
+                going = bool(self._said)
+            await self._tell_preview()
+        except MootError as error:
+            self._screen.note(error_text(error, (), more=False))
+        finally:
+            self._settling = None
+
+    async def _until_told(self) -> None:
+        if self._settling is not None:
+            await self._settling
+
+    async def _warn(self, receipt: Receipt) -> None:
         await warn(self._session, self._hub, self._talk.conversation, receipt, in_chat=True)
-        settled = await self.wait()
+
+    async def _tell_end(self, receipt: Receipt, *, settled: bool) -> Outcome:
         done = await self._talk.outcome(receipt, settled)
         if settled and self._talk.conversation.kind == "group":
             cap = self._max_turns or int(self._talk.conversation.settings["max_agent_turns_per_message"])
@@ -156,23 +237,26 @@ class Dialogue:
     async def wait(self) -> bool:
         """Until everybody is done. Ctrl+C stops the waiting, not the agents."""
         settled = False
+        self._waiting = asyncio.ensure_future(self._talk.wait(ROUND_SECONDS))
         try:
-            settled = await self._talk.wait(ROUND_SECONDS)
+            settled = await self._waiting
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None:
                 task.uncancel()
+        finally:
+            self._waiting = None
         if not settled:
-            self._talk.hush()
-            self._screen.note(
-                "stopped waiting; the message is kept, and answers will stand here when they come"
-            )
+            self._stop_waiting()
         return settled
+
+    def _stop_waiting(self) -> None:
+        self._talk.hush()
+        self._screen.note("stopped waiting; the message is kept, and answers will stand here when they come")
 
 
 def _ended(done: Outcome) -> str:
-    who = ", ".join(row.agent for row in done.why.agents)
-    return {
-        "passed": f"{who} read it and chose to say nothing",
-        "failed": f"{who} could not answer: /why says what went wrong, /retry asks again",
-    }[done.outcome]
+    if done.outcome == "passed":
+        who = ", ".join(row.agent for row in done.why.agents if row.state == "passed")
+        return f"{who} read it and chose to say nothing"
+    return f"no answer: {'; '.join(safe(cause.text) for cause in done.causes)} (/why, /retry)"

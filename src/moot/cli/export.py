@@ -94,6 +94,7 @@ async def _write(home: Home, wish: Wish, write: Callable[[bytes], object]) -> Ex
             every = {str(each.id): each.name for each in await chosen(reads, None)}
             missing = NotFound(
                 f'no conversation is called "{wish.ref}"',
+                what="conversation",
                 fix=("moot conv list",),
                 suggestions=nearest(wish.ref, list(every.values())),
                 ref=wish.ref,

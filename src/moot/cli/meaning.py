@@ -67,6 +67,7 @@ def _apart(
     facts = {**missing.facts, "other": near[0]} if near else missing.facts
     return NotFound(
         missing.title,
+        what=missing.what,
         detail=f"{near[0]} {is_what}" if near else missing.detail,
         fix=(f"moot {shown_by} {shlex.quote(near[0])}", *missing.fix) if near else missing.fix,
         suggestions=alike,

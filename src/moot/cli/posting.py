@@ -14,9 +14,10 @@ from moot.cli.exits import OK, OUTCOMES, PAUSED, WAITED
 from moot.cli.failures import tell as tell_error
 from moot.cli.failures import text as error_text
 from moot.cli.opening import home_of, host_the_absent
-from moot.cli.screen import ago
+from moot.cli.screen import ago, safe
 from moot.cli.session import Session
 from moot.cli.talk import Away, Outcome, Talk, View
+from moot.cli.unanswered import was_wanted
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import agents_in, marks_of
 from moot.errors import HubAbsent, NoKey, Undelivered
@@ -61,8 +62,7 @@ async def posted(
         with kept_if_the_hub_goes(receipt):
             await warn(session, hub, where, receipt)
             if wait is None:
-                why = await hub.why(receipt.id)
-                done = Outcome(receipt, (), "queued", why, why, where)
+                done = await talk.at_once(receipt)
             else:
                 done = await talk.outcome(receipt, await talk.wait(wait))
                 await talk.read()
@@ -110,16 +110,17 @@ def told(session: Session, done: Outcome, required: str = "queued") -> int:
     """Say what came of it, and give the exit code."""
     short = [row.agent for row in done.why.agents if row.duty == "must" and row.state in REACHED[required]]
     brake = paused(done) if done.brake is not None else None
+    missing = missing_key(session, done) if done.outcome == "failed" else None
     if session.json:
         session.screen.data({**done.to_dict(), **({"paused": brake.to_dict()} if brake else {})})
-    else:
+    elif missing is None:
         tell(session, done)
         if short:
             session.screen.note(error_text(not_reached(required, short), ()))
         if brake is not None:
             session.screen.note(error_text(brake, (), word="paused"))
     code = OUTCOMES[done.outcome]
-    if done.outcome == "failed" and (missing := missing_key(session, done)) is not None:
+    if missing is not None:
         return tell_error(missing, session, ())
     if code == OK and (short or brake is not None):
         return WAITED if short else PAUSED
@@ -156,8 +157,15 @@ def waits_for(away: Away) -> str:
     agent = away.agent
     seen = f"last seen {ago(agent.last_active)}" if agent.last_active else "never seen yet"
     waiting = "1 message waits" if away.waiting == 1 else f"{away.waiting} messages wait"
-    start = f"\n  fix   moot agent start {agent.name}" if agent.kind == "agent" else ""
+    start = f"\n  fix   {away.fix}" if away.fix else ""
     return f"queued[E502] {agent.name} is away ({seen}). {waiting} for it.{start}"
+
+
+def tell_causes(session: Session, done: Outcome) -> None:
+    for cause in done.causes:
+        session.screen.note(f"no answer: {safe(cause.text)}")
+        if cause.fix:
+            session.screen.note(f"  fix   {cause.fix}")
 
 
 def tell(session: Session, done: Outcome) -> None:
@@ -169,6 +177,8 @@ def tell(session: Session, done: Outcome) -> None:
     match done.outcome:
         case "queued":
             screen.say(f"queued as {done.receipt.id}")
+            if done.why.agents and not any(was_wanted(row) for row in done.why.agents):
+                screen.note(f"nobody was asked: {safe(done.why.agents[0].reason)}")
         case "owed":
             screen.say(f"queued as {done.receipt.id}")
             for away in done.away:
@@ -178,6 +188,6 @@ def tell(session: Session, done: Outcome) -> None:
         case "timed_out":
             screen.note(f"no answer in time. The message stays queued as {done.receipt.id}.")
         case "failed":
-            screen.note(f"no answer: moot why {done.receipt.id} says what went wrong")
+            tell_causes(session, done)
         case _:
             pass

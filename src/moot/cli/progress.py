@@ -66,6 +66,9 @@ class InPlace:
         screen.before_writing = self.clear
 
     def draw(self, lines: list[str]) -> None:
+        if self._screen.foot is not None:
+            self._screen.foot.wait_for([self._screen.fit(line) for line in lines])
+            return
         self.clear()
         columns = shutil.get_terminal_size().columns
         shown = [self._cut(line, columns) for line in lines]
@@ -85,6 +88,8 @@ class InPlace:
         return line if len(click.unstyle(line)) < columns else click.unstyle(line)[: columns - 1]
 
     def clear(self) -> None:
+        if self._screen.foot is not None:
+            return  # it makes room by itself
         if self._wipe:
             self._put(self._wipe)
             self._wipe = ""

@@ -1,20 +1,25 @@
 """What is written, and how: stdout is the answer, stderr the rest; colour only where a terminal reads."""
 
+from __future__ import annotations
+
 import json
 import re
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from moot.cli import pager
 from moot.cli.fields import picked, refuse_missing
 from moot.rules.palette import AWAY, COLOURS, HOLLOW, chosen_index
+
+if TYPE_CHECKING:
+    from moot.cli.foot import Foot
 
 ASCII_MARKS = {AWAY: "x", **dict.fromkeys(HOLLOW, "*"), **dict.fromkeys(HOLLOW.values(), "o")}
 ASCII_SIGNS = {"│": "|", "─": "-", "·": "-", "…": "...", "▸": ">", "✓": "ok", "✗": "BAD", "→": "->"}
@@ -67,10 +72,8 @@ class Screen:
         self.before_writing: Callable[[], None] = lambda: None
         """Takes away what is drawn in place, before anything else is written."""
 
-        self.prompt = ""
-        """What a person is typing behind; what is written meanwhile starts on a line of its own."""
-        self.interrupted_at = 0.0
-        """When the prompt was last written over; 0 while it stands."""
+        self.foot: Foot | None = None
+        """Where a person types; what is written meanwhile stands above it."""
 
     # --- writing ---------------------------------------------------------------------------------------
 
@@ -82,8 +85,8 @@ class Screen:
     def note(self, text: str) -> None:
         """For people only: progress, hints, warnings."""
         if not self.quiet and not self.json:
-            self._leave_the_prompt()
-            click.echo(self.fit(text), err=True, color=False)
+            with self._out_of_the_way():
+                click.echo(self.fit(text), err=True, color=False)
 
     def data(self, value: Any) -> None:
         """One JSON document, or of it what --fields picks. A field it does not have is told of once it is written."""
@@ -117,27 +120,27 @@ class Screen:
         click.echo(text, nl=False, color=True)
         sys.stdout.flush()
 
-    def _leave_the_prompt(self) -> None:
-        self.before_writing()
-        if self.prompt:
-            if not self.interrupted_at:
-                click.echo()
-            self.interrupted_at = time.monotonic()
+    def grow(self, text: str) -> None:
+        """More of a line that is being spoken; `grown` ends it."""
+        if self.foot is not None:
+            self.foot.grow(self.fit(text))
+        else:
+            self.say(text, end="")
 
-    def ask_again(self, typed_so_far: str) -> None:
-        """The prompt again, with what was typed behind it."""
-        if self.prompt and self.interrupted_at:
-            self.interrupted_at = 0.0
-            click.echo(f"{self.prompt}{typed_so_far}", nl=False)
-            sys.stdout.flush()
+    def grown(self) -> None:
+        self.grow("\n")
+
+    def _out_of_the_way(self) -> AbstractContextManager[None]:
+        self.before_writing()
+        return self.foot.lifted() if self.foot is not None else nullcontext()
 
     def _write(self, text: str) -> None:
         if self._pages is not None:
             self._pages.append(self.fit(text))
             return
-        self._leave_the_prompt()
-        click.echo(self.fit(text), nl=False, color=self.colour)
-        sys.stdout.flush()
+        with self._out_of_the_way():
+            click.echo(self.fit(text), nl=False, color=self.colour)
+            sys.stdout.flush()
 
     def fit(self, text: str) -> str:
         if self.ascii:

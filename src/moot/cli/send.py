@@ -150,9 +150,7 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
         else:
             where, options["ref"] = await one_shot(voice, agent, text, key)
         done = await posted(session, voice, where, text, wait=order.patience, plain=order.plain, **options)
-        with suppress(
-            HubAbsent
-        ):  # the answer is there; that the conversation stays open costs nobody anything
+        with suppress(HubAbsent):  # the answer is there, and a conversation that stays open costs nothing
             await put_away(voice, done)
         return done
 
@@ -212,7 +210,8 @@ async def broadcasting(session: Session, order: Order, text: str) -> int:
             if is_agent(message) and message.sender != voice.name
         ]
         await asyncio.gather(*(talk.read() for talk in reached))
-        outcome = _word(done, replies, settled, waited=order.patience is not None)
+        states = [row.state for talk in reached for row in await _parts(voice, talk)]
+        outcome = _word(done, replies, settled, states, waited=order.patience is not None)
         return _tell(session, {**done, "replies": [r.to_dict() for r in replies], "outcome": outcome})
 
 
@@ -220,14 +219,29 @@ def _before(before: dict[str, int], talks: dict[str, Talk], talk: Talk) -> int:
     return next(before[name] for name, each in talks.items() if each is talk)
 
 
-def _word(done: dict[str, Any], replies: list[shapes.Message], settled: list[bool], *, waited: bool) -> str:
+async def _parts(voice: Hub, talk: Talk) -> tuple[shapes.Because, ...]:
+    """The agent's part in what was just said to it."""
+    own = [m for m in await voice.newest(talk.conversation.id) if m.sender == voice.name]
+    return (await voice.why(own[-1].id)).agents if own else ()
+
+
+def _word(
+    done: dict[str, Any],
+    replies: list[shapes.Message],
+    settled: list[bool],
+    states: list[str],
+    *,
+    waited: bool,
+) -> str:
     if not done["delivered_to"]:
         return "failed"
     if not waited:
         return "queued"
     if not all(settled):
         return "timed_out"
-    return "replied" if replies else "passed"
+    if replies:
+        return "replied"
+    return next((state for state in ("owed", "passed") if state in states), "failed")
 
 
 def _tell(session: Session, done: dict[str, Any]) -> int:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from moot import shapes
+from moot.cli.absence import to_bring_back
+from moot.cli.unanswered import BROKEN, Cause, causes, nobody_will, was_wanted
 from moot.cli.words import is_agent, reason_of
 from moot.model.answer import Receipt
 
@@ -45,6 +47,8 @@ class Away(Struct, frozen=True):
     agent: shapes.Agent
     waiting: int
     """Messages that wait for it, in all its conversations."""
+    fix: str = ""
+    """What brings it back, where a command does."""
 
 
 class Outcome(Struct, frozen=True):
@@ -59,13 +63,18 @@ class Outcome(Struct, frozen=True):
     """The notice that the chain was stopped, if it was."""
     away: tuple[Away, ...] = ()
     """Who owes an answer."""
+    causes: tuple[Cause, ...] = ()
+    """Where it failed: what kept each agent from answering."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        told = {
             "receipt": self.receipt.to_dict(),
             "replies": [reply.to_dict() for reply in self.replies],
             "outcome": self.outcome,
         }
+        if self.outcome == "failed":
+            told["causes"] = [cause.to_dict() for cause in self.causes]
+        return told
 
 
 class Talk:
@@ -124,7 +133,7 @@ class Talk:
     async def _follow(self, after: int) -> None:
         async for event in self.hub.events(conversation=self.conversation.id, after=after):
             if event.type == "message.posted":
-                await self.catch_up()
+                await self.catch_up(int(event.body["seq"]))
             elif event.type == "turn.delta":
                 self._view.delta(str(event.body["agent"]), str(event.body["text"]))
             elif event.type == "turn.started":
@@ -134,7 +143,7 @@ class Talk:
                 self.conversation = await self.hub.conversations.get(self.conversation.id)
                 self._view.moved(self.conversation)
             elif event.type in ENDINGS:
-                await self.catch_up()
+                await self.catch_up(_seq(event.body["message"]))
                 self._view.ended(str(event.body["agent"]), str(event.body["state"]))
                 self._moved.set()
 
@@ -160,10 +169,12 @@ class Talk:
         if self.last:
             await self.hub.conversations.read(self.conversation.id, self.last)
 
-    async def catch_up(self) -> None:
-        """Show each message once, in order, whatever told of it first."""
+    async def catch_up(self, upto: int | None = None) -> None:
+        """Show each message once, in order. `upto` what was told of so far: of what comes later, pieces are still
+        to be heard, and those of a message that is shown already would be shown twice."""
+        before = None if upto is None else upto + 1
         async with self._showing:
-            for message in await self.hub.messages(self.conversation.id, after=self.last):
+            for message in await self.hub.messages(self.conversation.id, after=self.last, before=before):
                 self.last = message.seq
                 is_own = message.sender == self.hub.name and not self.shows_own
                 if message.id not in self._mine and not is_own:
@@ -195,27 +206,44 @@ class Talk:
         later = await self.hub.messages(self.conversation.id, after=receipt.seq, limit=500)
         replies = tuple(m for m in later if m.root == receipt.root and is_agent(m))
         why = await self.hub.why(receipt.id)
-        word = _word(replies, [row.state for row in why.agents], settled)
+        word = _word(replies, why.agents, settled)
         last = await self.hub.why(replies[-1].id) if replies else why
         brake = next((m for m in later if _stops(m, receipt.root)), None)
         away = tuple([await self._away(row.agent) for row in why.agents if row.state == "owed"])
-        return Outcome(receipt, replies, word, why, last, self.conversation, brake, away)
+        wrong = await causes(self.hub, why) if word == "failed" else ()
+        return Outcome(receipt, replies, word, why, last, self.conversation, brake, away, wrong)
+
+    async def at_once(self, receipt: Receipt) -> Outcome:
+        """What is known without waiting: it is queued, unless nobody will ever answer."""
+        why = await self.hub.why(receipt.id)
+        wrong = await causes(self.hub, why) if nobody_will(why.agents) else ()
+        word = "failed" if wrong else "queued"
+        return Outcome(receipt, (), word, why, why, self.conversation, causes=wrong)
 
     async def _away(self, name: str) -> Away:
         waiting = await self.hub.inbox(agent=name, unread=True, limit=MOST_WAITING)
-        return Away(await self.hub.agents.get(name), len(waiting))
+        agent = await self.hub.agents.get(name)
+        return Away(agent, len(waiting), await to_bring_back(self.hub, [agent]))
+
+
+def _seq(message: str | None) -> int:
+    return int(message.rpartition(":")[2]) if message else 0
 
 
 def _stops(message: shapes.Message, root: str) -> bool:
     return message.metadata.get("notice") == "brake" and message.metadata.get("root") == root
 
 
-def _word(replies: Sequence[shapes.Message], states: Sequence[str], settled: bool) -> str:
+def _word(replies: Sequence[shapes.Message], rows: Sequence[shapes.Because], settled: bool) -> str:
     """What came of a message, in one word; a reply counts for more than what others did not do."""
     if not settled:
         return "timed_out"
     if replies:
         return "replied"
-    failed = any(state in ("failed", "expired") for state in states)
-    rest = next((state for state in ("owed", "passed") if state in states), "queued")
-    return "failed" if failed else rest
+    states = {row.state for row in rows if was_wanted(row)}
+    if states & set(BROKEN):
+        return "failed"
+    for state in ("owed", "passed"):
+        if state in states:
+            return state
+    return "failed" if nobody_will(rows) else "queued"

@@ -195,27 +195,28 @@ def _still_called(home: Home, row: str, new: str) -> list[str]:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def rm(session: Session, name: str, yes: bool) -> None:
-    """Take an agent out of moot.toml. What it said stays; it is paused, so that nothing waits for it.
+    """Take an agent out of moot.toml, where it is described there, and out of all lists. What it said stays.
 
-    A new agent of that name takes up where this one left.
+    Whoever writes to it is told that it was removed. A new agent of that name takes up where this one left.
     """
     home = home_of(session)
     ask_first(yes=yes, what="taking an agent out")
-    row = _row_name(session, home, name.lstrip("@"))
+    row, described = _one_to_remove(session, home, name.lstrip("@"))
     pid = daemons.running(home, row)
     if not yes:
         daemon = f" Its daemon (pid {pid}) is stopped." if pid else ""
-        click.confirm(
-            f"Take {row} out of {shown(home.toml)}? What it said stays.{daemon}", abort=True, err=True
-        )
-    remove_agent(home, os.environ, row)
+        out = f" out of {shown(home.toml)}" if described else " out"
+        click.confirm(f"Take {row}{out}? What it said stays.{daemon}", abort=True, err=True)
+    if described:
+        remove_agent(home, os.environ, row)
     if pid is not None:
         asyncio.run(daemons.stop(home, row))
-    with_hub(session, lambda hub: hub.agents.pause(row), here=True)
+    with_hub(session, lambda hub: hub.agents.remove(row), here=True)
     if session.json:
         session.screen.data({"removed": row, "stopped": pid, "next": _to_let_go(home)})
         return
-    session.screen.say(f"✓ {row} is no longer in {shown(home.toml)}; what it said stays")
+    gone = f"is no longer in {shown(home.toml)}" if described else "was removed"
+    session.screen.say(f"✓ {row} {gone}; what it said stays")
     for line in _to_let_go(home):
         session.screen.note(line)
 
@@ -255,6 +256,17 @@ def _row_name(session: Session, home: Home, name: str) -> str:
             if name == who.name:
                 name = next((alias for alias in who.aliases if alias in rows), name)
     return row_of(home, os.environ, name).name
+
+
+def _one_to_remove(session: Session, home: Home, name: str) -> tuple[str, bool]:
+    """Who is meant, and whether moot.toml describes it: programs and coding CLIs bring agents of their own."""
+    try:
+        return _row_name(session, home, name), True
+    except NotFound:
+        others = [who.name for who in with_reading(session, lambda hub: hub.agents.list())]
+        if name not in others:
+            raise
+        return name, False
 
 
 def _everyone(session: Session, home: Home, typed: Mapping[str, str], *, yes: bool) -> list[str]:

@@ -107,8 +107,8 @@ class Streaming:
         self.tick()
 
     def tick(self) -> None:
-        """Nothing is drawn behind a text that is still growing, nor where a person types."""
-        if not self._speaker and not self._screen.prompt:
+        """Nothing is drawn behind a text that is still growing."""
+        if not self._speaker:
             self._foot.draw([] if self._screen.quiet else self._waiting.lines(self._named))
 
     def _named(self, agent: str, what: str) -> str:
@@ -118,19 +118,20 @@ class Streaming:
         self._marks = marks_of(conversation)
 
     def delta(self, agent: str, text: str) -> None:
-        if agent in self._hushed or (not self._speaker and (self._screen.prompt or not text)):
-            return  # somebody is typing: they get it once, complete
+        if agent in self._hushed or not (self._speaker or text):
+            return
         self._waiting.begins(agent, "writing")
         if not self._speaker:
             self._speaker, self._shown, self._column = agent, "", 0
+            self._foot.draw([])
             now = clock_time(shapes.when(time.time()))
             self._screen.say(
                 self._header(agent, self._chips.get(agent, ""), now, self._reasons.get(agent, ""))
             )
-            self._screen.say(f"{self._screen.bar(agent)} ", end="")
+            self._screen.grow(f"{self._screen.bar(agent)} ")
         if agent == self._speaker:
             self._shown += text
-            self._screen.say(self._barred(agent, text), end="")
+            self._screen.grow(self._barred(agent, text))
 
     async def said(self, message: shapes.Message) -> None:
         self._waiting.ends(message.sender)
@@ -141,7 +142,7 @@ class Streaming:
             return
         reason = await reason_for(self._hub, message)
         if message.sender == self._speaker and message.text == self._shown:
-            self._screen.say()
+            self._screen.grown()
         else:
             self._cut()
             self._column = 0
@@ -172,7 +173,8 @@ class Streaming:
     def _cut(self) -> None:
         """A stream that did not become a message."""
         if self._speaker:
-            self._screen.say(" …")
+            self._screen.grow(" …")
+            self._screen.grown()
         self._speaker = ""
 
     def _header(self, agent: str, made: str, at: str | None, reason: str = "") -> str:

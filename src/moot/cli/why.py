@@ -19,16 +19,19 @@ if TYPE_CHECKING:
     from moot.hub import Hub
 
 SHOWN = 70
+LOOKED_AT = 20
+"""Conversations in which the last message may lie: the newest ones."""
+NOBODYS = {"system": "a notice of Moot", "tool": "what a tool answered"}
 
 
-@leaf("why", examples=("moot why build:12", "moot why 12 --conv build --json"))
-@click.argument("message")
-@click.option("--conv", metavar="ID", help="The conversation, where MESSAGE is only a number.")
-def why(session: Session, message: str, conv: str | None) -> None:
-    """Why each agent answered a message or was silent."""
+@leaf("why", examples=("moot why", "moot why build:12", "moot why 12 --conv build --json"))
+@click.argument("message", required=False)
+@click.option("--conv", metavar="ID", help="The conversation, where MESSAGE is only a number or is left out.")
+def why(session: Session, message: str | None, conv: str | None) -> None:
+    """Why each agent answered a message or was silent; without MESSAGE, the one that was said last."""
 
     async def work(hub: Hub) -> None:
-        found = await hub.why(await address(hub, message, conv))
+        found = await hub.why(await (address(hub, message, conv) if message else newest(hub, conv)))
         if session.json:
             session.screen.data(found.to_dict())
         else:
@@ -52,18 +55,42 @@ async def address(hub: Hub, given: str, conv: str | None) -> str:
     return f"{found.id}:{int(seq)}"
 
 
+async def newest(hub: Hub, conv: str | None) -> str:
+    """What was said last, by a person or an agent, there or anywhere; a one-shot question is archived by then."""
+    from moot.hub.slash import newest_said  # noqa: PLC0415  send, which finds addresses here, starts without a hub
+
+    if conv is not None:
+        places = [await meaning.place(hub, conv)]
+    else:
+        places = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
+        places = sorted(places, key=lambda place: place.updated_at or "", reverse=True)[:LOOKED_AT]
+    last = [said for place in places if (said := await newest_said(hub, place.id)) is not None]
+    if not last:
+        raise NotFound(
+            "nothing has been said yet" + (f" in {conv}" if conv else ""),
+            fix=('moot send AGENT "…"', "moot conv list"),
+            ref=conv or "message",
+        )
+    return max(last, key=lambda message: (message.at or "", message.seq)).id
+
+
 async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
     message = await message_at(hub, why.message)
     if message is None:
-        raise NotFound(f"there is no message {why.message}", ref=why.message)
+        raise NotFound(f"there is no message {why.message}", what="message", ref=why.message)
     where = await hub.conversations.get(message.conversation)
-    first = safe(message.text.splitlines()[0])
+    first = safe((message.text.splitlines() or ["(deleted)"])[0])
     text = first if len(first) <= SHOWN else first[:SHOWN] + "…"
     screen.say(f"{where.name}:{message.seq}  {you(message.sender, hub)}, {clock_time(message.at)}: {text}")
     if is_agent(message) and why.cause is not None:
         at = why.cause["message"].rpartition(":")[2]
         reason = await reason_for(hub, message)
         screen.say(f"  said in turn {why.cause['turn']}, {reason}; answers {where.name}:{at}")
+    if message.kind in NOBODYS:
+        screen.say(f"  {NOBODYS[message.kind]}: it asks nobody, so nobody answers it")
+        if about := message.metadata.get("turn"):
+            screen.say(f"  it is about turn {about}: moot turn show {about}")
+        return
     marks = marks_of(where)
     rows = [_row(row, marks) for row in why.agents]
     screen.table(("  agent", "part", "state", "rule", "reason"), rows)
@@ -71,5 +98,5 @@ async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
 
 def _row(row: shapes.Because, marks: dict[str, str]) -> tuple[str, ...]:
     reason = row.reason.removeprefix(f"{row.agent} ")
-    state = row.state if row.turn or row.duty in ("must", "may", "blocked") else "-"
+    state = row.state if row.duty != "observes" or row.state == "cancelled" else "-"
     return f"  {marks.get(row.agent, '●')} {row.agent}", DUTIES[row.duty], state, row.rule, reason

@@ -10,7 +10,7 @@ from moot.cli.screen import Screen, clock_time, safe
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-DUTIES = {"must": "had to", "may": "could", "observes": "listened", "blocked": "was stopped"}
+DUTIES = {"must": "had to", "may": "could", "observes": "not asked", "blocked": "was stopped"}
 REASONS = {
     "mention": "mentioned by {who}",
     "force": "asked by {who}",
@@ -94,5 +94,8 @@ def round_line(opening: shapes.Why, last: shapes.Why, replies: int, cap: int) ->
     passed = [row.agent for row in opening.agents if row.state == "passed"]
     blocked = [row.rule for row in (*last.agents, *opening.agents) if row.duty == "blocked"]
     stopped = next((ENDS[rule] for rule in blocked if rule in ENDS), "")
+    away = [row.agent for row in opening.agents if row.rule == "away"]
+    if away and not replies and not stopped:
+        stopped = f"{', '.join(away)} {'is' if len(away) == 1 else 'are'} away"
     silent = f"{', '.join(passed)} passed · " if passed else ""
     return f"{silent}turns {replies} of {cap} · ended: {stopped or 'nobody else was asked'}"

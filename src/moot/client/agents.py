@@ -60,6 +60,9 @@ class RemoteAgents:
     async def resume(self, name: str) -> Agent:
         return await self._one("resume", name=name)
 
+    async def remove(self, name: str) -> Agent:
+        return await self._one("remove", name=name)
+
     async def arrive(self, door: str, **whence: Any) -> Agent:
         return await self._one("arrive", door=door, **whence)
 

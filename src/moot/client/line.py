@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from moot import shapes
-from moot.errors import HubAbsent, MootError, tree
+from moot.errors import HubAbsent, MootError, NotFound, tree
 from moot.host.pings import Line as Told
 from moot.host.pings import Peer, connect
 
@@ -169,9 +169,12 @@ def decoder(answer: Hashable) -> Decoder[Any]:
 
 def error_from(told: dict[str, Any]) -> MootError:
     """The error that the hub raised, as the same class."""
-    kinds = {kind.name: kind for kind in tree()}
-    kind = kinds.get(told.get("name", ""), MootError)
+    kinds = {kind.code: kind for kind in tree()}
+    kind = kinds.get(told.get("code", ""), MootError)
     facts = {key: value for key, value in told.items() if key not in FACTS}
+    what = str(told.get("name", "")).removesuffix(NotFound.name).rstrip("_")
+    if kind is NotFound and what:
+        facts["what"] = what
     return kind(
         told.get("title", "the hub refused"),
         detail=told.get("detail", ""),

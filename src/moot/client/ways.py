@@ -178,6 +178,7 @@ OF_AGENTS: Final = _within(
     interrupt=Way("POST", f"{AGENT}/interrupt"),
     pause=Way("POST", f"{AGENT}/pause", repeats="name"),
     resume=Way("POST", f"{AGENT}/resume", repeats="name"),
+    remove=Way("DELETE", AGENT, repeats="name"),
     tokens=Way("GET", f"{AGENT}/tokens", part="tokens"),
     issue_token=Way("POST", f"{AGENT}/tokens"),
     revoke_token=Way("DELETE", f"{AGENT}/tokens/{{id}}"),

@@ -175,7 +175,7 @@ def unauthenticated() -> Unauthenticated:
 def hidden(thing: Thing) -> NotFound:
     """What one may not see: no different from what is not there."""
     ref = thing.ref if isinstance(thing, Place) else thing.place.ref if isinstance(thing, Seat) else ""
-    return NotFound(f'no conversation of yours is called "{ref}"', ref=ref)
+    return NotFound(f'no conversation of yours is called "{ref}"', what="conversation", ref=ref)
 
 
 def _needed(action: Action, thing: Thing) -> str:

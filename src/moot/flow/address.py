@@ -83,7 +83,12 @@ def calls(
         stop = None if human else brakes.chain_stop(call, line.chain, draft.at.terms.limits)
         if stop is None and too_deep:
             stop = Rule.DEPTH
-        if stop is None and draft.participant(agent).paused:
+        who = draft.participant(agent)
+        if who.removed:
+            told.warnings.append(
+                Warned("E201", f"{who.name} was removed: nobody answers for it", (who.name,))
+            )
+        if stop is None and who.paused:
             stop = Rule.PAUSED
         if stop is not None:
             blocks[agent] = stop
@@ -113,7 +118,8 @@ def _meant(room: Room, author: Participant, token: str, told: Addressed) -> list
     """The participants an `@name` means here. Unknown names stay text, and the sender is told."""
     who = mentions.resolve(token, room.draft.seen.named)
     if who is None and token in EVERYONE:
-        return [room.draft.participant(m.participant) for m in room.agents()]
+        here = [room.draft.participant(m.participant) for m in room.agents()]
+        return [who for who in here if not who.removed]
     if who is None:
         told.warnings.append(_unknown(token))
         return []
@@ -142,6 +148,11 @@ def _invites(room: Room, author: Participant, who: Participant, told: Addressed)
     """People invite agents by naming them; agents only where the group says so."""
     if who in told.invited:
         return True
+    if who.removed:
+        told.warnings.append(
+            Warned("E201", f"{who.name} was removed; the name stays plain text", (who.name,))
+        )
+        return False
     if who.speaks_in_turns and (author.kind is Kind.HUMAN or room.settings.agents_may_invite):
         told.invited.append(who)
         return True

@@ -53,7 +53,7 @@ def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
     if standing is not None:
         return _joined(command, draft.room(standing))
     _check(command, seen)
-    members = [look.participant(seen, name) for name in command.participants]
+    members = [look.addressee(seen, name) for name in command.participants]
     author = look.participant(seen, command.author)
     if command.joins and author not in members:
         members.insert(0, author)
@@ -95,7 +95,7 @@ def _joined(command: Create, room: Room) -> Decision[Conversation]:
     named = members_by_id([look.participant(room.draft.seen, name) for name in command.participants])
     missing = [who for who in named if who.id not in room.members]
     for who in missing:
-        join.bring_in(room, who)
+        join.bring_in(room, look.not_removed(who))
     if missing:
         post.move_on(room)
     return Decision(room.draft.changes(), room.conversation)

@@ -1,11 +1,11 @@
-"""The registry: enrol participants, rename them, pause and resume them."""
+"""The registry: enrol participants, rename them, pause and resume them, take them out."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct, structs
 
-from moot.errors import BadName, BadValue
+from moot.errors import BadName, BadValue, NotPermitted
 from moot.flow import look, post
 from moot.flow.lines import check_lines
 from moot.model.change import Decision
@@ -52,7 +52,7 @@ class Enrolling:
         enrolled: list[Participant] = []
         for new in command.newcomers:
             who = seen.named(new.name)
-            if who is not None and (command.fresh or (who.kind is Kind.HUMAN) != (new.kind is Kind.HUMAN)):
+            if who is not None and not _takes_up(who, new, fresh=command.fresh):
                 who = None
             elif who is not None and new.name not in (who.name, *who.aliases):
                 who = None  # only its id is spelled like this; the name is refused below
@@ -68,7 +68,7 @@ class Enrolling:
                 known |= {one.id: one for one in give_way(draft, others, who.name)}
                 draft.emit("agent.joined", by=who.id)
             else:
-                who = structs.replace(who, kind=new.kind, **fields)
+                who = structs.replace(back(draft, who), kind=new.kind, **fields)
             if known.get(who.id) != who:
                 draft.put_participant(who)
             known[who.id] = who
@@ -77,6 +77,21 @@ class Enrolling:
             if who.brain != bare_brain(who.brain):  # stored before secrets were kept out
                 draft.put_participant(structs.replace(who, brain=bare_brain(who.brain)))
         return Decision(draft.changes(), tuple(enrolled))
+
+
+def _takes_up(who: Participant, new: Newcomer, *, fresh: bool) -> bool:
+    """Whether somebody known is meant: a person stays a person, and whoever was removed may come anew."""
+    if fresh and not who.removed:
+        return False
+    return (who.kind is Kind.HUMAN) == (new.kind is Kind.HUMAN)
+
+
+def back(draft: Draft, who: Participant) -> Participant:
+    """Whoever was removed and is named again takes up where it left."""
+    if not who.removed:
+        return who
+    draft.emit("agent.status", by=who.id, body={"removed": False, "paused": False})
+    return structs.replace(who, paused=False, removed_at=0.0)
 
 
 def _new_id(new: Newcomer, known: dict[ParticipantId, Participant], at: Moment) -> ParticipantId:
@@ -209,20 +224,51 @@ class Pausing:
         who = structs.replace(look.participant(seen, command.agent), paused=command.paused)
         draft.put_participant(who)
         draft.emit("agent.status", by=who.id, body={"paused": command.paused})
-        for conversation in command.conversations if command.paused else ():
-            found = seen.conversation(conversation)
-            if found is None:
-                continue
-            room = draft.room(found)
-            if found.takes_rounds:
-                floor.drop_agent(room, who.id, Rule.PAUSED, states=UNCLAIMED)
-            else:
-                direct.drop_agent(room, who.id, Rule.PAUSED, running=False)
-            post.move_on(room)
+        if command.paused:
+            _drop_turns(draft, who, command.conversations)
         return Decision(draft.changes(), who)
+
+
+class Remove(Struct, frozen=True, gc=False):
+    agent: str
+    conversations: tuple[ConversationId, ...] = ()
+    """Where the agent has open turns, as with `Pause`."""
+
+
+class Removing:
+    def scope(self, command: Remove) -> Scope:
+        return Scope(names=(command.agent,), conversations=command.conversations)
+
+    def decide(self, command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
+        draft = Draft(seen, at)
+        who = look.participant(seen, command.agent)
+        if not who.speaks_in_turns:
+            raise NotPermitted(f"{who.name} is a person; only agents can be removed")
+        if who.removed:
+            return Decision([], who)
+        who = structs.replace(who, paused=True, removed_at=at.now)
+        draft.put_participant(who)
+        draft.emit("agent.status", by=who.id, body={"removed": True, "paused": True})
+        _drop_turns(draft, who, command.conversations)
+        return Decision(draft.changes(), who)
+
+
+def _drop_turns(draft: Draft, who: Participant, conversations: tuple[ConversationId, ...]) -> None:
+    """What it has not begun is nobody's to do any more."""
+    for conversation in conversations:
+        found = draft.seen.conversation(conversation)
+        if found is None:
+            continue
+        room = draft.room(found)
+        if found.takes_rounds:
+            floor.drop_agent(room, who.id, Rule.PAUSED, states=UNCLAIMED)
+        else:
+            direct.drop_agent(room, who.id, Rule.PAUSED, running=False)
+        post.move_on(room)
 
 
 enrolling = Enrolling()
 renaming = Renaming()
 amending = Amending()
 pausing = Pausing()
+removing = Removing()

@@ -26,7 +26,7 @@ def scope(command: Join) -> Scope:
 def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
     draft = Draft(seen, at)
     room = look.open_room(draft, command.conversation)
-    who = look.participant(seen, command.name)
+    who = look.addressee(seen, command.name)
     if who.id in room.members:
         return Decision([], room.members[who.id])
     if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):

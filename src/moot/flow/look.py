@@ -13,6 +13,7 @@ def conversation(seen: Seen, ref: str) -> Conversation:
     if found is None:
         raise NotFound(
             f'no conversation is called "{ref}"',
+            what="conversation",
             fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
             ref=ref,
         )
@@ -35,11 +36,33 @@ def participant(seen: Seen, name: str) -> Participant:
     if found is None:
         raise NotFound(
             f'no agent is called "{name}"',
+            what="agent",
             fix=("moot agents list",),
             ref=name,
-            is_agent=True,
         )
     return found
+
+
+def addressee(seen: Seen, name: str) -> Participant:
+    """Somebody who can be written to, or asked to join; whoever was removed cannot."""
+    return not_removed(participant(seen, name))
+
+
+def not_removed(who: Participant) -> Participant:
+    """Whoever it is, unless it was removed."""
+    if who.removed:
+        raise gone(who)
+    return who
+
+
+def gone(who: Participant) -> NotFound:
+    return NotFound(
+        f"{who.name} was removed: nobody answers for it",
+        what="agent",
+        detail="what it said stays; a new agent of that name takes up where it left",
+        fix=(f'moot agents new {who.name} --role "…"', "moot agents list"),
+        ref=who.name,
+    )
 
 
 def member(room: Room, who: ParticipantId) -> Participant:
@@ -58,7 +81,7 @@ def running(seen: Seen, turn_id: TurnId, fence: int) -> Turn:
     """The caller's own running turn; a stale fence is refused here."""
     turn = seen.turn(turn_id)
     if turn is None:
-        raise NotFound(f"there is no turn {turn_id}", ref=str(turn_id))
+        raise NotFound(f"there is no turn {turn_id}", what="turn", ref=str(turn_id))
     if turn.state is not TurnState.RUNNING or turn.fence != fence:
         raise Stale(
             f"turn {turn_id} of {turn.agent} is no longer yours: it is {turn.state}",

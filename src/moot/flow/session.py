@@ -10,7 +10,7 @@ Above: hub/attendance.py. Not here: agents that a host of ours runs (presence.py
 from msgspec import Struct, structs
 
 from moot.errors import NotFound, NotPermitted
-from moot.flow.enrol import answered_to, checked_name, give_way
+from moot.flow.enrol import answered_to, back, checked_name, give_way
 from moot.flow.lines import check_lines
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
@@ -50,6 +50,7 @@ class Arriving:
             draft.emit("agent.joined", by=who.id)
         elif who.kind is not Kind.EXTERNAL:
             return Decision([], who)
+        who = back(draft, who)
         came = {"client": command.client, "folder": command.folder, "pid": command.pid}
         arrived = structs.replace(
             who,

@@ -364,11 +364,9 @@ class Host:
             log.warning(
                 "brain failed", action="brain_failed", agent=turn.agent, turn=turn.id, error=repr(error)
             )
-            return finish.Failed(
-                error=f"{type(error).__name__}: {error}",
-                usage=_usage(run.speaking),
-                told=getattr(error, "told", ""),
-            )
+            told = str(getattr(error, "told", ""))
+            why = told or f"{type(error).__name__}: {error}"
+            return finish.Failed(error=why, usage=_usage(run.speaking), told=told)
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}

@@ -29,5 +29,6 @@ async def replied(core: Core, conversation: str, reply_to: str | int | None) -> 
     if where != conversation:
         here = await core.conversation(conversation)
         if where not in (here.id, here.name):
-            raise NotFound(f"there is no message {reply_to} in {here.name} to reply to", ref=reply_to)
+            title = f"there is no message {reply_to} in {here.name} to reply to"
+            raise NotFound(title, what="message", ref=reply_to)
     return seq

@@ -7,19 +7,22 @@ from typing import Any, TypeAlias
 from msgspec import structs
 
 from moot import shapes
-from moot.errors import NotFound
+from moot.errors import Conflict, NotFound
 from moot.flow import interrupt
 from moot.flow.enrol import (
     Amend,
     Enrol,
     Newcomer,
     Pause,
+    Remove,
     Rename,
     amending,
     enrolling,
     pausing,
+    removing,
     renaming,
 )
+from moot.flow.look import gone
 from moot.flow.session import Sign
 from moot.hub.attendance import arrival, reach_of
 from moot.hub.core import Core
@@ -27,7 +30,7 @@ from moot.hub.handovers import handovers_of
 from moot.hub.hooked import moment, said
 from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
 from moot.hub.values import check_described, check_project
-from moot.model.ids import ParticipantId
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant, Reach
 from moot.model.turn import OPEN, Turn, TurnState
@@ -39,6 +42,7 @@ Arrivals: TypeAlias = list[shapes.Arrival]
 Messages: TypeAlias = list[shapes.Message]
 Models: TypeAlias = list[Message]
 Shapes: TypeAlias = list[shapes.Agent]
+Places: TypeAlias = tuple[ConversationId, ...]
 OVER = frozenset(TurnState) - OPEN
 RECENT_TURNS = 500
 
@@ -49,8 +53,9 @@ class Agents:
         self._me = me
 
     async def list(self) -> list[shapes.Agent]:
+        """Those one can write to; who was removed is not among them."""
         found = await self._core.parts.store.participants()
-        return await self._shapes([who for who in found if who.speaks_in_turns])
+        return await self._shapes([who for who in found if who.listed])
 
     async def get(self, name: str) -> shapes.Agent:
         return await self._shape(await self._core.participant(name))
@@ -106,6 +111,28 @@ class Agents:
 
     async def resume(self, name: str) -> shapes.Agent:
         return await self._pause(name, paused=False)
+
+    async def remove(self, name: str) -> shapes.Agent:
+        """Take an agent out: it is in no list, nothing waits for it, its tokens open nothing. What it said stays.
+
+        Whoever is enrolled under its name later takes up where it left.
+        """
+        who = await self._core.participant(name)
+        if row := next(
+            (row.name for row in self._core.parts.settings.agents if row.name in names_of(who)), ""
+        ):
+            raise Conflict(
+                f"{who.name} is described in moot.toml, and would be back at the next start",
+                fix=(f"moot agents rm {row}",),
+                agent=who.name,
+            )
+        for token in await listed(self._core, who.id):
+            if token.revoked_at is None:
+                await revoke(self._core, self._me, who.id, token.id)
+        places = await self._open_places(who)
+        await self._core.do(removing, Remove(agent=who.id, conversations=places))
+        await self._core.refresh()
+        return await self.get(who.id)
 
     async def inbox(self, name: str, *, limit: int = 100) -> Messages:
         """What others said that waits to be read by an agent's open turns, oldest first."""
@@ -204,10 +231,15 @@ class Agents:
 
     async def _pause(self, name: str, *, paused: bool) -> shapes.Agent:
         who = await self._core.participant(name)
-        open_turns = await self._core.parts.store.turns(agent=who.id, states=tuple(OPEN))
-        places = tuple(sorted({turn.conversation for turn in open_turns}))
+        if who.removed and not paused:
+            raise gone(who)
+        places = await self._open_places(who)
         await self._core.do(pausing, Pause(agent=who.id, paused=paused, conversations=places))
         return await self.get(name)
+
+    async def _open_places(self, who: Participant) -> Places:
+        open_turns = await self._core.parts.store.turns(agent=who.id, states=tuple(OPEN))
+        return tuple(sorted({turn.conversation for turn in open_turns}))
 
     async def _shape(self, who: Participant) -> shapes.Agent:
         [agent] = await self._shapes([who])
@@ -217,6 +249,10 @@ class Agents:
         """What an agent thinks with, and where that is reached, is the owner's to know."""
         found = await all_shaped(self._core, people)
         return found if self._me == self._core.user else [structs.replace(one, brain="") for one in found]
+
+
+def names_of(who: Participant) -> tuple[str, ...]:
+    return who.id, who.name, *who.aliases
 
 
 async def shaped(core: Core, who: Participant) -> shapes.Agent:

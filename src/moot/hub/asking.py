@@ -19,7 +19,7 @@ from moot.model.message import Message
 from moot.model.participant import Participant
 from moot.model.turn import OPEN, Rule, Turn, TurnState
 from moot.ports import Clock
-from moot.rules.why import REASONS
+from moot.rules.reasons import REASONS
 
 
 def correlated(id: str | None) -> dict[str, str]:

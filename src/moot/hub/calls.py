@@ -69,6 +69,7 @@ METHODS = frozenset(
         "agents.issue_token",
         "agents.list",
         "agents.pause",
+        "agents.remove",
         "agents.rename",
         "agents.resume",
         "agents.revoke_token",

@@ -15,6 +15,7 @@ from moot.context.templates import Templates
 from moot.context.view import View
 from moot.context.window import Size
 from moot.errors import MootError, NotFound
+from moot.flow import look
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
 from moot.host.host import Host, Hosted
@@ -27,6 +28,7 @@ from moot.hub import housekeeping
 from moot.hub.attendance import Attendance
 from moot.hub.neighbours import Neighbours
 from moot.hub.questions import Questions
+from moot.hub.suggestions import completed
 from moot.model.conversation import Member
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -76,7 +78,6 @@ class Core:
     # --- opening and closing -----------------------------------------------------------------------------
 
     async def open(self, agents: Sequence[AgentSpec], handle: Callable[..., Any]) -> None:
-        refuse_undecorated(agents)
         self.parts = parts = await assemble(self._home, self._clock, self._committed)
         self.neighbours = Neighbours(
             self._socket,
@@ -177,7 +178,6 @@ class Core:
 
     async def take_in(self, agents: Sequence[AgentSpec]) -> None:
         """Host more agents, from now until the hub is closed."""
-        refuse_undecorated(agents)
         await self._start(agents, await self._enrol(agents))
 
     async def _start(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> None:
@@ -234,6 +234,7 @@ class Core:
 
     async def _enrol(self, agents: Sequence[AgentSpec]) -> dict[str, Participant]:
         """Everybody by the name they are given under here; who was renamed since has another by now."""
+        refuse_undecorated(agents)
         settings = self.parts.settings
         given = {spec.name: spec for spec in agents}
         people = [Newcomer(name=settings.hub.user, kind=Kind.HUMAN)]
@@ -333,21 +334,13 @@ class Core:
             raise await self.with_suggestions(refusal) from None
 
     async def with_suggestions(self, refusal: NotFound) -> NotFound:
-        ref, is_agent = refusal.facts.get("ref"), refusal.facts.pop("is_agent", False)
+        ref = refusal.facts.get("ref")
         if not ref or ":" in str(ref) or refusal.suggestions:  # no name has a colon
             return refusal
-        names = [who.name for who in self._known.values()]
-        if not is_agent:  # who asks for an agent need not learn of conversations
-            names += [c.name for c in await self.parts.store.conversations(archived=False, kind=None)]
-        near = nearest(str(ref), dict.fromkeys(names))
-        agents = sorted(who.name for who in self._known.values() if who.speaks_in_turns)
-        detail = refusal.detail or (
-            f"agents here: {', '.join(agents[:12])}" if agents else "there are no agents yet"
-        )
-        facts = {key: value for key, value in refusal.facts.items() if key != "available"}
-        return NotFound(
-            refusal.title, detail=detail, fix=refusal.fix, suggestions=near, available=agents[:50], **facts
-        )
+        store, is_agent = self.parts.store, refusal.what == "agent"
+        # who asks for an agent need not learn of conversations
+        places = [] if is_agent else await store.conversations(archived=False, kind=None)
+        return completed(refusal, self._known.values(), [place.name for place in places])
 
     def names(self, who: ParticipantId) -> str:
         known = self._known.get(who)
@@ -364,7 +357,8 @@ class Core:
                 return who
         if found is None:
             names = [who.name for who in self._known.values()]
-            raise NotFound(f'nobody is called "{name}"', suggestions=nearest(name, names), ref=name)
+            title = f'nobody is called "{name}"'
+            raise NotFound(title, what="agent", suggestions=nearest(name, names), ref=name)
         return found
 
     def people(self) -> list[Participant]:
@@ -374,7 +368,7 @@ class Core:
         self._known = {who.id: who for who in await self.parts.store.participants()}
 
     def _registry_told(self, events: list[Event]) -> None:
-        if any(event.type in REGISTRY_EVENTS for event in events):
+        if any(event.type in REGISTRY_EVENTS or "removed" in (event.body or ()) for event in events):
             self.spawn(self.refresh())
 
     def speaking_now(self) -> Set[TurnId]:
@@ -386,15 +380,23 @@ class Core:
         if found is None:
             fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
             title = f'no agent is called "{name}"'
-            missing = NotFound(title, fix=(*fix, "moot agents list"), ref=name, is_agent=True)
+            missing = NotFound(title, what="agent", fix=(*fix, "moot agents list"), ref=name)
             raise await self.with_suggestions(missing)
         return found
+
+    async def addressee(self, name: str) -> Participant:
+        """Somebody who can be written to; whoever was removed is refused."""
+        who = await self.participant(name)
+        if who.removed:
+            raise await self.with_suggestions(look.gone(who))
+        return who
 
     async def conversation(self, ref: str) -> Any:
         found = await _sought(self.parts.store.conversation, ref)
         if found is None:
             missing = NotFound(
                 f'no conversation is called "{ref}"',
+                what="conversation",
                 fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
                 ref=ref,
             )

@@ -58,7 +58,7 @@ async def given(core: Core, ask: Ask) -> shapes.Handed:
     """The same, for who tells later that it has reached whom it is for."""
     who = core.known(ask.who)
     if who is None:
-        raise NotFound(f"nobody is called {ask.who}", ref=ask.who)
+        raise NotFound(f"nobody is called {ask.who}", what="agent", ref=ask.who)
     if who.kind is Kind.HUMAN:
         return await _to_a_person(core, ask)
     if who.kind is not Kind.EXTERNAL:

@@ -204,6 +204,7 @@ class Hub:
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
         """Say something to one agent, in the conversation of the pair."""
+        await self._core.addressee(target)
         pair = await self.conversations.among([target])
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
@@ -216,7 +217,7 @@ class Hub:
             key, metadata = f"{shared}:{who}", {"broadcast_id": shared}
             await self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
 
-        others = [who for who in self._core.people() if who.id != self._me and who.speaks_in_turns]
+        others = [who for who in self._core.people() if who.id != self._me and who.listed]
         return await to_each(others, write, shared)
 
     async def ask(
@@ -228,7 +229,7 @@ class Hub:
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         """Ask one agent, and wait for the answer to this question: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
-        who = await self._core.participant(target)
+        who = await self._core.addressee(target)
         await self._core.watch()
         pair = await self.conversations.among([target])
         key = idempotency_key or uuid4().hex
@@ -283,7 +284,7 @@ class Hub:
         """One message by its address."""
         found = await self._core.parts.store.message(*located(id))
         if found is None:
-            raise NotFound(f"there is no message {id}", ref=id)
+            raise NotFound(f"there is no message {id}", what="message", ref=id)
         return self._shape(found)
 
     async def newest(self, conversation: str, limit: int = 50) -> list[shapes.Message]:
@@ -306,7 +307,7 @@ class Hub:
     async def _found(self, id: str) -> Turn:
         found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
         if found is None:
-            raise NotFound(f"there is no turn {id}", ref=str(id))
+            raise NotFound(f"there is no turn {id}", what="turn", ref=str(id))
         return found
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:

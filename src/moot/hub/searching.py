@@ -68,6 +68,6 @@ async def _places(core: Core, reader: ParticipantId | None, ref: str) -> tuple[s
     if places:
         return tuple(places)
     if reader is not None:
-        raise NotFound(f'no conversation of yours is called "{ref}"', ref=ref)
+        raise NotFound(f'no conversation of yours is called "{ref}"', what="conversation", ref=ref)
     await core.conversation(ref)  # says that there is none, and what comes near
     raise AssertionError("a conversation that was not there is there")

@@ -89,6 +89,12 @@ async def newest_of_a_person(hub: Hub, conversation: str) -> shapes.Message | No
     return next((m for m in reversed(recent) if m.kind == "human" and not m.metadata.get("deleted")), None)
 
 
+async def newest_said(hub: Hub, conversation: str) -> shapes.Message | None:
+    """What a person or an agent said last: notices and what tools answered ask nobody, so they explain nothing."""
+    recent = await hub.newest(conversation, 100)
+    return next((m for m in reversed(recent) if m.kind not in ("system", "tool")), None)
+
+
 async def _continue(_: slash.Continue, at: At) -> Done:
     moved = await at.hub.conversations.resume(at.where.id)
     return Done(("it goes on" if moved else "nothing was stopped here",), waits=moved)
@@ -100,8 +106,8 @@ async def _stop(command: slash.Stop, at: At) -> Done:
 
 
 async def _why(command: slash.Why, at: At) -> Done:
-    newest = await at.hub.newest(at.where.id, 1)
-    seq = command.number or (newest[-1].seq if newest else 0)
+    newest = None if command.number else await newest_said(at.hub, at.where.id)
+    seq = command.number or (newest.seq if newest is not None else 0)
     found = await at.hub.why(f"{at.where.id}:{seq}")
     return Done(tuple(map(str, found.agents)))
 

@@ -8,40 +8,62 @@ from moot.hub.core import Core
 from moot.model.answer import Blocked, Preview, Receipt
 from moot.model.ids import ConversationId, address
 from moot.model.message import Message
-from moot.model.turn import Duty
-from moot.rules import why
+from moot.model.turn import MOVES_CURSOR, Duty, Rule, Turn, TurnState
+from moot.rules import reasons, why
+
+ASKED = frozenset({Duty.MUST, Duty.MAY})
 
 
 async def explained(core: Core, conversation: ConversationId, seq: int) -> shapes.Why:
     store = core.parts.store
     message = await store.message(conversation, seq)
     if message is None:
-        raise NotFound(f"there is no message {address(conversation, seq)}", ref=address(conversation, seq))
+        ref = address(conversation, seq)
+        raise NotFound(f"there is no message {ref}", what="message", ref=ref)
+    where, settings = await core.conversation(conversation), core.parts.settings
+    in_force = where.settings.over(settings.groups), settings.limits
     round_ = await store.round(conversation, message.round) if message.round else None
     turns = await store.turns(conversation=conversation)
-    known = {who.id: who for who in core.people()}
+    speakers = [m for m in await store.members(conversation) if m.speaks]
     rows: list[shapes.Because] = []
-    for member in await store.members(conversation):
-        who = known.get(member.participant)
-        if who is None or not who.speaks_in_turns or member.joined_seq > seq:
+    for member in speakers:
+        who = core.known(member.participant)
+        if who is None or member.joined_seq > seq:
             continue
         duty, rule = why.final(message, round_, turns, who.id)
         turn = why.turn_about(message, turns, who.id) if who.id != message.author else None
+        case = reasons.Case(who, message, where, *in_force, round_, len(speakers))
+        wrong = reasons.error(turn) if duty in ASKED else ""
+        and_failed = f"; it {reasons.failure(wrong)}" if wrong else ""
         rows.append(
             shapes.Because(
                 agent=who.name,
                 duty=duty.value,
                 rule=rule.value,
-                reason=f"{who.name} {why.reason(duty, rule)}",
-                state=why.STATES[turn.state] if turn else _without_turn(duty),
+                reason=f"{who.name} {_words(duty, rule, case)}{and_failed}",
+                state=_state(duty, turn),
                 turn=str(turn.id) if turn else None,
+                error=wrong or None,
             )
         )
     return shapes.Why(message=message.id, cause=await _cause(core, message), agents=tuple(rows))
 
 
-def _without_turn(duty: Duty) -> str:
-    return "blocked" if duty is Duty.BLOCKED else "queued"
+def _words(duty: Duty, rule: Rule, case: reasons.Case) -> str:
+    """What follows the agent's name."""
+    return why.AWAITED if rule is Rule.ASK and duty is Duty.OBSERVES else reasons.reason(rule, case)
+
+
+def _state(duty: Duty, turn: Turn | None) -> str:
+    """How far the message got with an agent. Whoever was not asked neither answered nor passed: it has read the
+    message by now, or will."""
+    if duty is Duty.BLOCKED:
+        return "blocked"
+    if turn is None:
+        return "queued"
+    if duty in ASKED or turn.state is TurnState.CANCELLED:
+        return why.STATES[turn.state]
+    return "seen" if turn.state in MOVES_CURSOR else "queued"
 
 
 async def _cause(core: Core, message: Message) -> dict[str, Any] | None:

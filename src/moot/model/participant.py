@@ -52,6 +52,7 @@ class Participant(Struct, frozen=True, gc=False):
     brain: str = ""
     project: str = ""
     paused: bool = False
+    """Gets no turns. A removed one is paused too, so that the rules of turns need not know the difference."""
     live_until: float = 0.0
     """An agent is present while its host's lease runs; an external one while it has a wait open."""
     host: HostId | None = None
@@ -63,10 +64,21 @@ class Participant(Struct, frozen=True, gc=False):
     reach: Reach = Reach.AWAY
     """How an outside agent's session can be reached while it has no wait open; good for as long as it says."""
     reach_until: float = 0.0
+    removed_at: float = 0.0
+    """When it was taken out; 0 while it is in. What it said stays, and its name is kept for it."""
 
     @property
     def speaks_in_turns(self) -> bool:
         return self.kind in TAKES_TURNS
+
+    @property
+    def removed(self) -> bool:
+        return self.removed_at > 0
+
+    @property
+    def listed(self) -> bool:
+        """An agent that one can write to: those who were removed are in no list and get no broadcast."""
+        return self.kind in TAKES_TURNS and not self.removed_at
 
     def present(self, now: float) -> bool:
         return self.live_until > now

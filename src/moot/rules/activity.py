@@ -17,6 +17,7 @@ PASSED_SECONDS: Final = 10.0
 LABEL_LENGTH: Final = 80
 STATUSES: Final[Mapping[str, str]] = {
     "offline": "offline",
+    "removed": "offline",
     "thinking": "streaming",
     "tool": "streaming",
     "streaming": "streaming",
@@ -42,6 +43,8 @@ def activity(
 ) -> Activity:
     """`last` is the newest turn that is over; `speaking`: words of a running one have been heard."""
     running = max((t for t in open_turns if t.state is TurnState.RUNNING), key=_begun, default=None)
+    if who.removed:
+        return Activity("removed", "removed", who.removed_at)
     if who.paused:
         return Activity("paused", "paused", who.last_active)
     if running is not None:

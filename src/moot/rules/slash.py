@@ -411,7 +411,7 @@ ROWS: Final[dict[str, Row]] = {
             route=f"DELETE {_ID}",
         ),
         Row("help", "[COMMAND]", "this list", "help slash", lambda rest: Help(rest.lstrip("/"))),
-        Row("quit", "", "leave; Ctrl+D does too", "", _alone("quit", Quit)),
+        Row("quit", "", "leave; Ctrl+D does too, and exit or quit alone", "", _alone("quit", Quit)),
     )
 }
 ALIASES: Final = {

@@ -28,33 +28,8 @@ from moot.model.turn import (
     silenced,
 )
 from moot.rules.draft import Room
+from moot.rules.reasons import REASONS
 from moot.rules.roster import Roster
-
-REASONS: dict[Rule, str] = {
-    Rule.MENTION: "was mentioned",
-    Rule.FORCE: "was asked by name",
-    Rule.DIRECT: "is the one addressed in this conversation",
-    Rule.POLL: "is asked in its place and free to pass",
-    Rule.REACT: "is asked once more, because others spoke after it",
-    Rule.ROUND_ROBIN: "is next in the rotation",
-    Rule.TASK: "works on the task",
-    Rule.ASK: "was asked a question that wants an answer",
-    Rule.STRATEGY: "is not asked by this kind of message here",
-    Rule.SEEN: "had already read it in an earlier turn",
-    Rule.REST: "keeps passing and sits this round out",
-    Rule.CAP: "found no slot left in this round",
-    Rule.DEPTH: "would answer an answer to an answer: the round's depth is used up",
-    Rule.CHAIN: "is beyond the limit of this chain of agent turns",
-    Rule.COOLDOWN: "spoke a moment ago",
-    Rule.LINK: "is not linked",
-    Rule.PAIR_LIMIT: "gets too many messages from this sender",
-    Rule.BUDGET: "has used up its turns of this hour",
-    Rule.NO_PROGRESS: "is part of an exchange that made no progress",
-    Rule.PAUSED: "is paused",
-    Rule.AWAY: "is away",
-    Rule.SELF: "wrote it",
-    Rule.DELETED: "is no longer asked: the message was deleted",
-}
 
 
 def reason(duty: Duty, rule: Rule) -> str:

@@ -99,6 +99,7 @@ def row_of(home: Home, environ: Environ, name: str) -> AgentSettings:
         return rows[known.index(name)]
     raise NotFound(
         f'moot.toml describes no agent "{name}"',
+        what="agent",
         detail=f"it describes: {', '.join(known)}" if known else f"{home.toml} describes no agent yet",
         suggestions=nearest(name, known),
         fix=(f'moot agents new {name} --role "…"', "moot agents list"),

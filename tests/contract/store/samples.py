@@ -237,6 +237,7 @@ PARTICIPANT = Participant(
     door="mcp",
     reach=Reach.NEXT_TURN,
     reach_until=LATER,
+    removed_at=LATER,
 )
 QUOTA = Quota(agent=BOB, hour=503_429, turns=3, roots=2, last_root="c-x:1", last_hop=5, last_ended=AT)
 HOST = Host(

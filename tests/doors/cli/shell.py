@@ -13,13 +13,16 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing.reduction import DupFd
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+import pyte
 from msgspec import Struct
 
 from moot.cli import main
@@ -58,6 +61,13 @@ async def steady(turn):
     while not Path(__file__).with_name("go").exists():
         await asyncio.sleep(0.05)
     return "finished in good order"
+
+
+async def talker(turn):
+    await turn.say("first words ")
+    while not Path(__file__).with_name("go").exists():
+        await asyncio.sleep(0.05)
+    await turn.say("and the rest of it")
 """
 
 COOL = "[groups]\ncooldown_seconds = 0\n"
@@ -189,34 +199,54 @@ class Terminal:
         self.process = subprocess.Popen([MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
         os.close(theirs)
         self.seen = ""
+        self._data = b""
         self._read_to = 0
 
     def type(self, line: str) -> None:
-        os.write(self._ours, f"{line}\n".encode())
+        self.press(f"{line}\n")
+
+    def press(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    @property
+    def modes(self) -> list[Any]:
+        """How the terminal treats what is typed."""
+        return termios.tcgetattr(self._ours)
+
+    def drawn(self) -> list[str]:
+        """What a person sees of it: the lines that are not empty."""
+        screen = pyte.HistoryScreen(80, 24, history=500)
+        pyte.Stream(screen).feed(self.seen)
+        above = ["".join(row[column].data for column in range(80)) for row in screen.history.top]
+        return [line.rstrip() for line in (*above, *screen.display) if line.strip()]
+
+    def read_until_drawn(self, *rows: str, seconds: float = 15) -> None:
+        """Until these are the last rows that a person sees."""
+        until = time.monotonic() + seconds
+        while self.drawn()[-len(rows) :] != list(rows):
+            ready, _, _ = select.select([self._ours], [], [], max(0, until - time.monotonic()))
+            assert ready, f"{rows} are not drawn; seen: {chr(10).join(self.drawn())}"
+            self._take()
+        self._read_to = len(self.seen)
+
+    def _take(self) -> None:
+        self._data += os.read(self._ours, 65536)
+        self.seen = self._data.decode(errors="ignore")
 
     def read_until(self, text: str, seconds: float = 15) -> None:
         until = time.monotonic() + seconds
-        data = self.seen.encode()
         while (found := self.seen.find(text, self._read_to)) < 0:
             ready, _, _ = select.select([self._ours], [], [], max(0, until - time.monotonic()))
             assert ready, f"{text!r} did not come; seen: {self.seen}"
-            data += os.read(self._ours, 65536)
-            self.seen = data.decode(errors="ignore")
+            self._take()
         self._read_to = found + len(text)
 
     def rest(self) -> str:
         """Everything that was said, once it is over."""
-        data = self.seen.encode()
-        while True:
-            try:
-                chunk = os.read(self._ours, 65536)
-            except OSError:  # the terminal's other end is closed
-                chunk = b""
-            if not chunk:
-                break
-            data += chunk
+        with suppress(OSError):  # the terminal's other end is closed
+            while True:
+                self._take()
         self.process.wait(timeout=10)
-        self.seen = data.decode(errors="ignore")
         return self.seen
 
     def close(self) -> None:

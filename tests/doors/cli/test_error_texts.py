@@ -65,7 +65,6 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         ("send", "opus", "hello"),
         4,
         (
-            "no answer: moot why ID:1 says what went wrong\n"
             "error[E101] agent opus uses anthropic, but no key is set\n"
             "  looked at ANTHROPIC_API_KEY in the environment, and in HOME/keys.json\n"
             "  fix   moot keys set anthropic      or: moot agents set opus --model demo\n"

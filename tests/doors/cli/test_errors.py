@@ -32,7 +32,7 @@ def test_the_same_error_for_programs(moot: Moot) -> None:
     told = moot("send", "gendri", "hello", "--json")
     assert (told.code, told.out) == (3, "")
     assert told.error["code"] == "E201"
-    assert told.error["name"] == "not_found"
+    assert told.error["name"] == "agent_not_found"
     assert told.error["suggestions"] == ["gendry"]
     assert told.error["fix"][0] == "moot send gendry hello --json"
     assert told.error["retryable"] is False

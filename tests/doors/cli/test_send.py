@@ -1,13 +1,17 @@
 """send, ask, chat with a text and inbox: one shot each, with exit codes that tell how it ended."""
 
+import asyncio
 import io
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from moot import PASS, Hub
+from moot.brains.code import AgentSpec
 from tests.doors.cli.shell import Shell, Told
 
 Moot = Callable[..., Told]
@@ -26,6 +30,67 @@ def test_each_send_is_a_conversation_of_its_own_that_archives_itself(moot: Moot)
     assert {(c["kind"], c["home"]) for c in closed} == {("ephemeral", "arya")}
     shown = moot("conv", "show", first["receipt"]["conversation"], "--json").json
     assert [m["text"] for m in shown["messages"]] == ["one", "arya heard: one"]
+
+
+def _visited_by(home: Path, *names: str) -> None:
+    """Agents of a program that was here once: nothing in moot.toml could start them."""
+
+    async def visit() -> None:
+        async with Hub.open(home, agents=[AgentSpec(name, _silent) for name in names]) as hub:
+            await hub.conversations.create("theirs", participants=names)
+
+    asyncio.run(visit())
+
+
+async def _silent(turn: Any) -> str:
+    return PASS
+
+
+@pytest.mark.parametrize("wait", [(), ("--no-wait",)])
+def test_who_polls_only_those_that_are_away_is_told_that_nobody_answers(
+    shell: Shell, moot: Moot, wait: tuple[str, ...]
+) -> None:
+    _visited_by(shell.home, "ann", "bea")
+    told = moot("send", "--conv", "theirs", "any thoughts?", *wait)
+    assert (told.code, told.out, told.err) == (1, "", "no answer: ann and bea are both away\n")
+    asked = moot("send", "--conv", "theirs", "any thoughts?", "--json", *wait)
+    assert (asked.code, asked.json["outcome"]) == (1, "failed")
+    assert asked.json["causes"] == [
+        {"agents": ["ann", "bea"], "rule": "away", "reason": "ann and bea are both away", "fix": ""}
+    ]
+    owed = moot("send", "--conv", "theirs", "@ann?", *wait)
+    assert owed.code == 0
+    assert owed.out.startswith("queued as ")
+
+
+def test_agents_of_moot_toml_that_are_not_started_are_named_with_what_starts_them(moot: Moot) -> None:
+    moot("conv", "new", "room", "--with", "arya,quiet")
+    told = moot("send", "--conv", "room", "any thoughts?", "--no-wait")
+    assert (told.code, told.err) == (
+        1,
+        "no answer: arya and quiet are both away\n  fix   moot agent start arya quiet\n",
+    )
+
+
+def test_a_message_that_asks_nobody_says_which_setting_it_was(moot: Moot) -> None:
+    moot("conv", "new", "room", "--with", "arya,quiet")
+    moot("conv", "config", "room", "reply_strategy", "mention_only")
+    told = moot("send", "--conv", "room", "a note")
+    assert told.code == 0
+    assert told.err == "nobody was asked: arya was not mentioned, and reply_strategy is mention_only\n"
+
+
+def test_who_failed_is_named_with_what_went_wrong(moot: Moot) -> None:
+    told = moot("send", "broken", "hello")
+    assert told.code == 1
+    assert "no answer: broken failed: RuntimeError: it broke on purpose\n  fix   moot why " in told.err
+
+
+def test_a_broadcast_that_nobody_read_is_not_called_passed(shell: Shell, moot: Moot) -> None:
+    (shell.home / "moot.toml").write_text("")
+    _visited_by(shell.home, "ann")
+    told = moot("send", "--all", "hello", "--json").json
+    assert (told["delivered_to"], told["outcome"]) == (["ann"], "owed")
 
 
 @pytest.mark.req("A-04")

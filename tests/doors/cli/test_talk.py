@@ -1,11 +1,13 @@
 """send, chat, why, conv, tail: what people do all day, without a hub running."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from moot import Hub
 from tests.doors.cli.shell import Shell, Terminal, Told, make_home
 
 Moot = Callable[..., Told]
@@ -144,7 +146,63 @@ def test_silence_has_its_rule(moot: Moot) -> None:
     moot("send", "--conv", "calm", "hello everybody")
     parts = moot("why", "calm:1", "--json").json["agents"]
     assert {(part["duty"], part["rule"]) for part in parts} == {("observes", "strategy")}
-    assert "listened" in moot("why", "calm:1").out
+    shown = moot("why", "calm:1").out
+    assert "not asked  -      strategy  was not mentioned, and reply_strategy is mention_only" in shown
+
+
+@pytest.mark.req("M-02")
+def test_why_tells_what_went_wrong_in_a_turn_that_failed(moot: Moot) -> None:
+    receipt = moot("send", "broken", "hello", "--json").json["receipt"]
+    [row] = moot("why", receipt["id"], "--json").json["agents"]
+    assert (row["state"], row["error"]) == ("failed", "RuntimeError: it broke on purpose")
+    assert "; it failed: RuntimeError: it broke on purpose" in moot("why", receipt["id"]).out
+
+
+@pytest.mark.req("M-02")
+def test_who_was_not_asked_is_never_said_to_have_passed(moot: Moot) -> None:
+    moot("conv", "new", "calm", "--with", "arya,quiet", "--strategy", "mention_only")
+    moot("send", "--conv", "calm", "a note for later")
+    moot("send", "--conv", "calm", "@quiet and now?")
+    [unread, read] = moot("why", "calm:1", "--json").json["agents"]
+    assert (unread["agent"], unread["duty"], unread["state"]) == ("arya", "observes", "queued")
+    assert (read["agent"], read["duty"], read["state"]) == ("quiet", "observes", "seen")
+    assert "passed" not in moot("why", "calm:1").out
+    assert moot("why", "calm:2", "--json").json["agents"][1]["state"] == "passed"
+
+
+@pytest.mark.req("M-02")
+def test_a_notice_is_said_to_be_one(moot: Moot) -> None:
+    moot("conv", "new", "calm", "--with", "arya,broken")
+    moot("send", "--conv", "calm", "@broken?")
+    shown = moot("why", "calm:2").out
+    assert "  a notice of Moot: it asks nobody, so nobody answers it\n  it is about turn 1: " in shown
+    reasons = {row["reason"] for row in moot("why", "calm:2", "--json").json["agents"]}
+    assert reasons == {f"{name} was not asked: a notice asks nobody" for name in ("arya", "broken")}
+
+
+@pytest.mark.req("M-02")
+def test_without_an_address_the_last_thing_said_is_explained(moot: Moot) -> None:
+    assert moot("why").code == 3
+    moot("conv", "new", "calm", "--with", "arya,quiet")
+    moot("send", "--conv", "calm", "@quiet?")
+    moot("send", "broken", "hello")  # in a conversation of its own, which is archived; a notice comes last
+    found = moot("why", "--json").json
+    assert [row["agent"] for row in found["agents"]] == ["broken"]
+    assert moot("why").out.splitlines()[0].endswith("hello")
+    assert moot("why", "--conv", "calm").out.startswith("calm:2  arya, ")
+
+
+def test_a_deleted_message_can_be_explained(shell: Shell, moot: Moot) -> None:
+    moot("conv", "new", "calm", "--with", "quiet")
+    moot("send", "--conv", "calm", "@quiet?")
+
+    async def take_back() -> None:
+        async with Hub.open(shell.home) as hub:
+            [message] = await hub.messages("calm")
+            await hub.delete(message.id, version=1)
+
+    asyncio.run(take_back())
+    assert "(deleted)" in moot("why", "calm:1").out
 
 
 @pytest.mark.req("A-09")

@@ -1,5 +1,6 @@
 """`moot agents new|set|rename|rm`: moot.toml changes and keeps its comments, and nothing that was said is lost."""
 
+import asyncio
 import os
 import tomllib
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from moot import Hub, agent
 from tests.doors.cli.shell import Shell, Terminal, Told
 
 Moot = Callable[..., Told]
@@ -186,7 +188,8 @@ def test_a_running_hub_is_told_as_far_as_it_can_take_it(own: Shell, moot: Moot, 
     gone = moot("agents", "rm", "fin", "--yes", "--json").json
     assert gone["removed"] == "fin"
     assert gone["stopped"] is not None
-    assert moot("agent", "status", "fin", "--json").json[0]["activity"]["state"] == "paused"
+    assert [agent["name"] for agent in moot("agents", "list", "--json").json] == ["arya", "brienne"]
+    assert moot("agent", "status", "fin", "--json").json[0]["activity"]["state"] == "removed"
 
 
 # --- rm and rename -------------------------------------------------------------------------------------------
@@ -200,12 +203,59 @@ def test_who_is_taken_out_is_not_waited_for_and_comes_back_with_its_history(own:
     assert toml(own) == OWN.replace(
         '[[agents]]\nname = "arya"      # the first\nrole = "backend"\nbrain = "demo"\n# tools = ["shell:git"]\n\n', ""
     )  # fmt: skip
-    told = moot("chat", "arya", "-m", "are you there?", "--json").json
-    assert told["outcome"] == "queued"
-    assert [(part["duty"], part["rule"]) for part in told["receipt"]["deliveries"]] == [("blocked", "paused")]
+    told = moot("chat", "arya", "-m", "are you there?", "--json")
+    assert (told.code, told.json["outcome"]) == (1, "failed")
+    [part] = told.json["receipt"]["deliveries"]
+    assert (part["duty"], part["rule"], part["reason"]) == (
+        "blocked", "paused", "was removed: nobody answers for it",
+    )  # fmt: skip
     assert len(moot("conv", "show", said["conversation"], "--json").json["messages"]) == 3
     assert moot("agents", "new", "arya").code == 0
     assert moot("chat", "arya", "-m", "and now?", "--json").json["outcome"] == "replied"
+
+
+def test_who_was_removed_is_in_no_list_and_whoever_writes_to_it_is_told(own: Shell, moot: Moot) -> None:
+    moot("conv", "new", "build", "--with", "arya,brienne")
+    moot("agents", "rm", "arya", "--yes")
+    told = moot("send", "arya", "hello")
+    assert (told.code, told.out) == (3, "")
+    assert told.err.startswith("error[E201] arya was removed: nobody answers for it\n")
+    assert 'fix   moot agents new arya --role "…"' in told.err
+    for words in (("send", "arya", "hello", "--no-wait"), ("ask", "arya", "--", "hello"),
+                  ("conv", "new", "other", "--with", "arya"), ("conv", "join", "build", "arya")):  # fmt: skip
+        assert moot(*words).err.startswith("error[E201] arya was removed")
+    assert [agent["name"] for agent in moot("agents", "list", "--json").json] == ["brienne"]
+    assert "arya" not in moot("status").out
+    sent = moot("send", "--all", "hello", "--json").json
+    assert (sent["delivered_to"], sent["failed"]) == (["brienne"], [])
+    named = moot("send", "--conv", "build", "@arya and @all?")
+    assert "warning[E201] arya was removed: nobody answers for it\n" in named.err
+    assert "brienne heard" in named.out
+    invited = moot("conv", "new", "small", "--with", "brienne")
+    assert invited.code == 0
+    asked = moot("send", "--conv", "small", "@arya?", "--json").json["receipt"]
+    assert [warning["message"] for warning in asked["warnings"]] == [
+        "arya was removed; the name stays plain text"
+    ]
+    assert [part["agent"] for part in asked["deliveries"]] == ["brienne"]
+
+
+def test_an_agent_of_a_program_can_be_removed_and_comes_back_with_it(own: Shell, moot: Moot) -> None:
+    async def visit(*, says: str = "") -> list[str]:
+        @agent("guest")
+        async def guest(turn: Any) -> str:
+            return "hello"
+
+        async with Hub.open(own.home, agents=[guest]) as hub:
+            if says:
+                await hub.ask("guest", says)
+            return [each.name for each in await hub.agents.list()]
+
+    asyncio.run(visit(says="who are you?"))
+    told = moot("agents", "rm", "guest", "--yes")
+    assert (told.code, told.out) == (0, "✓ guest was removed; what it said stays\n")
+    assert "guest" not in moot("agents", "list").out
+    assert "guest" in asyncio.run(visit(says="back again?"))
 
 
 @pytest.mark.req("J-01")

@@ -188,6 +188,9 @@ async def _restored(world: World) -> None:
     """What the last route may have taken away, or renamed."""
     if "room" not in {one.name for one in await world.hub.conversations.list()}:
         await world.hub.conversations.create("room", participants=["karl", "arya"])
+    quiet = await world.hub.agents.get("quiet")
+    if quiet.activity["state"] == "removed":
+        await world.hub.agents.create(quiet.name)
     await world.hub.agents.resume("quiet")
 
 

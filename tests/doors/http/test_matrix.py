@@ -70,6 +70,7 @@ MAY: dict[str, Any] = {
     "POST /api/agents/broadcast": ALL,
     "GET /api/agents/{name}": ALL,
     "PUT /api/agents/{name}": HERSELF,
+    "DELETE /api/agents/{name}": OWNER,
     "POST /api/agents/{name}/messages": ALL,
     "POST /api/agents/{name}/send": ALL,
     "POST /api/agents/{name}/ask": ALL,
@@ -124,6 +125,7 @@ NAMES = {
     "POST /api/agents/{name}/send": "quiet",
     "POST /api/agents/{name}/ask": "quiet",
     "POST /api/agents/{name}/check": "bob",
+    "DELETE /api/agents/{name}": "leaver",
 }
 GOOD = range(200, 300)
 NO = {None: {401}, "revoked": {401}}
@@ -213,6 +215,8 @@ async def _path(world: World, route: Route) -> str:
         await hub.post("room", "@arya?")
         await hub.settled("room", timeout=20)
         where = (await hub.turns(conversation="room", agent="arya"))[-1].id
+    elif name == "leaver" and name not in {one.name for one in await hub.agents.list()}:
+        await hub.agents.create(name)
     elif "/tokens/{id}" in route.path:
         where = (await hub.agents.issue_token("arya")).id
     return route.path.format(id=where, name=name) + QUERIES.get(key, "")

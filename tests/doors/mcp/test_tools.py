@@ -76,7 +76,7 @@ async def test_refusals_are_answers_that_an_agent_can_act_on(world: World) -> No
         assert (limited["delivered"], limited["error"]) == (False, "Rate limited")
         assert 0 < limited["retry_after_ms"] <= 60_000
         hidden = await bob.error("post", conversation="room", text="let me in")
-        assert (hidden["code"], hidden["name"]) == ("E201", "not_found")
+        assert (hidden["code"], hidden["name"]) == ("E201", "conversation_not_found")
         assert await world.hub.messages("room") == []
 
 

@@ -63,6 +63,10 @@ async def resume(call: Call) -> shapes.Agent:
     return await call.hub.agents.resume(call.agent)
 
 
+async def remove(call: Call) -> shapes.Agent:
+    return await call.hub.agents.remove(call.agent)
+
+
 async def conversations(call: Call) -> ConversationList:
     found = await call.hub.conversations.list()
     return ConversationList([one for one in found if call.agent in {seat.name for seat in one.participants}])

@@ -266,6 +266,10 @@ AGENTS: Final = (
         about=AGENT, errors=(NotFound,),
     ),
     Route(
+        "DELETE", "/api/agents/{name}", "Take it out; what it said stays", people.remove, RULE, shapes.Agent,
+        about=AGENT, errors=(NotFound, Conflict),
+    ),
+    Route(
         "GET", "/api/agents/{name}/tokens", "Its tokens, without the tokens", people.tokens, SEE_OWN,
         bodies.TokenList, about=AGENT, errors=(NotFound,),
     ),

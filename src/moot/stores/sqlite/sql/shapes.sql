@@ -25,7 +25,7 @@ SELECT id, name, created_us, rtrim(json_array(
     id, name, kind, display, role, brain, project, paused,
     CASE kind WHEN 'agent' THEN coalesce((SELECT lease_until FROM main.hosts h WHERE h.id = r.host), 0.0)
               ELSE live_until END,
-    host, created_us / 1e6, last_active, door, reach, reach_until
+    host, created_us / 1e6, last_active, door, reach, reach_until, removed_at
 ), ']') || ',' || aliases || ',' || config || ']' AS shape FROM main.registry r;
 
 -- name: quota_shape

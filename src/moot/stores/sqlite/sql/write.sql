@@ -109,14 +109,14 @@ ON CONFLICT (sender, receiver) DO UPDATE SET
 -- A row of the registry.
 INSERT INTO registry (
     id, name, kind, aliases, display, role, brain, project, paused, live_until, host, config, created_us,
-    last_active, door, reach, reach_until
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    last_active, door, reach, reach_until, removed_at
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     name = excluded.name, kind = excluded.kind, aliases = excluded.aliases, display = excluded.display,
     role = excluded.role, brain = excluded.brain, project = excluded.project, paused = excluded.paused,
     live_until = excluded.live_until, host = excluded.host, config = excluded.config,
     created_us = excluded.created_us, last_active = excluded.last_active, door = excluded.door,
-    reach = excluded.reach, reach_until = excluded.reach_until;
+    reach = excluded.reach, reach_until = excluded.reach_until, removed_at = excluded.removed_at;
 
 -- name: forget_names
 -- Before the names a participant answers to are written anew.
