@@ -122,7 +122,7 @@ def tell_change(session: Session, conversation: shapes.Conversation, done: str) 
         session.screen.data(conversation.to_dict())
     else:
         members = ", ".join(seat.name for seat in conversation.participants)
-        session.screen.say(f"{done} {title(conversation)} ({conversation.id}) with {members}")
+        session.screen.say(f"{done} {title(conversation)} with {members}")
 
 
 Find = Callable[["Hub", str], Awaitable[shapes.Conversation]]

@@ -14,7 +14,8 @@ from moot.cli.grammar import Branch, leaf
 from moot.cli.opening import with_hub, with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
-from moot.cli.words import message_at
+from moot.cli.words import address, addresses, message_at
+from moot.model.answer import Receipt
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -53,16 +54,17 @@ def show(session: Session, id: str) -> None:
 def dead(session: Session, agent: str | None) -> None:
     """Turns that failed or expired and were not made up for since."""
 
-    async def work(hub: Hub) -> list[shapes.Turn]:
-        return await hub.dead_letters(agent=await meaning.agent(hub, agent) if agent else None)
+    async def work(hub: Hub) -> tuple[list[shapes.Turn], dict[str | None, str]]:
+        dead = await hub.dead_letters(agent=await meaning.agent(hub, agent) if agent else None)
+        return dead, await addresses(hub, [turn.cause for turn in dead])
 
-    found = with_hub(session, work)
+    found, named = with_hub(session, work)
     if session.json:
         session.screen.data([turn.to_dict() for turn in found])
     elif not found:
         session.screen.say("nothing: every turn was answered, passed or made up for")
     else:
-        rows = [(t.id, t.agent, t.state, t.cause or "", t.error or "") for t in found]
+        rows = [(t.id, t.agent, t.state, named[t.cause], t.error or "") for t in found]
         session.screen.table(("turn", "agent", "state", "message", "error"), rows)
 
 
@@ -71,10 +73,15 @@ def dead(session: Session, agent: str | None) -> None:
 @click.pass_obj
 def retry(session: Session, id: str) -> None:
     """Ask an agent once more for what it failed to answer."""
-    receipt = with_hub(session, lambda hub: hub.redeliver(id))
+
+    async def work(hub: Hub) -> tuple[Receipt, str]:
+        receipt = await hub.redeliver(id)
+        return receipt, address(await hub.conversations.get(receipt.conversation), receipt.seq)
+
+    receipt, named = with_hub(session, work)
     if session.json:
         session.screen.data(receipt.to_dict())
-    session.screen.say(f"asked again as {receipt.id}")
+    session.screen.say(f"asked again as {named}")
 
 
 @leaf("context", examples=("moot context arya build", "moot context arya build --json"))

@@ -21,12 +21,15 @@ MOST_LISTED = 10
 
 
 async def place(hub: Hub, ref: str) -> shapes.Conversation:
-    """The conversation that is meant; archived ones too, by their id."""
+    """The conversation that is meant; an archived one too, by its id, or by its name where no other has it now."""
     ref = ref.lstrip("#")
     try:
         return await hub.conversations.get(ref)
     except NotFound as missing:
         every = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
+        put_away = [each for each in every if each.archived and each.name == ref]
+        if put_away:
+            return max(put_away, key=lambda each: each.updated_at or "")
         people = [each.name for each in await hub.agents.list()]
         missing = _apart(missing, [each.name for each in every], people, "is an agent", "agents show")
         return await hub.conversations.get(only(ref, {each.id: title(each) for each in every}, missing))

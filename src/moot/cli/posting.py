@@ -19,7 +19,7 @@ from moot.cli.session import Session
 from moot.cli.talk import Away, Outcome, Talk, View
 from moot.cli.unanswered import was_wanted
 from moot.cli.views import Plain, Silent, Streaming
-from moot.cli.words import agents_in, marks_of
+from moot.cli.words import address, agents_in, marks_of
 from moot.errors import HubAbsent, NoKey, Undelivered
 from moot.model.answer import Receipt
 from moot.rules.mentions import parse
@@ -57,9 +57,10 @@ async def posted(
     async with talk.following():
         receipt = await talk.post(text, **options)
         session.left = (
-            f"stopped waiting. The message stays queued as {receipt.id}; agents answer when they can."
+            f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; "
+            "agents answer when they can."
         )
-        with kept_if_the_hub_goes(receipt):
+        with kept_if_the_hub_goes(where, receipt):
             await warn(session, hub, where, receipt)
             if wait is None:
                 done = await talk.at_once(receipt)
@@ -72,15 +73,15 @@ async def posted(
 
 
 @contextmanager
-def kept_if_the_hub_goes(receipt: Receipt) -> Iterator[None]:
+def kept_if_the_hub_goes(where: shapes.Conversation, receipt: Receipt) -> Iterator[None]:
     """What was acknowledged stands, whatever becomes of the hub: nobody has to send it again."""
     try:
         yield
     except HubAbsent as gone:
         raise HubAbsent(
             "the hub went away before the answer was there",
-            detail=f"the message is kept as {receipt.id}; it is answered when a hub runs again",
-            fix=("moot up", f"moot conv show {receipt.conversation}"),
+            detail=f"the message is kept as {address(where, receipt.seq)}; it is answered when a hub runs again",
+            fix=("moot up", f"moot conv show {where.name}"),
             message=receipt.id,
         ) from gone
 
@@ -174,19 +175,20 @@ def tell(session: Session, done: Outcome) -> None:
         row.state: [r.agent for r in done.why.agents if r.state == row.state] for row in done.why.agents
     }
     names = {state: ", ".join(agents) for state, agents in states.items()}
+    message = address(done.where, done.receipt.seq)
     match done.outcome:
         case "queued":
-            screen.say(f"queued as {done.receipt.id}")
+            screen.say(f"queued as {message}")
             if done.why.agents and not any(was_wanted(row) for row in done.why.agents):
                 screen.note(f"nobody was asked: {safe(done.why.agents[0].reason)}")
         case "owed":
-            screen.say(f"queued as {done.receipt.id}")
+            screen.say(f"queued as {message}")
             for away in done.away:
                 screen.note(waits_for(away))
         case "passed":
             screen.note(f"{names['passed']} read it and chose to say nothing")
         case "timed_out":
-            screen.note(f"no answer in time. The message stays queued as {done.receipt.id}.")
+            screen.note(f"no answer in time. The message stays queued as {message}.")
         case "failed":
             tell_causes(session, done)
         case _:

@@ -17,7 +17,7 @@ from moot.cli.grammar import leaf
 from moot.cli.opening import opened_hub, reading_hub, with_reading
 from moot.cli.screen import clock_time, safe
 from moot.cli.session import Session
-from moot.cli.words import is_agent, marks_of, title
+from moot.cli.words import addresses, is_agent, marks_of, title
 from moot.errors import BadValue
 
 if TYPE_CHECKING:
@@ -129,20 +129,27 @@ class Tail:
 def turns(session: Session, conv: str | None, agent: str | None, state: str | None) -> None:
     """Which turns agents took, take or wait for."""
 
-    async def work(hub: Hub) -> list[shapes.Turn]:
+    async def work(hub: Hub) -> tuple[list[shapes.Turn], Named]:
         where = (await meaning.place(hub, conv)).id if conv else None
         who = await meaning.agent(hub, agent) if agent else None
-        return await hub.turns(conversation=where, agent=who, state=state)
+        found = await hub.turns(conversation=where, agent=who, state=state)
+        if session.json:
+            return found, {}
+        return found, await addresses(hub, [id for turn in found for id in (turn.cause, turn.message)])
 
-    found = with_reading(session, work)
+    found, named = with_reading(session, work)
     if session.json:
         session.screen.data([turn.to_dict() for turn in found])
         return
     heads = ("turn", "agent", "state", "duty", "reason", "because of", "said", "error")
     with session.screen.paged():
-        session.screen.table(heads, [_turn_row(turn) for turn in found])
+        session.screen.table(heads, [_turn_row(turn, named) for turn in found])
 
 
-def _turn_row(turn: shapes.Turn) -> tuple[str, ...]:
-    said, error = turn.message or "", turn.error or ""
-    return turn.id, turn.agent, turn.state, turn.duty, turn.reason, turn.cause or "", said, error
+Named = dict[str | None, str]
+"""Ids of messages, as people call them."""
+
+
+def _turn_row(turn: shapes.Turn, named: Named) -> tuple[str, ...]:
+    cause, said, error = named[turn.cause], named[turn.message], turn.error or ""
+    return turn.id, turn.agent, turn.state, turn.duty, turn.reason, cause, said, error

@@ -15,7 +15,7 @@ from msgspec import Struct
 from moot import shapes
 from moot.cli.absence import to_bring_back
 from moot.cli.unanswered import BROKEN, Cause, causes, nobody_will, was_wanted
-from moot.cli.words import is_agent, reason_of
+from moot.cli.words import address, is_agent, reason_of
 from moot.model.answer import Receipt
 
 if TYPE_CHECKING:
@@ -210,13 +210,19 @@ class Talk:
         last = await self.hub.why(replies[-1].id) if replies else why
         brake = next((m for m in later if _stops(m, receipt.root)), None)
         away = tuple([await self._away(row.agent) for row in why.agents if row.state == "owed"])
-        wrong = await causes(self.hub, why) if word == "failed" else ()
+        wrong = (
+            await causes(self.hub, why, address(self.conversation, receipt.seq)) if word == "failed" else ()
+        )
         return Outcome(receipt, replies, word, why, last, self.conversation, brake, away, wrong)
 
     async def at_once(self, receipt: Receipt) -> Outcome:
         """What is known without waiting: it is queued, unless nobody will ever answer."""
         why = await self.hub.why(receipt.id)
-        wrong = await causes(self.hub, why) if nobody_will(why.agents) else ()
+        wrong = (
+            await causes(self.hub, why, address(self.conversation, receipt.seq))
+            if nobody_will(why.agents)
+            else ()
+        )
         word = "failed" if wrong else "queued"
         return Outcome(receipt, (), word, why, why, self.conversation, causes=wrong)
 

@@ -44,10 +44,11 @@ def nobody_will(rows: Sequence[shapes.Because]) -> bool:
     return bool(wanted) and all(row.duty == "blocked" or row.rule == "away" for row in wanted)
 
 
-async def causes(hub: Hub, why: shapes.Why) -> tuple[Cause, ...]:
-    """What kept each agent that was wanted from answering; those that are away together, as one command starts them."""
+async def causes(hub: Hub, why: shapes.Why, message: str) -> tuple[Cause, ...]:
+    """What kept each agent that was wanted from answering; those that are away together, as one command starts them.
+    `message` is what it is called."""
     rows = [row for row in why.agents if was_wanted(row)]
-    found = [_cause(row, why.message) for row in rows if row.state in BROKEN or row.duty == "blocked"]
+    found = [_cause(row, message) for row in rows if row.state in BROKEN or row.duty == "blocked"]
     away = [row.agent for row in rows if row.rule == "away" and row.duty == "observes"]
     if away:
         found.append(await _absence(hub, away))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from moot import shapes
@@ -45,6 +46,23 @@ def is_agent(message: shapes.Message) -> bool:
 
 def title(conversation: shapes.Conversation) -> str:
     return f"#{conversation.name}" if conversation.kind == "group" else conversation.name
+
+
+def address(conversation: shapes.Conversation, seq: int) -> str:
+    """A message as people call it; a command takes it as it takes the id."""
+    return f"{conversation.name}:{seq}"
+
+
+async def addresses(hub: Hub, ids: Iterable[str | None]) -> dict[str | None, str]:
+    """Ids of messages as people call them; nothing for none."""
+    named: dict[str | None, str] = {None: ""}
+    names: dict[str, str] = {}
+    for id in filter(None, ids):
+        place, _, seq = id.rpartition(":")
+        if place not in names:
+            names[place] = (await hub.conversations.get(place)).name
+        named[id] = f"{names[place]}:{seq}"
+    return named
 
 
 def you(name: str, hub: Hub) -> str:

@@ -4,7 +4,7 @@ Above: a surface that has a person's line and a conversation; it asks first wher
 lines and waits for what was set going. Below: the hub's own verbs. Not here: reading the line (rules/slash.py).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 from typing import Any, Final
 
@@ -234,7 +234,9 @@ async def _inbox(_: slash.Inbox, at: At) -> Done:
     waiting = [
         each.message for each in await at.hub.inbox(unread=True) if each.message.conversation != at.where.id
     ]
-    return Done(tuple(map(one_line, waiting)) or ("nothing waits for you",))
+    named = await _addresses(at.hub, waiting)
+    lines = [one_line(named[message.id], message) for message in waiting]
+    return Done(tuple(lines) or ("nothing waits for you",))
 
 
 async def _search(command: slash.Search, at: At) -> Done:
@@ -242,12 +244,21 @@ async def _search(command: slash.Search, at: At) -> Done:
     if not hits:
         removed = await at.hub.narrowest(command.query)
         return Done((removed.told() if removed else "nothing found",))
-    return Done(tuple(f"{hit.message.id}  {hit.message.sender}: {hit.snippet}" for hit in hits))
+    named = await _addresses(at.hub, [hit.message for hit in hits])
+    return Done(tuple(f"{named[hit.message.id]}  {hit.message.sender}: {hit.snippet}" for hit in hits))
 
 
-def one_line(message: shapes.Message) -> str:
-    first = message.text.strip().splitlines()[0]
-    return f"{message.id}  {message.sender}: {first[:80]}{'…' if first != message.text.strip() else ''}"
+async def _addresses(hub: Hub, messages: Sequence[shapes.Message]) -> dict[str, str]:
+    """Ids of messages → as people call them."""
+    places = dict.fromkeys(message.conversation for message in messages)
+    names = {place: (await hub.conversations.get(place)).name for place in places}
+    return {message.id: f"{names[message.conversation]}:{message.seq}" for message in messages}
+
+
+def one_line(address: str, message: shapes.Message) -> str:
+    whole = message.text.strip()
+    first = (whole.splitlines() or [""])[0]  # a deleted one has none
+    return f"{address}  {message.sender}: {first[:80]}{'…' if first != whole else ''}"
 
 
 async def _archive(_: slash.Archive, at: At) -> Done:

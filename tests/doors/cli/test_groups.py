@@ -29,7 +29,7 @@ def test_the_verbs_of_conv(moot: Moot) -> None:
     assert members(moot, "work") == ["gendry", "user", "arya"]
     assert moot("conv", "rename", "work", "toil").code == 0
     assert moot("conv", "archive", "toil").code == 0
-    assert moot("conv", "restore", "toil").out.startswith("brought back #toil (")
+    assert moot("conv", "restore", "toil").out.startswith("brought back #toil with ")
     assert moot("conv", "stop", "toil").out == "nobody is speaking there\n"
     assert moot("conv", "remove", "toil", "slow").code == 3
     assert moot("conv", "add", "toil", "nobody").code == 3
@@ -46,7 +46,7 @@ def test_a_dissolved_group_asks_first_and_stays_readable(moot: Moot) -> None:
     refused = moot("conv", "dissolve", "work")
     assert (refused.code, "add --yes" in refused.err) == (2, True)
     found = moot("conv", "show", "work", "--json").json["id"]
-    assert moot("conv", "dissolve", "work", "--yes").out.startswith("dissolved #work (")
+    assert moot("conv", "dissolve", "work", "--yes").out.startswith("dissolved #work with ")
     assert moot("conv", "list", "--json").json == []
     assert "arya heard: arya hello" in moot("conv", "show", found).out
     assert moot("send", "--conv", found, "more").code == 5
