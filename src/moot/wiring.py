@@ -1,10 +1,12 @@
 """The composition root: the only place that knows which store, log, clock and brains there are."""
 
 import importlib
+import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -169,17 +171,44 @@ def _spec(row: AgentSettings, think: Think, **more: Any) -> AgentSpec:
     )
 
 
-def concerns(settings: Settings, home: Home) -> list[str]:
-    """What keeps an agent of moot.toml from doing all it is set up for, a sentence each: for `doctor` and `up`."""
-    found: list[str] = []
+class Concern(Struct, frozen=True):
+    """What keeps an agent of moot.toml from doing what it is set up for."""
+
+    agent: str
+    text: str
+    fix: str = ""
+    silent: bool = True
+    """It cannot answer at all; else it merely can do less."""
+
+
+def concerns(settings: Settings, home: Home, *, loads: bool = True) -> list[Concern]:
+    """What is wrong with the agents, as far as this machine can tell: for `doctor`, `up` and `status`.
+
+    Without `loads` no code of theirs is run: a module is looked for, and not imported.
+    """
+    found: list[Concern] = []
     for row in settings.agents:
-        if is_model_brain(row.brain):
-            try:
+        try:
+            if row.brain.startswith("code:") and not loads:
+                _find_module(row, home)
+            elif is_model_brain(row.brain):
                 model(row.brain, home, who=row.name)
-            except MootError as trouble:
-                found.append(trouble.title)
-            found += [f"{row.name}: {reason}" for reason in _offer(row, home).off]
-    return found
+            elif row.brain != "external":
+                spec(row, home)
+        except MootError as trouble:
+            found.append(Concern(row.name, trouble.title, trouble.fix[0] if trouble.fix else ""))
+        if is_model_brain(row.brain):
+            off = _offer(row, home).off
+            found += [Concern(row.name, f"{row.name}: {reason}", silent=False) for reason in off]
+    return [*found, *_summing_concerns(settings, home)]
+
+
+def _summing_concerns(settings: Settings, home: Home) -> list[Concern]:
+    try:
+        summing_model(settings, home)
+    except MootError as trouble:
+        return [Concern("", trouble.title, trouble.fix[0] if trouble.fix else "")]
+    return []
 
 
 def _prompted(row: AgentSettings, home: Home) -> AgentSpec:
@@ -228,17 +257,39 @@ def summing_model(settings: Settings, home: Home) -> Model | None:
 def _function(row: AgentSettings, where: str, home: Home) -> Callable[[Any], Any]:
     """`module:attr`, looked up in the agent's project, then on the import path."""
     module_name, _, attribute = where.partition(":")
+    with _project_first(row, home) as project:
+        try:
+            found = getattr(importlib.import_module(module_name), attribute)
+        except (Exception, SystemExit) as error:  # the border to foreign code: importing it may do anything
+            foreign = not isinstance(error, ImportError | AttributeError)
+            told = f"{type(error).__name__}: {error}" if foreign else str(error)
+            raise _unloadable(row, home, project, told) from error
+    return found.think if isinstance(found, AgentSpec) else found
+
+
+def _find_module(row: AgentSettings, home: Home) -> None:
+    """Whether the module of a `code:` brain is there; nothing of it is run."""
+    package = row.brain.split(":")[1].partition(".")[0]
+    with _project_first(row, home) as project:
+        if not package or importlib.util.find_spec(package) is None:
+            raise _unloadable(row, home, project, f"No module named {package!r}")
+
+
+@contextmanager
+def _project_first(row: AgentSettings, home: Home) -> Iterator[Path]:
+    """Modules are looked for in the agent's project first."""
     project = home.folder(row.project) if row.project else Path.cwd()
     before = list(sys.path)
     sys.path.insert(0, str(project))
     try:
-        found = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError) as error:
-        raise BadValue(
-            f"agent {row.name}: {row.brain} cannot be loaded: {error}",
-            detail=f"looked in {project}, then on the import path",
-            fix=(f"check module and attribute of brain in {home.toml}",),
-        ) from error
+        yield project
     finally:
         sys.path[:] = before
-    return found.think if isinstance(found, AgentSpec) else found
+
+
+def _unloadable(row: AgentSettings, home: Home, project: Path, told: str) -> BadValue:
+    return BadValue(
+        f"agent {row.name}: {row.brain} cannot be loaded: {told}",
+        detail=f"looked in {project}, then on the import path",
+        fix=(f"check module and attribute of brain in {home.toml}",),
+    )

@@ -6,7 +6,6 @@ A repair is offered only where it cannot lose anything: modes, and files that a 
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import os
 import platform
@@ -14,27 +13,24 @@ import shutil
 import socket
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from msgspec import Struct
-
 from moot import __version__, files
-from moot.brains.llm.catalogue import offered
 from moot.brains.llm.keys import KeyRing
+from moot.cli.brain_checks import ask_providers, brains, failed_turns, thinkers
+from moot.cli.doctor_check import BAD, OK, WARN, Check
 from moot.cli.models import endpoints
 from moot.cli.start import shown
 from moot.doors.http.holder import holder_of
-from moot.errors import KeyRefused, MootError
+from moot.errors import MootError
 from moot.hub import backups, daemons, health
 from moot.hub.running import running_hub
 from moot.settings import Home, Settings, load, not_yet
 from moot.wiring import concerns
 
-OK, WARN, BAD = "ok", "warn", "bad"
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 LITTLE_SPACE = 200 * 1024 * 1024
 LEFT_SECONDS = 600
@@ -43,21 +39,8 @@ ANSWER_SECONDS = 5
 HEALTHY = 200
 
 
-class Check(Struct, frozen=True):
-    check: str
-    state: str
-    text: str
-    fix: str = ""
-    mend: Callable[[], Any] | None = None
-    """A repair that cannot lose anything."""
-
-    def to_dict(self) -> dict[str, Any]:
-        told = {"check": self.check, "state": self.state, "text": self.text, "fix": self.fix}
-        return {**told, "can_be_repaired": self.mend is not None}
-
-
 async def everything(home: Home) -> list[Check]:
-    """All that can be seen without asking anybody outside this machine."""
+    """All that can be seen, asking nobody outside this machine but the providers that agents think with."""
     from moot.cli.coding.checking import connected_clients  # noqa: PLC0415  it is told what a check is here
 
     return [
@@ -66,10 +49,12 @@ async def everything(home: Home) -> list[Check]:
         *_keys(home),
         *_drafts(home),
         *_settings(home),
+        *await brains(home),
         *_hub(home),
         *_daemons(home),
         *_port(home),
         *await database(home),
+        *await failed_turns(home),
         *await connected_clients(home),
     ]
 
@@ -137,7 +122,7 @@ def _settings(home: Home) -> Iterator[Check]:
     for key in not_yet(settings):
         yield Check("moot.toml", WARN, f"{key} is accepted, but this version does nothing with it yet")
     for concern in concerns(settings, home):
-        yield Check("agents", WARN, concern)
+        yield Check("agents", BAD if concern.silent else WARN, concern.text, concern.fix)
 
 
 # --- what runs -----------------------------------------------------------------------------------------------
@@ -245,18 +230,7 @@ async def _providers(home: Home, settings: Settings) -> list[Check]:
         return [Check("keys", BAD, error.title, error.fix[0] if error.fix else "")]
     if not places:
         return [Check("models", OK, "no key is set, so no provider was asked")]
-    return list(await asyncio.gather(*(_provider(place, ring) for place in places)))
-
-
-async def _provider(place: str, ring: KeyRing) -> Check:
-    name = place.replace(":*", "").replace("openai@", "")
-    try:
-        found = await offered(place, ring, os.environ)
-    except MootError as error:
-        state = BAD if isinstance(error, KeyRefused) else WARN
-        fix = next((way for way in error.fix if way != "moot doctor net"), "")
-        return Check("models", state, error.title, fix)
-    return Check("models", OK, f"{name} answers; it offers {len(found)} models")
+    return await ask_providers(places, thinkers(settings), ring)
 
 
 # --- the database --------------------------------------------------------------------------------------------

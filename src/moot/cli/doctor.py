@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import click
 
-from moot.cli.checks import BAD, OK, WARN, Check, database, everything, network
+from moot.cli.checks import database, everything, network
+from moot.cli.doctor_check import BAD, OK, WARN, Check
 from moot.cli.exits import FAILED
 from moot.cli.exits import OK as DONE
 from moot.cli.grammar import leaf
@@ -33,14 +34,15 @@ TOPICS: Final[dict[str, Callable[[Home], Awaitable[list[Check]]]]] = {
     "net": network,
     "mcp": mcp,
 }
-"""What can be looked at alone; net also asks providers of models, mcp also starts a server: the rest never does."""
+"""What can be looked at alone; net asks every provider that could be asked, mcp also starts a server."""
 
 
 @leaf("doctor", examples=("moot doctor", "moot doctor net --json", "moot doctor --fix"))
 @click.argument("topic", required=False, type=click.Choice(list(TOPICS)), metavar="[db|net|mcp]")
 @click.option("--fix", is_flag=True, help="Repair what is safe to repair; a backup is made first.")
 def doctor(session: Session, topic: str | None, fix: bool) -> int:
-    """Check that all is well, and repair what is safe: home, settings, what runs, the database; or one topic.
+    """Check that all is well, and repair what is safe: home, settings, what agents think with, what runs, the database;
+    or one topic. The providers that agents think with are asked for their models, which costs nothing.
 
     db looks at the database alone.
     net looks at the hub's port, and asks every provider whose key is set for its list of models.

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from moot import shapes
+from moot.cli.absence import to_bring_back
 from moot.cli.grammar import AT_LEAST_1, leaf
 from moot.cli.opening import home_of, with_reading
 from moot.cli.screen import Screen, clock_time, safe
@@ -16,6 +17,8 @@ from moot.cli.start import shown
 from moot.cli.watching import watch
 from moot.hub import Hub
 from moot.hub.running import running_hub
+from moot.settings import Home
+from moot.wiring import concerns
 
 DONE_SECONDS = 24 * 3600
 MOST = 10
@@ -33,7 +36,7 @@ def status(session: Session, watched: bool, limit: int) -> None:
 
     def look() -> dict[str, Any]:
         home = home_of(session)
-        found = with_reading(session, lambda hub: standing(hub, limit))
+        found = with_reading(session, lambda hub: standing(hub, home, limit))
         return {"home": str(home.path), "hub": running_hub(home), **found}
 
     def tell(found: dict[str, Any]) -> None:
@@ -47,7 +50,7 @@ def status(session: Session, watched: bool, limit: int) -> None:
         tell(look())
 
 
-async def standing(hub: Hub, limit: int) -> dict[str, Any]:
+async def standing(hub: Hub, home: Home, limit: int) -> dict[str, Any]:
     names = {place.id: place.name for place in await hub.conversations.list()}
     put_away = {place.id: place.name for place in await hub.conversations.list(archived=True)}
     turns = await hub.turns()
@@ -55,7 +58,12 @@ async def standing(hub: Hub, limit: int) -> dict[str, Any]:
     ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
     return {
         "agents": [_agent(agent) for agent in await hub.agents.list()],
-        "needs_you": [*await _unread(hub, names), *_failed(ended, names), *_owed(turns, names)][:limit],
+        "needs_you": [
+            *_broken(hub, home),
+            *await _unread(hub, names),
+            *_failed(ended, names, put_away),
+            *await _owed(hub, turns, names),
+        ][:limit],
         "working": [
             _turn(turn, names) for turn in turns if turn.state in ("running", "ready", "held", "waiting")
         ][:limit],
@@ -87,24 +95,47 @@ async def _unread(hub: Hub, names: dict[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def _failed(turns: list[shapes.Turn], names: dict[str, str]) -> list[dict[str, Any]]:
-    """What failed in a conversation that is still open, and was not asked again since."""
-    newest = {(turn.agent, turn.conversation): turn for turn in turns}
+def _broken(hub: Hub, home: Home) -> list[dict[str, Any]]:
+    """Agents that cannot answer as they are set up."""
     return [
-        {
-            "what": "failed",
-            **_turn(turn, names),
-            "error": turn.error,
-            "fix": f"moot conv retry {names[where]}",
-        }
-        for (_, where), turn in newest.items()
-        if turn.state in FAILED and where in names
+        {"what": "broken", "agent": concern.agent, "error": concern.text, "fix": concern.fix}
+        for concern in concerns(hub.settings, home, loads=False)
+        if concern.silent
     ]
 
 
-def _owed(turns: list[shapes.Turn], names: dict[str, str]) -> list[dict[str, Any]]:
+def _failed(
+    turns: list[shapes.Turn], names: dict[str, str], put_away: dict[str, str]
+) -> list[dict[str, Any]]:
+    """What failed, and was not made up for since: by a later turn there, or anywhere for a question that is put
+    away by now (`moot send` archives its own conversation)."""
+    in_order = sorted(turns, key=lambda turn: turn.ended_at or "")
+    newest = {(turn.agent, turn.conversation): turn for turn in in_order}
+    last = {turn.agent: turn for turn in in_order}
+    found = [turn for (_, where), turn in newest.items() if where in names]
+    found += [turn for turn in last.values() if turn.conversation in put_away]
     return [
-        {"what": "away", **_turn(turn, names), "fix": f"moot agent start {turn.agent}"}
+        {
+            "what": "failed",
+            **_turn(turn, put_away | names),
+            "error": turn.error,
+            "fix": f"moot conv retry {names[turn.conversation]}"
+            if turn.conversation in names
+            else f"moot turn show {turn.id}",
+        }
+        for turn in found
+        if turn.state in FAILED
+    ]
+
+
+async def _owed(hub: Hub, turns: list[shapes.Turn], names: dict[str, str]) -> list[dict[str, Any]]:
+    """What waits for somebody who is away, and the command that brings them back, where one does."""
+    return [
+        {
+            "what": "away",
+            **_turn(turn, names),
+            "fix": await to_bring_back(hub, [await hub.agents.get(turn.agent)]),
+        }
         for turn in turns
         if turn.state == "owed"
     ]
@@ -149,6 +180,8 @@ def _line(row: dict[str, Any]) -> tuple[str, str]:
             told = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
         case "failed":
             told = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
+        case "broken":
+            told = row["error"]
         case "away":
             told = f"{row['conversation']}: {row['agent']} is away, a message waits for it"
         case _:

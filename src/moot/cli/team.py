@@ -342,7 +342,8 @@ def _tell_concerns(session: Session, home: Home, names: Sequence[str]) -> None:
     settings = load(home)
     rows = tuple(row for row in settings.agents if row.name in names)
     for concern in concerns(structs.replace(settings, agents=rows), home):
-        session.screen.note(f"! {concern}")
+        if not names or concern.agent in names:
+            session.screen.note(f"! {concern.text}")
 
 
 __all__ = ["agents"]

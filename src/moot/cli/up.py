@@ -122,5 +122,5 @@ def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -
     for key in not_yet(settings):
         screen.note(f"  note   {key} is accepted, but this version does nothing with it yet")
     for concern in concerns(settings, home):
-        screen.note(f"  note   {concern}")
+        screen.note(f"  note   {concern.text}")
     screen.say("  talk   moot chat NAME, in another terminal        stop   Ctrl+C")

@@ -45,6 +45,69 @@ def test_settings_that_do_nothing_yet_are_said(shell: Shell, moot: Moot) -> None
     assert "links is accepted, but this version does nothing with it yet" in moot("doctor").out
 
 
+def add_agent(shell: Shell, name: str, brain: str) -> None:
+    with (shell.home / "moot.toml").open("a", encoding="utf-8") as file:
+        file.write(f'\n[[agents]]\nname = "{name}"\nbrain = "{brain}"\n')
+
+
+@pytest.mark.req("P-07")
+@pytest.mark.parametrize(
+    ("brain", "line"),
+    [
+        ("anthropic:claude-haiku-5-5", "✗ agents: fin uses anthropic, but no key is set"),
+        (
+            "openai:llama@http://127.0.0.1:9/v1",
+            "✗ models: openai at 127.0.0.1:9: it cannot be reached (fin cannot answer)",
+        ),
+        (
+            "code:nowhere:think",
+            "✗ agents: agent fin: code:nowhere:think cannot be loaded: No module named 'nowhere'",
+        ),
+        (
+            "code:cli_team:nobody",
+            "✗ agents: agent fin: code:cli_team:nobody cannot be loaded: module 'cli_team' has no attribute 'nobody'",
+        ),
+        ("code:cli_torn:think", "✗ agents: agent fin: code:cli_torn:think cannot be loaded: SyntaxError: "),
+        (
+            "code:cli_plain:think",
+            "✗ agents: agent fin",
+        ),
+        (
+            "command:claude",
+            '✗ agents: agent fin has the brain "command:claude", which this version cannot run',
+        ),
+    ],
+)
+def test_an_agent_that_cannot_answer_is_broken(
+    shell: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch, brain: str, line: str
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    (shell.home / "cli_torn.py").write_text("def think(:\n")
+    (shell.home / "cli_plain.py").write_text("def think(turn):\n    return 'no'\n")
+    monkeypatch.syspath_prepend(str(shell.home))
+    assert moot("doctor").out.splitlines()[-1] == "All good."
+    add_agent(shell, "fin", brain)
+    told = moot("doctor")
+    assert told.code == 1
+    assert told.out.splitlines()[0].startswith(line)
+    assert told.out.splitlines()[-1] == "1 to fix."
+
+
+def test_an_agent_whose_last_turn_failed_is_told_of_until_it_answers(shell: Shell, moot: Moot) -> None:
+    moot("send", "broken", "hello")
+    told = moot("doctor")
+    assert told.code == 0
+    assert told.out.startswith(
+        "! turns: the newest turn of broken failed: RuntimeError: it broke on purpose\n    fix   moot status\n"
+    )
+    assert told.out.splitlines()[-1] == "Nothing is broken."
+    toml = shell.home / "moot.toml"
+    toml.write_text(toml.read_text().replace("code:cli_team:broken", "code:cli_team:echo"))
+    moot("send", "broken", "and now?")
+    assert moot("doctor").out.splitlines()[-1] == "All good."
+
+
 def test_it_makes_nothing(shell: Shell, moot: Moot) -> None:
     before = sorted(path.name for path in shell.home.iterdir())
     assert moot("doctor").code == 0

@@ -221,7 +221,6 @@ def test_a_missing_word_is_a_usage_error(moot: Moot) -> None:
         ("send",),
         ("send", "arya"),
         ("chat",),
-        ("why",),
         ("send", "--timeout", "soon", "arya", "hi"),
     ):
         told = moot(*words)

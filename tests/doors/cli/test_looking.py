@@ -1,11 +1,13 @@
 """Commands that only look: they make no home, write nothing, and say where things stand."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from moot import Hub
 from tests.doors.cli.shell import Shell, Told
 
 Moot = Callable[..., Told]
@@ -87,6 +89,47 @@ def test_status_tells_what_needs_you_who_works_and_what_is_done(shell: Shell, mo
     assert "hub      does not run; moot up starts it" in text
     assert re.search(r"needs you\n  build: 1 new, arya: look here        moot chat --conv build\n", text)
     assert re.search(r"\ndone\n  \d\d:\d\d  arya in build\n", text)
+
+
+def test_a_question_that_failed_needs_you_though_it_is_put_away(shell: Shell, moot: Moot) -> None:
+    moot("send", "broken", "hello")
+    [failed] = moot("status", "--json").json["needs_you"]
+    assert (failed["what"], failed["agent"], failed["error"]) == (
+        "failed", "broken", "RuntimeError: it broke on purpose",
+    )  # fmt: skip
+    assert failed["fix"] == f"moot turn show {failed['turn']}"
+    assert moot(*failed["fix"].split()[1:]).code == 0
+    toml = shell.home / "moot.toml"
+    toml.write_text(toml.read_text().replace("code:cli_team:broken", "code:cli_team:echo"))
+    moot("send", "broken", "and now?")
+    assert moot("status", "--json").json["needs_you"] == []
+
+
+def test_agents_that_cannot_answer_need_you(
+    shell: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    toml = shell.home / "moot.toml"
+    rows = '\n[[agents]]\nname = "{}"\nbrain = "{}"\n'
+    toml.write_text(
+        toml.read_text() + rows.format("opus", "anthropic:x") + rows.format("lost", "code:nowhere:f")
+    )
+    told = moot("status", "--json").json["needs_you"]
+    assert [(row["what"], row["agent"]) for row in told] == [("broken", "opus"), ("broken", "lost")]
+    assert "  opus uses anthropic, but no key is set        moot keys set anthropic" in moot("status").out
+
+
+def test_who_comes_from_outside_is_not_to_be_started_here(shell: Shell, moot: Moot) -> None:
+    async def came() -> None:
+        async with Hub.open(shell.home) as hub:
+            for name in ("claude", "odd"):
+                await hub.agents.arrive("mcp", name=f"{name}-web", client=name, folder="/src")
+                await hub.send(f"{name}-web", "hello")
+
+    asyncio.run(came())
+    told = {row["agent"]: row["fix"] for row in moot("status", "--json").json["needs_you"]}
+    assert told == {"claude-web": "moot mcp install --wake claude", "odd-web": ""}
+    assert "agent start" not in moot("status").out
 
 
 def test_status_of_nothing(moot: Moot, tmp_path: Path) -> None:

@@ -161,6 +161,29 @@ def test_models_of_everybody_whose_key_is_set(
     assert moot("models", "nobody").err.startswith('error[E201] no provider is called "nobody"\n')
 
 
+@pytest.mark.req("P-07")
+def test_doctor_asks_those_that_agents_think_with(
+    moot: Moot, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOOT_HUB__PORT", "0")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", GOOD)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+    assert moot("doctor").out.splitlines()[-1] == "All good."
+    assert Provider.asked == []
+    moot("agents", "new", "fin", "--model", f"anthropic:{MODELS[0]}")
+    assert "✓ models: anthropic answers; it offers 2 models\n" in moot("doctor").out
+    moot("agents", "new", "far", "--model", "anthropic:nobody")
+    told = moot("doctor")
+    assert (told.code, told.out.splitlines()[0]) == (
+        0,
+        "! models: anthropic does not list nobody, which far thinks with",
+    )
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "wrong-key-abcd")
+    told = moot("doctor")
+    assert told.code == 1
+    assert "(HTTP 401) (fin, far cannot answer)" in told.out.splitlines()[0]
+
+
 def test_models_without_any_key(moot: Moot) -> None:
     told = moot("models")
     assert (told.code, told.err) == (

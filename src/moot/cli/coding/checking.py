@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from moot.cli.checks import BAD, OK, WARN, Check
 from moot.cli.coding import files
 from moot.cli.coding.clients import CLIENTS, Client, Place
 from moot.cli.coding.documents import read
 from moot.cli.coding.ledger import Ledger
 from moot.cli.coding.probing import LONGEST, seconds_to_start
 from moot.cli.coding.standing import SCOPES, Standing, standing
+from moot.cli.doctor_check import BAD, OK, WARN, Check
 from moot.cli.start import shown
 from moot.errors import MootError
 from moot.hub import Hub

@@ -1,0 +1,23 @@
+"""One line of `moot doctor`: what was looked at, how it stands, and what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+OK, WARN, BAD = "ok", "warn", "bad"
+
+
+class Check(Struct, frozen=True):
+    check: str
+    state: str
+    text: str
+    fix: str = ""
+    mend: Callable[[], Any] | None = None
+    """A repair that cannot lose anything."""
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {"check": self.check, "state": self.state, "text": self.text, "fix": self.fix}
+        return {**told, "can_be_repaired": self.mend is not None}
