@@ -27,7 +27,7 @@ REASONS: Final[dict[Rule, str]] = {
     Rule.TASK: "works on the task",
     Rule.ASK: "was asked a question that wants an answer",
     Rule.STRATEGY: "was not asked",
-    Rule.SEEN: "had already read it in an earlier turn",
+    Rule.SEEN: "read it in a turn it had for another message",
     Rule.REST: "keeps passing and sits this round out",
     Rule.CAP: "found no turn left in this round",
     Rule.DEPTH: "would answer an answer to an answer: the round's depth is used up",
