@@ -320,7 +320,8 @@ async def test_what_a_hook_was_given_and_never_said_is_given_again(tmp_path: Pat
         again = await x.check(handed=()) if asks == "server" else (await hub.agents.hooked("x", "Stop")).found
         assert [m.text for m in again.messages] == ["one"]
         await hub.agents.hook_said("x", handed=again.handed)
-        assert (await hub.agents.hooked("x", "Stop")).found.messages == ()
+        await hub.agents.hooked("x", "Stop", again=True)
+        assert (await hub.agents.hooked("x", "UserPromptSubmit")).found.messages == ()
         assert await turn_states(hub, "x") == ["passed"]
 
 

@@ -199,7 +199,7 @@ class Agents:
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
         """A hook of an agent's client runs, at a moment of its session: what it is to hand over there.
 
-        It counts as read once the hook says so (`hook_said`), and is given again until then.
+        It counts as read once the hook has said so (`hook_said`) and the turn has ended, and is given again until then.
         """
         who = await self._core.participant(name)
         if who.kind is not Kind.EXTERNAL:

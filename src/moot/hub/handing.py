@@ -43,6 +43,8 @@ class Ask(Struct, frozen=True):
     """Give again what is open and was not handed to whoever asks."""
     held: tuple[TurnId, ...] = ()
     """Turns it works on still: neither ended nor given again."""
+    by_hook: bool = False
+    """A hook asks: what hooks handed over before it is among `handed` where it was surely read."""
 
 
 def asking(who: ParticipantId, limit: int, handed: Sequence[str] | None, held: Sequence[str]) -> Ask:
@@ -122,7 +124,7 @@ async def _to_an_agent(core: Core, ask: Ask) -> shapes.Handed:
 async def _taken(core: Core, ask: Ask) -> shapes.Handed:
     waiting, more = await _fitting(core, ask)
     handed = None if ask.handed is None else _turn_ids(ask.handed)
-    if handed is not None and ask.anew:
+    if handed is not None and ask.anew and not ask.by_hook:
         handed += _turn_ids(_handed_by_hooks(core, ask.who))
     taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew, ask.held))
     found: list[Message] = []

@@ -24,13 +24,16 @@ class Handovers(Struct, frozen=True):
     greeted: bool = False
     """A hook of this session has spoken."""
     handed: tuple[str, ...] = ()
-    """Hooks of this session wrote them to the client, and said so afterwards."""
+    """A hook of this session wrote them to the client, and said so afterwards."""
+    taken: bool = False
+    """The turn that they were given to came to its end: nobody broke it off and threw them away."""
     asked: tuple[str, ...] = ()
     """It asked, and was given them."""
 
     @property
     def read(self) -> tuple[str, ...]:
-        return (*self.handed, *self.asked)
+        """What surely reached the model."""
+        return (*self.handed, *self.asked) if self.taken else self.asked
 
 
 class Kept:
@@ -51,8 +54,15 @@ class Kept:
         self._write(Handovers(self._session))
 
     def said(self, handed: tuple[str, ...]) -> None:
-        """A hook has spoken. What was handed over before it has ended by now."""
-        self._write(structs.replace(self.read(), greeted=True, handed=handed))
+        """A hook has spoken. What was handed over before it has ended by now, or was among it again."""
+        self._write(structs.replace(self.read(), greeted=True, handed=handed, taken=False))
+
+    def taken(self) -> Handovers:
+        """What the last hook wrote has surely been read."""
+        found = structs.replace(self.read(), taken=True)
+        if found.handed:
+            self._write(found)
+        return found
 
     def asked(self, given: tuple[str, ...]) -> None:
         """The session was given turns otherwise; of no interest where no hook has ever run."""

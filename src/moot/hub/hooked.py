@@ -5,8 +5,9 @@
     SessionStart       nobody reads yet: it is told how much waits, and the first prompt brings it
 
 What is handed over is handed out, as by `check`. But a hook is a process of its own, which its client may end at any
-time: what it was given counts as read once it says that it has written it (`said`), and is given again until then. So
-is what an earlier session left open. What the session has read is noted in `run/hooks` (handovers.py).
+time, throwing away what it wrote: what it was given counts as read once it says that it has written it (`said`) and the
+turn that was to read it has come to its end. Until then it is given again, and so is what an earlier session left open.
+What the session has read is noted in `run/hooks` (handovers.py).
 """
 
 from collections.abc import Sequence
@@ -33,13 +34,14 @@ async def moment(core: Core, who: Participant, event: str, *, again: bool, limit
         kept.begin()
         open_turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
         return shapes.Hooked(who.name, len(open_turns), first=True)
+    # A turn that ends was not broken off: it has read what it began with, or went on with.
+    before = kept.taken() if event == "Stop" else kept.read()
     if event == "Stop" and again:
         return shapes.Hooked(who.name)
-    before = kept.read()
-    found = await handing.given(core, Ask(who.id, limit, before.read))
+    found = await handing.given(core, Ask(who.id, limit, before.read, by_hook=True))
     return shapes.Hooked(who.name, found=found, first=not before.greeted)
 
 
 def said(core: Core, who: Participant, handed: Sequence[str]) -> None:
-    """A hook has written to its client what it was given: from now on that counts as read."""
+    """A hook has written to its client what it was given."""
     handovers_of(core.parts.home, who).said(tuple(handed))

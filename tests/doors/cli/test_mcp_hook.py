@@ -155,6 +155,7 @@ def test_what_waits_goes_along_with_a_prompt(session: Session) -> None:
     text = context(session.hook("UserPromptSubmit", prompt="x"), "UserPromptSubmit")
     assert '[From human "user"]: id ' in text
     assert "An answer is expected to " in text
+    assert_silent(session.hook("Stop", stop_hook_active=False))
     assert_silent(session.hook("UserPromptSubmit", prompt="y"))
 
 
@@ -186,7 +187,7 @@ def test_a_new_session_is_given_again_what_the_last_one_left_open(session: Sessi
         session.hook("SessionStart", source="startup")
     assert "hello" in context(session.hook("UserPromptSubmit", prompt="x"), "UserPromptSubmit")
     assert session.turns() == ["running"]
-    assert_silent(session.hook("UserPromptSubmit", prompt="y"))
+    assert_silent(session.hook("Stop", stop_hook_active=False))
     assert session.turns() == ["passed"]
 
 
@@ -311,8 +312,24 @@ def test_a_hook_whose_output_is_closed_has_handed_over_nothing(
     started(session, writes, shell_words).wait(30)
     assert session.turns() == (["owed"] if shell_words else ["running"]), "at most it was given it"
     assert "hello" in reason(session.hook("Stop", stop_hook_active=False))
+    assert_silent(session.hook("Stop", stop_hook_active=True))
     assert_silent(session.hook("UserPromptSubmit", prompt="x"))
     assert session.turns() == ["passed"], "and this time it was read"
+
+
+@pytest.mark.req("J-13")
+@pytest.mark.parametrize("event", ["Stop", "UserPromptSubmit"])
+def test_what_a_hook_wrote_and_its_client_threw_away_is_handed_over_again(
+    session: Session, event: str
+) -> None:
+    """A person breaks off while the hook runs: it has written and said so, and no model reads it."""
+    session.sent("hello")
+    assert "hello" in session.hook(event, stop_hook_active=False).out
+    for _ in range(2):
+        assert "hello" in context(session.hook("UserPromptSubmit", prompt="x"), "UserPromptSubmit")
+        assert session.turns() == ["running"]
+    assert_silent(session.hook("Stop", stop_hook_active=False))
+    assert session.turns() == ["passed"], "a turn that began with it came to its end"
 
 
 @pytest.mark.req("J-13")

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import Implementation
 
 from tests.doors.http.world import World, opened
 
@@ -43,11 +44,16 @@ class Called:
 
 
 @asynccontextmanager
-async def came_in(world: World, who: str, era: str = "auto", **headers: str) -> AsyncIterator[Called]:
+async def came_in(
+    world: World, who: str, era: str = "auto", client: str = "", **headers: str
+) -> AsyncIterator[Called]:
     """Over HTTP, with somebody's token."""
+    info = Implementation(name=client, version="1") if client else None
     sent = {"Authorization": f"Bearer {world.tokens[who]}", **headers}
     async with (
         httpx2.AsyncClient(headers=sent, timeout=30) as http,
-        Client(streamable_http_client(f"{world.at.url}/mcp/", http_client=http), mode=era) as client,
+        Client(
+            streamable_http_client(f"{world.at.url}/mcp/", http_client=http), mode=era, client_info=info
+        ) as found,
     ):
-        yield Called(client)
+        yield Called(found)

@@ -61,6 +61,21 @@ async def test_a_client_that_comes_anew_is_given_again_what_the_last_one_left(wo
         assert [m["text"] for m in (await second("check_messages"))["messages"]] == ["precious"]
 
 
+@both_eras
+async def test_two_clients_with_one_token_do_not_end_each_others_turns(world: World, era: str) -> None:
+    """Told apart by the id they are given with their introduction; in the protocol without, by what they are."""
+    era, name = ("legacy", "") if era == "legacy" else ("auto", "another")
+    async with came_in(world, "bob", era) as first, came_in(world, "bob", era, client=name) as second:
+        await world.hub.send("bob", "precious")
+        for bob in (first, second):
+            assert [m["text"] for m in (await bob("check_messages"))["messages"]] == ["precious"]
+        [turn] = await world.hub.turns(agent="bob")
+        assert turn.state == "running", "only who was handed it and asks again has dealt with it"
+        assert (await first("check_messages"))["messages"] == []
+    [turn] = await world.hub.turns(agent="bob")
+    assert turn.state == "passed"
+
+
 async def test_refusals_are_answers_that_an_agent_can_act_on(world: World) -> None:
     async with came_in(world, "bob") as bob:
         missing = await bob("send_to_agent", target="evee", message="hello")

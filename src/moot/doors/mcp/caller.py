@@ -64,21 +64,30 @@ class Caller:
         return {key: value for key, value in told.items() if value or key in ("messages", "next")}
 
 
+MOST_KNOWN = 10_000
+MOST_CLIENTS = 16
+"""Of one token; of more, the one that came first is taken for a new one when it comes again."""
+
+
 class Callers:
-    """Of a transport without sessions: known again by what they show."""
+    """Of a transport without sessions: known again by what they show, and several with one token by what tells them
+    apart. That is no credential: it only says to whom something was handed."""
 
     def __init__(self, open_at_once: OpenAtOnce) -> None:
-        self._known: dict[tuple[str, str], Caller] = {}
+        self._known: dict[tuple[str, str], dict[str, Caller]] = {}
         self._open_at_once = open_at_once
 
-    def of(self, who: Principal, hub: Hub) -> Caller:
-        key = (who.id, who.token)
-        known = self._known.get(key)
+    def of(self, who: Principal, hub: Hub, client: str) -> Caller:
+        clients = self._with_token(who)
+        known = clients.get(client)
         if known is None or known.who != who:
-            if len(self._known) >= MOST_KNOWN:
-                del self._known[next(iter(self._known))]
-            known = self._known[key] = Caller(who, hub, self._open_at_once)
+            if known is None and len(clients) >= MOST_CLIENTS:
+                del clients[next(iter(clients))]
+            known = clients[client] = Caller(who, hub, self._open_at_once)
         return known
 
-
-MOST_KNOWN = 10_000
+    def _with_token(self, who: Principal) -> dict[str, Caller]:
+        key = (who.id, who.token)
+        if key not in self._known and len(self._known) >= MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        return self._known.setdefault(key, {})
