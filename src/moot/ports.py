@@ -52,6 +52,8 @@ class Scope(Struct, frozen=True, gc=False):
     key: tuple[ParticipantId, str] | None = None
     hosts: bool = False
     tokens: tuple[TokenId, ...] = ()
+    tokens_of: ParticipantId | None = None
+    """All tokens of this participant."""
     bookmarks: tuple[BookmarkKey, ...] = ()
     bookmarks_of: ParticipantId | None = None
     """All bookmarks of this participant."""

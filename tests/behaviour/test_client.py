@@ -130,6 +130,20 @@ async def test_what_a_hub_was_asked_and_did_not_answer_before_it_went_is_told_so
                 raise AssertionError("nobody is there")
 
 
+@pytest.mark.parametrize("wrong", [{"after": "soon"}, {"after": []}, {"types": 7}, {"x": 1}, []])
+async def test_who_follows_in_a_way_that_makes_no_sense_is_answered(tmp_path: Path, wrong: Any) -> None:
+    socket = tmp_path / "run" / "hub.sock"
+    answers: asyncio.Queue[Line] = asyncio.Queue()
+    async with Hub.open(tmp_path, socket=socket) as here, asyncio.timeout(10):
+        peer = await connect(socket, lambda said, _: answers.put_nowait(said), nothing)
+        peer.tell({"follow": 7, "with": wrong})
+        if wrong == {"types": 7}:
+            await here.conversations.create("room")
+        told = await answers.get()
+        assert (told["answer"], told["error"]["name"]) == (7, "bad_value")
+        peer.close()
+
+
 async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp_path: Path) -> None:
     touched: list[str] = []
 

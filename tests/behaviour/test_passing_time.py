@@ -154,3 +154,28 @@ async def test_a_turn_taken_away_and_claimed_again_is_answered_once(
         assert thinker.ended == len(thinker.heard) == PAUSES, "what was taken away is not left running"
         answers = [(("user", str(n)), ("a", f"heard {n}")) for n in range(PAUSES // 2)]
         assert await said(hub, where) == [one for pair in answers for one in pair]
+
+
+async def test_a_clock_set_back_keeps_nobody_waiting_for_longer(tmp_path: Path) -> None:
+    """A held turn, one that nobody has claimed, and one that runs and is silent: each comes due as if nothing were."""
+    clock, thinker = ManualClock(), Thinker()
+    thinker.gate.set()
+    async with Hub.open(tmp_path, agents=[AgentSpec("a", thinker)], clock=clock) as hub:
+        await hub.conversations.create("room", participants=["a"])
+        await hub.post("room", "@a one")
+        await hub.settled("room")
+        thinker.gate.clear()
+        await hub.post("room", "@a two")
+        assert (await hub.turns(conversation="room"))[-1].state == "held"
+        clock.set(clock.now() - 3600)
+        await clock.advance(2)
+        await thinker.asked(2)
+        clock.set(clock.now() - 3600)
+        await clock.advance(31)
+        assert (await hub.turns(conversation="room"))[-1].state == "expired"
+        thinker.gate.set()
+        await hub.post("room", "@a three")
+        await clock.advance(2)
+        await hub.settled("room")
+        assert (await said(hub, "room"))[-1] == ("a", "heard @a three")
+        assert (await hub.agents.get("a")).reachability == "live"

@@ -77,6 +77,16 @@ async def test_agents_deal_with_their_own_tokens_only(tmp_path: Path) -> None:
         await as_arya.agents.revoke_token("arya", issued.id)
 
 
+async def test_an_owner_under_another_name_is_the_owner_still(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[arya, bob]) as hub:
+        await hub.agents.rename("user", "ann")
+        issued = await hub.agents.issue_token("arya")
+        await hub.agents.revoke_token("arya", issued.id)
+        with pytest.raises(NotPermitted):
+            await hub.acting_as("bob").agents.issue_token("arya")
+        assert (await hub.agents.rename("ann", "user")).name == "user", "the old name stayed its own"
+
+
 async def test_issuing_and_revoking_are_audited(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[arya]) as hub:
         issued = await hub.agents.issue_token("arya")

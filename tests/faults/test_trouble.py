@@ -88,3 +88,23 @@ async def test_a_listener_that_fails_keeps_no_answer_back(tmp_path: Path) -> Non
             receipt = await hub.post("room", "hello")
         assert receipt.seq == 1
         assert isinstance(heard[0], ValueError)
+
+
+async def test_what_was_said_is_found_while_the_disk_takes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Hub.open(home(tmp_path)) as hub:
+        await hub.conversations.create("room")
+        await hub.post("room", "the old plan")
+        assert len(await hub.search("plan")) == 1
+        await hub.post("room", "the new plan")
+
+        def full() -> None:
+            raise StoreUnwritable("the disk is full")
+
+        monkeypatch.setattr(hub._core.parts.store._engine, "begin", full)
+        with pytest.raises(StoreUnwritable):
+            await hub.post("room", "another plan")
+        assert "the old plan" in [hit.message.text for hit in await hub.search("plan")]
+        monkeypatch.undo()
+        assert len(await hub.search("plan")) == 2

@@ -151,6 +151,8 @@ def _refusal(who: Principal, action: Action, thing: Thing) -> MootError | None:
         return None
     if who.standing is not Standing.PARTICIPANT:
         return unauthenticated()
+    if not _sees(who, thing):
+        return hidden(thing)
     if SCOPES[action] not in who.scopes and action is not Action.RULE:
         return NotPermitted(
             f'this token has no scope "{SCOPES[action]}"',
@@ -159,8 +161,6 @@ def _refusal(who: Principal, action: Action, thing: Thing) -> MootError | None:
         )
     if RULES[action](who, thing):
         return None
-    if not _sees(who, thing):
-        return hidden(thing)
     return NotPermitted(f"{who.name} may not do this", detail=_needed(action, thing))
 
 

@@ -1,6 +1,10 @@
 """Whether what somebody showed at a door is still good: asked again where time has passed since."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 from moot.doors.access import Principal, unauthenticated
+from moot.errors import MootError, Unauthenticated
 from moot.hub import Hub
 
 
@@ -10,3 +14,14 @@ async def still_good(hub: Hub, who: Principal) -> None:
         mine = {token.id: token for token in await hub.agents.tokens(who.id)}
         if who.token not in mine or mine[who.token].revoked_at:
             raise unauthenticated()
+
+
+async def still_good_for(hub: Hub, who: Principal, handed: Sequence[str]) -> None:
+    """The same where turns were handed out meanwhile: those that do not reach their agent wait for it again."""
+    try:
+        await still_good(hub, who)
+    except Unauthenticated:
+        for turn in handed:
+            with suppress(MootError):  # ended meanwhile, or of a person, who has no turns
+                await hub.give_back(turn)
+        raise

@@ -52,9 +52,9 @@ def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
     standing = _standing(command, seen) if command.exist_ok else None
     if standing is not None:
         return _joined(command, draft.room(standing))
-    _check(command, seen)
-    members = [look.addressee(seen, name) for name in command.participants]
     author = look.participant(seen, command.author)
+    _check(command, seen, author_rules=look.is_owner(author, at))
+    members = [look.addressee(seen, name) for name in command.participants]
     if command.joins and author not in members:
         members.insert(0, author)
     members = members_by_id(members)
@@ -106,7 +106,7 @@ def members_by_id(members: list[Participant]) -> list[Participant]:
     return list({who.id: who for who in members}.values())
 
 
-def _check(command: Create, seen: Seen) -> None:
+def _check(command: Create, seen: Seen, *, author_rules: bool) -> None:
     check_lines(channel_type=command.channel_type, channel_group_id=command.channel_group_id)
     try:
         check_conversation_name(command.name)
@@ -117,6 +117,8 @@ def _check(command: Create, seen: Seen) -> None:
             suggestions=problem.suggestions,
         ) from problem
     taken = seen.find(command.name)
+    if taken is not None and not (author_rules or command.author in seen.members(taken.id)):
+        raise Conflict(f'the name "{command.name}" is taken', fix=("choose another name",))
     if taken is not None:
         raise Conflict(
             f'a conversation called "{command.name}" exists already',

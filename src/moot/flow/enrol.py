@@ -21,6 +21,9 @@ from moot.rules.redact import bare_brain
 
 LONGEST_TOLD = 40
 
+MOST_NAMES = 32
+"""That somebody answers to: each is one that nobody else can take, and that every mention is compared with."""
+
 
 class Newcomer(Struct, frozen=True, gc=False):
     """What is known of a participant before it has an id."""
@@ -169,7 +172,9 @@ class Renaming:
         if who.name == command.name:
             return Decision([], who)
         others = [p for p in seen.everyone() if p.id != who.id]
-        checked_name(command.name, answered_to(others), at.terms.user)
+        if command.name not in who.aliases:  # one that it has had is its own
+            checked_name(command.name, answered_to(others), at.terms.user)
+            _has_room_for_a_name(who)
         aliases = tuple(dict.fromkeys((*who.aliases, who.name)))
         renamed = structs.replace(
             who, name=command.name, aliases=tuple(a for a in aliases if a != command.name)
@@ -179,6 +184,16 @@ class Renaming:
         draft.put_participant(renamed)
         draft.emit("agent.renamed", by=who.id, body={"name": command.name, "previous_name": who.name})
         return Decision(draft.changes(), renamed)
+
+
+def _has_room_for_a_name(who: Participant) -> None:
+    if len(who.aliases) + 1 >= MOST_NAMES:
+        raise BadName(
+            f"{who.name} has had {len(who.aliases) + 1} names already",
+            detail=f"somebody answers to {MOST_NAMES} at most, as old ones stay its own; it may take one of them again",
+            suggestions=who.aliases[-3:],
+            problem="too many",
+        )
 
 
 class Amend(Struct, frozen=True, gc=False):

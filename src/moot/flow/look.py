@@ -3,6 +3,7 @@
 from moot.errors import Closed, NotFound, NotPermitted, Stale
 from moot.model.conversation import Conversation
 from moot.model.ids import ParticipantId, TurnId
+from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.model.turn import Turn, TurnState
 from moot.rules.draft import Draft, Room, Seen
@@ -63,6 +64,11 @@ def gone(who: Participant) -> NotFound:
         fix=(f'moot agents new {who.name} --role "…"', "moot agents list"),
         ref=who.name,
     )
+
+
+def is_owner(who: Participant, at: Moment) -> bool:
+    """Whom moot.toml calls the user, under whatever name it goes by now: the old one stays its own."""
+    return at.terms.user in (who.name, *who.aliases)
 
 
 def member(room: Room, who: ParticipantId) -> Participant:

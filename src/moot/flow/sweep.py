@@ -43,6 +43,7 @@ def decide(command: Sweep, seen: Seen, at: Moment) -> Decision[None]:
 
 
 def _look_at(room: Room, turn: Turn, alive: set[HostId]) -> None:
+    turn = _within_reach(room, turn)
     due = bool(turn.due) and turn.due <= room.now
     present = room.draft.participant(turn.agent).present(room.now)
     match turn.state:
@@ -54,6 +55,24 @@ def _look_at(room: Room, turn: Turn, alive: set[HostId]) -> None:
             _running(room, turn, alive)
         case _:
             pass
+
+
+def _within_reach(room: Room, turn: Turn) -> Turn:
+    """A clock that was set back has left moments farther away than they are ever set: they are drawn in."""
+    now, ahead = room.now, (turn.started_at or turn.created_at) - room.now
+    match turn.state:
+        case TurnState.HELD if turn.due > now + seats.longest_hold(room):
+            nearer = structs.replace(turn, due=now)
+        case TurnState.READY if ahead > 0:
+            nearer = structs.replace(turn, due=turn.due - ahead)
+        case TurnState.RUNNING if ahead > 0:
+            moments = {
+                name: max(0.0, getattr(turn, name) - ahead) for name in ("lease", "deadline", "limit", "due")
+            }
+            nearer = structs.replace(turn, started_at=now, **moments)
+        case _:
+            return turn
+    return room.put_turn(nearer)
 
 
 def _release(room: Room, turn: Turn, present: bool) -> None:

@@ -134,19 +134,20 @@ class Host:
 
     async def _keep_lease(self) -> None:
         while True:
-            await self._clock.sleep_until(self._beaten + self._lease / 3)
+            await self._clock.sleep_until(min(self._beaten, self._clock.now()) + self._lease / 3)
             await self.keep_up()
 
     async def keep_up(self) -> None:
         """The one heartbeat of this process, for all its agents and running turns, if it is time for one."""
         async with self._beating:
             now = self._clock.now()
-            if not self._beats or now < self._beaten + self._lease / 3:
+            if not self._beats or self._beaten <= now < self._beaten + self._lease / 3:
                 return
             stopped, self._beaten = now - self._beaten > self._lease, now
-            if stopped:  # the whole process was, or its machine: that was no silence of its agents
-                for run in self._running.values():
-                    run.sign_of_life = now
+            for (
+                run
+            ) in self._running.values():  # the process was, or its machine: that was no silence of its agents
+                run.sign_of_life = now if stopped else min(run.sign_of_life, now)
             try:
                 await self._attach()
                 await self._renew(list(self._running.values()))

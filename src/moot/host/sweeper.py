@@ -18,10 +18,13 @@ from moot.failpoints import failpoint
 from moot.flow import sweep
 from moot.model.event import Event
 from moot.model.ids import ConversationId
+from moot.model.turn import OPEN
 from moot.ports import Clock, Store, Turns
 
 log = structlog.get_logger("moot.sweeper")
 
+SET_BACK_SECONDS = 1.0
+"""By more than this, and what was to come due soon is far away: see flow/sweep.py."""
 AGAIN_SECONDS = 1.0
 """After a look that failed."""
 
@@ -46,6 +49,8 @@ class Sweeper:
         self._keep_up = keep_up
         self._patience = lease / 3
         self._planned = 0.0
+        self._newest = 0.0
+        """The latest it has been."""
         self._sooner = asyncio.Event()
 
     async def run(self) -> None:
@@ -91,6 +96,10 @@ class Sweeper:
 
     async def run_due(self) -> None:
         """Everything that is due by now, until nothing is."""
+        before, self._newest = self._newest, self._clock.now()
+        if self._newest < before - SET_BACK_SECONDS:
+            for where in sorted({turn.conversation for turn in await self._turns.turns(states=tuple(OPEN))}):
+                await self.look_at(where)
         for _ in range(100):
             begun = self._clock.now()
             due = await self._turns.due(begun)

@@ -221,8 +221,12 @@ class Agents:
         """A new token for somebody. It is shown this once."""
         return await issue(self._core, self._me, name, scopes)
 
+    async def mint_token(self, name: str, *, scopes: Sequence[str], shown: str) -> shapes.IssuedToken:
+        """The same for who showed a token itself, by its id: the new one ends with that."""
+        return await issue(self._core, self._me, name, scopes, shown)
+
     async def revoke_token(self, name: str, id: str) -> shapes.Token:
-        """From now on it opens nothing."""
+        """From now on it opens nothing, nor does what was issued with it."""
         return await revoke(self._core, self._me, name, id)
 
     async def bearer(self, token: str) -> Bearer | None:

@@ -109,6 +109,7 @@ ONLY_HERE = {
     "agents.bearer": "what a door asks of a token",
     "agents.dismiss": "what a door says when it closes",
     "agents.inbox": "what a door shows of open turns; `inbox` and `check` are for callers",
+    "agents.mint_token": "what a door issues to who showed it a token",
     "agents.noticed": "what a door keeps of who asks at it",
     "agents.session": "a door's own connection to an outside agent",
     "horizon": "what a door's stream begins with",
@@ -228,6 +229,12 @@ class Calls:
                 peer.tell({"event": number, "value": event})
         except MootError as refusal:
             peer.tell({"answer": number, "error": _told(refusal)})
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+        ) as wrong:  # of what was asked: events have been read before
+            peer.tell({"answer": number, "error": _told(BadValue(f"events: {wrong}"))})
 
     async def _open(self, line: Line, peer: Peer) -> None:
         """A door of this process, for one peer, until it goes or shuts it."""

@@ -42,11 +42,7 @@ class Conversations:
         of_kind = kind_of_conversation(kind)
         bound = await self.list(channel_type=channel[0], channel_group_id=channel[1]) if any(channel) else []
         if bound and not (exist_ok and bound[0].name == name):
-            raise Conflict(
-                f"this chat belongs to {bound[0].name} already",
-                fix=(f"moot conv dissolve {bound[0].name}",),
-                conversation=bound[0].id,
-            )
+            raise self._bound(bound[0])
         command = create.Create(
             author=self._me,
             name=name,
@@ -58,6 +54,18 @@ class Conversations:
             exist_ok=exist_ok,
         )
         return await self._core.shape(await self._core.do(create, command))
+
+    def _bound(self, to: shapes.Conversation) -> Conflict:
+        """A chat elsewhere has a conversation already; which, is told to who may know of it."""
+        if self._me != self._core.user and self._core.names(self._me) not in {
+            p.name for p in to.participants
+        }:
+            return Conflict("this chat belongs to another conversation already", fix=("ask the owner",))
+        return Conflict(
+            f"this chat belongs to {to.name} already",
+            fix=(f"moot conv dissolve {to.name}",),
+            conversation=to.id,
+        )
 
     async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
         """The one conversation of this set of names, made when it is first needed."""

@@ -403,6 +403,8 @@ class Hub:
     async def within(self, turn_id: str) -> "Hub":
         """Speak as before, in a turn that one has open: what is posted belongs to it."""
         turn = await self._found(turn_id)
+        if turn.agent != self._me:  # whose it is, is nothing to the caller
+            raise NotFound(f"there is no turn {turn_id}", what="turn", ref=str(turn_id))
         outside.its_own(self._core, self._me, turn)
         return Hub(self._core, self._me, turn)
 

@@ -49,12 +49,14 @@ def checked(scopes: Sequence[str]) -> tuple[Scope, ...]:
     return tuple(scope for scope in Scope if scope.value in set(scopes))
 
 
-async def issue(core: Core, me: ParticipantId, name: str, scopes: Sequence[str]) -> shapes.IssuedToken:
+async def issue(
+    core: Core, me: ParticipantId, name: str, scopes: Sequence[str], shown: str = ""
+) -> shapes.IssuedToken:
     wanted = checked(scopes)
     who = await core.participant(name)
     token = fresh("hu" if who.kind is Kind.HUMAN else "ag", who.id)
     identity = TokenId(f"t{secrets.token_hex(6)}")
-    made: Token = await core.do(issuing, Issue(me, who.id, identity, digest_of(token), wanted))
+    made: Token = await core.do(issuing, Issue(me, who.id, identity, digest_of(token), wanted, shown))
     return shapes.IssuedToken(made.id, who.name, token, tuple(scope.value for scope in made.scopes))
 
 

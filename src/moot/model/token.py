@@ -30,3 +30,5 @@ class Token(Struct, frozen=True, gc=False):
     """When it was last seen, to the minute; 0 never."""
     revoked_at: float = 0.0
     """0 while it is good."""
+    parent: str = ""
+    """Id of the token that this one was issued with, and ends with; empty where the owner issued it, or a program."""

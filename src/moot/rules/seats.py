@@ -133,9 +133,14 @@ def admit(room: Room, turn: Turn, *, root: RootId, not_before: float, patience: 
     if not present:
         return owe(room, turn)
     if not_before > room.now:
-        held = turn.moved(TurnState.HELD, due=not_before)
+        held = turn.moved(TurnState.HELD, due=min(not_before, room.now + longest_hold(room)))
         return _tell(room, held, "turn.held")
     return to_ready(room, turn, patience)
+
+
+def longest_hold(room: Room) -> float:
+    """No turn is held for longer; what says so was set by a clock that has been set back since."""
+    return max(room.settings.cooldown_seconds, room.draft.at.terms.limits.pair_backoff_max_seconds)
 
 
 def to_ready(room: Room, turn: Turn, patience: float) -> Turn:
@@ -216,6 +221,7 @@ def claim(room: Room, turn: Turn, host: HostId | None, *, hi: int, last_human: i
 def alive(room: Room, turn: Turn, sign: float) -> Turn:
     """A running turn whose host gave a sign of life: its lease runs anew, its deadline from that sign on."""
     lease = room.now + room.draft.at.terms.lease_seconds
+    sign = min(sign, room.now)  # one from before a clock was set back is none of the future
     deadline = max(turn.deadline, sign + patience(room, turn)) if turn.deadline else 0.0
     due = next_look(lease, deadline, turn.limit, late=False)
     return structs.replace(turn, lease=lease, deadline=deadline, due=due)

@@ -219,6 +219,9 @@ class Desk:
     def token(self, token: TokenId) -> Token | None:
         return self.tokens.get(token)
 
+    def tokens_of(self, participant: ParticipantId) -> list[Token]:
+        return [token for token in self.tokens.values() if token.participant == participant]
+
     def bookmark(self, key: BookmarkKey) -> Bookmark | None:
         return self.bookmarks.get(key)
 

@@ -92,7 +92,11 @@ class MemoryEngine:
                 if found is not None:
                     desk.keys[scope.key] = found
             self._load_roots(desk, scope.roots)
-            desk.tokens.update({t: shelf.tokens[t] for t in scope.tokens if t in shelf.tokens})
+            desk.tokens.update(
+                (t.id, t)
+                for t in shelf.tokens.values()
+                if t.id in scope.tokens or t.participant == scope.tokens_of
+            )
             self._load_bookmarks(desk, scope)
             if scope.hosts:
                 desk.hosts_by_id.update(shelf.hosts)

@@ -57,6 +57,7 @@ class ManualClock:
     async def advance(self, seconds: float) -> None:
         """Let time pass: what falls due on the way happens on the way, in order and at its time."""
         end = self._now + seconds
+        await self._run_due()  # it may have been set back
         for _ in range(MOST_STOPS):
             due, woken = await self._next_due(), self._next_waking()
             if min(due, woken) >= end:

@@ -257,6 +257,7 @@ TOKEN = Token(
     created_at=AT,
     used_at=LATER,
     revoked_at=LATER,
+    parent=TEXT,
 )
 BOOKMARK = Bookmark(participant=BOB, client=TEXT, conversation=WHERE, seq=7, frames=BIG, used_at=LATER)
 EVENT = Event(type="turn.started", at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)

@@ -90,7 +90,7 @@ async def test_nobody_speaks_in_the_turn_of_another(world: World) -> None:
     [turn] = (await world.hub.acting_as("bob").check(handed=())).handed
     path = "/api/agents/quiet/send"
     forged = await world.ask("arya", "POST", path, {"text": "x"}, Moot_Turn=turn)
-    assert (forged.status_code, forged.json()["code"]) == (403, "E301")
+    assert (forged.status_code, forged.json()["code"]) == (404, "E201")
     own = await world.ask("bob", "POST", path, {"text": "x"}, Moot_Turn=turn)
     assert (own.status_code, own.json()["hop"]) == (201, 1)
     nowhere = await world.ask("bob", "POST", path, {"text": "x"}, Moot_Turn="soon")

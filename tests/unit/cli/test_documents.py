@@ -1,6 +1,7 @@
 """Somebody else's settings file: an entry goes in and out, and everything else stays."""
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.cli.coding.documents import Add, Edit, Put, Unreadable, read, with_edits, without_edits
+from moot.cli.coding.documents import Add, Edit, Put, read, with_edits, without_edits
+from moot.cli.coding.files import Unreadable, content
 
 JSON, TOML = Path("settings.json"), Path("config.toml")
 OURS: tuple[Edit, ...] = (
@@ -118,3 +120,34 @@ def test_what_cannot_be_read_is_said_so(path: Path, data: bytes) -> None:
         read(path, data)
     with pytest.raises(Unreadable):
         with_edits(path, data, OURS)
+
+
+NUMBERS = b"""{
+  "version": 1.10,
+  "large": 123456789012345678901234567890,
+  "small": [1e5, -0, 1E400, 0.1000],
+  "text": "caf\\u00e9 \\/ \\ud800",
+  "\\ud800": true
+}
+"""
+
+
+def test_texts_and_numbers_stay_as_they_were_written() -> None:
+    there = with_edits(JSON, NUMBERS, OURS)
+    for line in NUMBERS.splitlines()[1:4]:
+        for number in line.split(b": ")[1].strip(b"[],").split(b", "):
+            assert number in there
+    assert b'"text": "caf\\u00e9 \\/ \\ud800"' in there
+    assert b'"\\ud800": true' in there
+    later = there.replace(b"1.10", b"1.20")
+    left = without_edits(JSON, later, OURS, NUMBERS)
+    assert left is not None
+    assert b'"version": 1.20,' in left
+    assert b"1E400" in left
+
+
+def test_a_pipe_where_the_file_should_be_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "settings.json")
+    with pytest.raises(Unreadable, match="no regular file"):
+        content(tmp_path / "settings.json")
+    assert content(tmp_path / "missing.json") is None

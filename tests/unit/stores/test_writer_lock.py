@@ -1,5 +1,6 @@
 """The writers' queue: one at a time, in turn, and nobody waits for ever."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -78,3 +79,27 @@ def test_many_writers_never_hold_it_together(path: Path) -> None:
         thread.join(30)
     assert most == 1
     assert holders == 0
+
+
+def test_one_waits_as_long_as_others_get_on(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of processes at once: each takes its turn, and none of them is stuck."""
+    stuck, waiting = WriterLock(path), WriterLock(path, patience=0.001)
+    looks: list[int] = []
+
+    def moves_a_while() -> int:
+        looks.append(min(len(looks), 40))
+        return looks[-1]
+
+    monkeypatch.setattr(waiting, "_last_taken", moves_a_while)
+    stuck.take()
+    with pytest.raises(StoreUnwritable):
+        waiting.take()
+    assert len(looks) > 40, "not before the queue stands still"
+
+
+def test_who_takes_it_shows_that_the_queue_moves(path: Path) -> None:
+    lock, waiting = WriterLock(path), WriterLock(path)
+    os.utime(path, ns=(0, 0))
+    lock.take()
+    assert waiting._last_taken() > 0
+    lock.give()

@@ -1,10 +1,10 @@
 """Somebody else's settings file: one entry goes in, the same entry comes out, everything else stays.
 
-A JSON file is laid out again with its own indentation; TOML is touched only where the entry stands. A file that cannot
-be read as strict JSON or TOML is left alone: comments in it would be lost, and so would the user's trust.
+A JSON file is laid out again with its own indentation, every text and number in it as it was written; TOML is touched
+only where the entry stands. A file that cannot be read as strict JSON or TOML is left alone: comments in it would be
+lost, and so would the user's trust.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Iterable
@@ -14,14 +14,12 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from moot.cli.coding import verbatim
+from moot.cli.coding.files import Unreadable
 from moot.settings.editing import literal
 
 INDENT: Final = 2
 _INDENTED = re.compile(rb"^([ \t]+)\S", re.MULTILINE)
-
-
-class Unreadable(ValueError):
-    """The file is not what its program reads; says why."""
 
 
 class Put(Struct, frozen=True, tag="put"):
@@ -47,7 +45,7 @@ def read(path: Path, data: bytes | None) -> dict[str, Any]:
         return {}
     try:
         text = data.decode("utf-8-sig")
-        found = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        found = tomllib.loads(text) if path.suffix == ".toml" else verbatim.loads(text)
     except ValueError as error:
         raise Unreadable(f"{path} cannot be read: {error}") from None
     if not isinstance(found, dict):
@@ -138,7 +136,7 @@ def _laid_out(document: dict[str, Any], like: bytes | None) -> bytes:
     """As JSON, indented as the file was, with or without its last line end."""
     met = _INDENTED.search(like or b"")
     indent: str | int = met[1].decode() if met else INDENT
-    text = json.dumps(document, indent=indent, ensure_ascii=False)
+    text = verbatim.dumps(document, indent if isinstance(indent, str) else " " * indent)
     ends = not like or like.endswith(b"\n")
     return f"{text}\n".encode() if ends else text.encode()
 

@@ -1,6 +1,7 @@
 """Files of other programs, written whole or not at all, with their owner's mode, through their links."""
 
 import os
+import stat
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -8,12 +9,20 @@ from typing import Final
 OWNER_ONLY: Final = 0o600
 
 
+class Unreadable(ValueError):
+    """The file is not what its program reads; says why."""
+
+
 def content(path: Path) -> bytes | None:
-    """None where there is no such file."""
+    """None where there is no such file. What is no file (a pipe, a device) is not waited for."""
     try:
-        return path.read_bytes()
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
+    with os.fdopen(handle, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise Unreadable(f"{path} is no regular file")
+        return opened.read()
 
 
 def mode_of(path: Path) -> int:

@@ -9,8 +9,9 @@ from msgspec import Struct, structs
 
 from moot.cli.coding import files
 from moot.cli.coding.clients import Client, Place, Scope
-from moot.cli.coding.documents import Edit, Unreadable, holds, read, with_edits, without_edits
+from moot.cli.coding.documents import Edit, holds, read, with_edits, without_edits
 from moot.cli.coding.entry import Http, Way
+from moot.cli.coding.files import Unreadable
 from moot.cli.coding.hooks import hook_edits
 from moot.cli.coding.ledger import Change, Ledger, Touched
 from moot.errors import Conflict, McpClient

@@ -8,7 +8,8 @@ from msgspec import Struct, structs
 
 from moot.cli.coding import files
 from moot.cli.coding.clients import CLIENTS, Place
-from moot.cli.coding.documents import Unreadable, read, without_edits
+from moot.cli.coding.documents import read, without_edits
+from moot.cli.coding.files import Unreadable
 from moot.cli.coding.installing import COMMAND_SECONDS
 from moot.cli.coding.ledger import Change, Ledger, Touched
 

@@ -8,7 +8,8 @@ from msgspec import Struct, structs
 
 from moot.cli.coding import files
 from moot.cli.coding.clients import Client, Place, Scope
-from moot.cli.coding.documents import Unreadable, holds, read
+from moot.cli.coding.documents import holds, read
+from moot.cli.coding.files import Unreadable
 from moot.cli.coding.hooks import hook_edits
 from moot.cli.coding.ledger import Ledger
 from moot.settings.home import Home

@@ -69,7 +69,9 @@ class Stopping(Given, frozen=True):
 
 
 class ReadTo(Given, frozen=True):
-    seq: Annotated[float, Meta(ge=0, le=BIGGEST, multiple_of=1)]
+    seq: Annotated[
+        float, Meta(ge=0, le=BIGGEST - 1, multiple_of=1)
+    ]  # the next number up is read as the same float
 
 
 class Edit(Given, frozen=True):

@@ -12,7 +12,7 @@ import structlog
 from starlette.requests import ClientDisconnect, Request
 
 from moot.doors.access import NOBODY, Principal, Standing
-from moot.doors.bearing import still_good
+from moot.doors.bearing import still_good_for
 from moot.doors.http import finding
 from moot.doors.http.gate import Gate
 from moot.doors.http.guard import sent
@@ -22,6 +22,7 @@ from moot.doors.http.sse import Stream, until_gone
 from moot.doors.http.table import Call, House, Route
 from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted
 from moot.rules.redact import redacted
+from moot.shapes import Handed
 
 log = structlog.get_logger("moot.http")
 
@@ -122,7 +123,7 @@ class Entry:
         open_at_once = self._house.open_at_once
         with open_at_once.one(call.who) if route.waits_now(call) else nullcontext():
             value = await self._while_asked(route.handle(call), receive)
-        await still_good(self._house.hub, call.who)
+        await still_good_for(call.hub, call.who, value.handed if isinstance(value, Handed) else ())
         return value
 
     async def _while_asked(self, work: Awaitable[Any], receive: Any) -> Any:

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from msgspec import structs
+
 from moot import shapes
 from moot.doors import telling
 from moot.doors.access import Standing
+from moot.doors.http import finding
 from moot.doors.http.bodies import (
     KINDS,
     AgentList,
@@ -22,7 +25,7 @@ from moot.model.token import Scope
 
 
 async def agents(call: Call) -> AgentList:
-    return AgentList(await call.hub.agents.list(), call.hub.name)
+    return AgentList([_told_of(one, call) for one in await call.hub.agents.list()], call.hub.name)
 
 
 async def create(call: Call) -> Answer:
@@ -40,7 +43,15 @@ async def create(call: Call) -> Answer:
 
 
 async def agent(call: Call) -> shapes.Agent:
-    return await call.hub.agents.get(call.agent)
+    return _told_of(await call.hub.agents.get(call.agent), call)
+
+
+def _told_of(agent: shapes.Agent, call: Call) -> shapes.Agent:
+    """That somebody's last turn failed is everybody's to know; why, may be words of a conversation that is not."""
+    doing = agent.activity
+    if doing["state"] != "error" or call.who.standing is Standing.OWNER or call.who.name == agent.name:
+        return agent
+    return structs.replace(agent, activity={**doing, "label": "error"})
 
 
 async def change(call: Call) -> shapes.Agent:
@@ -78,7 +89,8 @@ async def received(call: Call) -> ReceivedList:
 
 
 async def context(call: Call) -> dict[str, Any]:
-    return await call.hub.context(call.agent, call.query.conversation)
+    where = await finding.conversation(call.hub, call.who, call.query.conversation)
+    return await call.hub.context(call.agent, where.id)
 
 
 async def replay(call: Call) -> shapes.Replayed:
@@ -141,7 +153,8 @@ async def issue(call: Call) -> Answer:
     )
     if beyond and beyond[0] in {scope.value for scope in Scope}:
         raise NotPermitted(f'a token without the scope "{beyond[0]}" cannot issue one with it')
-    return Answer(await call.hub.agents.issue_token(call.agent, scopes=call.body.scopes), CREATED)
+    made = await call.hub.agents.mint_token(call.agent, scopes=call.body.scopes, shown=call.who.token)
+    return Answer(made, CREATED)
 
 
 async def revoke(call: Call) -> shapes.Token:

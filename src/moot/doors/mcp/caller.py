@@ -1,5 +1,6 @@
 """Who calls: the principal that the transport vouches for, its voice, and what it was handed so far."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -8,7 +9,7 @@ from msgspec import structs
 from moot import shapes
 from moot.doors import finding
 from moot.doors.access import HOUSE, Action, Person, Principal, authorize
-from moot.doors.bearing import still_good
+from moot.doors.bearing import still_good_for
 from moot.doors.open_at_once import OpenAtOnce
 from moot.hub import Hub
 
@@ -40,9 +41,9 @@ class Caller:
         where = await finding.around(self.hub, self.who, ref, action)
         return f"{where.id}:{ref.rpartition(':')[2]}"
 
-    async def still_good(self) -> None:
-        """Raise where its token was revoked while it waited."""
-        await still_good(self.hub, self._who)
+    async def still_good(self, handed: Sequence[str] = ()) -> None:
+        """Raise where its token was revoked while it waited; what it was to be handed waits for its agent again."""
+        await still_good_for(self.hub, self._who, handed)
 
     def staying(self) -> AbstractContextManager[None]:
         """While the block lasts it waits or listens: refused where it has too much open."""
@@ -57,7 +58,7 @@ class Caller:
         ask = self.hub.wait if "timeout" in options else self.hub.check
         with self.staying() if options.get("timeout") else nullcontext():
             found = await ask(handed=self._handed, **options)
-        await self.still_good()
+        await self.still_good(found.handed)
         self._handed = found.handed
         told = found.to_dict()
         del told["handed"]

@@ -45,6 +45,7 @@ class Wanted:
         "roots",
         "running_of",
         "tokens",
+        "tokens_of",
         "turns",
     )
 
@@ -55,6 +56,7 @@ class Wanted:
         self.names: set[str] = set()
         self.roots: set[RootId] = set()
         self.tokens: set[TokenId] = set()
+        self.tokens_of: set[ParticipantId] = set()
         self.bookmarks: set[BookmarkKey] = set()
         self.bookmarks_of: set[ParticipantId] = set()
         self.running_of: set[ParticipantId] = set()
@@ -86,14 +88,20 @@ class Wanted:
                     self.messages[where].append(seq)
             if scope.roots:
                 self.roots.update(scope.roots)
-            if scope.tokens:
-                self.tokens.update(scope.tokens)
-            if scope.bookmarks:
-                self.bookmarks.update(scope.bookmarks)
-            if scope.bookmarks_of is not None:
-                self.bookmarks_of.add(scope.bookmarks_of)
+            self._take_in_beside(scope)
             self.hosts = self.hosts or scope.hosts
             self.everyone = self.everyone or scope.everyone
+
+    def _take_in_beside(self, scope: Scope) -> None:
+        """What participants have beside their conversations."""
+        if scope.tokens:
+            self.tokens.update(scope.tokens)
+        if scope.tokens_of is not None:
+            self.tokens_of.add(scope.tokens_of)
+        if scope.bookmarks:
+            self.bookmarks.update(scope.bookmarks)
+        if scope.bookmarks_of is not None:
+            self.bookmarks_of.add(scope.bookmarks_of)
 
 
 class Loading:
@@ -117,14 +125,19 @@ class Loading:
         self._pairs(desk, strange)
         self._chains(desk, wanted, here)
         self._messages(desk, wanted)
-        if wanted.tokens:
-            for token in rows.TOKENS.many(self._get(LOAD.tokens, wanted.tokens)):
-                desk.tokens[token.id] = token
+        self._tokens(desk, wanted)
         self._bookmarks(desk, wanted)
         if wanted.hosts and not desk.has_hosts:
             desk.has_hosts = True
             for host in rows.HOSTS.many(self._connection.execute(READ.hosts).get):
                 desk.hosts_by_id[host.id] = host
+
+    def _tokens(self, desk: KeptDesk, wanted: Wanted) -> None:
+        named = rows.TOKENS.many(self._get(LOAD.tokens, wanted.tokens)) if wanted.tokens else []
+        if wanted.tokens_of:
+            named += rows.TOKENS.many(self._get(LOAD.tokens_of, wanted.tokens_of))
+        for token in named:
+            desk.tokens[token.id] = token
 
     def _get(self, statement: str, wanted: Any) -> Any:
         """The one value of a result: shapes with commas between, or NULL."""

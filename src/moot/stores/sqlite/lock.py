@@ -6,6 +6,7 @@ The kernel wakes those who wait for a `flock` in turn; SQLite's own busy handler
 import fcntl
 import os
 import threading
+import time
 from pathlib import Path
 
 from moot import files
@@ -13,6 +14,8 @@ from moot.errors import StoreUnwritable
 
 PATIENCE_SECONDS = 10.0
 """A batch takes milliseconds; who holds the lock for so long has stopped."""
+QUEUE_SECONDS = 300.0
+"""So long one waits at most while others get on: hundreds of processes on a small machine take their time."""
 
 
 class WriterLock:
@@ -28,6 +31,7 @@ class WriterLock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._wait()
+        os.utime(self._file)  # who waits sees that the queue moves
 
     def give(self) -> None:
         fcntl.flock(self._file, fcntl.LOCK_UN)
@@ -36,10 +40,15 @@ class WriterLock:
         os.close(self._file)
 
     def _wait(self) -> None:
-        """Stand in the kernel's queue, but not for ever. Waiting has no time limit of its own, so a second
-        thread waits with a file of its own and hands it over; when it is no longer wanted it lets go."""
+        """Stand in the kernel's queue, but not for ever: as long as others get on, and no longer than one may be stuck.
+        Waiting has no time limit of its own, so a second thread waits with a file of its own and hands it over; when
+        it is no longer wanted it lets go."""
         waiting = _Waiting(self._path)
-        found = waiting.result(self._patience)
+        end = time.monotonic() + QUEUE_SECONDS
+        seen = self._last_taken()
+        while not waiting.is_taken(self._patience) and seen != self._last_taken() and time.monotonic() < end:
+            seen = self._last_taken()
+        found = waiting.result()
         if found is None:
             raise StoreUnwritable(
                 f"another process has held {self._path} for {self._patience:g} s",
@@ -49,6 +58,9 @@ class WriterLock:
             )
         os.close(self._file)
         self._file = found
+
+    def _last_taken(self) -> int:
+        return os.fstat(self._file).st_mtime_ns
 
 
 class _Waiting:
@@ -66,9 +78,11 @@ class _Waiting:
                 os.close(self._file)
             self._taken.set()
 
-    def result(self, patience: float) -> int | None:
-        """The locked file, or None when it took too long."""
-        self._taken.wait(patience)
+    def is_taken(self, patience: float) -> bool:
+        return self._taken.wait(patience)
+
+    def result(self) -> int | None:
+        """The locked file; None where it is not taken by now, and no longer wanted."""
         with self._guard:
             self._given_up = not self._taken.is_set()
         return None if self._given_up else self._file

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import apsw
+import structlog
 from msgspec import Struct
 
-from moot.errors import StoreDamaged
+from moot.errors import StoreDamaged, StoreUnwritable
 from moot.model.event import Event
 from moot.model.message import Message
 from moot.model.query import Query
@@ -18,6 +19,8 @@ from moot.stores.sqlite.engine import NO_END, SqliteEngine
 from moot.stores.sqlite.reads import SqliteReads
 from moot.stores.sqlite.soundness import read_all
 from moot.stores.sqlite.statements import SEARCH
+
+log = structlog.get_logger("moot.store")
 
 Told: TypeAlias = Callable[[list[Event]], None]
 
@@ -74,7 +77,7 @@ class SqliteStore(SqliteReads):
     # --- the full-text index -----------------------------------------------------------------------------
 
     async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
-        """Finds everything that was committed before it was asked."""
+        """Finds everything that was committed before it was asked; while the disk takes nothing, what was indexed."""
         await self._caught_up()
         return await super().search(query, limit)
 
@@ -84,8 +87,11 @@ class SqliteStore(SqliteReads):
 
     async def _caught_up(self) -> None:
         newest = self._get(SEARCH.newest_row)
-        while await self._runner.call(self._engine.index_some) < newest:
-            pass
+        try:
+            while await self._runner.call(self._engine.index_some) < newest:
+                pass
+        except StoreUnwritable as trouble:
+            log.warning("the index is behind", action="index_behind", error=str(trouble))
 
     def _committed(self, events: list[Event]) -> None:
         self._last_commit = asyncio.get_running_loop().time()

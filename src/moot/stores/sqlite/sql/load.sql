@@ -61,6 +61,10 @@ SELECT group_concat(shape, ',') FROM quota_shape WHERE agent IN (SELECT value FR
 -- Tokens by id.
 SELECT group_concat(shape, ',') FROM token_shape WHERE id IN (SELECT value FROM json_each(?1));
 
+-- name: tokens_of
+-- All tokens of some participants.
+SELECT group_concat(shape, ',') FROM token_shape WHERE participant IN (SELECT value FROM json_each(?1));
+
 -- name: bookmarks
 -- Bookmarks by [[participant, client, conversation], …].
 SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN bookmark_shape b

@@ -101,7 +101,7 @@ SELECT conversation, epoch, upto, rtrim(json_array(conversation, epoch, upto, co
 -- A Token.
 CREATE TEMP VIEW token_shape AS
 SELECT id, participant, digest, created_us,
-    rtrim(json_array(id, participant, digest, created_us / 1e6, used_at, revoked_at), ']') || ',' || scopes || ']' AS shape
+    rtrim(json_array(id, participant, digest, created_us / 1e6, used_at, revoked_at, parent), ']') || ',' || scopes || ']' AS shape
 FROM main.tokens;
 
 -- name: bookmark_shape

@@ -146,10 +146,12 @@ DELETE FROM hosts WHERE id = ?;
 
 -- name: put_token
 -- A token, new, used or revoked.
-INSERT INTO tokens (id, participant, digest, scopes, created_us, used_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO tokens (id, participant, digest, scopes, created_us, used_at, revoked_at, parent)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     participant = excluded.participant, digest = excluded.digest, scopes = excluded.scopes,
-    created_us = excluded.created_us, used_at = excluded.used_at, revoked_at = excluded.revoked_at;
+    created_us = excluded.created_us, used_at = excluded.used_at, revoked_at = excluded.revoked_at,
+    parent = excluded.parent;
 
 -- name: put_bookmark
 -- A bookmark, new or moved.

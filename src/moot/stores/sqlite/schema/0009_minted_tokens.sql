@@ -1,0 +1,3 @@
+-- A token that was issued with another one ends with it.
+
+ALTER TABLE tokens ADD COLUMN parent TEXT NOT NULL DEFAULT '';
