@@ -201,9 +201,9 @@ def serve_forced(room: Room, round_: Round) -> Step:
     busy = [c.place for c in round_.line if (t := room.turns.get(c.agent)) and t.state is TurnState.RUNNING]
     if not waiting:
         return Step.WAITS if busy else Step.DONE
-    if busy and min(busy) < waiting[0].place:
-        return Step.WAITS
     together = speak_together(room, round_, waiting)
+    if not together and busy and min(busy) < waiting[0].place:
+        return Step.WAITS
     for turn in together:
         ready(room, structs.replace(turn, shared=not round_.asked))
     if not together:
