@@ -21,6 +21,11 @@ from moot.host.pings import Peer, connect
 
 FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
 MOST_UNREAD = 10_000
+MOST_ASKED = 128
+MOST_QUICK = 256
+"""Calls of one line that are under way; more would only wait in buffers."""
+PATIENT = frozenset({"ask", "settled", "wait"})
+"""Methods that wait for something to happen."""
 GREETING_SECONDS = 10.0
 
 PARTS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
@@ -36,6 +41,9 @@ class Voice(Struct, frozen=True):
 
 
 class Line(Protocol):
+    asking: asyncio.Semaphore
+    """Questions under way, so many at once; the others wait here, and quick calls are not kept waiting by them."""
+
     async def call(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
         """Call a method of the hub; what comes back is read as `answer`."""
 
@@ -49,6 +57,8 @@ class Connection:
     """The line over the hub's socket."""
 
     def __init__(self) -> None:
+        self.asking = asyncio.Semaphore(MOST_ASKED)
+        self._quick = asyncio.Semaphore(MOST_QUICK)
         self._numbers = itertools.count(1)
         self._awaited: dict[int, asyncio.Future[Any]] = {}
         self._followed: dict[int, asyncio.Queue[Any]] = {}
@@ -80,11 +90,24 @@ class Connection:
         await asyncio.sleep(0)
 
     async def call(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
+        said = {"do": method, "as": voice.speaker, "in": voice.turn, "with": named}
+        if method in PATIENT:
+            found = await self._call(said)
+        else:
+            async with self._quick:
+                found = await self._call(said)
+        return decoder(cast(Hashable, answer)).decode(found)
+
+    async def _call(self, said: Told) -> Any:
         number = next(self._numbers)
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
         try:
-            self._tell({"call": number, "do": method, "as": voice.speaker, "in": voice.turn, "with": named})
-            return decoder(cast(Hashable, answer)).decode(await waiting)
+            self._tell({"call": number, **said})
+            return await waiting
+        except asyncio.CancelledError:  # nobody wants the answer any more, and the hub should know
+            if self._peer is not None and self._peer.transport is not None:
+                self._peer.tell({"shut": number})
+            raise
         finally:
             self._awaited.pop(number, None)
 

@@ -8,6 +8,7 @@ Signatures are those of hub/hub.py; tests/contract/hub holds them equal.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -19,7 +20,7 @@ from moot import shapes
 from moot.client.agents import RemoteAgents
 from moot.client.conversations import RemoteConversations
 from moot.client.line import Connection, Line, Voice
-from moot.errors import HubAbsent, NotPermitted
+from moot.errors import HubAbsent, NotPermitted, TimedOut
 from moot.model.answer import Preview, Receipt
 from moot.settings.home import Home
 
@@ -149,10 +150,28 @@ class RemoteHub:
         timeout: float = 60.0,  # noqa: ASYNC109
         idempotency_key: str | None = None,
     ) -> shapes.Message:
-        found: shapes.Message = await self._once(
-            "ask", shapes.Message, idempotency_key, target=target, text=text, timeout=timeout
-        )
-        return found
+        left = await self._turn_to_ask(target, timeout)
+        try:
+            found: shapes.Message = await self._once(
+                "ask", shapes.Message, idempotency_key, target=target, text=text, timeout=left
+            )
+            return found
+        finally:
+            self._line.asking.release()
+
+    async def _turn_to_ask(self, target: str, seconds: float) -> float:
+        """Wait until one more question may be under way; what is left of its time."""
+        loop, gate = asyncio.get_running_loop(), self._line.asking
+        began = loop.time() if gate.locked() else None
+        try:
+            async with asyncio.timeout(seconds):
+                await gate.acquire()
+        except TimeoutError:
+            raise TimedOut(
+                f"{target} was not asked within {seconds:g} s",
+                detail="other questions of this program were still waiting for their answers; nothing was sent",
+            ) from None
+        return seconds if began is None else max(seconds - (loop.time() - began), 0.0)
 
     async def ask_again(
         self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None

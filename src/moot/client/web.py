@@ -15,7 +15,7 @@ from msgspec import DecodeError, Raw
 from msgspec.json import Decoder, encode
 
 from moot import __version__, shapes
-from moot.client.line import Voice, decoder, error_from
+from moot.client.line import MOST_ASKED, Voice, decoder, error_from
 from moot.client.several import SEVERAL
 from moot.client.ways import Request, way_of
 from moot.errors import HubAbsent, MootError
@@ -44,6 +44,7 @@ FACT: Decoder[dict[str, Any]] = Decoder(dict[str, Any])
 class Web:
     def __init__(self, url: str, token: str, *, nearby: bool) -> None:
         self.url = url
+        self.asking = asyncio.Semaphore(MOST_ASKED)
         self.name = ""
         """Who the token says the caller is."""
         self._nearby = nearby

@@ -27,7 +27,7 @@ def correlated(id: str | None) -> dict[str, str]:
     return {"correlation_id": id} if id else {}
 
 
-async def answer_to(core: Core, question: Post, who: Participant, until: float) -> Message:
+async def answer_to(core: Core, question: Post, who: Participant, seconds: float) -> Message:
     """Post a question and wait for its answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
     with core.questions.asking():
         posted: Posted = await core.do(post, question)
@@ -38,10 +38,10 @@ async def answer_to(core: Core, question: Post, who: Participant, until: float) 
             with core.questions.ended((asked.conversation, asked.seq)) as ended:
                 if turn is not None and not await _still_open(core, asked, who.id):
                     break
-                turn = await _wait(core, ended, asked, until)
+                turn = await _wait(core, ended, asked, question.awaited)
             if turn is None:
                 raise TimedOut(
-                    f"{who.name} did not answer in time",
+                    f"{who.name} did not answer within {seconds:g} s",
                     detail=f"the message is kept as {asked.id}; an answer will stand in the conversation",
                     message=asked.id,
                 )

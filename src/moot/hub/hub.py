@@ -237,7 +237,7 @@ class Hub:
         question = self._posting(
             pair.id, text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key
         )
-        return self._shape(await answer_to(self._core, question, who, until))
+        return self._shape(await answer_to(self._core, question, who, timeout))
 
     async def ask_again(
         self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None
