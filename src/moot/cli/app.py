@@ -68,7 +68,7 @@ def root(ctx: click.Context) -> None:
 
 def run(arguments: list[str]) -> int:
     """One command from its words to its exit code. No error leaves here."""
-    _replace_closed_streams()
+    _replace_closed_input()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -89,11 +89,11 @@ def run(arguments: list[str]) -> int:
     return answer if isinstance(answer, int) else OK
 
 
-def _replace_closed_streams() -> None:
-    """A stream that was closed (`<&-`) is as good as /dev/null, and its number must not become a file's of ours."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  for as long as we run
+def _replace_closed_input() -> None:
+    """Standard input that was closed (`<&-`) is as good as /dev/null, and its number must not become a file's of ours.
+    Closed output stays closed: a hook must not take what nobody reads for handed over."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  for as long as we run
 
 
 def _close_quietly() -> None:
