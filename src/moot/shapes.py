@@ -68,6 +68,8 @@ class Message(Shape, frozen=True, rename={"sender": "from"}):
     version: int
     at: str | None
     metadata: dict[str, Any]
+    context: str = ""
+    """Of its docmem node, `text:agent:ID`: the author's id, which stays when the name changes."""
 
     @classmethod
     def of(cls, message: model_message.Message, names: Names) -> "Message":
@@ -86,6 +88,7 @@ class Message(Shape, frozen=True, rename={"sender": "from"}):
             version=message.version,
             at=when(message.at),
             metadata=message.metadata,
+            context=message.context,
         )
 
 

@@ -141,7 +141,9 @@ async def test_long_groups_get_a_summary_that_the_view_uses_and_nobody_is_woken_
         summary = await until(
             lambda: store.summary(where, upto=10**9), lambda s: s is not None and s.upto >= 16
         )
-        assert summary.context == "summary:brain:demo"
+        assert summary.context == "summary:agent:demo"
+        told = [event.body for event in (await hub.past(0, types=["conversation.summarised"])).events]
+        assert {body["context"] for body in told} == {"summary:agent:demo"}
         assert "we build a boat" in (await store.summary_of(where, 1)).text
         heads = {m.seq for m in await hub.messages("build", limit=500)}
         assert heads == set(range(1, len(heads) + 1)), "a summary has no seq"

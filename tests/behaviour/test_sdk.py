@@ -1,6 +1,8 @@
 """What the product promises, seen through the Python SDK on a real home. Each test names the rows it proves."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 from moot import PASS, Hub, MootError, Passed, RateLimited, TimedOut, TurnFailed, agent
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, Closed, Conflict, NotFound, NotPermitted, Stale
+from moot.flow import summarise
+from moot.model.ids import ConversationId
 from moot.testing import ManualClock
 
 
@@ -290,6 +294,33 @@ async def test_quick_messages_between_agents_are_held_then_refused_and_people_ar
         assert len(await hub.messages(first.conversation)) == 10
         for _ in range(12):
             await hub.send("b", "from a person")
+
+
+@pytest.mark.req("K-03")
+async def test_every_message_is_a_node_whose_context_names_its_author_for_good(quick: Path) -> None:
+    async with Hub.open(quick, agents=[speaker("a", "as a")]) as hub:
+        await hub.conversations.create("room", participants=["a"])
+        first = await hub.post("room", "@a hello")
+        await hub.settled("room")
+        await hub.agents.rename("a", "anna")
+        said = await hub.messages("room")
+        assert [(m.sender, m.context) for m in said] == [
+            ("user", "text:agent:user"), ("anna", "text:agent:a"),
+        ]  # fmt: skip
+        assert said[0].to_dict()["context"] == "text:agent:user"
+        store = hub._core.parts.store
+        await store.transact(
+            summarise, summarise.Summarise(ConversationId(said[0].conversation), 0, 2, "short", "demo")
+        )
+    with closing(sqlite3.connect(f"file:{quick / 'moot.db'}?mode=ro", uri=True)) as database:
+        nodes = database.execute("SELECT id, parent, context, content, version FROM nodes").fetchall()
+    root = first.conversation
+    assert sorted(nodes, key=lambda node: (node[1] or "", node[0])) == [
+        (root, None, "", "", 1),
+        (f"{root}:1", root, "text:agent:user", "@a hello", 1),
+        (f"{root}:2", root, "text:agent:a", "as a", 1),
+        (f"{root}:s1", root, "summary:agent:demo", "short", 1),
+    ]
 
 
 @pytest.mark.req("K-03")

@@ -56,5 +56,6 @@ def decide(command: Summarise, seen: Seen, at: Moment) -> Decision[Summary]:
     room.put_conversation(structs.replace(conversation, epoch=summary.epoch, summarised=summary.upto))
     draft.add(AddSummary(summary))
     told = {"id": summary.id, "epoch": summary.epoch, "upto": summary.upto, "by": summary.by}
+    told["context"] = summary.context
     draft.emit("conversation.summarised", room, body=told)
     return Decision(draft.changes(), summary)

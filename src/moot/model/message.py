@@ -112,4 +112,5 @@ class Summary(Struct, frozen=True, gc=False):
 
     @property
     def context(self) -> str:
-        return f"summary:brain:{self.by}"
+        """The docmem context, as of a message; a brain that sums up is named as it is in the settings."""
+        return f"summary:agent:{self.by}"

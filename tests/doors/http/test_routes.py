@@ -129,6 +129,8 @@ async def test_agents_are_listed_changed_and_enrolled(world: World) -> None:
         "arya",
         ["arya", "quiet", "stubborn", "bob"],
     )
+    listed = (await world.get("/api/agents")).json()["agents"]
+    assert {agent["name"]: agent["project"] for agent in listed}["arya"] == ""
     changed = await world.ask("arya", "PUT", "/api/agents/arya", {"name": "stark", "project": "/srv/site"})
     assert (changed.json()["name"], changed.json()["aliases"], changed.json()["project"]) == (
         "stark",

@@ -20,6 +20,8 @@ async def test_two_agents_find_each_other_and_talk(world: World, era: str) -> No
         there = await bob("list_agents")
         assert there["self"] == "bob"
         assert {"arya", "eve", "quiet"} < {agent["name"] for agent in there["agents"]}
+        assert all({"name", "status", "project"} <= agent.keys() for agent in there["agents"])
+        assert "" in {agent["project"] for agent in there["agents"]}
         sent = await bob("send_to_agent", target="eve", message="which port?")
         assert (sent["delivered"], sent["target"], sent["seq"]) == (True, "eve", 1)
         waiting = await eve("check_messages")

@@ -198,13 +198,15 @@ async def why(caller: Caller, given: About) -> Answer:
 
 # --- who there is ----------------------------------------------------------------------------------------
 
-TOLD_OF_AGENTS: Final = ("name", "status", "project", "role", "reachability")
+ALWAYS_TOLD: Final = ("name", "status", "project")
+"""Promised of every agent, empty or not."""
+TOLD_OF_AGENTS: Final = (*ALWAYS_TOLD, "role", "reachability")
 
 
 async def list_agents(caller: Caller, given: Nothing) -> Answer:
     caller.allowed(Action.LOOK)
     agents = [
-        {name: value for name in TOLD_OF_AGENTS if (value := getattr(agent, name))}
+        {name: value for name in TOLD_OF_AGENTS if (value := getattr(agent, name)) or name in ALWAYS_TOLD}
         for agent in await caller.hub.agents.list()
     ]
     return {"agents": agents, "self": caller.hub.name}
