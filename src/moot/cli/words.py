@@ -70,7 +70,9 @@ def you(name: str, hub: Hub) -> str:
 
 
 def chip(message: shapes.Message) -> str:
-    """What made it, where that must be seen: demo words never pass for a model's."""
+    """What made it, where that must be seen: demo words never pass for a model's, nor a file's for a person's."""
+    if "imported" in message.metadata:
+        return "imported"
     return "demo" if str(message.metadata.get("brain", "")).startswith("demo") else ""
 
 

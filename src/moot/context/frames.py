@@ -23,7 +23,9 @@ from moot.rules.text import CONTROLS, LINE_ENDS, REORDERING, UNSEEN
 
 BOUNDARY_BYTES = 5
 
-_HEADER = re.compile(r'\[From ([a-z]+)(?: "([^"\n]*)")?\]: #(\d+) <([0-9a-f]{10})>\n')
+IMPORTED = " (imported)"
+"""Behind the number of what was taken in from a file: that its author said it is that file's word."""
+_HEADER = re.compile(r'\[From ([a-z]+)(?: "([^"\n]*)")?\]: #(\d+)( \(imported\))? <([0-9a-f]{10})>\n')
 _ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
 _ONE_OF_OURS = "|⟨(?=U\\+)"  # would read like an escape
 _TO_ESCAPE = re.compile(f"[{CONTROLS}{REORDERING}{UNSEEN}{LINE_ENDS}]{_ONE_OF_OURS}")
@@ -37,6 +39,7 @@ class Framed(Struct, frozen=True, gc=False):
     name: str
     seq: int
     text: str
+    imported: bool = False
 
 
 class Frames:
@@ -51,7 +54,8 @@ class Frames:
 
     def show(self, message: Framed) -> str:
         speaker = f'{message.kind} "{quoted(message.name)}"' if message.name else message.kind
-        return self.block(f"[From {speaker}]: #{message.seq}", message.seq, message.text)
+        whence = IMPORTED if message.imported else ""
+        return self.block(f"[From {speaker}]: #{message.seq}{whence}", message.seq, message.text)
 
     def block(self, header: str, number: int, text: str) -> str:
         """Words that are not the hub's, under a header that is."""
@@ -63,13 +67,14 @@ class Frames:
         found: list[Framed] = []
         at = 0
         while (header := _HEADER.search(text, at)) is not None:
-            kind, name, seq, boundary = header[1], header[2] or "", int(header[3]), header[4]
+            kind, name, seq, boundary = header[1], header[2] or "", int(header[3]), header[5]
             start, end = header.end(), text.find(f"\n</{boundary}>", header.end() - 1)
             begins_a_line = header.start() == 0 or text[header.start() - 1] == "\n"
             if end < 0 or not begins_a_line or boundary != self.boundary(seq):
                 at = header.end()
                 continue
-            found.append(Framed(kind, unescaped(name), seq, restored(text[start:end], boundary)))
+            words = restored(text[start:end], boundary)
+            found.append(Framed(kind, unescaped(name), seq, words, header[4] is not None))
             at = end + len(boundary) + 4
         return found
 

@@ -201,11 +201,13 @@ class Context:
 
 
 def framed(message: Message, name: Names) -> Framed:
+    imported = "imported" in message.metadata
     if message.kind is Kind.SYSTEM:
-        return Framed("system", "", message.seq, message.text)
+        return Framed("system", "", message.seq, message.text, imported)
     if message.kind is Kind.TOOL:
-        return Framed("tool", str(message.metadata.get("tool", "tool")), message.seq, message.text)
-    return Framed(_kind(message.kind), name(message.author), message.seq, message.text)
+        tool = str(message.metadata.get("tool", "tool"))
+        return Framed("tool", tool, message.seq, message.text, imported)
+    return Framed(_kind(message.kind), name(message.author), message.seq, message.text, imported)
 
 
 def _frame(message: Message, frames: Frames, name: Names) -> str:

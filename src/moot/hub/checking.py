@@ -13,14 +13,17 @@ from msgspec import Struct
 
 from moot.errors import BadValue
 from moot.hub import transcript
+from moot.hub.values import check_described, overrides
 from moot.model.conversation import ConversationKind, GroupOverrides
 from moot.model.ids import parse_address
 from moot.model.participant import Kind
-from moot.rules.names import NameProblem, check_conversation_name
-from moot.rules.text import TextProblem, check_text
+from moot.rules.names import NameProblem, check_conversation_name, is_id
+from moot.rules.text import TextProblem, check_text, unfit_letter
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 MOST_TOLD: Final = 20
+SHOWN_BESIDE: Final = ("tool", "for", "brain", "notice", "sender", "type")
+LONGEST_BESIDE: Final = 500
 NOBODYS: Final = {"system": Kind.SYSTEM.value, "tool": Kind.TOOL.value}
 """Names that stand for nobody: notices, and what tools answered."""
 _KINDS = frozenset(kind.value for kind in Kind)
@@ -160,6 +163,10 @@ class _Reading:
             raise Wrong(f"{line.name} ({line.kind}) cannot be a participant")
         if not line.name.strip():
             raise Wrong("a person without a name")
+        try:
+            check_described(role=line.role, display=line.display)
+        except BadValue as problem:
+            raise Wrong(f"{line.name[:40]}: {problem.title}") from None
         known = self.people.setdefault(line.name, line)
         if known.kind != line.kind:
             raise Wrong(f"{line.name} is {line.kind} here and {known.kind} before")
@@ -169,18 +176,18 @@ class _Reading:
             raise Hopeless(f"a conversation begins before the end line of {self._open.line.name}")
         if line.kind not in {kind.value for kind in ConversationKind}:
             raise Hopeless(f'"{line.kind}" is no kind of conversation')
-        if line.id in self._ids or not line.id or ":" in line.id:
+        if line.id in self._ids or not is_id(line.id):
             raise Hopeless(f'the id "{line.id}" is empty, taken or no id')
         self._ids.add(line.id)
         planned = Planned(number, line, GroupOverrides())
         self.conversations.append(planned)
         try:
             check_conversation_name(line.name)
-            planned.settings = msgspec.convert(line.settings, GroupOverrides)
+            planned.settings = overrides(line.settings)
         except NameProblem as problem:
             raise Wrong(f'"{line.name[:40]}" cannot be its name: expected {problem.expected}') from None
-        except msgspec.ValidationError as problem:
-            raise Wrong(f"settings: {problem}") from None
+        except BadValue as problem:
+            raise Wrong(f"settings: {problem.title}") from None
         for at in (line.created_at, line.updated_at, *[seat.joined_at for seat in line.participants]):
             _time(at)
         self._known(*[seat.name for seat in line.participants], *([line.home] if line.home else []))
@@ -201,6 +208,7 @@ class _Reading:
         if line.version < 1 or line.hop < 0:
             raise Wrong("version counts from 1, hop from 0")
         _root(line)
+        _metadata(line)
         self._text(line)
 
     def _author(self, line: transcript.Message) -> None:
@@ -261,6 +269,16 @@ def _time(text: str) -> None:
             raise ValueError(text)
     except (ValueError, OverflowError):
         raise Wrong(f'"{text[:40]}" is no time; expected such as 2027-01-15T08:00:00.000000Z') from None
+
+
+def _metadata(line: transcript.Message) -> None:
+    """What is shown beside a text, in the line that says whose it is, stays in that line."""
+    for key in SHOWN_BESIDE:
+        value = line.metadata.get(key, "")
+        if not isinstance(value, str) or len(value) > LONGEST_BESIDE or unfit_letter(value) or '"' in value:
+            raise Wrong(f"metadata.{key} is not one short line of text")
+    if not isinstance(line.metadata.get("imported", {}), dict):
+        raise Wrong("metadata.imported is not an object")
 
 
 def _root(line: transcript.Message) -> None:

@@ -12,9 +12,9 @@ without credentials, agents as `external`. Nobody can speak as them until somebo
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from moot.errors import BadName, Conflict
+from moot.errors import BadName, BadValue, Conflict
 from moot.flow import take_in
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.hub import transcript
@@ -122,7 +122,10 @@ class Import:
         new = Newcomer(name, kind, person.display, person.role, "" if human else "external")
         do = self._store.preview if dry else self._store.transact
         try:
-            [who] = await do(enrolling, Enrol((new,), fresh=True))
+            try:
+                [who] = await do(enrolling, Enrol((new,), fresh=True))
+            except BadValue:  # shown there under what is somebody's name here
+                [who] = await do(enrolling, Enrol((structs.replace(new, display=""),), fresh=True))
         except BadName:
             return False  # reserved here, or too much like another name: the next one will do
         self._ids[person.name] = who.id
@@ -223,7 +226,7 @@ class Import:
     ) -> take_in.Item:
         origin = address(ConversationId(planned.line.id), line.seq)
         earlier = line.metadata.get("imported")
-        imported: dict[str, Any] = dict(earlier) if isinstance(earlier, dict) else {"id": origin}
+        imported: dict[str, Any] = {"id": origin, **(earlier if isinstance(earlier, dict) else {})}
         imported.pop("deleted", None)
         imported |= {"version": line.version} if line.version > 1 or "version" in imported else {}
         imported |= {"deleted": True} if line.deleted else {}

@@ -23,6 +23,7 @@ DISPLAY_LENGTH: Final = 128
 CONVERSATION_LENGTH: Final = 100
 
 _NAME = re.compile(r"[a-z](?:[a-z0-9_.-]{0,61}[a-z0-9_-])?")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,127}")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _NOT_NAME = re.compile(r"[^a-z0-9_.-]+")
 _SHOWN_AT_MOST = 40  # letters of a refused name repeated in the message; it may be a megabyte long
@@ -65,6 +66,11 @@ class NameProblem(ValueError):
         self.suggestions = suggestions
         shown = name if len(name) <= _SHOWN_AT_MOST else name[:_SHOWN_AT_MOST] + "…"
         super().__init__(f"{shown!a} cannot be used as a name ({problem}); expected {expected}")
+
+
+def is_id(text: str) -> bool:
+    """Whether this may be an id: one segment of a path, and nothing else, wherever it is put."""
+    return _ID.fullmatch(text) is not None and ".." not in text
 
 
 def is_name(name: str) -> bool:
