@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.stores.sqlite import database, migrate
-from moot.stores.sqlite.lock import WriterLock
+from moot.stores.sqlite.lock import OpenMark, WriterLock
 
 PROBE = "SELECT conversation, seq FROM messages WHERE sender = ? AND key = ? AND key <> ''"
 MESSAGE = (
@@ -43,10 +43,9 @@ class RawWriter:
     ) -> None:
         self._by_table = by_table
         path = database.prepare_home(home)
-        lock = WriterLock(home / "run" / "writer.lock")
-        database.make_ready(path, lock, migrate.shipped())
+        lock, mark = WriterLock(home / "run" / "writer.lock"), OpenMark(home / "run" / "open.lock")
+        self._db = database.opened(path, lock, mark, migrate.shipped())
         lock.close()
-        self._db = database.writer(path)
         self._seq = dict.fromkeys(conversations, 1)
         self._turns = turns
         self._event = 1

@@ -112,6 +112,25 @@ def close_to_others(file: int) -> None:
         os.fchmod(file, PRIVATE)
 
 
+def tighten(path: Path) -> None:
+    """Close a plain file of ours to others without opening it: closing it again would let go of every lock that this
+    process has on it, and SQLite has some."""
+    found = os.stat(path, follow_symlinks=False)
+    if not stat.S_ISREG(found.st_mode):
+        raise Unfit(_kind(found))
+    if not found.st_mode & _OTHERS:
+        return
+    if not hasattr(os, "O_PATH"):
+        path.chmod(PRIVATE)
+        return
+    file = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if stat.S_ISREG(os.fstat(file).st_mode):
+            os.chmod(f"/proc/self/fd/{file}", PRIVATE)
+    finally:
+        os.close(file)
+
+
 def refused(path: Path, error: OSError, key: str) -> BadSettings:
     """What to tell whoever cannot go on without the file."""
     return BadSettings(

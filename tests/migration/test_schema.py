@@ -125,7 +125,7 @@ def test_a_new_database_needs_no_backup(tmp_path: Path) -> None:
 
 def test_a_failing_migration_leaves_the_old_schema_whole(home: Path) -> None:
     old = schema(home / "moot.db")
-    with pytest.raises(apsw.SQLError):
+    with pytest.raises(migrate.Broken):
         SqliteEngine.open(home, (*migrate.shipped(), BROKEN))
     assert schema(home / "moot.db") == old
     SqliteEngine.open(home).close()

@@ -103,17 +103,27 @@ def restore(session: Session, path: str | None, yes: bool) -> None:
     if not yes and (session.json or not sys.stdin.isatty()):
         raise click.UsageError("restoring asks first, and nobody is there to answer: add --yes")
     home = home_of(session)
-    chosen = backups.find(home, path)
+    chosen = backups.choose(home, path)
+    for each in () if session.json else chosen.passed_over:
+        session.screen.say(f"✗ {shown(each.path)} is damaged and passed over: {each.problems[0]}")
     if not yes:
-        question = f"Put {shown(chosen)} in the place of {shown(home.db)}? What is there now is kept."
+        question = f"Put {shown(chosen.path)} in the place of {shown(home.db)}? What is there now is kept."
         click.confirm(question, abort=True, err=True)
-    done = backups.restore(home, chosen)
+    done = backups.restore(home, chosen.path)
     safety = str(done.safety) if done.safety else None
     if session.json:
-        told = {"path": str(done.path), "messages": done.messages, "safety": safety}
-        session.screen.data({**told, "files": list(done.files)})
+        told = {
+            "path": str(done.path),
+            "messages": done.messages,
+            "safety": safety,
+            "files": list(done.files),
+        }
+        skipped = [{"path": str(each.path), "problems": list(each.problems)} for each in chosen.passed_over]
+        session.screen.data({**told, "revoked_tokens": done.revoked, "passed_over": skipped})
         return
     session.screen.say(f"✓ restored {shown(done.path)}   {done.messages} messages, verified")
+    if done.revoked:
+        session.screen.say(f"  tokens in it that are not good here, and now open nothing: {done.revoked}")
     if done.safety:
         session.screen.say(f"  what was there before: {shown(done.safety)}")
     if done.files:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from moot import files
 from moot.context.identity import FILES
-from moot.errors import HubRunning, NotFound, StoreDamaged
+from moot.errors import HubRunning, NotFound, StoreDamaged, StoreUnwritable
 from moot.hub import daemons
 from moot.hub.running import HubLock
 from moot.settings import Home
@@ -63,6 +63,8 @@ class Restored(Struct, frozen=True):
     """What was there before, kept."""
     files: tuple[str, ...]
     """Settings and identity files that were missing and came back."""
+    revoked: int = 0
+    """Tokens that were good when it was made and open nothing now: revoked since, or not known here."""
 
 
 def create(home: Home, *, kind: str = "", at: float | None = None) -> Made:
@@ -97,10 +99,34 @@ def listed(home: Home) -> list[Backup]:
     return sorted(found, key=lambda backup: (backup.at, backup.path.name), reverse=True)
 
 
-def find(home: Home, ref: str | None) -> Path:
-    """A backup by its path or name; the newest sound one where none is named."""
-    if ref is None:
-        return _newest_sound(home)
+class Chosen(Struct, frozen=True):
+    path: Path
+    passed_over: tuple[Verified, ...] = ()
+    """Newer ones that are damaged."""
+
+
+def choose(home: Home, ref: str | None) -> Chosen:
+    """The backup to restore: the one that is named, else the newest that is sound."""
+    if ref is not None:
+        return Chosen(find(home, ref))
+    damaged: list[Verified] = []
+    for backup in listed(home):
+        if backup.kind == KINDS["before-restore"]:
+            continue
+        found = verify(backup.path)
+        if found.sound:
+            return Chosen(backup.path, tuple(damaged))
+        damaged.append(found)
+    raise NotFound(
+        f"there is no sound backup in {home.backups}",
+        detail="\n".join(f"{each.path.name}: {each.problems[0]}" for each in damaged[:3]),
+        fix=("moot backup list", "moot backup create"),
+        ref="backup",
+    )
+
+
+def find(home: Home, ref: str) -> Path:
+    """A backup by its path or name."""
     given = Path(os.path.expanduser(ref))
     for path in (given, home.backups / given.name, home.backups / f"{given.name}.db"):
         if path.is_file():
@@ -115,22 +141,11 @@ def find(home: Home, ref: str | None) -> Path:
     )
 
 
-def _newest_sound(home: Home) -> Path:
-    for backup in listed(home):
-        if backup.kind != KINDS["before-restore"] and verify(backup.path).sound:
-            return backup.path
-    raise NotFound(
-        f"there is no sound backup in {home.backups}",
-        fix=("moot backup list", "moot backup create"),
-        ref="backup",
-    )
-
-
 def verify(path: Path) -> Verified:
     """Read a backup whole. What is wrong with it is told, not raised."""
     try:
         found = copies.inspect(path)
-    except StoreDamaged as damage:
+    except (StoreDamaged, StoreUnwritable) as damage:
         return Verified(path, sound=False, schema=0, messages=0, problems=(damage.detail or damage.title,))
     return Verified(path, not found.problems, found.schema, found.messages, found.problems)
 
@@ -167,7 +182,7 @@ def restore(home: Home, source: Path) -> Restored:
         )
     missing = [name for name in _files(_beside(source)) if not os.path.lexists(home.path / name)]
     back = _copy_files(_beside(source), home.path, missing)
-    return Restored(source, now.messages, safety, tuple(str(name) for name in back))
+    return Restored(source, now.messages, safety, tuple(str(name) for name in back), found.revoked)
 
 
 @contextmanager

@@ -33,6 +33,9 @@ MAY_SCAN = {
     "search.rows_between": "a row for each thousand messages",
     "write.forgettable": "the oldest up to a limit",
     "backup.look": "of the schema itself",
+    "backup.forget_sockets": "a row for each process",
+    "backup.good_tokens": "all of them, at a restore",
+    "schema.outline": "of the schema itself",
     "schema.known": "of the schema itself",
     "schema.newest": "the highest version",
 }

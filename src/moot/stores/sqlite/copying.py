@@ -12,16 +12,19 @@ import fcntl
 import os
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import apsw
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from moot import files
 from moot.errors import StoreDamaged, StoreUnwritable
-from moot.stores.sqlite import database, migrate
+from moot.stores.sqlite import database, migrate, outline
+from moot.stores.sqlite.guard import distrust
 from moot.stores.sqlite.lock import WriterLock
 from moot.stores.sqlite.soundness import read_all
 from moot.stores.sqlite.statements import BACKUP
@@ -29,8 +32,11 @@ from moot.stores.sqlite.trouble import ABOUT_THE_FILE, damaged, speaking_of
 
 PAGES_AT_ONCE = 256
 """A mebibyte: between two of them other threads and readers of the disk have their turn."""
-PRIVATE = 0o600
 BESIDE = ("-wal", "-shm", "-journal")
+LARGEST = 1 << 53
+"""Numbers beyond are damage: nobody gives so many."""
+Token: TypeAlias = tuple[str, str, str, str]
+"""Id, whose, digest, scopes."""
 OPEN_MARK = 128
 """The byte of the `-shm` file on which every process that has the database open holds a shared lock."""
 
@@ -41,6 +47,8 @@ class Found(Struct, frozen=True):
     schema: int
     messages: int
     problems: tuple[str, ...] = ()
+    revoked: int = 0
+    """Tokens in it that were good then and are not now."""
 
 
 def copy(source: Path, target: Path) -> Found:
@@ -51,7 +59,6 @@ def copy(source: Path, target: Path) -> Found:
     partial = target.with_name(target.name + ".partial")
     try:
         with speaking_of(target):
-            os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
             _copy_pages(source, partial)
         found = inspect(partial)
         if found.problems:
@@ -67,6 +74,7 @@ def copy(source: Path, target: Path) -> Found:
 def _copy_pages(source: Path, target: Path) -> None:
     with speaking_of(source):
         there = database.reader(source)
+    files.create_below(target.parent, (target.name,), b"")
     here = apsw.Connection(str(target))
     try:
         there.execute("BEGIN")
@@ -119,8 +127,11 @@ def _read(path: Path) -> tuple[int, tuple[str, ...]]:
 
 def _bring_up(path: Path) -> None:
     connection = apsw.Connection(str(path))
+    distrust(connection)
     try:
         migrate.apply(connection, migrate.shipped())
+    except migrate.Broken as broken:  # the steps are right: others have been through them
+        raise damaged(path, str(broken)) from broken
     finally:
         connection.close()
 
@@ -178,40 +189,77 @@ def stage(source: Path, db: Path) -> tuple[Path, Found]:
         database.look_at(source)
         migrate.known_version(source, migrate.shipped())
     remove(staged)
-    turn, event = _last_numbers(db)
     try:
         with speaking_of(staged):
-            os.close(os.open(staged, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
             _copy_pages(source, staged)
+            _refuse_strange(source, staged)
             _bring_up(staged)
-            connection = apsw.Connection(str(staged))
-            try:
-                with connection:
-                    connection.execute(BACKUP.go_on_behind, {"turn": turn, "event": event})
-                    connection.execute(BACKUP.next_epoch)
-            finally:
-                connection.close()
+            revoked = _settle(staged, db)
         found = inspect(staged)
         if found.problems:
             raise damaged(source, f"restored, it would not verify: {found.problems[0]}")
+        found = structs.replace(found, revoked=revoked)
     except BaseException:  # half a database must not lie about
         remove(staged)
         raise
     return staged, found
 
 
+def _refuse_strange(source: Path, staged: Path) -> None:
+    """Before anything is written to it: what is not Moot's own might act on that."""
+    version = migrate.known_version(staged, migrate.shipped())
+    connection = database.reader(staged)
+    try:
+        strange = outline.differences(connection, version)
+    finally:
+        connection.close()
+    if strange:
+        raise damaged(source, strange[0])
+
+
+def _settle(staged: Path, db: Path) -> int:
+    """Join a copy on to the database it will replace; how many tokens it had that are no longer good."""
+    turn, event = _last_numbers(db)
+    good = _good_tokens(db)
+    connection = apsw.Connection(str(staged))
+    distrust(connection)
+    try:
+        with connection:
+            connection.execute(BACKUP.go_on_behind, {"turn": turn, "event": event})
+            connection.execute(BACKUP.next_epoch)
+            connection.execute(BACKUP.forget_sockets)
+            held: list[Token] = list(connection.execute(BACKUP.good_tokens))
+            bad = [token for token in held if token not in good]
+            connection.executemany(BACKUP.revoke_token, [(time.time(), token[0]) for token in bad])
+    finally:
+        connection.close()
+    return len(bad)
+
+
 def _last_numbers(db: Path) -> tuple[int, int]:
     """Where the numbers of the database to be replaced end, if it can still say."""
+    [(turn, event)] = _asked(db, BACKUP.last_numbers) or [(0, 0)]
+    return (turn, event) if max(turn, event) < LARGEST else (0, 0)
+
+
+def _good_tokens(db: Path) -> frozenset[Token]:
+    """Tokens that open something now. One that the database to be replaced does not know, or knows as revoked, was
+    revoked since or never issued here; where it cannot say, none is good."""
+    return frozenset(_asked(db, BACKUP.good_tokens))
+
+
+def _asked(db: Path, statement: str) -> list[Any]:
+    """What the database to be replaced says; nothing where it is not there or cannot be read."""
+    if not db.exists():
+        return []
     with suppress(StoreDamaged, StoreUnwritable, apsw.Error, OSError), speaking_of(db):
         database.look_at(db)
         connection = database.reader(db)
         try:
-            found: list[Any] = connection.execute(BACKUP.last_numbers).fetchall()
+            return connection.execute(statement).fetchall()
         finally:
             connection.close()
-        turn, event = found[0]
-        return turn, event
-    return 0, 0
+    return []
 
 
 def put_in_place(staged: Path, db: Path) -> None:

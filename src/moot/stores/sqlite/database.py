@@ -10,9 +10,12 @@ from pathlib import Path
 import apsw
 
 from moot.errors import StoreUnwritable
+from moot.files import create_below
 from moot.stores.sqlite import migrate
-from moot.stores.sqlite.lock import WriterLock
-from moot.stores.sqlite.statements import SHAPES
+from moot.stores.sqlite.guard import close_to_others, distrust
+from moot.stores.sqlite.lock import OpenMark, WriterLock
+from moot.stores.sqlite.outline import differences
+from moot.stores.sqlite.statements import SCHEMA, SHAPES
 from moot.stores.sqlite.trouble import damaged, speaking_of
 
 BUSY_MS = 5000
@@ -25,6 +28,7 @@ KEPT_STATEMENTS = 300
 many rows ago: with APSW's hundred, a batch of thirty posts would prepare all its statements anew."""
 MAGIC = b"SQLite format 3\x00"
 SMALLEST = 512
+COUNTERS = 3
 
 
 def prepare_home(home: Path) -> Path:
@@ -41,18 +45,35 @@ def prepare_home(home: Path) -> Path:
     return home / "moot.db"
 
 
-def make_ready(path: Path, lock: WriterLock, steps: tuple[migrate.Migration, ...]) -> None:
-    """Create the database, or check it and bring it up to date. One process at a time."""
+def opened(
+    path: Path, lock: WriterLock, mark: OpenMark, steps: tuple[migrate.Migration, ...]
+) -> apsw.Connection:
+    """Create the database, or check it and bring it up to date; then open it. One process at a time."""
     lock.take()
     try:
         with speaking_of(path):
+            _refuse_to_begin_anew(path, mark)
             if path.exists():
+                close_to_others(path)
                 look_at(path)
-                migrate.bring_up(path, steps, writer)
+                migrate.bring_up(path, steps, migrate.Opening(writer, differences))
             else:
                 create(path, steps)
+            connection = writer(path)
+            if connection.execute(SCHEMA.counters).get != COUNTERS:
+                raise damaged(path, "a counter is missing: ids would be given again")
+            mark.share()  # only now: from the first reading on the log is there
+            return connection
     finally:
         lock.give()
+
+
+def _refuse_to_begin_anew(path: Path, mark: OpenMark) -> None:
+    """Who has a database open has its log too. Where one of them is gone it was deleted, with what it held."""
+    log = path.with_name(path.name + "-wal")
+    gone = [part.name for part in (path, log) if not part.exists()]
+    if gone and mark.others():
+        raise damaged(path, f"{' and '.join(gone)} is gone, and another process still has it open")
 
 
 def create(path: Path, steps: tuple[migrate.Migration, ...]) -> None:
@@ -62,6 +83,7 @@ def create(path: Path, steps: tuple[migrate.Migration, ...]) -> None:
     new = path.with_name(path.name + ".new")
     for part in (new, *(new.with_name(new.name + ending) for ending in ("-wal", "-shm", "-journal"))):
         part.unlink(missing_ok=True)
+    create_below(new.parent, (new.name,), b"")
     connection = writer(new)
     migrate.apply(connection, steps)
     connection.close()
@@ -86,6 +108,7 @@ def look_at(path: Path) -> None:
 def writer(path: Path) -> apsw.Connection:
     """The one connection of a process that writes and checkpoints."""
     connection = apsw.Connection(str(path), statementcachesize=KEPT_STATEMENTS)
+    distrust(connection)
     connection.set_busy_timeout(BUSY_MS)
     connection.pragma("page_size", 4096)
     if connection.pragma("journal_mode", "wal") != "wal":
@@ -106,6 +129,7 @@ def writer(path: Path) -> apsw.Connection:
 def reader(path: Path) -> apsw.Connection:
     """A connection that cannot write, not even a checkpoint."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    distrust(connection)
     connection.set_busy_timeout(BUSY_MS)
     connection.pragma("mmap_size", 0)
     connection.wal_autocheckpoint(0)

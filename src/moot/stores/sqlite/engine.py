@@ -11,15 +11,17 @@ from typing import Any, TypeVar
 
 import apsw
 
+from moot.errors import StoreDamaged
 from moot.failpoints import failpoint
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty
 from moot.stores.sqlite import database, migrate, rows
+from moot.stores.sqlite.guard import Standing
 from moot.stores.sqlite.kept import KeptDesk
 from moot.stores.sqlite.loading import Loading
-from moot.stores.sqlite.lock import WriterLock
+from moot.stores.sqlite.lock import OpenMark, WriterLock
 from moot.stores.sqlite.statements import SEARCH, WRITE
-from moot.stores.sqlite.trouble import speaking_of, writing_rows
+from moot.stores.sqlite.trouble import damaged, speaking_of, writing_rows
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -43,10 +45,14 @@ def parted(changed: dict[K, V], whole: set[K]) -> tuple[Collection[V], Collectio
 class SqliteEngine:
     """Used by one thread at a time. Everything it raises is said in Moot's words."""
 
-    def __init__(self, path: Path, connection: apsw.Connection, lock: WriterLock) -> None:
+    def __init__(self, path: Path, connection: apsw.Connection, lock: WriterLock, mark: OpenMark) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
+        self._mark = mark
+        self._standing = Standing(path)
+        self._gone: StoreDamaged | None = None
+        """Set once the files are no longer those that were opened: from then on nothing is taken."""
         self._locked = False
         self._loading = Loading(path, connection)
         self._version = -1
@@ -61,18 +67,21 @@ class SqliteEngine:
         path = database.prepare_home(home)
         with speaking_of(path):
             lock = WriterLock(home / "run" / "writer.lock")
+            mark = OpenMark(home / "run" / "open.lock")
             try:
-                database.make_ready(path, lock, steps or migrate.shipped())
-                connection = database.writer(path)
+                connection = database.opened(path, lock, mark, steps or migrate.shipped())
                 database.give_shapes(connection)
-            except BaseException:  # nothing may keep the lock file open
+            except BaseException:  # nothing may keep the lock files open
+                mark.close()
                 lock.close()
                 raise
-        return cls(path, connection, lock)
+        return cls(path, connection, lock, mark)
 
     # --- the transaction ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
+        if self._gone is not None:
+            raise self._gone
         self._lock.take()
         self._locked = True
         try:
@@ -91,7 +100,10 @@ class SqliteEngine:
             if desk is None or not desk.settle(self._dirty):
                 desk = self._loading.fresh()
             self._desk, self._dirty = desk, Dirty()
-            self._loading.fill(desk, scopes)
+            try:
+                self._loading.fill(desk, scopes)
+            except KeyError as missing:  # a row refers to another that was not found by its id
+                raise damaged(self.path, f"{missing} is referred to and not there") from missing
             return desk
 
     def commit(self) -> None:
@@ -101,6 +113,7 @@ class SqliteEngine:
             self._connection.execute("COMMIT")
             self._version = self._connection.data_version()
         self._unlock()
+        self._look_at_files()
         self._kept, self._desk = self._desk, None
 
     def rollback(self) -> None:
@@ -112,8 +125,19 @@ class SqliteEngine:
                 self._connection.execute("ROLLBACK")
         self._unlock()
 
+    def _look_at_files(self) -> None:
+        """What was committed into a file that is gone is nothing to acknowledge."""
+        try:
+            self._standing.check()
+        except StoreDamaged as gone:
+            self._gone = gone
+            raise
+
     def close(self) -> None:
+        self._mark.close()
         with speaking_of(self.path):
+            if self._gone is not None and self._standing.is_replaced():
+                self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self._connection.close()
         self._lock.close()
 

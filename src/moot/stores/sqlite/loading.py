@@ -20,7 +20,7 @@ from moot.stores.desk import MOST_BY_PEOPLE, Desk
 from moot.stores.sqlite import rows
 from moot.stores.sqlite.kept import KeptDesk
 from moot.stores.sqlite.statements import LOAD, READ
-from moot.stores.sqlite.trouble import speaking_of
+from moot.stores.sqlite.trouble import damaged, speaking_of
 
 _encode = json.Encoder().encode
 
@@ -228,6 +228,8 @@ class Loading:
         newcomers = rows.PARTICIPANTS.many(found)
         for participant in newcomers:
             desk.add_participant(participant)
+        if missing := ids - desk.participants.keys():
+            raise damaged(self._path, f"members names {min(missing)!a}, who is not in the registry")
         if newcomers:
             for quota in rows.QUOTAS.many(self._get(LOAD.quotas, [who.id for who in newcomers])):
                 desk.quotas[quota.agent] = quota

@@ -63,6 +63,29 @@ class WriterLock:
         return os.fstat(self._file).st_mtime_ns
 
 
+class OpenMark:
+    """Held, together with others, for as long as a process has the database open to write."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = files.open_private(path, os.O_RDWR | os.O_CREAT)
+
+    def others(self) -> bool:
+        """Whether somebody else has it open. Asked before one's own mark is set."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self._file, fcntl.LOCK_UN)
+        return False
+
+    def share(self) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    def close(self) -> None:
+        """Before the database itself is closed: whoever closes it last takes its log away."""
+        os.close(self._file)
+
+
 class _Waiting:
     def __init__(self, path: Path) -> None:
         self._file = files.open_private(path, os.O_RDWR | os.O_CREAT)

@@ -8,12 +8,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 from msgspec import Struct
 
 from moot import __version__
 from moot.errors import StoreNewer
+from moot.files import create_below
+from moot.stores.sqlite.guard import distrust
 from moot.stores.sqlite.statements import SCHEMA
 from moot.stores.sqlite.trouble import damaged
 
@@ -22,6 +25,13 @@ BUSY_MS = 5000
 """While another process closes the database it is locked for a moment."""
 """The oldest schema whose Moot can still read what this one writes."""
 _FILE = re.compile(r"^(\d{4})_\w+\.sql$")
+
+
+class Opening(NamedTuple):
+    """How a database is opened to be migrated, and what is strange about it: database.py and outline.py know."""
+
+    write: Callable[[Path], apsw.Connection]
+    differences: Callable[[apsw.Connection, int], list[str]]
 
 
 class Migration(Struct, frozen=True):
@@ -42,13 +52,19 @@ def shipped() -> tuple[Migration, ...]:
     return tuple(found)
 
 
-def bring_up(path: Path, steps: tuple[Migration, ...], writer: Callable[[Path], apsw.Connection]) -> None:
+class Broken(Exception):
+    """A step cannot be taken: a bug in it, and nobody's disk."""
+
+
+def bring_up(path: Path, steps: tuple[Migration, ...], open_to: Opening) -> None:
     """Check a database; where it is older, back it up and migrate. Called under the writers' lock."""
     version = known_version(path, steps)
     if version == steps[-1].number:
         return
-    connection = writer(path)
+    connection = open_to.write(path)
     try:
+        if strange := open_to.differences(connection, version):
+            raise damaged(path, strange[0])
         backup(connection, path, version)
         apply(connection, steps)
     finally:
@@ -59,6 +75,7 @@ def known_version(path: Path, steps: tuple[Migration, ...], *, reading: bool = F
     """The schema's version, if we know it. Reads only, so that what is refused stays as it was."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
+        distrust(connection)
         connection.set_busy_timeout(BUSY_MS)
         connection.wal_autocheckpoint(0)
         found = recorded(connection, path)
@@ -97,9 +114,11 @@ def apply(connection: apsw.Connection, steps: tuple[Migration, ...]) -> None:
                 applied_at = datetime.now(UTC).isoformat()
                 connection.execute(SCHEMA.record, (step.number, step.compat, __version__, applied_at))
             connection.execute("COMMIT")
-        except BaseException:  # whatever it was, half a step must not stay
+        except BaseException as error:  # whatever it was, half a step must not stay
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+            if isinstance(error, apsw.SQLError):
+                raise Broken(f"{step.number}: {error}") from error
             raise
 
 
@@ -113,6 +132,7 @@ def backup(connection: apsw.Connection, path: Path, version: int) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     target = folder / f"moot-schema{version}-{stamp}.db"
+    create_below(folder, (target.name,), b"")
     copy = apsw.Connection(str(target))
     try:
         with copy.backup("main", connection, "main") as job:

@@ -121,7 +121,7 @@ class Rows(Generic[S]):
                 (perhaps if name in self._optional else always).append((n, change))
         return _binding(fields, always, perhaps)
 
-    def one(self, shape: str) -> S:
+    def one(self, shape: str | bytes) -> S:
         return self._cls(*self._in_field_order(self._one.decode(shape)))
 
     def many(self, shapes: str | None) -> list[S]:

@@ -1,51 +1,143 @@
-"""Reading everything: the pages of the file, and the audit chain of every conversation.
+"""Reading everything: the pages of the file, every row, and the audit chain of every conversation.
 
-Above: `moot doctor` (store.py) reads a database in use, backup.py one that lies still.
+Above: `moot doctor` (store.py) reads a database in use, copying.py one that lies still. What is wrong is told with its
+place, not raised: one bad row must not hide the others.
 """
 
 from collections.abc import Iterator
+from typing import Any, Final
 
 import apsw
+from msgspec import DecodeError
 
 from moot.model.conversation import Conversation
-from moot.model.ids import ConversationId
-from moot.model.message import Message
+from moot.model.ids import address
+from moot.model.message import Message, Revision
 from moot.rules import audit
-from moot.stores.sqlite import rows
-from moot.stores.sqlite.engine import NO_END
-from moot.stores.sqlite.statements import READ
+from moot.rules.names import is_id, is_name
+from moot.stores.sqlite import outline, rows
+from moot.stores.sqlite.statements import READ, SCHEMA, SOUND
 
-PAGE = 1000
+MOST_PROBLEMS: Final = 100
+NOT_A_ROW: Final = (DecodeError, UnicodeDecodeError, ValueError, TypeError, RecursionError)
+"""What becomes of a value whose bits have changed."""
+BESIDES: Final[dict[str, rows.Rows[Any]]] = {
+    "registry": rows.PARTICIPANTS,
+    "members": rows.MEMBERS,
+    "turns": rows.TURNS,
+    "rounds": rows.ROUNDS,
+    "roots": rows.ROOTS,
+    "pairs": rows.PAIRS,
+    "quotas": rows.QUOTAS,
+    "hosts": rows.HOSTS,
+    "tokens": rows.TOKENS,
+    "bookmarks": rows.BOOKMARKS,
+    "summaries": rows.SUMMARIES,
+    "events": rows.EVENTS,
+}
+"""Tables that no chain holds together."""
 
 
 def read_all(connection: apsw.Connection) -> tuple[int, list[str]]:
     """How many messages there are, and what is wrong; all of it seen at one moment."""
     connection.execute("BEGIN")
     try:
-        verdicts = [str(text) for (text,) in connection.execute("PRAGMA integrity_check")]
-        problems = [text for text in verdicts if text != "ok"]
-        for archived in (False, True):
-            found = connection.execute(READ.conversations, (archived, None)).get
-            for conversation in rows.CONVERSATIONS.many(found):
-                problem = _chain_problem(connection, conversation)
-                problems += [f"{conversation.name} ({conversation.id}): {problem}"] if problem else []
-        return int(connection.execute(READ.count_messages).get), problems
+        reading = _Reading(connection)
+        reading.whole()
+        return reading.messages, reading.problems[:MOST_PROBLEMS]
     finally:
         connection.execute("ROLLBACK")
 
 
-def _chain_problem(connection: apsw.Connection, conversation: Conversation) -> str | None:
-    revisions = rows.REVISIONS.many(connection.execute(READ.revisions, (conversation.id,)).get)
-    messages = _all_messages(connection, conversation.id)
-    return audit.verify(messages, revisions, conversation.chain, conversation.links)
+class _Reading:
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.messages = 0
+        self.problems: list[str] = []
+        self._people: dict[str, set[str]] = {}
+        """Everybody's id, with all that they go by."""
 
+    def whole(self) -> None:
+        verdicts = [str(text) for (text,) in self._connection.execute("PRAGMA integrity_check")]
+        self.problems += [text for text in verdicts if text != "ok"]
+        version, *_ = self._connection.execute(SCHEMA.newest).fetchone() or (0,)
+        self.problems += outline.differences(self._connection, version)
+        revisions: dict[str, list[Revision]] = {}
+        for _, revision in self._rows("revisions", rows.REVISIONS):
+            revisions.setdefault(revision.conversation, []).append(revision)
+        for _, conversation in self._rows("conversations", rows.CONVERSATIONS):
+            self._conversation(conversation, revisions.get(conversation.id, []))
+        for table, of in BESIDES.items():
+            for place, value in self._rows(table, of):
+                self._named(table, place, value)
+        self._answered_to()
+        self.messages = int(self._connection.execute(READ.count_messages).get)
 
-def _all_messages(connection: apsw.Connection, conversation: ConversationId) -> Iterator[Message]:
-    after = 0
-    while True:
-        page = connection.execute(READ.messages_after, (PAGE, conversation, after, NO_END)).get
-        messages = rows.MESSAGES.many(page)
-        if not messages:
+    def _conversation(self, conversation: Conversation, revisions: list[Revision]) -> None:
+        called = f"{conversation.name} ({conversation.id})"
+        if not is_id(conversation.id):
+            self.problems.append(f"conversations {conversation.id!a}: it is not an id")
             return
-        yield from messages
-        after = messages[-1].seq
+        before = len(self.problems)
+        messages = self._messages(conversation)
+        problem = audit.verify(messages, revisions, conversation.chain, conversation.links)
+        if problem and len(self.problems) == before:  # a damaged row breaks the chain as well: told once
+            self.problems.append(f"{called}: {problem}")
+
+    def _messages(self, conversation: Conversation) -> Iterator[Message]:
+        found = self._found("messages", SOUND.messages, (conversation.id,))
+        for seq, shape in found:
+            message = self._value("messages", address(conversation.id, seq), rows.MESSAGES, shape)
+            if message is not None:
+                yield message
+
+    def _named(self, table: str, place: str, value: Any) -> None:
+        """What becomes part of a path must not lead anywhere, and who is named must be somebody."""
+        if table in ("registry", "tokens", "hosts") and not is_id(value.id):
+            self.problems.append(f"{table} {place}: it is not an id")
+        if table == "registry":
+            names = (value.name, *value.aliases)
+            self._people[value.id] = {value.id, *names}
+            self.problems += [
+                f"{table} {place}: {name!a} is not a name" for name in names if not is_name(name)
+            ]
+        if table == "members" and value.participant not in self._people:
+            self.problems.append(f"{table} {place}: nobody of that id is in the registry")
+
+    def _answered_to(self) -> None:
+        """The names by which participants are found are those they have, and no others."""
+        found = self._found("aliases", SOUND.aliases, ())
+        known = {(name.decode("utf-8", "replace"), who.decode("utf-8", "replace")) for name, who in found}
+        expected = {(name, who) for who, names in self._people.items() for name in names}
+        self.problems += [
+            f"aliases {name}: it leads to {who}, who is not called so" for name, who in known - expected
+        ]
+        self.problems += [f"aliases {name}: it does not lead to {who}" for name, who in expected - known]
+
+    # --- rows ----------------------------------------------------------------------------------------------
+
+    def _rows(self, table: str, of: rows.Rows[Any]) -> Iterator[tuple[str, Any]]:
+        for key, shape in self._found(table, SOUND.all()[table], ()):
+            place = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
+            value = self._value(table, place, of, shape)
+            if value is not None:
+                yield place, value
+
+    def _found(self, table: str, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+        """The rows as far as they can be read."""
+        try:
+            yield from self._connection.execute(statement, values)
+        except (apsw.Error, UnicodeDecodeError) as error:
+            self.problems.append(f"{table}: not all of it can be read: {error}")
+
+    def _value(self, table: str, place: str, of: rows.Rows[Any], shape: Any) -> Any:
+        try:
+            return of.one(shape)
+        except NOT_A_ROW as error:
+            self.problems.append(f"{table} {place}: {_told(error)}")
+            return None
+
+
+def _told(error: Exception) -> str:
+    text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return "a text is not UTF-8" if "utf-8" in text.lower() else text

@@ -19,6 +19,7 @@ from moot.stores.sqlite.engine import NO_END, SqliteEngine
 from moot.stores.sqlite.reads import SqliteReads
 from moot.stores.sqlite.soundness import read_all
 from moot.stores.sqlite.statements import SEARCH
+from moot.stores.sqlite.trouble import damaged
 
 log = structlog.get_logger("moot.store")
 
@@ -50,6 +51,7 @@ class SqliteStore(SqliteReads):
         self._last_commit = 0.0
         self._catching_up: asyncio.Task[None] | None = None
         self._closing = False
+        self._verdict: Health | None = None
         self._runner = Runner(engine, source, self._committed)
 
     @classmethod
@@ -59,7 +61,20 @@ class SqliteStore(SqliteReads):
         return cls(engine, source, on_commit)
 
     async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
-        return await self._runner.submit(verb, command)
+        try:
+            return await self._runner.submit(verb, command)
+        except LookupError as error:  # a bug, or a row that is no longer what it was
+            doubted = await self._doubted(error)
+            if doubted is error:
+                raise
+            raise doubted from error
+
+    async def _doubted(self, error: LookupError) -> Exception:
+        """What to raise for something that cannot be: it is read whole for that, once in the life of the store."""
+        if self._verdict is None:
+            self._verdict = await self.check()
+        problems = self._verdict.problems
+        return damaged(self._path, problems[0]) if problems else error
 
     async def preview(self, verb: Verb[Any, Any], command: Any) -> Any:
         return await self._runner.submit(verb, command, dry=True)

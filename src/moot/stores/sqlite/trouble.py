@@ -14,7 +14,10 @@ from moot.errors import MootError, StoreDamaged, StoreUnwritable
 from moot.stores.runner import BadRow
 
 ABOUT_THE_ROW = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError, apsw.RangeError)
-ABOUT_THE_FILE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, DecodeError)
+ABOUT_THE_FILE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, DecodeError, UnicodeDecodeError)
+"""SQLite checks neither that a text is UTF-8 nor that what is written as JSON is JSON: whoever reads it does."""
+ABOUT_CONTENT = ("JSON", "malformed", "integer overflow", "fts5", "SQL logic error")
+"""Said of a statement that is right, over a file that is not what it was."""
 OUR_OWN_FAULT = (apsw.SQLError, apsw.BindingsError, apsw.MisuseError)
 """A statement is wrong, or called wrongly: that is nobody's disk."""
 NOT_A_VALUE = (OverflowError, UnicodeError, TypeError, ValueError, RecursionError)
@@ -34,10 +37,20 @@ def speaking_of(path: Path) -> Iterator[None]:
         yield
     except ABOUT_THE_FILE as error:
         raise damaged(path, str(error)) from error
-    except OUR_OWN_FAULT:
+    except OUR_OWN_FAULT as error:
+        if _is_about_content(path, error):
+            raise damaged(path, str(error)) from error
         raise
     except (apsw.Error, OSError) as error:
         raise unwritable(path, error) from error
+
+
+def _is_about_content(path: Path, error: Exception) -> bool:
+    """Whether the file is to blame: a statement is wrong either because we wrote it so, or because what it speaks of
+    is no longer in the schema."""
+    from moot.stores.sqlite.outline import is_as_made  # noqa: PLC0415  it imports this; and only when it is too late
+
+    return any(words in str(error) for words in ABOUT_CONTENT) or not is_as_made(path)
 
 
 def damaged(path: Path, what: str) -> StoreDamaged:
@@ -83,7 +96,9 @@ def writing_rows(path: Path) -> Iterator[None]:
         raise damaged(path, str(error)) from error
     except (*ABOUT_THE_ROW, *NOT_A_VALUE) as error:
         raise BadRow(str(error)) from error
-    except OUR_OWN_FAULT:
+    except OUR_OWN_FAULT as error:
+        if _is_about_content(path, error):
+            raise damaged(path, str(error)) from error
         raise
     except (apsw.Error, OSError) as error:
         raise unwritable(path, error) from error

@@ -20,3 +20,15 @@ ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value);
 -- This history went back once more.
 INSERT INTO instance (name, value) VALUES ('epoch', '1')
 ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+
+-- name: forget_sockets
+-- Where processes of then could be reached is nothing to those of now.
+UPDATE hosts SET socket = '';
+
+-- name: good_tokens
+-- Those that open something.
+SELECT id, participant, digest, scopes FROM tokens WHERE revoked_at = 0;
+
+-- name: revoke_token
+-- From then on it opens nothing.
+UPDATE tokens SET revoked_at = ? WHERE id = ?;

@@ -15,3 +15,11 @@ SELECT count(*) FROM schema_version WHERE version = ?;
 -- name: record
 -- A step is taken; in the same transaction as the step.
 INSERT INTO schema_version (version, compat, moot, applied_at) VALUES (?, ?, ?, ?);
+
+-- name: outline
+-- Everything that a schema consists of.
+SELECT type, CAST(name AS TEXT), CAST(sql AS TEXT) FROM sqlite_schema;
+
+-- name: counters
+-- Those that are always there: turns, events, how far the full-text index reaches.
+SELECT count(*) FROM counters WHERE name IN ('turn', 'event', 'indexed') AND value >= 0;

@@ -1,0 +1,66 @@
+-- Reading everything, row by row: where a row stands, and its value as bytes, so that a damaged text is found
+-- and told of instead of stopping the reading. The shapes are those of shapes.sql.
+
+-- name: conversations
+-- Every conversation.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM conversation_shape;
+
+-- name: messages
+-- The messages of one, in order.
+SELECT seq, CAST(shape AS BLOB) FROM message_shape WHERE conversation = ? ORDER BY seq;
+
+-- name: registry
+-- Every participant.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM participant_shape;
+
+-- name: members
+-- Every membership.
+SELECT CAST(conversation || ' ' || participant AS BLOB), CAST(shape AS BLOB) FROM member_shape;
+
+-- name: revisions
+-- Every edit and delete.
+SELECT CAST(conversation || ' link ' || link AS BLOB), CAST(shape AS BLOB) FROM revision_shape;
+
+-- name: turns
+-- Every turn.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM turn_shape;
+
+-- name: rounds
+-- Every round.
+SELECT CAST(conversation || ':' || opener AS BLOB), CAST(shape AS BLOB) FROM round_shape;
+
+-- name: roots
+-- Every chain of causes.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM root_shape;
+
+-- name: pairs
+-- Every pair that was limited.
+SELECT CAST(sender || ' ' || receiver AS BLOB), CAST(shape AS BLOB) FROM pair_shape;
+
+-- name: quotas
+-- Every hourly count.
+SELECT CAST(agent AS BLOB), CAST(shape AS BLOB) FROM quota_shape;
+
+-- name: hosts
+-- Every process that hosts agents.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM host_shape;
+
+-- name: tokens
+-- Every token's hash.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM token_shape;
+
+-- name: bookmarks
+-- Every bookmark.
+SELECT CAST(participant || ' ' || client || ' ' || conversation AS BLOB), CAST(shape AS BLOB) FROM bookmark_shape;
+
+-- name: summaries
+-- Every summary.
+SELECT CAST(conversation || ' epoch ' || epoch AS BLOB), CAST(shape AS BLOB) FROM summary_shape;
+
+-- name: events
+-- Every event.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM event_shape;
+
+-- name: aliases
+-- Every name that somebody answers to.
+SELECT CAST(name AS BLOB), CAST(participant AS BLOB) FROM aliases;
