@@ -9,7 +9,7 @@ import pytest
 
 from moot import PASS, Hub, agent
 from moot.brains.code import AgentSpec
-from moot.errors import BadValue, NotFound
+from moot.errors import NotFound
 from moot.model.prompt import Prompt
 from tests.support.waiting import until
 
@@ -226,7 +226,7 @@ async def test_what_an_agent_would_be_given_now(home: Path) -> None:
     )
     async with Hub.open(home) as hub:
         await hub.conversations.create("build", participants=["arya"])
-        with pytest.raises(BadValue, match="nothing has been said"):
+        with pytest.raises(NotFound, match="nothing has been said"):
             await hub.context("arya", "build")
         await hub.post("build", "hello @arya")
         found = await hub.context("arya", "build")

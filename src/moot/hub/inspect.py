@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from moot import shapes
 from moot.context.view import View
 from moot.context.window import Size
-from moot.errors import BadValue, NotFound
+from moot.errors import NotFound
 from moot.host.speaking import heard
 from moot.hub.core import Core, size_of
 from moot.model.ids import TurnId
@@ -56,7 +56,11 @@ async def now(core: Core, name: str, ref: str) -> dict[str, Any]:
             ref=name,
         )
     if not conversation.head:
-        raise BadValue(f"nothing has been said in {conversation.name} yet")
+        raise NotFound(
+            f"nothing has been said in {conversation.name} yet",
+            what="message",
+            fix=(f'moot send --conv {conversation.name} "…"',),
+        )
     waiting = await core.parts.store.turns(conversation=conversation.id, agent=agent.id, states=tuple(OPEN))
     imagined = (
         waiting[0]
