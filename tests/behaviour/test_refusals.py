@@ -61,7 +61,7 @@ async def test_who_asks_for_an_agent_is_not_told_of_conversations(tmp_path: Path
 
 async def test_the_name_of_an_error_says_what_was_not_found_here_and_elsewhere(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
-        await hub.conversations.create("room")
+        room = await hub.conversations.create("room")
         for attempt, name in (
             (hub.send("gendri", "hello"), "agent_not_found"),
             (hub.agents.get("gendri"), "agent_not_found"),
@@ -69,6 +69,8 @@ async def test_the_name_of_an_error_says_what_was_not_found_here_and_elsewhere(t
             (hub.post("nowhere", "hello"), "conversation_not_found"),
             (hub.conversations.get("nowhere"), "conversation_not_found"),
             (hub.message("room:7"), "message_not_found"),
+            (hub.edit(f"{room.id}:7", "x", version=1), "message_not_found"),
+            (hub.post("room", "hello", reply_to=f"{room.id}:7"), "message_not_found"),
             (hub.turn("7"), "turn_not_found"),
         ):
             with pytest.raises(NotFound) as raised:

@@ -296,6 +296,29 @@ async def test_quick_messages_between_agents_are_held_then_refused_and_people_ar
             await hub.send("b", "from a person")
 
 
+@pytest.mark.req("M-02")
+async def test_a_receipt_names_the_setting_behind_a_silence_as_why_does(quick: Path) -> None:
+    three = ["a", "b", "c"]
+    async with Hub.open(quick, agents=[speaker(name) for name in three]) as hub:
+        create = hub.conversations.create
+        await create("calm", participants=three, settings={"reply_strategy": "mention_only"})
+        await create("small", participants=three, settings={"max_agent_turns_per_message": 1})
+        for where, text, agent_, reason in (
+            ("calm", "a note", "a", "was not mentioned, and reply_strategy is mention_only"),
+            ("small", "@a @b", "b", "found no turn left: max_agent_turns_per_message is 1"),
+        ):
+            receipt = await hub.post(where, text)
+            told = {part.agent: part.reason for part in receipt.deliveries}
+            assert told[agent_] == reason
+            why = {row.agent: row.reason for row in (await hub.why(receipt.id)).agents}
+            assert why[agent_] == f"{agent_} {reason}"
+        await hub.settled()
+        seen = await hub.preview("small", "@a @b")
+        assert [(part.agent, part.reason) for part in seen.blocked] == [
+            ("b", "found no turn left: max_agent_turns_per_message is 1")
+        ]
+
+
 @pytest.mark.req("K-03")
 async def test_every_message_is_a_node_whose_context_names_its_author_for_good(quick: Path) -> None:
     async with Hub.open(quick, agents=[speaker("a", "as a")]) as hub:

@@ -16,7 +16,8 @@ from typing import Any, Final
 TREE: Final = Path(__file__).with_name("tree.json")
 MOST: Final = 200
 AGENTS: Final = (
-    "SELECT name FROM registry WHERE kind IN ('agent', 'external') ORDER BY last_active DESC LIMIT ?"
+    "SELECT name FROM registry WHERE kind IN ('agent', 'external') AND removed_at = 0"
+    " ORDER BY last_active DESC LIMIT ?"
 )
 CONVERSATIONS: Final = (
     "SELECT name FROM conversations WHERE archived = 0 AND kind <> 'ephemeral'"

@@ -102,6 +102,7 @@ def checked_reply(room: Room, reply_to: int) -> int:
     if reply_to < 0 or reply_to >= room.conversation.next_seq:
         raise NotFound(
             f"there is no message {reply_to} in {room.conversation.name} to reply to",
+            what="message",
             ref=address(room.id, reply_to),
         )
     return reply_to

@@ -67,7 +67,7 @@ def _checked(command: Revise, room: Room) -> Message:
     where = address(command.conversation, command.seq)
     message = room.draft.seen.message(command.conversation, command.seq)
     if message is None:
-        raise NotFound(f"there is no message {where}", ref=where)
+        raise NotFound(f"there is no message {where}", what="message", ref=where)
     by = room.draft.participant(command.author)
     own = message.author == by.id
     if not own and not (by.kind is Kind.HUMAN and command.text is None):

@@ -65,9 +65,7 @@ class Case(Struct, frozen=True, gc=False):
 
 def reason(rule: Rule, case: Case) -> str:
     """What the rule means for this agent and this message."""
-    if case.who.removed and rule is Rule.PAUSED:
-        return REMOVED
-    worded = _WORDED.get(rule)
+    worded = WORDED.get(rule)
     return worded(case) if worded is not None else REASONS[rule]
 
 
@@ -137,7 +135,11 @@ def _hour_used_up(case: Case) -> str:
     return f"has used up this hour: agent_turns_per_hour is {case.limits.agent_turns_per_hour}"
 
 
-_WORDED: Final[Mapping[Rule, Callable[[Case], str]]] = {
+def _paused(case: Case) -> str:
+    return REMOVED if case.who.removed else REASONS[Rule.PAUSED]
+
+
+WORDED: Final[Mapping[Rule, Callable[[Case], str]]] = {
     Rule.STRATEGY: _not_asked,
     Rule.CAP: _no_slot,
     Rule.DEPTH: _too_deep,
@@ -146,4 +148,6 @@ _WORDED: Final[Mapping[Rule, Callable[[Case], str]]] = {
     Rule.COOLDOWN: _cools_down,
     Rule.PAIR_LIMIT: _too_often,
     Rule.BUDGET: _hour_used_up,
+    Rule.PAUSED: _paused,
 }
+"""Rules whose words depend on the case."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
+from moot.cli.completing import candidates
 from tests.doors.cli.shell import Shell, Terminal, Told
 
 Moot = Callable[..., Told]
@@ -225,6 +226,7 @@ def test_who_was_removed_is_in_no_list_and_whoever_writes_to_it_is_told(own: She
                   ("conv", "new", "other", "--with", "arya"), ("conv", "join", "build", "arya")):  # fmt: skip
         assert moot(*words).err.startswith("error[E201] arya was removed")
     assert [agent["name"] for agent in moot("agents", "list", "--json").json] == ["brienne"]
+    assert [name for name, _ in candidates(["send"], "", {"MOOT_HOME": str(own.home)})] == ["brienne"]
     assert "arya" not in moot("status").out
     sent = moot("send", "--all", "hello", "--json").json
     assert (sent["delivered_to"], sent["failed"]) == (["brienne"], [])
