@@ -21,7 +21,6 @@ from moot.cli.unanswered import was_wanted
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import address, agents_in, marks_of
 from moot.errors import HubAbsent, NoKey, Undelivered
-from moot.model.answer import Receipt
 from moot.rules.mentions import parse
 
 if TYPE_CHECKING:
@@ -60,7 +59,8 @@ async def posted(
             f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; "
             "agents answer when they can."
         )
-        with kept_if_the_hub_goes(where, receipt):
+        kept, look = f"the message is kept as {address(where, receipt.seq)}", f"moot conv show {where.name}"
+        with kept_if_the_hub_goes(kept, look, message=receipt.id):
             await warn(session, hub, where, receipt)
             if wait is None:
                 done = await talk.at_once(receipt)
@@ -73,16 +73,16 @@ async def posted(
 
 
 @contextmanager
-def kept_if_the_hub_goes(where: shapes.Conversation, receipt: Receipt) -> Iterator[None]:
+def kept_if_the_hub_goes(kept: str, look: str, **facts: Any) -> Iterator[None]:
     """What was acknowledged stands, whatever becomes of the hub: nobody has to send it again."""
     try:
         yield
     except HubAbsent as gone:
         raise HubAbsent(
             "the hub went away before the answer was there",
-            detail=f"the message is kept as {address(where, receipt.seq)}; it is answered when a hub runs again",
-            fix=("moot up", f"moot conv show {where.name}"),
-            message=receipt.id,
+            detail=f"{kept}, and answered when a hub runs again",
+            fix=("moot up", look),
+            **facts,
         ) from gone
 
 

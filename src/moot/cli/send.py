@@ -15,7 +15,7 @@ from moot.cli import meaning
 from moot.cli.exits import OUTCOMES
 from moot.cli.grammar import AT_LEAST_1, SECONDS, Leaf
 from moot.cli.opening import host_the_absent, opened_hub
-from moot.cli.posting import WAIT_SECONDS, posted, told, view_for
+from moot.cli.posting import WAIT_SECONDS, kept_if_the_hub_goes, posted, told, view_for
 from moot.cli.session import Session
 from moot.cli.standard_input import message_text
 from moot.cli.talk import Outcome, Talk
@@ -201,18 +201,19 @@ async def broadcasting(session: Session, order: Order, text: str) -> int:
         before = {name: talk.last for name, talk in talks.items()}
         done = await voice.broadcast(text)
         session.left = "stopped waiting. The messages stay queued; agents answer when they can."
-        reached = [talks[name] for name in done["delivered_to"] if name in talks]
-        settled = await asyncio.gather(*(talk.wait(order.patience or 0) for talk in reached))
-        replies = [
-            message
-            for talk in reached
-            for message in await voice.messages(talk.conversation.id, after=_before(before, talks, talk))
-            if is_agent(message) and message.sender != voice.name
-        ]
-        await asyncio.gather(*(talk.read() for talk in reached))
-        states = [row.state for talk in reached for row in await _parts(voice, talk)]
-        outcome = _word(done, replies, settled, states, waited=order.patience is not None)
-        return _tell(session, {**done, "replies": [r.to_dict() for r in replies], "outcome": outcome})
+        with kept_if_the_hub_goes("the messages are kept", "moot tail"):
+            reached = [talks[name] for name in done["delivered_to"] if name in talks]
+            settled = await asyncio.gather(*(talk.wait(order.patience or 0) for talk in reached))
+            replies = [
+                message
+                for talk in reached
+                for message in await voice.messages(talk.conversation.id, after=_before(before, talks, talk))
+                if is_agent(message) and message.sender != voice.name
+            ]
+            await asyncio.gather(*(talk.read() for talk in reached))
+            states = [row.state for talk in reached for row in await _parts(voice, talk)]
+            outcome = _word(done, replies, settled, states, waited=order.patience is not None)
+            return _tell(session, {**done, "replies": [r.to_dict() for r in replies], "outcome": outcome})
 
 
 def _before(before: dict[str, int], talks: dict[str, Talk], talk: Talk) -> int:

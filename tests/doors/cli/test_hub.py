@@ -150,7 +150,7 @@ def test_a_hub_that_goes_away_meanwhile_leaves_the_message_and_that_is_said(
     assert (gone.code, gone.out) == (9, "")
     assert gone.error["title"] == "the hub went away before the answer was there"
     start, look = gone.error["fix"]
-    assert gone.error["detail"].startswith(f"the message is kept as {look.rpartition(' ')[2]}:1; ")
+    assert gone.error["detail"].startswith(f"the message is kept as {look.rpartition(' ')[2]}:1, ")
     assert start == "moot up"
     (up.shell.home / "go").touch()
     again = Up(up.shell)
@@ -161,6 +161,17 @@ def test_a_hub_that_goes_away_meanwhile_leaves_the_message_and_that_is_said(
     shown = up.shell.moot(*look.split()[1:], "--json").json
     assert [m["text"] for m in shown["messages"]] == ["hello", "finished in good order"]
     assert shown["messages"][0]["id"] == gone.error["message"]
+
+
+def test_a_hub_that_goes_away_during_a_broadcast_leaves_the_messages(up: Up) -> None:
+    sending = up.shell.start("send", "--all", "hello", "--json")
+    wait_for_turn(up.shell, "steady", "running")
+    up.process.kill()
+    out, err = sending.communicate(timeout=15)
+    gone = Told(sending.returncode, out, err).error
+    assert gone["detail"] == "the messages are kept, and answered when a hub runs again"
+    assert gone["fix"] == ["moot up", "moot tail"]
+    assert len(up.shell.moot("inbox", "--agent", "steady", "--json").json) == 1
 
 
 def test_what_waited_is_answered_when_the_hub_comes_up(tmp_path: Path) -> None:
