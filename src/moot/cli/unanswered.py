@@ -49,10 +49,15 @@ async def causes(hub: Hub, why: shapes.Why, message: str) -> tuple[Cause, ...]:
     `message` is what it is called."""
     rows = [row for row in why.agents if was_wanted(row)]
     found = [_cause(row, message) for row in rows if row.state in BROKEN or row.duty == "blocked"]
-    away = [row.agent for row in rows if row.rule == "away" and row.duty == "observes"]
-    if away:
-        found.append(await _absence(hub, away))
-    return tuple(found)
+    away: list[shapes.Agent] = []
+    for row in rows:
+        if row.rule == "away" and row.duty == "observes":
+            agent = await hub.agents.get(row.agent)
+            if agent.activity["state"] == "removed":
+                found.append(_cause(row, why.message))
+            else:
+                away.append(agent)
+    return (*found, await _absence(hub, away)) if away else tuple(found)
 
 
 def _cause(row: shapes.Because, message: str) -> Cause:
@@ -62,8 +67,8 @@ def _cause(row: shapes.Because, message: str) -> Cause:
     return Cause((row.agent,), row.rule, row.reason)
 
 
-async def _absence(hub: Hub, names: Sequence[str]) -> Cause:
-    agents = [await hub.agents.get(name) for name in names]
+async def _absence(hub: Hub, agents: Sequence[shapes.Agent]) -> Cause:
+    names = [agent.name for agent in agents]
     are = "is" if len(names) == 1 else "are both" if len(names) == PAIR else "are all"
     return Cause(tuple(names), "away", f"{listed(names)} {are} away", await to_bring_back(hub, agents))
 

@@ -139,6 +139,10 @@ def _paused(case: Case) -> str:
     return REMOVED if case.who.removed else REASONS[Rule.PAUSED]
 
 
+def _away(case: Case) -> str:
+    return REMOVED if case.who.removed else REASONS[Rule.AWAY]
+
+
 WORDED: Final[Mapping[Rule, Callable[[Case], str]]] = {
     Rule.STRATEGY: _not_asked,
     Rule.CAP: _no_slot,
@@ -149,5 +153,6 @@ WORDED: Final[Mapping[Rule, Callable[[Case], str]]] = {
     Rule.PAIR_LIMIT: _too_often,
     Rule.BUDGET: _hour_used_up,
     Rule.PAUSED: _paused,
+    Rule.AWAY: _away,
 }
 """Rules whose words depend on the case."""

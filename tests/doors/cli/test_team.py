@@ -230,6 +230,11 @@ def test_who_was_removed_is_in_no_list_and_whoever_writes_to_it_is_told(own: She
     assert "arya" not in moot("status").out
     sent = moot("send", "--all", "hello", "--json").json
     assert (sent["delivered_to"], sent["failed"]) == (["brienne"], [])
+    polled = moot("send", "--conv", "build", "thoughts?", "--no-wait")
+    assert polled.err == (
+        "no answer: arya was removed: nobody answers for it\n"
+        "no answer: brienne is away\n  fix   moot agent start brienne\n"
+    )
     named = moot("send", "--conv", "build", "@arya and @all?")
     assert "warning[E201] arya was removed: nobody answers for it\n" in named.err
     assert "brienne heard" in named.out
