@@ -157,7 +157,7 @@ def test_ctrl_c_while_somebody_speaks_asks_for_a_second_one(shell: Shell) -> Non
 # --- leaving -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("keys", [" Exit \n", "quit\n", CTRL_D])
+@pytest.mark.parametrize("keys", [" Exit \n", CTRL_D])
 def test_one_leaves_by_what_people_type(shell: Shell, keys: str) -> None:
     with chatting(shell, "arya") as terminal:
         terminal.press(keys)
@@ -167,30 +167,24 @@ def test_one_leaves_by_what_people_type(shell: Shell, keys: str) -> None:
 
 
 def test_the_words_that_leave_do_so_from_a_pipe_too(shell: Shell) -> None:
-    assert shell.moot("chat", "arya", stdin=b"one\nexit\ntwo\n").code == 0
+    assert shell.moot("chat", "arya", stdin=b"one\nquit\ntwo\n").code == 0
     assert said(shell) == ["one"]
 
 
-def test_a_lone_slash_lists_the_commands_and_is_not_sent(shell: Shell) -> None:
-    with chatting(shell, "arya") as terminal:
-        terminal.type("/")
-        terminal.read_until("/why [N]")
-        terminal.type("/quit")
-        terminal.rest()
-    assert said(shell) == []
-
-
-def test_the_terminal_is_left_as_it_was(shell: Shell) -> None:
+def test_a_lone_slash_lists_the_commands_and_the_terminal_is_left_as_it_was(shell: Shell) -> None:
     terminal = Terminal(shell, "chat", "arya")
     try:
         before = terminal.modes
         terminal.read_until("you ▸ ")
         assert terminal.modes != before
+        terminal.type("/")
+        terminal.read_until("/why [N]")
         terminal.type("/quit")
         terminal.process.wait(timeout=10)
         assert terminal.modes == before
     finally:
         terminal.close()
+    assert said(shell) == []
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
