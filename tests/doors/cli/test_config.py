@@ -56,8 +56,9 @@ def test_setting_keeps_comments_and_layout(own: Shell, moot: Moot) -> None:
     told = moot("config", "set", "hub.port", "8421", "--json").json
     assert told == {"key": "hub.port", "value": 8421, "previous": 8420, "path": f"{own.home}/moot.toml"}
     assert file_of(own) == before.replace("8420", "8421")
+    assert moot("config", "set", "agents.arya.project", "../work").code == 0
     assert moot("config", "set", "agents.arya.tools", "shell:git,ls;notes").code == 0
-    assert 'role = "old"\ntools = ["shell:git,ls", "notes"]\n' in file_of(own)
+    assert 'role = "old"\nproject = "../work"\ntools = ["shell:git,ls", "notes"]\n' in file_of(own)
     assert moot("config", "set", "housekeeping.archive_after_days", "30").code == 0
     assert file_of(own).endswith("\n[housekeeping]\narchive_after_days = 30\n")
     assert moot("config", "get", "housekeeping.archive_after_days", "-q").out == "30\n"
