@@ -50,13 +50,13 @@ def read_below(root: Path, parts: tuple[str, ...], most: int) -> bytes:
             os.close(file)
 
 
-def is_plain(root: Path, parts: tuple[str, ...]) -> bool:
-    """Whether `read_below` would read it."""
+def why_not_read(root: Path, parts: tuple[str, ...]) -> str:
+    """Why `read_below` would not read it; empty where it would."""
     try:
         read_below(root, parts, 0)
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return why(error)
+    return ""
 
 
 def create_below(root: Path, parts: tuple[str, ...], content: bytes) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from moot import Hub
 from moot.brains.code import AgentSpec
+from moot.cli.checks import everything
 from moot.errors import BadSettings, BadValue
 from moot.hub import backups
 from moot.hub.owner import owner_token
@@ -140,6 +141,14 @@ async def test_a_restore_does_not_write_through_a_link_in_a_workspaces_place(
     restored = backups.restore(home, made.path)
     assert list(outside.iterdir()) == []
     assert restored.files == ()
+
+
+async def test_the_doctor_says_which_identity_files_are_not_read(home: Home) -> None:
+    (home.agents / "arya").mkdir()
+    (home.agents / "arya" / "SOUL.md").symlink_to("../../run/token")
+    (home.agents / "arya" / "ROLE.md").write_text("calm")
+    told = [check.text for check in await everything(home) if "is not read" in check.text]
+    assert told == ["agents/arya/SOUL.md is not read: it is a link, not a plain file"]
 
 
 ROW = '\n[[agents]]\nname = "arya"\nbrain = "demo"\n'

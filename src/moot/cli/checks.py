@@ -24,6 +24,7 @@ from moot.cli.brain_checks import ask_providers, brains, failed_turns, thinkers
 from moot.cli.doctor_check import BAD, OK, WARN, Check
 from moot.cli.models import endpoints
 from moot.cli.start import shown
+from moot.context.identity import FILES
 from moot.doors.http.holder import holder_of
 from moot.errors import MootError
 from moot.hub import backups, daemons, health
@@ -47,6 +48,7 @@ async def everything(home: Home) -> list[Check]:
         *_versions(),
         *_folder(home),
         *_keys(home),
+        *_identity(home),
         *_drafts(home),
         *_settings(home),
         *await brains(home),
@@ -100,6 +102,16 @@ def _keys(home: Home) -> Iterator[Check]:
 def _close_to_others(path: Path) -> None:
     with files.opened(path) as file:
         files.close_to_others(file)
+
+
+def _identity(home: Home) -> Iterator[Check]:
+    """Files that say who an agent is, and are not read because they are not plain ones."""
+    for workspace in sorted(home.agents.glob("*")):
+        for name in FILES:
+            parts = (home.agents.name, workspace.name, name)
+            if os.path.lexists(workspace / name) and (trouble := files.why_not_read(home.path, parts)):
+                told = f"{'/'.join(parts)} is not read: {trouble}"
+                yield Check("agents", WARN, told, f"ls -l {workspace / name}")
 
 
 def _drafts(home: Home) -> Iterator[Check]:

@@ -243,7 +243,7 @@ def _files(folder: Path) -> Iterator[Path]:
         yield Path("moot.toml")
     for path in sorted((folder / "agents").glob("*/*.md")):
         name = path.relative_to(folder)
-        if path.name in FILES and files.is_plain(folder, name.parts):
+        if path.name in FILES and not files.why_not_read(folder, name.parts):
             yield name
 
 

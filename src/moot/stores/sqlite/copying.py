@@ -154,7 +154,7 @@ def holder(db: Path) -> int | None:
     """A process other than this one that has the database open. Not to be asked by a process that has it open
     itself: closing the file again would let go of its own locks."""
     try:
-        file = os.open(db.with_name(db.name + "-shm"), os.O_RDWR | os.O_CLOEXEC)
+        file = os.open(db.with_name(db.name + "-shm"), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return None
     try:

@@ -5,6 +5,7 @@ damage. Below: migrate.py. Above: engine.py and reads.py, which get their connec
 """
 
 import os
+import stat
 from pathlib import Path
 
 import apsw
@@ -97,8 +98,13 @@ def create(path: Path, steps: tuple[migrate.Migration, ...]) -> None:
 
 def look_at(path: Path) -> None:
     """What can be seen without reading it all; `moot doctor` reads it all."""
-    with path.open("rb") as file:
-        head = file.read(SMALLEST)
+    file = os.open(
+        path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+    )  # a pipe would wait for somebody to write
+    try:
+        head = os.read(file, SMALLEST) if stat.S_ISREG(os.fstat(file).st_mode) else b""
+    finally:
+        os.close(file)
     if len(head) < SMALLEST:
         raise damaged(path, f"it is only {len(head)} bytes long")
     if not head.startswith(MAGIC):

@@ -26,6 +26,7 @@ from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
 from moot.stores.sqlite import database, migrate, rows, searching
 from moot.stores.sqlite.engine import NO_END
+from moot.stores.sqlite.guard import close_to_others
 from moot.stores.sqlite.statements import READ, SEARCH
 from moot.stores.sqlite.trouble import speaking_of
 
@@ -40,6 +41,7 @@ def reads_of(home: Path) -> "SqliteReads":
     """Reads alone, beside whatever hub may run; of a newer database too, where it says that we still can."""
     path = home / "moot.db"
     with speaking_of(path):
+        close_to_others(path)
         database.look_at(path)
         migrate.known_version(path, migrate.shipped(), reading=True)
     return SqliteReads(path)
@@ -49,6 +51,7 @@ def is_current(home: Path) -> bool:
     """Whether a database has today's shape, so that it can be read without bringing it up to date first."""
     path = home / "moot.db"
     with speaking_of(path):
+        close_to_others(path)
         database.look_at(path)
         steps = migrate.shipped()
         return migrate.known_version(path, steps, reading=True) >= steps[-1].number
