@@ -11,38 +11,39 @@ from msgspec import structs
 from moot.flow.posted import Posted
 from moot.hub.core import Core
 from moot.model.answer import Delivery, Receipt, Warned
-from moot.model.conversation import Conversation
+from moot.model.message import Message
 from moot.model.turn import Duty, Rule
 from moot.rules import reasons
 from moot.rules.mentions import nearest
+from moot.rules.why import Scene
 
 
-async def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt:
+def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt:
     """The receipt with its reasons and warnings completed. `max_turns` is the message's own cap, if it has one."""
     receipt = posted.receipt()
     told = list(receipt.warnings)
     if any(warning.code == "E201" for warning in told):
         known = [who.name for who in core.people() if not who.removed]
         told = [_with_near_names(warning, known) for warning in told]
-    if any(part.rule in reasons.WORDED for part in receipt.deliveries):
-        where = await core.conversation(receipt.conversation)
-        receipt = _worded(core, receipt, posted, where)
+    if posted.scene is not None and any(part.rule in reasons.WORDED for part in receipt.deliveries):
+        where = posted.scene.where
+        receipt = _worded(core, receipt, posted.message, posted.scene)
         cut = [part.agent for part in receipt.deliveries if _is_cut(part.duty, part.rule)]
         usual = where.settings.over(core.parts.settings.groups).max_agent_turns_per_message
         told += [_cut_by_the_cap(receipt, cut, max_turns or usual)] if cut else []
     return structs.replace(receipt, warnings=tuple(told)) if told else receipt
 
 
-def _worded(core: Core, receipt: Receipt, posted: Posted, where: Conversation) -> Receipt:
+def _worded(core: Core, receipt: Receipt, message: Message, scene: Scene) -> Receipt:
     """The settings behind the rules are named to the sender as `why` names them later."""
     known = {who.name: who for who in core.people()}
-    settings, scene = core.parts.settings, posted.scene
+    settings, where = core.parts.settings, scene.where
     in_force = where.settings.over(settings.groups), settings.limits
     parts: list[Delivery] = []
     for part in receipt.deliveries:
         who = known.get(part.agent)
-        if who is not None and scene is not None and part.rule in reasons.WORDED and not part.delayed_ms:
-            case = reasons.Case(who, posted.message, where, *in_force, scene.round, len(receipt.deliveries))
+        if who is not None and part.rule in reasons.WORDED and not part.delayed_ms:
+            case = reasons.Case(who, message, where, *in_force, scene.round, len(receipt.deliveries))
             part = structs.replace(part, reason=reasons.reason(Rule(part.rule), case))  # noqa: PLW2901
         parts.append(part)
     return structs.replace(receipt, deliveries=tuple(parts))

@@ -173,7 +173,7 @@ class Hub:
             metadata=correlated(correlation_id),
         )
         posted: Posted = await self._core.do(post, command)
-        return await advised(self._core, posted, max_turns)
+        return advised(self._core, posted, max_turns)
 
     def _posting(self, conversation: str, text: str, **fields: Any) -> Post:
         text = self._checked(text)
@@ -195,7 +195,7 @@ class Hub:
         """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
         posted: Posted = await self._core.foresee(post, command)
-        receipt = await advised(self._core, posted)
+        receipt = advised(self._core, posted)
         found = await self._core.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)

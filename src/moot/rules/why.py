@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from moot.model.answer import Delivery
-from moot.model.conversation import HYBRID, MENTION_ONLY
+from moot.model.conversation import HYBRID, MENTION_ONLY, Conversation
 from moot.model.ids import ParticipantId
 from moot.model.message import Message, Part, Plan
 from moot.model.participant import TAKES_TURNS, Participant
@@ -43,6 +43,8 @@ HELD = {
     False: "and hears of it later: messages from this sender come in quick succession",
 }
 """What holds a message back, in a group and between two agents."""
+
+HELD_BACK, OWED = TurnState.HELD, TurnState.OWED  # every receipt asks for them: see model/turn.py
 
 STATES: dict[TurnState, str] = {
     TurnState.WAITING: "queued",
@@ -129,13 +131,14 @@ class Scene(Struct, frozen=True, gc=False):
     round: Round | None
     """The one the message belongs to."""
     now: float
+    where: Conversation
 
 
 def scene(room: Room, message: Message) -> Scene:
     turns = room.turns.copy()
     if room.asks and (asked := next(reversed(room.asks.values()))).called_by(message.seq):
         turns[asked.agent] = asked
-    return Scene(room.roster, turns, room.rounds.get(message.round), room.now)
+    return Scene(room.roster, turns, room.rounds.get(message.round), room.now, room.conversation)
 
 
 def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
@@ -158,16 +161,13 @@ def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
 
 def _in_speaking_order(message: Message, at: Scene) -> list[ParticipantId]:
     """Those who have a turn that reads the message in the order of their turns, then those it calls, then the rest."""
-    named = {part.agent: n for n, part in enumerate(message.plan.parts)}
-    last = len(named)
-
-    def place(agent: ParticipantId) -> tuple[bool, int, int, int]:
-        turn = at.turns.get(agent)
-        if turn is None or turn.state is TurnState.OWED or not turn.called_by(message.seq):
-            return True, 0, 0, named.get(agent, last)
-        return False, turn.round, turn.place, turn.id
-
-    return sorted([agent for agent in at.roster.agents if agent != message.author], key=place)
+    agents, author = at.roster.agents, message.author
+    called = [part.agent for part in message.plan.parts if part.agent in agents]
+    if len(called) > 1:
+        turns = [t for t in at.turns.values() if t.state is not OWED and t.called_by(message.seq)]
+        turns.sort(key=lambda turn: (turn.round, turn.place, turn.id))
+        called = [*[turn.agent for turn in turns], *called]
+    return [agent for agent in dict.fromkeys((*called, *agents)) if agent != author]
 
 
 def _with_turn(
@@ -191,8 +191,11 @@ def _with_turn(
 def _held_ms(turn: Turn, seq: int, now: float) -> int:
     """For how long a message is held: by its pair's limit, also where an earlier turn will carry it along; where it
     has none, as long as the turn itself (cooldown)."""
-    due = next((call.due for call in turn.calls if call.seq == seq), 0.0)
-    if not due and turn.state is TurnState.HELD:
+    newest = turn.calls[-1]
+    due = newest.due if newest.seq == seq else next((c.due for c in turn.calls if c.seq == seq), 0.0)
+    if not due:
+        if turn.state is not HELD_BACK:
+            return 0
         due = turn.due
     return max(0, round((due - now) * 1000))
 
