@@ -17,6 +17,7 @@ WORKLOADS = {
     "W9": "bench.w9",
     "W10": "bench.w10",
     "PREFIX": "bench.prefix",
+    "FLOOD": "bench.flood",
 }
 ALIASES = {
     "durable-write": "W1",

@@ -7,6 +7,7 @@ import os
 import random
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from websockets.frames import Frame, Opcode
@@ -152,13 +153,13 @@ async def test_a_flood_of_pings_that_nobody_reads_the_answers_of_takes_no_memory
     raw = await Raw.open(world)
     raw.writer.transport.pause_reading()  # type: ignore[attr-defined]
     flood = frame(PING, b"x" * 125) * 2000
-    for _ in range(60):
-        raw.writer.write(flood)
-        await raw.writer.drain()
-        assert wires[0].waiting < 512 * 1024
+    with suppress(ConnectionError):
+        for _ in range(60):
+            raw.writer.write(flood)
+            await raw.writer.drain()
+            assert wires[0].waiting < 512 * 1024
     raw.writer.transport.resume_reading()  # type: ignore[attr-defined]
-    raw.writer.write(frame(CLOSE, struct.pack("!H", 1000)))
-    assert await raw.closed(20) == 1000
+    assert await raw.closed(20) in {1008, 1006}, "and is shown out"
     raw.close()
 
 

@@ -41,10 +41,10 @@ YES, HIDDEN, NO = None, "E201", "E301"
 
 def expected(tool: str, who: str) -> str | None:
     """The code of the refusal; None where it is let through."""
-    if who == "reader" and tool in WRITING:
-        return NO
     if who in ("bob", "reader") and tool in INSIDE:
         return HIDDEN
+    if who == "reader" and tool in WRITING:
+        return NO
     if who == "arya" and tool in OWN:
         return NO
     return YES

@@ -8,6 +8,7 @@ from starlette.requests import HTTPConnection
 
 from moot.doors.access import Principal, Standing, unauthenticated
 from moot.doors.http.rate import Buckets
+from moot.doors.http.strangers import KNOWN
 from moot.errors import NotPermitted, RateLimited
 from moot.hub import Hub
 from moot.model.token import Scope
@@ -35,6 +36,9 @@ class Gate:
         who = await self.bearer(token, door)
         if who is None:
             raise unauthenticated()
+        recognised = request.scope.get("extensions", {}).get(KNOWN)
+        if recognised is not None:
+            recognised()
         self.count(who)
         return await self._spoken_for(request, who)
 

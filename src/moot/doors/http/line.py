@@ -9,6 +9,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from moot.doors.http.protocol import BoundedProtocol
+from moot.doors.http.strangers import KNOWN
 
 EXTENSION: Final = "moot.line"
 
@@ -17,6 +18,7 @@ class Line(BoundedProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         extensions: dict[str, Any] = cycle.scope.setdefault("extensions", {})
         extensions[EXTENSION] = Lent(cycle)
+        extensions[KNOWN] = self._intake.recognised
         super()._start_asgi_task(cycle, app)
 
 

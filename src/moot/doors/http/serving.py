@@ -24,6 +24,8 @@ from moot.doors.http.beside import Inner
 from moot.doors.http.guard import hosts
 from moot.doors.http.holder import holder_of
 from moot.doors.http.line import Line
+from moot.doors.http.porch import Porch, raise_descriptor_limit
+from moot.doors.http.strangers import Strangers
 from moot.doors.http.wire import Wire
 from moot.doors.open_at_once import OpenAtOnce
 from moot.errors import BadValue, PortTaken
@@ -47,10 +49,12 @@ class Listening(Struct, frozen=True):
     url: str
 
 
-class _Dated(ServerState):
-    """What every answer begins with: the date, made when it is asked for."""
+class _Shared(ServerState):
+    """What all connections share: who of them is a stranger, and what every answer begins with, the date, made when it
+    is asked for."""
 
     def __init__(self) -> None:
+        self.strangers = Strangers()
         self._second = 0
         self._headers: list[tuple[bytes, bytes]] = []
         super().__init__()
@@ -74,7 +78,8 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self.server_state = _Dated()
+        self.server_state: _Shared = _Shared()
+        self._porches: list[Porch] = []
         self.up = asyncio.Event()
         self._over = asyncio.Event()
 
@@ -90,8 +95,24 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        """As uvicorn's, but for the accepting: that one would take in whoever comes, and nothing else meanwhile."""
+        await super().startup([])
+        strangers = self.server_state.strangers
+        self._porches = [Porch(one, self._protocol, self.config.ssl, strangers) for one in sockets or ()]
         self.up.set()
+
+    def _protocol(self) -> asyncio.Protocol:
+        config: Any = self.config
+        made: asyncio.Protocol = config.http_protocol_class(
+            config=config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return made
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for porch in self._porches:
+            porch.close()
+        self.server_state.strangers.close()
+        await super().shutdown(sockets)
 
 
 @asynccontextmanager
@@ -110,6 +131,7 @@ async def serving(
     settings = hub.settings.hub
     secured = bool(settings.certificate)
     check_place(settings, openly=openly)
+    raise_descriptor_limit()
     listener = bound(settings.host, settings.port)
     port: int = listener.getsockname()[1]
     scheme = "https" if secured else "http"
