@@ -27,6 +27,7 @@ SECURED_SECONDS: Final = 0.003
 FULL_SECONDS: Final = 0.2
 """Without descriptors left, one looks again after so long."""
 HANDSHAKE_SECONDS: Final = 10.0
+THRESHOLD_SECONDS: Final = 0.5
 ENOUGH_DESCRIPTORS: Final = 65_536
 
 
@@ -49,10 +50,13 @@ class Porch:
         listener.setblocking(False)
         self._open()
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        """Nobody is let in any more. Who stands on the threshold comes in first, and then goes with the others."""
         if self._timer is not None:
             self._timer.cancel()
         self._loop.remove_reader(self._listener)
+        if self._coming:
+            await asyncio.wait(self._coming, timeout=THRESHOLD_SECONDS)
         for task in self._coming:
             task.cancel()
 

@@ -110,7 +110,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for porch in self._porches:
-            porch.close()
+            await porch.close()
         self.server_state.strangers.close()
         await super().shutdown(sockets)
 
