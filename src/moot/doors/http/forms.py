@@ -56,7 +56,11 @@ ConversationName = Annotated[
     ),
 ]
 Display = Annotated[
-    str, Meta(description="Up to 128 visible characters", extra_json_schema={"format": "display-name"})
+    str,
+    Meta(
+        description="Up to 128 visible characters that look like nobody's name and like no reserved one",
+        extra_json_schema={"format": "display-name"},
+    ),
 ]
 Line = Annotated[
     str,
