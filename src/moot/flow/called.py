@@ -46,17 +46,24 @@ def hand_out(room: Room, message: Message, called: Called) -> None:
         if called.stopped:
             allowed = _resume_stopped(room, allowed, called.stopped)
         if called.calls or not message.by_agent:
-            _open_round(room, message, allowed, cap=called.cap, refused=bool(refused))
+            _open_round(room, message, allowed, called, refused=bool(refused))
     for call, rule in refused:
         floor.refuse(room, message.round, call, rule, sender)
 
 
-def _open_round(room: Room, message: Message, calls: list[Call], *, cap: int, refused: bool) -> None:
+def _open_round(room: Room, message: Message, calls: list[Call], called: Called, *, refused: bool) -> None:
     """The message waits for the floor, unless turns to come read it anyway and nothing else would be asked."""
     polls = not message.by_agent and room.settings.reply_strategy is not MENTION_ONLY
     unread = [call for call in calls if not line.join_open_turn(room, call)]
     if unread or refused or not floor.asks_nobody(room, message, polls_others=polls):
-        floor.open_round(room, message, calls, cap=cap, polls_others=polls)
+        named = bool(calls) or _names_somebody(message, called)
+        floor.open_round(room, message, calls, cap=called.cap, polls_others=polls, overridden=named)
+
+
+def _names_somebody(message: Message, called: Called) -> bool:
+    """Whether a person asked for somebody by name, whatever became of it; to interrupt somebody is not yet to name."""
+    stopped = [turn.agent for turn in called.stopped]
+    return any(call.agent not in stopped or call.agent in message.mentions for call in called.calls)
 
 
 def _resume_stopped(room: Room, calls: list[Call], stopped: list[Turn]) -> list[Call]:

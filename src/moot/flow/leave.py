@@ -30,7 +30,7 @@ def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     if who.id not in room.members:
         raise NotFound(f"{who.name} is not in {room.conversation.name}", ref=who.name)
     if room.conversation.takes_rounds:
-        floor.drop_agent(room, who.id, Rule.AWAY)
+        floor.see_off(room, who.id)
     else:
         direct.drop_agent(room, who.id, Rule.AWAY, running=True)
     room.drop_member(who.id)

@@ -281,10 +281,11 @@ def round_of(room: Room, author: Participant, inside: Turn | None) -> int:
 
 
 def stoppable(room: Room, author: Participant) -> list[Turn]:
-    """Running turns an author may interrupt. An agent may not stop a turn that began after an interruption."""
+    """Running turns an author may interrupt, in the order they were asked. An agent may not stop a turn that began
+    after an interruption."""
     by_person = author.kind is HUMAN
     running = [turn for turn in _running(room, author) if by_person or not turn.resumed]
-    return sorted(running, key=lambda turn: (turn.started_at, turn.id))
+    return sorted(running, key=lambda turn: turn.id)
 
 
 def _running(room: Room, author: Participant) -> list[Turn]:

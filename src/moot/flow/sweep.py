@@ -15,7 +15,7 @@ from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.model.turn import Duty, Rule, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import direct, floor, seats
+from moot.rules import direct, floor, line, seats
 from moot.rules.draft import Draft, Room, Seen
 
 
@@ -47,7 +47,7 @@ def _look_at(room: Room, turn: Turn, alive: set[HostId]) -> None:
     due = bool(turn.due) and turn.due <= room.now
     present = room.draft.participant(turn.agent).present(room.now)
     match turn.state:
-        case TurnState.HELD if due:
+        case TurnState.HELD if due or (room.takes_rounds and not present):
             _release(room, turn, present)
         case TurnState.READY if due or not present:
             _unclaimed(room, turn)
@@ -90,8 +90,10 @@ def _unclaimed(room: Room, turn: Turn) -> None:
     if room.conversation.takes_rounds and polled and not turn.named:
         gone = seats.cancel(room, turn, Rule.AWAY)
         room.put_round(floor.refused(room, room.rounds[turn.round], gone))
-    else:
-        seats.owe(room, turn)
+        return
+    if room.takes_rounds:
+        turn = line.carrying_along(room, room.rounds[turn.round], turn)
+    seats.owe(room, turn)
 
 
 def _running(room: Room, turn: Turn, alive: set[HostId]) -> None:
@@ -130,8 +132,10 @@ def give_back(room: Room, turn: Turn, *, attempt: int) -> None:
     back = structs.replace(turn, fence=turn.fence + 1, attempt=attempt, lease=0.0, host=None, hi=0)
     present = room.draft.participant(turn.agent).present(room.now)
     grouped = room.conversation.takes_rounds
+    if grouped and (present or turn.duty is Duty.MUST):
+        back = line.carrying_along(room, room.rounds[turn.round], back)
     if present and not turn.late:
-        seats.to_ready(room, back, seats.patience(room, turn))
+        seats.to_ready(room, back, seats.patience(room, back))
     elif grouped and turn.duty is Duty.MAY and not turn.late:
         gone = seats.cancel(room, turn, Rule.AWAY)
         room.put_round(floor.refused(room, room.rounds[turn.round], gone))

@@ -24,6 +24,10 @@ MOST_QUEUED = 64
 """Rounds waiting in one conversation; beyond that a message joins the last of them."""
 
 
+FIRST_PLACE = 1
+"""In a round's line; those an interruption forces stand before it."""
+
+
 class Step(Enum):
     WAITS = auto()
     MOVED = auto()
@@ -42,7 +46,9 @@ def opener_for(room: Room, seq: int, *, human: bool) -> int:
     return max(alike) if alike and len(queued) >= MOST_QUEUED else seq
 
 
-def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, polls_others: bool) -> None:
+def open_round(
+    room: Room, message: Message, calls: list[Call], *, cap: int, polls_others: bool, overridden: bool
+) -> None:
     """A message that is nobody's turn here: it waits in the queue for the floor."""
     if message.round != message.seq:
         room.put_round(line.behind(room.rounds[message.round], calls))
@@ -56,9 +62,9 @@ def open_round(room: Room, message: Message, calls: list[Call], *, cap: int, pol
             human=not message.by_agent,
             polls=polls_others,
             cap=cap,
-            line=tuple(structs.replace(call, place=n) for n, call in enumerate(calls, 1)),
+            line=tuple(structs.replace(call, place=n) for n, call in enumerate(calls, FIRST_PLACE)),
             places=len(calls),
-            overridden=bool(calls),
+            overridden=overridden,
         )
     )
 
@@ -185,12 +191,8 @@ def seat_line(room: Room, round_: Round) -> Round:
 
 
 def made(room: Room, round_: Round, calls: tuple[Call, ...]) -> Turn:
-    """A turn of the round for the agent that these call. It will read what queued messages want of the same agent,
-    and so answers to them too."""
-    turn = seats.make(room, calls, round_=round_.opener)
-    for later in later_calls(room, round_, turn.agent):
-        turn = turn.joined(later)
-    return turn
+    """A turn of the round for the agent that these call."""
+    return line.carrying_along(room, round_, seats.make(room, calls, round_=round_.opener))
 
 
 def serve_forced(room: Room, round_: Round) -> Step:
@@ -205,7 +207,7 @@ def serve_forced(room: Room, round_: Round) -> Step:
     if not together and busy and min(busy) < waiting[0].place:
         return Step.WAITS
     for turn in together:
-        ready(room, structs.replace(turn, shared=not round_.asked))
+        ready(room, structs.replace(turn, shared=not round_.asked and not round_.shared_hi))
     if not together:
         ready(room, waiting[0])
     return Step.MOVED
@@ -238,7 +240,7 @@ def speak_together(room: Room, round_: Round, waiting: list[Turn]) -> list[Turn]
     a slot later reads to the head. Who was interrupted goes on in its place."""
     if room.settings.turn_order is not TurnOrder.PARALLEL:
         return []
-    return [t for t in waiting if t.called_by(round_.opener) and not room.members[t.agent].cut]
+    return [t for t in waiting if t.called_by(round_.opener) and t.place >= FIRST_PLACE]
 
 
 def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
@@ -262,18 +264,6 @@ def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
         room.put_round(structs.replace(round_, polled=round_.polled + 1))
     ready(room, turn)
     return Step.MOVED
-
-
-def later_calls(room: Room, round_: Round, agent: ParticipantId) -> list[Call]:
-    """Queued messages that force the agent and that it has not read."""
-    cursor = room.members[agent].cursor
-    return [
-        call
-        for other in room.rounds.values()
-        if other.state is RoundState.QUEUED and other.opener > round_.opener
-        for call in other.line
-        if call.agent == agent and call.seq > cursor
-    ]
 
 
 def ready(room: Room, turn: Turn) -> None:
@@ -323,7 +313,7 @@ def leaves_nothing(room: Room, round_: Round) -> bool:
         not round_.asked
         and not round_.blocked
         and round_.opener not in room.draft.seen.rounds(room.id)
-        and all(note.rule is Rule.AWAY for note in round_.notes)
+        and all(note.rule is Rule.AWAY and note.agent not in room.here() for note in round_.notes)
     )
 
 
@@ -357,7 +347,7 @@ def ended(room: Room, turn: Turn) -> None:
 def post_slot_left(room: Room, turn: Turn) -> bool:
     """Whether a post by tool in one's own turn still finds a slot."""
     round_ = room.rounds[turn.round]
-    unseated = {call.agent for call in round_.line if call.agent not in room.turns}
+    unseated = {call.agent for call in round_.line}
     return seats.free_slots(room, round_) - len(unseated) > 0
 
 
@@ -384,6 +374,9 @@ def withdraw(room: Room, seq: int, before: int) -> None:
     for round_ in list(room.rounds.values()):
         if round_.shared_human == seq:
             round_ = room.put_round(structs.replace(round_, shared_human=before))  # noqa: PLW2901
+        if any(said.seq == seq for said in round_.utterances):
+            heard = tuple(said for said in round_.utterances if said.seq != seq)
+            round_ = room.put_round(structs.replace(round_, utterances=heard))  # noqa: PLW2901
         left = tuple(call for call in round_.line if call.seq != seq)
         block = tuple(call for call in round_.blocked if call.seq != seq)
         if round_.opener == seq:
@@ -406,6 +399,15 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, states: frozense
             room.put_round(structs.replace(round_, line=left))
         for call in dropped:
             line.explain(room, room.rounds[opener], call, rule)
+
+
+def see_off(room: Room, agent: ParticipantId) -> None:
+    """The agent leaves; should it come again it is a fresh member, whom nobody has asked."""
+    drop_agent(room, agent, Rule.AWAY)
+    for round_ in list(room.rounds.values()):
+        if agent in round_.asked:
+            asked, reacted = [tuple(a for a in each if a != agent) for each in (round_.asked, round_.reacted)]
+            room.put_round(structs.replace(round_, asked=asked, reacted=reacted))
 
 
 def go_on(room: Room) -> bool:

@@ -1,13 +1,16 @@
 """A round's line: who was forced and waits for a slot, and what was noted of those who get no turn.
 
-Above: floor.py seats the line as far as the slots reach. Below: the room. Not here: whose turn it is.
+Above: floor.py seats the line as far as the slots reach. Below: seats.py and the room. Not here: whose turn it is.
 """
+
+from collections.abc import Sequence
 
 from msgspec import structs
 
 from moot.model.ids import ParticipantId
-from moot.model.round import Note, Round
+from moot.model.round import Note, Round, RoundState
 from moot.model.turn import UNCLAIMED, Call, Duty, Rule, Turn, silenced
+from moot.rules import seats
 from moot.rules.draft import Room
 
 
@@ -24,7 +27,7 @@ def join_open_turn(room: Room, call: Call) -> bool:
         return False
     joined = turn.joined(call)
     if joined is not turn:
-        room.join_turn(joined)
+        seats.recall(room, turn, joined)
     return True
 
 
@@ -36,6 +39,43 @@ def will_read(room: Room, turn: Turn, seq: int) -> bool:
         return True
     shared_hi = room.rounds[turn.round].shared_hi
     return not shared_hi or seq <= shared_hi
+
+
+def carrying_along(room: Room, round_: Round, turn: Turn) -> Turn:
+    """A turn not begun, or given back, will read what queued messages want of the same agent, and so answers to them
+    too."""
+    for later in later_calls(room, round_, turn.agent):
+        turn = turn.joined(later)
+    return turn
+
+
+def later_calls(room: Room, round_: Round, agent: ParticipantId) -> list[Call]:
+    """Messages that force the agent, wait in line for it, and that it has not read."""
+    cursor = room.members[agent].cursor
+    queued = [other for other in room.rounds.values() if other.state is RoundState.QUEUED]
+    return [
+        call
+        for calls in (round_.line, *[_forcing(room, other) for other in queued])
+        for call in calls
+        if call.agent == agent and call.seq > cursor
+    ]
+
+
+def _forcing(room: Room, queued: Round) -> Sequence[Call]:
+    """The calls in a queued round's line. In one that opens again the first ones have its slots, as far as they go:
+    the others are blocked, and a block forces nobody."""
+    if not queued.asked:
+        return queued.line
+    unread = [call for call in queued.line if _is_unserved(room, call)]
+    agents = list(dict.fromkeys(call.agent for call in unread))
+    reached = agents[: max(0, seats.free_slots(room, queued))]
+    return [call for call in unread if call.agent in reached]
+
+
+def _is_unserved(room: Room, call: Call) -> bool:
+    """Whether no turn of the agent has read the message, nor will as one that it calls."""
+    member, turn = room.members.get(call.agent), room.turns.get(call.agent)
+    return member is not None and member.cursor < call.seq and not (turn and turn.called_by(call.seq))
 
 
 def blocked(round_: Round, call: Call, rule: Rule) -> Round:

@@ -11,7 +11,7 @@ from msgspec import structs
 from moot.model.conversation import Member, ReplyStrategy
 from moot.model.ids import ParticipantId
 from moot.model.round import Round, Utterance
-from moot.model.turn import UNCLAIMED, Call, Rule, TurnState
+from moot.model.turn import Call, Rule, TurnState
 from moot.rules import brakes, seats
 from moot.rules.draft import Room
 
@@ -131,7 +131,9 @@ def unreached(room: Room, round_: Round) -> list[tuple[ParticipantId, int]]:
         return []
     if _nobody_to_ask(room, round_):
         return []
-    left = [(m.participant, round_.opener) for m in unasked(room, round_) if m.participant not in room.turns]
+    left = [
+        (m.participant, round_.opener) for m in unasked(room, round_) if not _reads(room, m, round_.opener)
+    ]
     if room.settings.reactive_round:
         left += [
             (agent, unseen[-1].seq)
@@ -139,6 +141,12 @@ def unreached(room: Room, round_: Round) -> list[tuple[ParticipantId, int]]:
             if agent not in room.turns
         ]
     return left
+
+
+def _reads(room: Room, member: Member, seq: int) -> bool:
+    """Whether the agent speaks just now, and reads the message in that turn."""
+    turn = room.turns.get(member.participant)
+    return turn is not None and turn.state is TurnState.RUNNING and turn.hi >= seq
 
 
 def volunteers_exhausted(room: Room, round_: Round) -> bool:
@@ -152,7 +160,8 @@ def volunteers_exhausted(room: Room, round_: Round) -> bool:
 
 def _nobody_to_ask(room: Room, round_: Round) -> bool:
     """All are away while the round's message is posted: its plan says so already."""
-    return not room.here() and round_.opener == room.conversation.head and not round_.asked
+    posted_now = round_.opener not in room.draft.seen.rounds(room.id)
+    return not room.here() and posted_now and not round_.asked
 
 
 def unasked(room: Room, round_: Round) -> list[Member]:
@@ -165,14 +174,14 @@ def unasked(room: Room, round_: Round) -> list[Member]:
         if member.cursor < opener
         and member.participant not in passed_over
         and member.participant not in round_.asked
-        and not (member.participant in room.turns and _waits_with(room, member.participant, opener))
+        and not (member.participant in room.turns and _has_turn_for(room, member.participant, opener))
     ]
 
 
-def _waits_with(room: Room, agent: ParticipantId, seq: int) -> bool:
-    """Whether the agent has a turn to come that the message called already."""
+def _has_turn_for(room: Room, agent: ParticipantId, seq: int) -> bool:
+    """Whether the agent has a turn that the message called already."""
     turn = room.turns.get(agent)
-    return turn is not None and turn.state in UNCLAIMED and any(call.seq == seq for call in turn.calls)
+    return turn is not None and turn.called_by(seq)
 
 
 def _noted(round_: Round, agent: ParticipantId, seq: int) -> bool:

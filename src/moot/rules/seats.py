@@ -40,7 +40,7 @@ def cause(room: Room, turn: Turn, hi: int, last_human: int) -> Cause:
         return Cause(seq=asked.seq, root=asked.root, hop=asked.hop, depth=asked.depth, human=asked.human)
     human = last_human if lo < last_human <= hi else 0
     called = [call for call in read if not call.human and pays(room, turn, call)]
-    if called and (not human or _answers_an_agent(turn, read, called, human)):
+    if called and (not human or _answers_an_agent(read, called, human)):
         best = max(called, key=lambda call: (call.hop, call.seq))
         return Cause(seq=best.seq, root=best.root, hop=best.hop, depth=best.depth, human=False)
     if human:
@@ -49,16 +49,13 @@ def cause(room: Room, turn: Turn, hi: int, last_human: int) -> Cause:
     return Cause(seq=newest.seq, root=newest.root, hop=newest.hop, depth=newest.depth, human=newest.human)
 
 
-def _answers_an_agent(turn: Turn, read: list[Call], called: list[Call], human: int) -> bool:
+def _answers_an_agent(read: list[Call], called: list[Call], human: int) -> bool:
     """Whether a turn that agents and a person call answers the agents. One that a person forced answers the person,
     but for a reaction to what was said after."""
-    if turn.reason is Rule.REACT:
-        return True
+    by_person = any(call.human and call.obliges and call.reason is not Rule.ROUND_ROBIN for call in read)
     if any(call.reason is Rule.REACT for call in read):
-        return any(call.seq > human for call in called if call.reason is Rule.REACT)
-    if any(call.human and call.obliges and call.reason is not Rule.ROUND_ROBIN for call in read):
-        return False
-    return max(call.seq for call in called) > human
+        return not by_person or any(call.seq > human for call in called if call.reason is Rule.REACT)
+    return not by_person and max(call.seq for call in called) > human
 
 
 def pays(room: Room, turn: Turn, call: Call) -> bool:
@@ -240,6 +237,15 @@ def patience(room: Room, turn: Turn) -> float:
     return settings.voluntary_timeout if poll and is_large(room) else settings.agent_reply_timeout
 
 
+def recall(room: Room, turn: Turn, called: Turn) -> None:
+    """Other messages call an open turn now. A poll that becomes a must, or the reverse, is waited for accordingly."""
+    if turn.state is TurnState.READY and called.duty is not turn.duty:
+        due = turn.due + patience(room, called) - patience(room, turn)
+        room.put_turn(structs.replace(called, due=due))
+    else:
+        room.join_turn(called)
+
+
 def free_slots(room: Room, round_: Round) -> int:
     """Slots neither used nor reserved; an agent waiting in line with a turn has one reserved."""
     return round_.cap - round_.used - sum(turn.round == round_.opener for turn in room.turns.values())
@@ -275,7 +281,7 @@ def withdraw(room: Room, seq: int) -> None:
         if len(left) == len(turn.calls) or len(turn.calls) >= MOST_CALLS:
             continue
         if left:
-            room.join_turn(turn.called_only_by(left))
+            recall(room, turn, turn.called_only_by(left))
         else:
             cancel(room, turn, Rule.DELETED)
 

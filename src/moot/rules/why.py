@@ -213,16 +213,29 @@ def final(
         untold = turn.rule if noted(message, round_, agent) is None else None
         return (duty, rule) if untold is None else (silenced(untold), untold)
     if call is None:
-        return merely_read(message, round_, turn)
+        return merely_read(message, round_, turn, turns)
     return (Duty.MUST if call.obliges else Duty.MAY), call.reason
 
 
-def merely_read(message: Message, round_: Round | None, turn: Turn) -> tuple[Duty, Rule]:
+def merely_read(
+    message: Message, round_: Round | None, turn: Turn, turns: Sequence[Turn]
+) -> tuple[Duty, Rule]:
     """The part of an agent that read a message in a turn which others called. What kept it from being asked is still
     why it was not; one that would have been asked, or was next in the rotation, had seen it by then."""
+    if _paused_first(message.seq, turn, turns):
+        return Duty.BLOCKED, Rule.PAUSED
     duty, rule = standing(message, round_, turn.agent)
     covered = duty in (MUST, MAY) or (rule is Rule.STRATEGY and turn.reason is Rule.ROUND_ROBIN)
+    if rule is Rule.AWAY and round_ is not None and (round_.asked or message.plan.others != ALL_AWAY):
+        # Away when it was posted; unless the floor noted it too, the agent was back when its place came.
+        covered = noted(message, round_, turn.agent) is None
     return (Duty.OBSERVES, Rule.SEEN) if covered else (duty, rule)
+
+
+def _paused_first(seq: int, reader: Turn, turns: Sequence[Turn]) -> bool:
+    """Whether the message had called an earlier turn of the agent, which a pause took away."""
+    mine = [t for t in turns if t.agent == reader.agent and t.conversation == reader.conversation]
+    return any(turn.rule is Rule.PAUSED and turn.called_by(seq) for turn in mine)
 
 
 def _forgot(turn: Turn, seq: int) -> bool:
