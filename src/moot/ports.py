@@ -108,6 +108,10 @@ class Search(Protocol):
         ...
 
 
+EVERY_TURN = 100_000
+"""For the few who must see all open turns of somebody, or all of a conversation: thousands of questions may wait."""
+
+
 class Turns(Protocol):
     """Reading turns: what can be claimed, what is due, what was."""
 

@@ -169,7 +169,7 @@ def owe(room: Room, turn: Turn) -> Turn:
 
 def cancel(room: Room, turn: Turn, rule: Rule) -> Turn:
     """End the turn unspoken. Its interval and slot come back; a chain pays only for turns that ran."""
-    told = turn.state is not TurnState.WAITING or turn.reason is Rule.ASK
+    told = turn.state is not TurnState.WAITING or turn.question is not None
     if not turn.started_at:
         for root_id in turn.charged:
             root = room.draft.root(root_id)
