@@ -13,10 +13,16 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from moot.errors import MootError
+from moot.flow import finish
 from moot.model.conversation import GroupSettings, ReplyStrategy, TurnOrder
+from moot.model.limits import Limits
 from tests.support.both_floors import Both
 from tests.support.floor_model import Floor
 from tests.support.floor_state import Rules
+from tests.support.history import at_once
+from tests.support.pair_model import PairLimiter
+from tests.support.world import World
 
 pytestmark = [pytest.mark.req("G-06", "G-09", "A-12"), pytest.mark.timeout(1800)]
 
@@ -148,7 +154,7 @@ group_settings = st.builds(
 )
 
 
-@settings(max_examples=int(settings().max_examples * 4))
+@settings(max_examples=int(settings().max_examples * 8))
 @given(agents=st.integers(1, 7), groups=group_settings, away=st.sampled_from([0, 0, 1, 2, 5]), acts=history)
 def test_the_rules_and_the_model_say_the_same(
     agents: int, groups: GroupSettings, away: int, acts: list[tuple[str, int, int]]
@@ -164,3 +170,30 @@ def test_the_rules_and_the_model_say_the_same(
     except Exception:
         note("\n".join([str(groups), *both.log]))
         raise
+
+
+gaps = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 4.5, 5.0, 6.0, 12.0, 29.5, 30.0, 31.0]), max_size=25)
+
+
+@pytest.mark.req("J-04")
+@settings(max_examples=int(settings().max_examples * 2))
+@given(gaps=gaps, answers=st.booleans())
+def test_the_pair_limiter_and_its_model_say_the_same(gaps: list[float], answers: bool) -> None:
+    """Whether the receiver takes its turns or not: what is said, and when it is due, are the pair's alone."""
+    world, model = World("rules", Path(), GroupSettings(), Limits()), PairLimiter()
+    at_once(world.open())
+    at_once(world.enrol(["ada", "bo"], [], []))
+    at_once(world.make("pair", ["ada", "bo"], "direct", {}))
+    start = world.now
+    for number, gap in enumerate(gaps):
+        at_once(world.wait(gap))
+        wanted = model.send(world.now - start)
+        try:
+            text = f"sentence number {number} with enough words to be no mere nod"
+            told = at_once(world.post("pair", "ada", text)).deliveries
+            held: float | None = next(each.delayed_ms for each in told if each.agent == "bo") / 1000
+        except MootError as refusal:
+            held = None if refusal.code == "E302" else -1.0
+        assert held == wanted, f"message {number + 1} at {world.now - start:g} s"
+        if answers and at_once(world.claim("pair", "bo")) is not None:
+            at_once(world.finish("pair", "bo", finish.Said(text="[PASS]")))

@@ -174,30 +174,32 @@ class Floor(State):
 
     def goes(self, agent: str) -> None:
         self.up.discard(agent)
-        turn = self.open_turn(agent)
-        if turn is not None and turn.state == "running":
-            if self.duty(turn) == "must":
-                owe(turn)
-                carry_along(self, turn)
-            else:
-                give_up(self, turn)
+        self._lose_host(agent)
         plan(self)
 
     def crash(self, agent: str) -> None:
         """Its host dies, and another takes over at once."""
-        turn = self.open_turn(agent)
-        if turn is not None and turn.state == "running":
-            turn.lost_hosts += 1
-            if turn.lost_hosts == LOST_TWICE:
-                self._end(turn, "failed")
-                self._notice()
-            elif turn.late:
-                owe(turn)
-                carry_along(self, turn)
-            else:
-                ready(self, turn)
-                carry_along(self, turn)
+        self._lose_host(agent)
         plan(self)
+
+    def _lose_host(self, agent: str) -> None:
+        """A running turn is readied once more, or owed where its agent is gone; a poll of one that is gone is over."""
+        turn = self.open_turn(agent)
+        if turn is None or turn.state != "running":
+            return
+        turn.lost_hosts += 1
+        if turn.lost_hosts == LOST_TWICE:
+            self._end(turn, "failed")
+            self._notice()
+            return
+        if agent not in self.up and self.duty(turn) == "may":
+            give_up(self, turn)
+            return
+        if agent not in self.up or turn.late:
+            owe(turn)
+        else:
+            ready(self, turn)
+        carry_along(self, turn)
 
     def wait(self, seconds: float) -> None:
         """Time passes, and stops wherever something becomes due."""
