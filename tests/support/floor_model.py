@@ -324,6 +324,7 @@ class Floor(State):
         """The turn is over: its agent has read all up to its hi."""
         member = self.member(turn.agent)
         volunteered = turn.kind == "poll" and self.duty(turn) == "may"
+        rotated = any(call.reason == "round_robin" for call in self.calls_on(turn))
         assert state in READS
         member.cursor = turn.hi
         if state in USES_SLOT:
@@ -332,7 +333,7 @@ class Floor(State):
             member.said_at = self.now
             member.streak = member.rested = 0
             self.rounds[turn.round].volunteers += volunteered
-            if turn.kind == "rotation":
+            if rotated:
                 self.answered = max(self.answered, turn.hi)
         elif state == "passed" and volunteered:
             member.streak += 1

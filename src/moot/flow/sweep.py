@@ -92,7 +92,7 @@ def _unclaimed(room: Room, turn: Turn) -> None:
         room.put_round(floor.refused(room, room.rounds[turn.round], gone))
         return
     if room.takes_rounds:
-        turn = line.carrying_along(room, room.rounds[turn.round], turn)
+        turn = line.carrying_along(room, turn)
     seats.owe(room, turn)
 
 
@@ -133,7 +133,7 @@ def give_back(room: Room, turn: Turn, *, attempt: int) -> None:
     present = room.draft.participant(turn.agent).present(room.now)
     grouped = room.conversation.takes_rounds
     if grouped and (present or turn.duty is Duty.MUST):
-        back = line.carrying_along(room, room.rounds[turn.round], back)
+        back = line.carrying_along(room, back)
     if present and not turn.late:
         seats.to_ready(room, back, seats.patience(room, back))
     elif grouped and turn.duty is Duty.MAY and not turn.late:

@@ -192,7 +192,7 @@ def seat_line(room: Room, round_: Round) -> Round:
 
 def made(room: Room, round_: Round, calls: tuple[Call, ...]) -> Turn:
     """A turn of the round for the agent that these call."""
-    return line.carrying_along(room, round_, seats.make(room, calls, round_=round_.opener))
+    return line.carrying_along(room, seats.make(room, calls, round_=round_.opener))
 
 
 def serve_forced(room: Room, round_: Round) -> Step:

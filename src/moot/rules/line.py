@@ -41,34 +41,34 @@ def will_read(room: Room, turn: Turn, seq: int) -> bool:
     return not shared_hi or seq <= shared_hi
 
 
-def carrying_along(room: Room, round_: Round, turn: Turn) -> Turn:
+def carrying_along(room: Room, turn: Turn) -> Turn:
     """A turn not begun, or given back, will read what queued messages want of the same agent, and so answers to them
     too."""
-    for later in later_calls(room, round_, turn.agent):
+    for later in later_calls(room, turn.agent):
         turn = turn.joined(later)
     return turn
 
 
-def later_calls(room: Room, round_: Round, agent: ParticipantId) -> list[Call]:
+def later_calls(room: Room, agent: ParticipantId) -> list[Call]:
     """Messages that force the agent, wait in line for it, and that it has not read."""
     cursor = room.members[agent].cursor
-    queued = [other for other in room.rounds.values() if other.state is RoundState.QUEUED]
     return [
         call
-        for calls in (round_.line, *[_forcing(room, other) for other in queued])
-        for call in calls
+        for other in room.rounds.values()
+        if other.state is not RoundState.CLOSED
+        for call in _forcing(room, other)
         if call.agent == agent and call.seq > cursor
     ]
 
 
-def _forcing(room: Room, queued: Round) -> Sequence[Call]:
-    """The calls in a queued round's line. In one that opens again the first ones have its slots, as far as they go:
+def _forcing(room: Room, round_: Round) -> Sequence[Call]:
+    """The calls in a round's line. In one that opens again the first ones have its slots, as far as they go:
     the others are blocked, and a block forces nobody."""
-    if not queued.asked:
-        return queued.line
-    unread = [call for call in queued.line if _is_unserved(room, call)]
+    if round_.state is RoundState.RUNNING or not round_.asked:
+        return round_.line
+    unread = [call for call in round_.line if _is_unserved(room, call)]
     agents = list(dict.fromkeys(call.agent for call in unread))
-    reached = agents[: max(0, seats.free_slots(room, queued))]
+    reached = agents[: max(0, seats.free_slots(room, round_))]
     return [call for call in unread if call.agent in reached]
 
 
