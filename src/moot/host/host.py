@@ -356,7 +356,7 @@ class Host:
         try:
             view = await self._context.view(turn, hosted.who, hosted.size)
             failpoint("host.prethink")
-            speaking = await self._handle(view, hosted.offered, lambda chunk: self._said(run, chunk))
+            speaking = await self._handle(view, hosted.offered, lambda chunk: self._said(turn, chunk))
             run.speaking = speaking
             reply = await hosted.brain.think(speaking)
         except asyncio.CancelledError:
@@ -374,10 +374,14 @@ class Host:
         mark |= {key: value for key, value in view.trigger.metadata.items() if key == "correlation_id"}
         return finish.Said(text=reply, metadata=mark, usage=_usage(run.speaking))
 
-    async def _said(self, run: Running, chunk: str) -> None:
-        """A chunk is shown to whoever watches, and is a sign of life."""
-        turn, now = run.turn, self._clock.now()
-        if self._running.get(turn.id) is not run:
+    async def _said(self, turn: Turn, chunk: str) -> None:
+        """A chunk is shown to whoever watches, and is a sign of life.
+
+        It asks for the run instead of holding it: the run holds who speaks, and a turn that held itself would lie about
+        with all it had read until a collection.
+        """
+        run, now = self._running.get(turn.id), self._clock.now()
+        if run is None or run.turn.fence != turn.fence:
             return
         run.sign_of_life = now
         if chunk:
