@@ -51,8 +51,7 @@ def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]
     else:
         _third_parties(room, words, told)
         for member in room.agents():
-            forced = Rule.FORCE if member.participant in agents else Rule.DIRECT
-            agents[member.participant] = Rule.ASK if words.asks else forced
+            agents.setdefault(member.participant, Rule.ASK if words.asks else Rule.DIRECT)
     agents.pop(author.id, None)
     return told
 

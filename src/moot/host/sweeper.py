@@ -19,7 +19,7 @@ from moot.flow import sweep
 from moot.model.event import Event
 from moot.model.ids import ConversationId
 from moot.model.turn import OPEN
-from moot.ports import EVERY_TURN, Clock, Store, Turns
+from moot.ports import Clock, Store, Turns
 
 log = structlog.get_logger("moot.sweeper")
 
@@ -52,6 +52,7 @@ class Sweeper:
         self._newest = 0.0
         """The latest it has been."""
         self._sooner = asyncio.Event()
+        self._sweeping = asyncio.Lock()
 
     async def run(self) -> None:
         """For as long as the hub lives."""
@@ -95,11 +96,14 @@ class Sweeper:
                 return
 
     async def run_due(self) -> None:
-        """Everything that is due by now, until nothing is."""
+        """Everything that is due by now, until nothing is; what another look is still busy with included."""
+        async with self._sweeping:
+            await self._run_due()
+
+    async def _run_due(self) -> None:
         before, self._newest = self._newest, self._clock.now()
         if self._newest < before - SET_BACK_SECONDS:
-            every = await self._turns.turns(states=tuple(OPEN), limit=EVERY_TURN)
-            for where in sorted({turn.conversation for turn in every}):
+            for where in sorted({turn.conversation for turn in await self._turns.turns(states=tuple(OPEN))}):
                 await self.look_at(where)
         for _ in range(100):
             begun = self._clock.now()

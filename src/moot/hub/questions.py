@@ -13,20 +13,18 @@ from moot.model.turn import OPEN, Turn, TurnState
 
 Question = tuple[ConversationId, int]
 Ended = asyncio.Future[Turn]
-MOST_EARLY = 1000
 
 
 class Questions:
     def __init__(self) -> None:
         self._waiting: dict[Question, list[Ended]] = {}
-        self._posting = 0
+        self._asking = 0
         self._early: dict[Question, Turn] = {}
-        """Answered before whoever asked knew the number of its question. Bounded: who finds nothing here, and is told
-        nothing, looks into the store when its time is over."""
+        """Answered before whoever asked knew the number of its question."""
 
     def on_events(self, events: list[Event]) -> None:
         """Settle what was waited for."""
-        if not self._posting and not self._waiting:
+        if not self._asking:
             return
         for event in events:
             if event.turn is not None and event.turn.state not in OPEN:
@@ -39,22 +37,21 @@ class Questions:
         question = turn.conversation, asked.seq
         waiting = self._waiting.get(question)
         if waiting is None:
-            if self._posting and len(self._early) < MOST_EARLY:
-                self._early[question] = turn
+            self._early[question] = turn
             return
         for future in waiting:
             if not future.done():
                 future.set_result(turn)
 
     @contextmanager
-    def posting(self) -> Iterator[None]:
-        """While a question is posted, and its number is not known yet, nothing is missed."""
-        self._posting += 1
+    def asking(self) -> Iterator[None]:
+        """From before a question is posted until its answer was taken, nothing is missed."""
+        self._asking += 1
         try:
             yield
         finally:
-            self._posting -= 1
-            if not self._posting:
+            self._asking -= 1
+            if not self._asking:
                 self._early.clear()
 
     @contextmanager
