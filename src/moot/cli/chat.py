@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack, suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,9 @@ from moot.cli.posting import WAIT_SECONDS, posted, told, view_for
 from moot.cli.screen import hollow
 from moot.cli.session import Session
 from moot.cli.standard_input import message_text
-from moot.cli.talk import Outcome, Talk
+from moot.cli.talk import Outcome, Talk, View
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
-from moot.errors import BadValue
+from moot.errors import BadValue, HubAbsent
 from moot.rules import slash
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class Order(Struct, frozen=True):
 
 
 async def chatting(session: Session, order: Order, typed: slash.Say | slash.Command | None) -> Outcome | None:
-    async with opened_hub(session) as hub:
+    async with AsyncExitStack() as hubs:
+        hub = await hubs.enter_async_context(opened_hub(session))
         voice = hub.acting_as(order.speaker) if order.speaker else hub
         if order.conv:
             where = await meaning.place(hub, order.conv)
@@ -107,13 +109,22 @@ async def chatting(session: Session, order: Order, typed: slash.Say | slash.Comm
             )
         await host_the_absent(hub, session)
         talk = Talk(voice, where, view_for(session, voice, where, plain=order.plain))
-        dialogue = Dialogue(session, talk, max_turns=order.max_turns)
+
+        async def reopen() -> tuple[Hub, View]:
+            """The hub that runs now, or one of our own."""
+            hub = await hubs.enter_async_context(opened_hub(session))
+            await host_the_absent(hub, session)
+            voice = hub.acting_as(order.speaker) if order.speaker else hub
+            return voice, view_for(session, voice, talk.conversation, plain=order.plain)
+
+        dialogue = Dialogue(session, talk, max_turns=order.max_turns, reopen=reopen)
         if typed is None:
             await _show_newest(session, voice, where, order.last)
         async with talk.following():
             session.left = "left. What is still open goes on; moot chat shows it."
             await (dialogue.run(once=order.once) if typed is None else dialogue.command(typed))
-            await talk.read()
+            with suppress(HubAbsent):  # it is only unread then
+                await talk.read()
         return None
 
 

@@ -4,9 +4,13 @@ At a terminal the person may type while others speak: what is said is posted at 
 has. Lines that come through a pipe wait for each other.
 """
 
+from __future__ import annotations
+
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import click
 
@@ -16,12 +20,15 @@ from moot.cli.failures import text as error_text
 from moot.cli.keyboard import Keyboard, piped_line
 from moot.cli.screen import Screen, safe
 from moot.cli.session import Session
-from moot.cli.talk import Outcome, Talk
+from moot.cli.talk import Outcome, Talk, View
 from moot.cli.words import round_line, title
-from moot.errors import BadValue, MootError
+from moot.errors import BadValue, HubAbsent, MootError
 from moot.hub.slash import At, Done, carry_out, newest_said
 from moot.model.answer import Receipt
 from moot.rules import slash
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
 
 ROUND_SECONDS = 300.0
 LEAVING = ("exit", "quit")
@@ -29,11 +36,20 @@ LEAVING = ("exit", "quit")
 
 
 class Dialogue:
-    def __init__(self, session: Session, talk: Talk, note: str = "", *, max_turns: int | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        talk: Talk,
+        note: str = "",
+        *,
+        max_turns: int | None = None,
+        reopen: Callable[[], Awaitable[tuple[Hub, View]]] | None = None,
+    ) -> None:
+        """`reopen` finds the way in anew when the hub has gone."""
         self._session = session
         self._screen: Screen = session.screen
         self._talk = talk
-        self._hub = talk.hub
+        self._reopen = reopen
         self._note = note
         self._max_turns = max_turns
         self._keyboard: Keyboard | None = None
@@ -79,6 +95,10 @@ class Dialogue:
             self._screen.say()
 
     @property
+    def _hub(self) -> Hub:
+        return self._talk.hub
+
+    @property
     def _is_typed_at(self) -> bool:
         return self._session.is_terminal and not self._session.json
 
@@ -103,7 +123,8 @@ class Dialogue:
         return False
 
     async def _tell_preview(self) -> None:
-        self._screen.say(self._screen.dim(await self.preview()))
+        with suppress(HubAbsent):  # the next line finds another hub, or tells that there is none
+            self._screen.say(self._screen.dim(await self.preview()))
 
     async def preview(self) -> str:
         """Who would answer, by the very function that decides it."""
@@ -121,15 +142,40 @@ class Dialogue:
         """One line of the person; False when they leave."""
         if not line.strip():
             return True
+        await self._connect(line)
         try:
             command = slash.parse(line)
             if isinstance(command, slash.Say):
-                await self._follow(await self._talk.post(command.text, max_turns=self._max_turns))
+                await self._follow(await self._post(command.text))
                 return True
             return await self.command(command)
         except MootError as error:
             self._screen.note(error_text(error, (), more=False))
         return True
+
+    async def _post(self, text: str) -> Receipt:
+        """Say it once, also where the hub goes away just then and nobody knows whether it was kept."""
+        said: dict[str, Any] = {"max_turns": self._max_turns, "idempotency_key": uuid4().hex}
+        try:
+            return await self._talk.post(text, **said)
+        except HubAbsent:
+            await self._connect(text, anew=True)
+        try:
+            return await self._talk.post(text, **said)
+        except HubAbsent:
+            self._screen.give_back(text)
+            raise
+
+    async def _connect(self, line: str, *, anew: bool = False) -> None:
+        """Where the hub has gone: through the one that runs now, or without; else the line is given back."""
+        if self._reopen is None or not (anew or self._talk.is_cut):
+            return
+        try:
+            await self._talk.rejoin(*await self._reopen())
+        except MootError:
+            self._screen.give_back(line)
+            raise
+        self._screen.note("the hub had gone; the chat goes on")
 
     async def command(self, command: slash.Command) -> bool:
         """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
@@ -183,7 +229,7 @@ class Dialogue:
 
     async def say(self, text: str) -> Outcome:
         """Say something, wait for what it sets off, and tell how it ended."""
-        receipt = await self._talk.post(text, max_turns=self._max_turns)
+        receipt = await self._post(text)
         await self._warn(receipt)
         return await self._tell_end(receipt, settled=await self.wait())
 
@@ -213,6 +259,10 @@ class Dialogue:
                     await self._tell_end(receipt, settled=settled)
                 going = bool(self._said)
             await self._tell_preview()
+        except HubAbsent:
+            self._screen.note(
+                "the hub went away; what was said is kept, and your next line finds another way"
+            )
         except MootError as error:
             self._screen.note(error_text(error, (), more=False))
         finally:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from moot.cli.draft import Draft
 from moot.cli.foot import Foot
-from moot.cli.keystrokes import Key, Keystrokes
+from moot.cli.keystrokes import ESCAPE_SECONDS, PASTE_SECONDS, Key, Keystrokes
 from moot.cli.screen import Screen, safe
 
 CHUNK: Final = 1 << 16
@@ -39,6 +39,7 @@ class Keyboard:
         self._file = sys.stdin.fileno()
         self._before = termios.tcgetattr(self._file)
         self._warned = False
+        self._silences: list[asyncio.TimerHandle] = []
 
     @contextlib.asynccontextmanager
     async def held(self) -> AsyncIterator["Keyboard"]:
@@ -53,6 +54,9 @@ class Keyboard:
         finally:
             loop.remove_signal_handler(signal.SIGTSTP)
             loop.remove_reader(self._file)
+            for timer in self._silences:
+                timer.cancel()
+            self._after_silence(PASTE_SECONDS)
             self._foot.finish()
             self._give_keys_back()
             self._screen.foot = None
@@ -66,8 +70,13 @@ class Keyboard:
         return await self._lines.get()
 
     def _keep_draft(self) -> None:
-        if self.draft.text.strip():
-            self._screen.note(f"not sent:\n{safe(self.draft.text)}")
+        """Lines that nobody took any more, and what is half written."""
+        lines: list[str] = []
+        while not self._lines.empty():
+            lines.append(self._lines.get_nowait() or "")
+        unsent = "\n".join(line for line in (*lines, self.draft.text) if line.strip())
+        if unsent:
+            self._screen.give_back(unsent)
 
     def _take_keys(self) -> None:
         """No line editing and no echo by the terminal, and Ctrl+C as a key; Ctrl+Z and Ctrl+\\ stay what they are."""
@@ -111,8 +120,24 @@ class Keyboard:
             self._lines.put_nowait(None)
             return
         more = bool(select.select([self._file], [], [], 0)[0])
-        for key in self._keys.of(data, more=more):
+        self._press_all(self._keys.of(data, more=more))
+        self._listen_for_silence()
+
+    def _press_all(self, keys: list[Key]) -> None:
+        for key in keys:
             self._press(key)
+
+    def _listen_for_silence(self) -> None:
+        """What is not complete gets no rest of it when nothing comes for a while."""
+        for timer in self._silences:
+            timer.cancel()
+        later = asyncio.get_running_loop().call_later
+        self._silences = [
+            later(seconds, self._after_silence, seconds) for seconds in (ESCAPE_SECONDS, PASTE_SECONDS)
+        ]
+
+    def _after_silence(self, seconds: float) -> None:
+        self._press_all(self._keys.after_silence(seconds))
 
     def _press(self, key: Key) -> None:
         warned, self._warned = self._warned, False

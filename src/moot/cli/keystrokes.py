@@ -13,6 +13,11 @@ from typing import Final, NamedTuple
 
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
+ESCAPE_SECONDS: Final = 0.1
+"""Of silence behind an Esc: it was the key, no sequence."""
+PASTE_SECONDS: Final = 2.0
+"""Of silence inside a paste: its end does not come any more."""
+INTERRUPT: Final = b"\x03"
 LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
 # An escape sequence; one that has only begun; what is no control character.
 _sequence = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^\[O])", re.DOTALL).match
@@ -78,6 +83,8 @@ class Keystrokes:
 
     def of(self, data: bytes, *, more: bool = False) -> list[Key]:
         """`more` says that further bytes are there already, right behind these."""
+        if self._is_pasting and data == INTERRUPT:  # a key, as it came alone
+            return [*self._paste_so_far(), Key(CONTROLS["\x03"])]
         self._waiting += self._decode(data)
         at_once = not self._is_pasting and len(LINE_ENDS.findall(self._waiting)) > 1
         keys: list[Key] = []
@@ -88,6 +95,17 @@ class Keystrokes:
             if key.name:
                 keys.append(key)
         return keys
+
+    def after_silence(self, seconds: float) -> list[Key]:
+        """For so long nothing came: what is not complete stays so."""
+        if self._is_pasting:
+            return self._paste_so_far() if seconds >= PASTE_SECONDS else []
+        self._waiting = ""
+        return []
+
+    def _paste_so_far(self) -> list[Key]:
+        text, self._waiting, self._is_pasting = pasted(self._waiting), "", False
+        return [Key("text", text)] if text else []
 
     def _in_paste(self) -> Key | None:
         whole, ends, rest = self._waiting.partition(PASTE_ENDS)

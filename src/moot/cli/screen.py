@@ -88,6 +88,11 @@ class Screen:
             with self._out_of_the_way():
                 click.echo(self.fit(text), err=True, color=False)
 
+    def give_back(self, text: str) -> None:
+        """What a person wrote and nobody keeps: said with --quiet too."""
+        with self._out_of_the_way():
+            click.echo(self.fit(f"not sent:\n{safe(text)}"), err=True, color=False)
+
     def data(self, value: Any) -> None:
         """One JSON document, or of it what --fields picks. A field it does not have is told of once it is written."""
         told = picked(value, self.fields) if self.fields else value

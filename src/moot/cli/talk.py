@@ -16,6 +16,7 @@ from moot import shapes
 from moot.cli.absence import to_bring_back
 from moot.cli.unanswered import BROKEN, Cause, causes, nobody_will, was_wanted
 from moot.cli.words import address, is_agent, reason_of
+from moot.errors import HubAbsent
 from moot.model.answer import Receipt
 
 if TYPE_CHECKING:
@@ -113,9 +114,27 @@ class Talk:
             await self._end()
             await self._begin()
 
-    async def _begin(self) -> None:
-        newest = await self.hub.newest(self.conversation.id, 1)
-        self.last = newest[-1].seq if newest else 0
+    @property
+    def is_cut(self) -> bool:
+        """The hub went away: nothing is heard any more."""
+        following = self._following
+        if following is None or not following.done() or following.cancelled():
+            return False
+        return isinstance(following.exception(), HubAbsent)
+
+    async def rejoin(self, hub: Hub, view: View) -> None:
+        """Go on where it was cut, through another hub on the same home; what was missed is shown."""
+        self._view.over()
+        self.hub, self._view = hub, view
+        await self._end()
+        await self._begin(self.last)
+        await self.catch_up()
+
+    async def _begin(self, last: int | None = None) -> None:
+        if last is None:
+            newest = await self.hub.newest(self.conversation.id, 1)
+            last = newest[-1].seq if newest else 0
+        self.last = last
         self._following = asyncio.create_task(self._follow(self.hub.position))
         for turn in await self.hub.turns(conversation=self.conversation.id, state="running"):
             self._view.started(turn.agent, await reason_of(self.hub, turn.reason, turn.cause))

@@ -136,6 +136,27 @@ def test_ctrl_c_never_takes_a_draft_away(shell: Shell) -> None:
     assert said(shell) == []
 
 
+def test_ctrl_c_gets_out_of_a_paste_that_does_not_end_and_gives_it_back_also_when_quiet(shell: Shell) -> None:
+    with chatting(shell, "arya", "--quiet") as terminal:
+        terminal.press("\x1b[200~half a paste")
+        shell.moot("send", "--conv", "direct-arya+user", "from elsewhere", "--no-wait")
+        terminal.read_until("from elsewhere")  # by then the paste is read, and Ctrl+C comes alone
+        terminal.press(CTRL_C)
+        terminal.read_until("half a paste")
+        terminal.press(CTRL_C)
+        assert "not sent:\r\nhalf a paste" in terminal.rest()
+    assert said(shell) == ["from elsewhere"]
+
+
+def test_an_esc_swallows_no_letter(shell: Shell) -> None:
+    with chatting(shell, "arya") as terminal:
+        terminal.press("\x1b")
+        shell.moot("send", "--conv", "direct-arya+user", "from elsewhere")  # longer than Esc is waited for
+        terminal.read_until("from elsewhere")
+        terminal.type("Oh")
+        terminal.read_until("arya heard: Oh")
+
+
 def test_ctrl_c_leaves_where_nothing_is_written_and_nobody_speaks(shell: Shell) -> None:
     with chatting(shell, "arya") as terminal:
         terminal.press(CTRL_C)

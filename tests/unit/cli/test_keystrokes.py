@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.cli.keystrokes import Key, Keystrokes
+from moot.cli.keystrokes import ESCAPE_SECONDS, PASTE_SECONDS, Key, Keystrokes
 
 ENTER, NEWLINE = Key("enter"), Key("newline")
 
@@ -54,6 +54,24 @@ def test_a_marked_paste_is_one_piece_without_its_last_line_end(end: str) -> None
 
 def test_nothing_in_a_paste_moves_the_cursor_or_sends() -> None:
     assert keys("\x1b[200~\x03\x04\x1b[A\x07one\x9b\x1b[201~") == text("[Aone")
+
+
+def test_ctrl_c_ends_a_paste_whose_end_does_not_come_and_keeps_it() -> None:
+    assert keys("\x1b[200~one\rtwo", "\x03", "\r") == [*text("one\ntwo"), Key("interrupt"), ENTER]
+
+
+def test_a_paste_whose_end_does_not_come_is_over_after_a_silence() -> None:
+    strokes = Keystrokes()
+    assert strokes.of(b"\x1b[200~one\rtwo") == []
+    assert strokes.after_silence(ESCAPE_SECONDS) == []
+    assert strokes.after_silence(PASTE_SECONDS) == text("one\ntwo")
+    assert strokes.of(b"a\x1b[201~\r") == [*text("a"), ENTER]
+
+
+def test_an_esc_alone_swallows_no_letter_that_comes_later() -> None:
+    strokes = Keystrokes()
+    assert strokes.of(b"\x1b") == strokes.after_silence(ESCAPE_SECONDS) == []
+    assert strokes.of(b"Oh") == text("Oh")
 
 
 @pytest.mark.parametrize("more", [False, True])
