@@ -37,7 +37,8 @@ def list_(session: Session) -> None:
     if session.json:
         session.screen.data([agent.to_dict() for agent in found])
     elif not found:
-        session.screen.say('nobody yet. Make one: moot agents new NAME --role "…"        or try: moot demo')
+        make = session.screen.command('moot agents new NAME --role "…"')
+        session.screen.say(f"nobody yet. Make one: {make}        or try: moot demo")
     else:
         session.screen.table(("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in found])
 

@@ -83,7 +83,8 @@ def list_(session: Session, mine: bool, archived: bool, kind: str | None) -> Non
     if session.json:
         session.screen.data([conversation.to_dict() for conversation in found])
     elif not found:
-        session.screen.note("none. Make one: moot conv new NAME --with AGENT,AGENT")
+        make = session.screen.command("moot conv new NAME --with AGENT,AGENT")
+        session.screen.note(f"none. Make one: {make}")
     else:
         rows = [(title(c), c.kind, c.id, ", ".join(s.name for s in agents_in(c))) for c in found]
         session.screen.table(("name", "kind", "id", "agents"), rows)

@@ -107,7 +107,9 @@ def _tell(
     for check in checks:
         say(f"{SIGNS[check.state]} {check.check}: {safe(check.text)}")
         if check.fix:
-            say(f"    fix   {check.fix}")
+            say(f"    fix   {session.screen.command(check.fix)}")
     say(f"{len(bad)} to fix." if bad else "All good." if checks[0].state == OK else "Nothing is broken.")
     if not fix and any(check.mend is not None for check in checks):
-        say("moot doctor --fix repairs what is safe to repair (a backup is made first).")
+        say(
+            f"{session.screen.command('moot doctor --fix')} repairs what is safe to repair (a backup is made first)."
+        )

@@ -3,7 +3,7 @@
 import json
 import shlex
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -15,7 +15,7 @@ from moot.errors import BadValue, MootError, NotFound
 
 LONGEST_FIX = 100
 GAP = " " * 10
-CREATING = ("moot agents new ", "moot conv new ")
+CREATING = (" agents new ", " conv new ")
 TO_EITHER = ("chat", "send")
 
 
@@ -26,10 +26,11 @@ def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
     known = recognised(error, arguments)
     code = USAGE if isinstance(error, click.UsageError) else exit_code(known)
     if session.json or "--json" in arguments:
-        told = {**known.to_dict(), "fix": fixes(known, arguments), "exit": code}
+        ways = [session.screen.command(way) for way in fixes(known, arguments)]
+        told = {**known.to_dict(), "fix": ways, "exit": code}
         click.echo(json.dumps({"error": told}, ensure_ascii=False, default=str), err=True)
     else:
-        click.echo(text(known, arguments), err=True)
+        click.echo(text(known, arguments, command=session.screen.command), err=True)
     return code
 
 
@@ -63,7 +64,14 @@ def _usage(error: click.UsageError) -> BadValue:
     )
 
 
-def text(error: MootError, arguments: Sequence[str], *, more: bool = True, word: str = "error") -> str:
+def text(
+    error: MootError,
+    arguments: Sequence[str],
+    *,
+    more: bool = True,
+    word: str = "error",
+    command: Callable[[str], str] = str,
+) -> str:
     """The lines of UX 2.6; in a chat without the command for more, which cannot be typed there."""
     lines = [f"{word}[{error.code}] {error.title}"]
     near = f"did you mean {' or '.join(error.suggestions[:3])}?" if error.suggestions else ""
@@ -72,7 +80,7 @@ def text(error: MootError, arguments: Sequence[str], *, more: bool = True, word:
         lines.append(f"  {near}{GAP}{detail[0]}".rstrip())
     else:
         lines += [f"  {line}" for line in ([near] if near else []) + detail if line]
-    ways = fixes(error, arguments)
+    ways = [command(way) for way in fixes(error, arguments)]
     if ways:
         lines.append("  fix   " + "      ".join([ways[0], *(f"{_or(way)} {way}" for way in ways[1:2])]))
     if more and error.code != MootError.code:
@@ -81,7 +89,7 @@ def text(error: MootError, arguments: Sequence[str], *, more: bool = True, word:
 
 
 def _or(way: str) -> str:
-    return "or create it:" if way.startswith(CREATING) else "or:"
+    return "or create it:" if any(words in way for words in CREATING) else "or:"
 
 
 def fixes(error: MootError, arguments: Sequence[str]) -> list[str]:

@@ -174,7 +174,7 @@ def _write(home: Home, text: str, team: Sequence[NewAgent], user: str) -> list[P
 
 
 def _tell(session: Session, home: Home, names: list[str], brain: str, made: list[Path]) -> None:
-    commands = next_commands(names, brain)
+    commands = [(session.screen.command(way), words) for way, words in next_commands(names, brain)]
     if session.json:
         told = {
             "path": str(home.toml),

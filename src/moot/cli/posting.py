@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +17,7 @@ from moot.cli.opening import home_of, host_the_absent
 from moot.cli.screen import ago, safe
 from moot.cli.session import Session
 from moot.cli.talk import Away, Outcome, Talk, View
-from moot.cli.unanswered import was_wanted
+from moot.cli.unanswered import listed, several, was_wanted
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import address, agents_in, marks_of
 from moot.errors import HubAbsent, NoKey, Undelivered
@@ -119,7 +119,7 @@ def told(session: Session, done: Outcome, required: str = "queued") -> int:
         if short:
             session.screen.note(error_text(not_reached(required, short), ()))
         if brake is not None:
-            session.screen.note(error_text(brake, (), word="paused"))
+            session.screen.note(error_text(brake, (), word="paused", command=session.screen.command))
     code = OUTCOMES[done.outcome]
     if missing is not None:
         return tell_error(missing, session, ())
@@ -153,12 +153,12 @@ def not_reached(required: str, agents: list[str]) -> Undelivered:
     )
 
 
-def waits_for(away: Away) -> str:
+def waits_for(away: Away, fix: str) -> str:
     """Queued, and why nobody answers yet (E502)."""
     agent = away.agent
     seen = f"last seen {ago(agent.last_active)}" if agent.last_active else "never seen yet"
     waiting = "1 message waits" if away.waiting == 1 else f"{away.waiting} messages wait"
-    start = f"\n  fix   {away.fix}" if away.fix else ""
+    start = f"\n  fix   {fix}" if fix else ""
     return f"queued[E502] {agent.name} is away ({seen}). {waiting} for it.{start}"
 
 
@@ -166,7 +166,17 @@ def tell_causes(session: Session, done: Outcome) -> None:
     for cause in done.causes:
         session.screen.note(f"no answer: {safe(cause.text)}")
         if cause.fix:
-            session.screen.note(f"  fix   {cause.fix}")
+            session.screen.note(f"  fix   {session.screen.command(cause.fix)}")
+
+
+def not_asked(rows: Sequence[shapes.Because]) -> str:
+    """Each reason once, with all it holds for."""
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        named.setdefault(row.reason.removeprefix(f"{row.agent} "), []).append(row.agent)
+    return "; ".join(
+        f"{listed(names)} {reason if len(names) == 1 else several(reason)}" for reason, names in named.items()
+    )
 
 
 def tell(session: Session, done: Outcome) -> None:
@@ -178,13 +188,14 @@ def tell(session: Session, done: Outcome) -> None:
     message = address(done.where, done.receipt.seq)
     match done.outcome:
         case "queued":
-            screen.say(f"queued as {message}")
-            if done.why.agents and not any(was_wanted(row) for row in done.why.agents):
-                screen.note(f"nobody was asked: {safe(done.why.agents[0].reason)}")
+            asked_nobody = done.why.agents and not any(was_wanted(row) for row in done.why.agents)
+            screen.say(f"{'kept' if asked_nobody else 'queued'} as {message}")
+            if asked_nobody:
+                screen.note(f"nobody was asked: {safe(not_asked(done.why.agents))}")
         case "owed":
             screen.say(f"queued as {message}")
             for away in done.away:
-                screen.note(waits_for(away))
+                screen.note(waits_for(away, screen.command(away.fix)))
         case "passed":
             screen.note(f"{names['passed']} read it and chose to say nothing")
         case "timed_out":

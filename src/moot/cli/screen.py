@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sys
 import time
@@ -65,6 +66,8 @@ class Screen:
         """Whether a whole screen may be drawn again; that needs no colour."""
         self.fields: tuple[str, ...] = ()
         """What of each JSON object is wanted; empty: all of it."""
+        self.home = ""
+        """The home as --home gave it: commands that are printed to be copied name it too."""
         self.wishes: Mapping[str, str] = {}
         """Agents whose owner chose their colour."""
         self._pager = pager.pager_of(environ) if not json and sys.stdout.isatty() else []
@@ -87,6 +90,11 @@ class Screen:
         if not self.quiet and not self.json:
             with self._out_of_the_way():
                 click.echo(self.fit(text), err=True, color=False)
+
+    def command(self, way: str) -> str:
+        """A command that does here what it says, as it can be copied."""
+        named = self.home and way.startswith("moot ") and " --home " not in way
+        return f"moot --home {shlex.quote(self.home)} {way.removeprefix('moot ')}" if named else way
 
     def give_back(self, text: str) -> None:
         """What a person wrote and nobody keeps: said with --quiet too."""

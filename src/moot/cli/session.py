@@ -26,6 +26,7 @@ class Session:
         """Looked at first when all options are read."""
         screen = Screen(json=self.json, quiet=self.quiet, no_color=self.no_color, environ=os.environ)
         screen.fields = self.fields
+        screen.home = self.home_option or ""
         return screen
 
     @property

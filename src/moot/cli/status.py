@@ -154,7 +154,7 @@ def _turn(turn: shapes.Turn, names: dict[str, str]) -> dict[str, Any]:
 
 def show(screen: Screen, found: dict[str, Any]) -> None:
     hub = found["hub"]
-    told = f"runs (pid {hub['pid']})" if hub else "does not run; moot up starts it"
+    told = f"runs (pid {hub['pid']})" if hub else f"does not run; {screen.command('moot up')} starts it"
     screen.say(f"hub      {told}")
     people = ", ".join(f"{agent['name']} {agent['state']}" for agent in found["agents"])
     screen.say(f"agents   {people or 'none yet'}")
@@ -167,7 +167,7 @@ def show(screen: Screen, found: dict[str, Any]) -> None:
         screen.say(f"\n{screen.strong(title)}")
         for row in rows:
             left, right = _line(row)
-            screen.say(screen.beside(f"  {safe(left)}", right))
+            screen.say(screen.beside(f"  {safe(left)}", screen.command(right)))
         if not rows:
             screen.say(screen.dim("  nothing"))
 

@@ -111,7 +111,7 @@ def new(session: Session, /, name: str, **options: Any) -> None:
         say(f"✓ who it is stands in {shown(files[0].parent)}/*.md")
     _tell_concerns(session, home, [name])
     for number, line in enumerate([*told["next"], f"moot chat {name}"]):
-        session.screen.note(f"{'Next:' if number == 0 else '     '} {line}")
+        session.screen.note(f"{'Next:' if number == 0 else '     '} {session.screen.command(line)}")
 
 
 @agents.command(

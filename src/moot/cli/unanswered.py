@@ -67,6 +67,12 @@ def _cause(row: shapes.Because, message: str) -> Cause:
     return Cause((row.agent,), row.rule, row.reason)
 
 
+def several(reason: str) -> str:
+    """What is said of one, said of more."""
+    one, _, rest = reason.partition(" ")
+    return f"{ {'was': 'were', 'is': 'are'}.get(one, one) } {rest}"
+
+
 async def _absence(hub: Hub, agents: Sequence[shapes.Agent]) -> Cause:
     names = [agent.name for agent in agents]
     are = "is" if len(names) == 1 else "are both" if len(names) == PAIR else "are all"

@@ -62,7 +62,7 @@ def _detached(session: Session, home: Home, flags: list[str]) -> None:
     say(f"hub up on {shown(home.path)} (pid {told['pid']})")
     say(f"  http   {told['url']}")
     say(f"  try    {curl_line(home, told['url'])}")
-    say(f"  log    {shown(home.logs / 'hub.log')}        stop   moot stop")
+    say(f"  log    {shown(home.logs / 'hub.log')}        stop   {session.screen.command('moot stop')}")
 
 
 @leaf("stop", examples=("moot stop", "moot stop --all"))
@@ -123,4 +123,4 @@ def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -
         screen.note(f"  note   {key} is accepted, but this version does nothing with it yet")
     for concern in concerns(settings, home):
         screen.note(f"  note   {concern.text}")
-    screen.say("  talk   moot chat NAME, in another terminal        stop   Ctrl+C")
+    screen.say(f"  talk   {screen.command('moot chat NAME')}, in another terminal        stop   Ctrl+C")

@@ -132,6 +132,22 @@ def test_who_comes_from_outside_is_not_to_be_started_here(shell: Shell, moot: Mo
     assert "agent start" not in moot("status").out
 
 
+def test_commands_that_are_printed_name_the_home_that_was_given(
+    shell: Shell, moot: Moot, tmp_path: Path
+) -> None:
+    other = tmp_path / "another home"
+    here, named = ("--home", str(other)), f"moot --home '{other}'"
+    assert f"{named} chat arya" in moot(*here, "init", "--yes", "--agent", "arya: engineer").out
+    assert f"{named} up starts it" in moot(*here, "status").out
+    moot(*here, "conv", "new", "room", "--with", "arya")
+    told = moot(*here, "send", "--conv", "room", "@arya?", "--no-wait")
+    moot(*here, "send", "--conv", "room", "thoughts?", "--no-wait")
+    waits = moot(*here, "why", "room:1").out
+    assert f"fix   {named} agent start arya" in waits + told.err
+    assert f"fix   {named} " in moot(*here, "conv", "show", "nowhere").err
+    assert "fix   moot " in moot("conv", "show", "nowhere").err
+
+
 def test_status_of_nothing(moot: Moot, tmp_path: Path) -> None:
     told = moot("--home", str(tmp_path / "none"), "status")
     assert told.code == 0

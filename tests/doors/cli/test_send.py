@@ -77,7 +77,10 @@ def test_a_message_that_asks_nobody_says_which_setting_it_was(moot: Moot) -> Non
     moot("conv", "config", "room", "reply_strategy", "mention_only")
     told = moot("send", "--conv", "room", "a note")
     assert told.code == 0
-    assert told.err == "nobody was asked: arya was not mentioned, and reply_strategy is mention_only\n"
+    assert told.out.startswith("kept as room:")
+    assert told.err == (
+        "nobody was asked: arya and quiet were not mentioned, and reply_strategy is mention_only\n"
+    )
 
 
 def test_who_failed_is_named_with_what_went_wrong(moot: Moot) -> None:
