@@ -24,6 +24,7 @@ from moot.cli.talk import Outcome, Talk, View
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.errors import BadValue, HubAbsent
 from moot.rules import slash
+from moot.rules.reasons import REMOVED
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -101,7 +102,9 @@ async def chatting(session: Session, order: Order, typed: slash.Say | slash.Comm
         if order.conv:
             where = await meaning.place(hub, order.conv)
         else:
-            where = await voice.conversations.implicit(await meaning.agents(hub, order.agents))
+            names = await meaning.agents(hub, order.agents)
+            where = await voice.conversations.implicit(names)
+            await _tell_removed(session, hub, names)
         if isinstance(typed, slash.Say):
             said = {"max_turns": order.max_turns}
             return await posted(
@@ -126,6 +129,14 @@ async def chatting(session: Session, order: Order, typed: slash.Say | slash.Comm
             with suppress(HubAbsent):  # it is only unread then
                 await talk.read()
         return None
+
+
+async def _tell_removed(session: Session, hub: Hub, names: list[str]) -> None:
+    """Of one alone the receipt tells; among several nobody would notice."""
+    for name in names if len(names) > 1 else ():
+        if (await hub.agents.get(name)).activity["state"] == "removed":
+            again = session.screen.command(f"moot agents new {name}")
+            session.screen.note(f"warning[E201] {name} {REMOVED}\n  fix   {again}")
 
 
 async def _show_newest(session: Session, hub: Hub, where: shapes.Conversation, many: int) -> None:

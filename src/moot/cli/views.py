@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from moot import shapes
 from moot.cli.progress import AFTER_SECONDS, InPlace, Waiting
 from moot.cli.screen import Screen, clock_time, safe
-from moot.cli.words import chip, is_agent, line, marks_of, reason_for
+from moot.cli.words import chip, cut, is_agent, line, marks_of, reason_for
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -142,13 +142,14 @@ class Streaming:
             return
         reason = await reason_for(self._hub, message)
         if message.sender == self._speaker and message.text == self._shown:
+            self._screen.grow(cut(message))
             self._screen.grown()
         else:
             self._cut()
             self._column = 0
             self._screen.say(self._header(message.sender, chip(message), clock_time(message.at), reason))
             self._screen.say(
-                f"{self._screen.bar(message.sender)} {self._barred(message.sender, message.text)}"
+                f"{self._screen.bar(message.sender)} {self._barred(message.sender, message.text)}{cut(message)}"
             )
         self._speaker = ""
 

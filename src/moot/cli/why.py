@@ -8,12 +8,14 @@ import click
 
 from moot import shapes
 from moot.cli import meaning
+from moot.cli.absence import to_bring_back
 from moot.cli.grammar import leaf
 from moot.cli.opening import with_reading
 from moot.cli.screen import Screen, clock_time, safe
 from moot.cli.session import Session
 from moot.cli.words import DUTIES, is_agent, marks_of, message_at, reason_for, you
 from moot.errors import BadValue, NotFound
+from moot.rules.reasons import REMOVED
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -89,14 +91,19 @@ async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
     if message.kind in NOBODYS:
         screen.say(f"  {NOBODYS[message.kind]}: it asks nobody, so nobody answers it")
         if about := message.metadata.get("turn"):
-            screen.say(f"  it is about turn {about}: moot turn show {about}")
+            screen.say(f"  it is about turn {about}: {screen.command(f'moot turn show {about}')}")
         return
     marks = marks_of(where)
     rows = [_row(row, marks) for row in why.agents]
     screen.table(("  agent", "part", "state", "rule", "reason"), rows)
+    owing = [await hub.agents.get(row.agent) for row in why.agents if row.state == "owed"]
+    if start := await to_bring_back(hub, owing) if owing else "":
+        screen.say(f"  fix   {screen.command(start)}")
 
 
 def _row(row: shapes.Because, marks: dict[str, str]) -> tuple[str, ...]:
     reason = row.reason.removeprefix(f"{row.agent} ")
+    if reason == REMOVED:
+        return f"  {marks.get(row.agent, '●')} {row.agent}", "is gone", "-", "-", reason
     state = row.state if row.duty != "observes" or row.state == "cancelled" else "-"
     return f"  {marks.get(row.agent, '●')} {row.agent}", DUTIES[row.duty], state, row.rule, reason

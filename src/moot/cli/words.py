@@ -106,7 +106,12 @@ def line(screen: Screen, hub: Hub, message: shapes.Message, marks: dict[str, str
     name = you(message.sender, hub)
     who = screen.name(name, marks.get(name, "●")) if is_agent(message) else name
     made = [part for part in (chip(message), clock_time(message.at), reason) if part]
-    return f"{who}, {', '.join(made)}:\n{safe(message.text)}"
+    return f"{who}, {', '.join(made)}:\n{safe(message.text)}{cut(message)}"
+
+
+def cut(message: shapes.Message) -> str:
+    """The mark behind an answer that was stopped in the middle."""
+    return " … (stopped here)" if message.metadata.get("partial") else ""
 
 
 def round_line(opening: shapes.Why, last: shapes.Why, replies: int, cap: int) -> str:

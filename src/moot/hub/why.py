@@ -34,13 +34,13 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
         turn = why.turn_about(message, turns, who.id) if who.id != message.author else None
         case = reasons.Case(who, message, where, *in_force, round_, len(speakers))
         wrong = reasons.error(turn) if duty in ASKED else ""
-        and_failed = f"; it {reasons.failure(wrong)}" if wrong else ""
+        and_then = f"it {reasons.failure(wrong)}" if wrong else reasons.stage(turn) if duty in ASKED else ""
         rows.append(
             shapes.Because(
                 agent=who.name,
                 duty=duty.value,
                 rule=rule.value,
-                reason=f"{who.name} {_words(duty, rule, case)}{and_failed}",
+                reason="; ".join(filter(None, (f"{who.name} {_words(duty, rule, case)}", and_then))),
                 state=_state(duty, turn),
                 turn=str(turn.id) if turn else None,
                 error=wrong or None,

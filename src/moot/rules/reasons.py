@@ -65,6 +65,8 @@ class Case(Struct, frozen=True, gc=False):
 
 def reason(rule: Rule, case: Case) -> str:
     """What the rule means for this agent and this message."""
+    if rule is Rule.STRATEGY and 0 < case.who.removed_at <= case.message.at:
+        return REMOVED
     worded = WORDED.get(rule)
     return worded(case) if worded is not None else REASONS[rule]
 
@@ -74,6 +76,15 @@ def error(turn: Turn | None) -> str:
     if turn is None or turn.state not in (TurnState.FAILED, TurnState.EXPIRED):
         return ""
     return turn.error or (REASONS[turn.rule] if turn.rule is not None else turn.state.value)
+
+
+def stage(turn: Turn | None) -> str:
+    """Where a turn stands that neither answers nor ends by itself; goes on from an agent's part. Empty for others."""
+    if turn is not None and turn.state is TurnState.OWED:
+        return "it is away, and the message waits for it"
+    if turn is not None and turn.state is TurnState.CANCELLED and turn.interrupted:
+        return "it was stopped while it spoke"
+    return ""
 
 
 def failure(error: str) -> str:

@@ -106,8 +106,9 @@ def _others(room: Room, author: Participant) -> tuple[Duty, Rule]:
 
 
 def standing(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, Rule]:
-    """An agent's part now: as planned, unless the floor noted otherwise since."""
-    return noted(message, round_, agent) or message.plan.of(agent)
+    """An agent's part now: as planned, unless the floor noted otherwise since. What is cut short has no plan."""
+    part = noted(message, round_, agent) or message.plan.of(agent)
+    return (Duty.OBSERVES, Rule.SELF) if agent == message.author and part == NOT_ASKED else part
 
 
 def noted(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, Rule] | None:

@@ -159,6 +159,15 @@ def test_why_tells_what_went_wrong_in_a_turn_that_failed(moot: Moot) -> None:
 
 
 @pytest.mark.req("M-02")
+def test_why_says_of_somebody_who_is_away_that_the_message_waits_and_what_starts_it(moot: Moot) -> None:
+    moot("conv", "new", "room", "--with", "arya,quiet")
+    moot("send", "--conv", "room", "@arya are you there?", "--no-wait")
+    told = moot("why", "room:1").out
+    assert "was mentioned; it is away, and the message waits for it" in told
+    assert told.endswith("  fix   moot agent start arya\n")
+
+
+@pytest.mark.req("M-02")
 def test_who_was_not_asked_is_never_said_to_have_passed(moot: Moot) -> None:
     moot("conv", "new", "calm", "--with", "arya,quiet", "--strategy", "mention_only")
     moot("send", "--conv", "calm", "a note for later")

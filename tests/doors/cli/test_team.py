@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -213,6 +214,22 @@ def test_who_is_taken_out_is_not_waited_for_and_comes_back_with_its_history(own:
     assert len(moot("conv", "show", said["conversation"], "--json").json["messages"]) == 3
     assert moot("agents", "new", "arya").code == 0
     assert moot("chat", "arya", "-m", "and now?", "--json").json["outcome"] == "replied"
+
+
+def test_why_and_chat_say_of_who_was_removed_that_it_is_gone(own: Shell, moot: Moot) -> None:
+    moot("chat", "arya", "brienne", "-m", "@brienne before")
+    [where] = [c["name"] for c in moot("conv", "list", "--json").json if len(c["participants"]) == 3]
+    moot("agents", "rm", "arya", "--yes")
+    told = moot("chat", "arya", "brienne", "-m", "@brienne hello")
+    assert "warning[E201] arya was removed: nobody answers for it\n  fix   moot agents new arya" in told.err
+    [first, *_, newest] = moot("conv", "show", where, "--json").json["messages"]
+    assert "was removed" not in moot("why", first["id"]).out
+    gone = next(line for line in moot("why", newest["id"]).out.splitlines() if line[3:].startswith(" arya"))
+    assert re.search(r" arya +is gone +- +- +was removed: nobody answers for it$", gone)
+    moot("chat", "--conv", where, "@arya?")
+    asked = moot("why", "--conv", where).out
+    assert "is gone" in asked
+    assert "paused" not in asked
 
 
 def test_who_was_removed_is_in_no_list_and_whoever_writes_to_it_is_told(own: Shell, moot: Moot) -> None:

@@ -1,5 +1,6 @@
 """Typing into a chat at a real terminal: pastes, typing while others speak, Ctrl+C, and how one leaves."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,6 +111,22 @@ def test_stop_stops_in_the_middle_and_what_was_said_is_kept(shell: Shell) -> Non
     assert turn["state"] == "cancelled"
     texts = [m["text"].strip() for m in shell.moot("tail", "--json").json]
     assert texts == ["begin", "first words"]
+
+
+def test_an_answer_that_was_stopped_is_marked_and_why_says_it_of_both_messages(shell: Shell) -> None:
+    with chatting(shell, "talker") as terminal:
+        terminal.type("begin")
+        terminal.read_until_drawn(FIRST, "you ▸")
+        terminal.type("/stop")
+        terminal.read_until("stopped talker")
+        terminal.read_until("will answer: talker must")
+    shown = shell.moot("conv", "show", "direct-talker+user").out
+    assert re.search(r"first words\s* … \(stopped here\)\n", shown)
+    [asked] = shell.moot("why", "direct-talker+user:1", "--json").json["agents"]
+    assert (asked["duty"], asked["state"]) == ("must", "cancelled")
+    assert asked["reason"].endswith("; it was stopped while it spoke")
+    [own] = shell.moot("why", "direct-talker+user:2", "--json").json["agents"]
+    assert (own["duty"], own["rule"], own["reason"]) == ("observes", "self", "talker wrote it")
 
 
 def test_a_message_from_elsewhere_stands_above_the_draft(shell: Shell) -> None:
