@@ -242,7 +242,7 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
     if session.json:
         session.screen.data(told)
     else:
-        _tell_ping(session, told)
+        _tell_ping(session, told, asked=think)
     reached = told["woken"] or (told["kind"] == "external" and told["reachability"] != "away")
     return OK if reached and not str(told["answered"]).startswith("failed") else FAILED
 
@@ -268,8 +268,9 @@ async def _answer(hub: Hub, name: str, timeout: float) -> str:  # noqa: ASYNC109
     return "yes"
 
 
-def _tell_ping(session: Session, told: dict[str, Any]) -> None:
+def _tell_ping(session: Session, told: dict[str, Any], *, asked: bool) -> None:
     say = session.screen.say
+    start = session.screen.command(f"moot agent start {told['agent']}")
     say(f"{session.screen.name(told['agent'])}")
     say(f"  ✓ known       {told['reachability']}")
     if told["kind"] == "external":
@@ -277,11 +278,11 @@ def _tell_ping(session: Session, told: dict[str, Any]) -> None:
     elif told["woken"]:
         say(f"  ✓ woken       its process ({told['pid']}) answered in {told['milliseconds']} ms")
     else:
-        say(f"  ✗ woken       no process answered; messages wait.  moot agent start {told['agent']}")
+        say(f"  ✗ woken       no process answered; messages wait.  {start}")
     signs = {"yes": "✓", "pending": "·", "not asked": "·"}
     words = {
         "pending": "delivered yes, answer pending",
-        "not asked": "not asked (--think asks)",
+        "not asked": "not asked: nobody is there to answer" if asked else "not asked (--think asks)",
         "yes": "yes",
     }
     answered = str(told["answered"])

@@ -34,8 +34,8 @@ Every command takes --json and then writes one document to standard output, with
   --fields   id,name: only these fields of each object
 Times are RFC 3339 in UTC. Fields are only ever added."""
 CODES = {
-    exits.OK: "done; also an empty list, a pass, and a message that is held or queued",
-    exits.FAILED: "it failed",
+    exits.OK: "done; also an empty list, a pass, and a message that is held, queued or waits for somebody away",
+    exits.FAILED: "it failed, or nobody can answer",
     exits.USAGE: "the command cannot be understood, or would have to ask and nobody is there",
     exits.NOT_FOUND: "nothing goes by that name",
     exits.NO_KEY: "a key is missing or was refused",

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 
 import click
@@ -12,8 +13,11 @@ from moot.brains.llm.keys import OPENAI, Held, KeyRing, as_holder, variables
 from moot.cli.grammar import Branch
 from moot.cli.session import Session
 from moot.errors import BadValue, ModelUnavailable, NotFound
+from moot.rules.mentions import nearest
 from moot.settings.home import Home, find_home
 from moot.settings.loading import load
+
+_BARE = re.compile(r"[\w-]+")
 
 
 @click.group(
@@ -49,8 +53,12 @@ def set_(session: Session, provider: str, test: bool | None) -> None:
 
     PROVIDER is anthropic, openai, or the host of a compatible server, such as openrouter.ai.
     """
-    holder = as_holder(provider)
+    holder = _provider(session, provider)
     value = _typed(session, holder)
+    if not value.strip():
+        raise BadValue(
+            "no key was given", fix=(f"moot keys set {holder} < key.txt", f"moot keys set {holder}")
+        )
     home = home_of(session)
     wanted = sys.stdin.isatty() if test is None else test
     tried = _tried(session, holder, value.strip()) if wanted else ""
@@ -70,6 +78,24 @@ def set_(session: Session, provider: str, test: bool | None) -> None:
         session.screen.note(
             f"on the demo brain: {', '.join(demo)}. Switch them: moot agents set --all --model auto"
         )
+
+
+def _provider(session: Session, given: str) -> str:
+    """Whoever a key is for. A bare word is a machine of one's own network only where an agent thinks there."""
+    holder = as_holder(given)
+    if holder in DEFAULTS or not _BARE.fullmatch(holder) or holder == "localhost":
+        return holder
+    if holder in {as_holder(there) for there in servers(row.brain for row in load(home_of(session)).agents)}:
+        return holder
+    near = nearest(holder, tuple(DEFAULTS))
+    raise NotFound(
+        f"there is no provider {holder}",
+        detail="expected anthropic, openai, or the host of a compatible server, such as openrouter.ai",
+        fix=(f"moot keys set {near[0] if near else 'anthropic'}",),
+        suggestions=near,
+        what="provider",
+        ref=holder,
+    )
 
 
 def _tried(session: Session, holder: str, value: str) -> str:

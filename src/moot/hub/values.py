@@ -17,18 +17,17 @@ def overrides(settings: dict[str, Any]) -> GroupOverrides:
         name: int(value) if isinstance(value, float) and value.is_integer() else value
         for name, value in settings.items()
     }  # JSON has one kind of number: 3.0 is a 3
+    facts = FACTS[GroupSettings]
+    for name, value in given.items():
+        if value is not None and name in facts and not facts[name].takes.fits(value):
+            raise BadValue(f"{name} = {shown(value)} is not {facts[name].takes.phrase}")
     try:
-        chosen = msgspec.convert(given, GroupOverrides)
+        return msgspec.convert(given, GroupOverrides)
     except msgspec.ValidationError as problem:
         raise BadValue(
             f"these settings cannot be used: {problem}",
             detail=f"settings are {', '.join(GroupOverrides.__struct_fields__)}",
         ) from problem
-    facts = FACTS[GroupSettings]
-    for name, value in msgspec.structs.asdict(chosen).items():
-        if value is not None and not facts[name].takes.fits(value):
-            raise BadValue(f"{name} = {shown(value)} is not {facts[name].takes.phrase}")
-    return chosen
 
 
 def check_described(**fields: str | None) -> None:

@@ -14,6 +14,15 @@ def members(moot: Moot, name: str) -> list[str]:
     return [seat["name"] for seat in moot("conv", "show", name, "--json").json["participants"]]
 
 
+def test_a_value_that_a_setting_does_not_take_is_refused_with_those_it_takes(moot: Moot) -> None:
+    moot("group", "create", "arya", "--name", "work")
+    told = moot("group", "config", "reply_strategy", "mentioned", "--conv", "work")
+    assert told.code == 2
+    first = told.err.splitlines()[0]
+    assert first.startswith('error[E204] reply_strategy = "mentioned" is not ')
+    assert all(value in first for value in ("hybrid", "mention_only", "round_robin"))
+
+
 @pytest.mark.req("A-02")
 def test_the_verbs_of_conv(moot: Moot) -> None:
     assert moot("conv", "new", "work", "--with", "arya").code == 0

@@ -101,11 +101,22 @@ def test_a_key_that_is_not_there_cannot_be_forgotten(shell: Shell) -> None:
     assert KEY not in told.err
 
 
+def test_a_bare_word_is_a_provider_only_where_an_agent_thinks_there(shell: Shell) -> None:
+    told = keep(shell, "antropic")
+    assert told.code == 3
+    assert told.err.startswith("error[E201] there is no provider antropic\n  did you mean anthropic?")
+    assert not (shell.home / "keys.json").exists()
+    (shell.home / "moot.toml").write_text(
+        '[[agents]]\nname = "arya"\nbrain = "openai:m@http://workhorse/v1"\n', encoding="utf-8"
+    )
+    assert keep(shell, "workhorse").code == 0
+
+
 @pytest.mark.parametrize(
     ("provider", "key", "words"),
     [
         ("two words", KEY, "is no provider"),
-        ("anthropic", "", "the key is not a key"),
+        ("anthropic", "", "no key was given"),
         ("anthropic", "two words of a secret", "the key is not a key"),
     ],
 )
