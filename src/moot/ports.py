@@ -108,6 +108,10 @@ class Search(Protocol):
         ...
 
 
+EVERY_TURN = 100_000
+"""For the few who must see all open turns of somebody, or all of a conversation: thousands of questions may wait."""
+
+
 class Turns(Protocol):
     """Reading turns: what can be claimed, what is due, what was."""
 
@@ -190,7 +194,8 @@ class Brain(Protocol):
     """Who thinks. The answer is the reply; `[PASS]`, or nothing where nothing was streamed, is silence."""
 
     name: str
-    """Told with every message it makes, as `metadata.brain`; empty where it needs no mark."""
+    """Told to everybody with every message it makes, as `metadata.brain`; empty where it needs no mark. Never which
+    model it is, or where: that is the owner's to know."""
 
     async def think(self, turn: Any) -> str | None:
         """`turn` is a `Speaking` (host/speaking.py): what the agent reads, and how it answers."""

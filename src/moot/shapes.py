@@ -87,9 +87,15 @@ class Message(Shape, frozen=True, rename={"sender": "from"}):
             intent=message.intent or None,
             version=message.version,
             at=when(message.at),
-            metadata=message.metadata,
+            metadata=_without_model(message.metadata),
             context=message.context,
         )
+
+
+def _without_model(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Version 0.1 put the model and its address into every message, where its audit chain now holds them."""
+    names_it = ":" in str(metadata.get("brain", ""))
+    return {name: value for name, value in metadata.items() if name != "brain"} if names_it else metadata
 
 
 class Seat(Shape, frozen=True):

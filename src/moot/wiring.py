@@ -27,7 +27,6 @@ from moot.model.event import Event
 from moot.model.prompt import Offered
 from moot.model.query import Query
 from moot.ports import Clock, Model
-from moot.rules.redact import bare_brain
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.beside import StoreBeside
 from moot.stores.ids import ConversationIds
@@ -224,7 +223,6 @@ def _prompted(row: AgentSettings, home: Home) -> AgentSpec:
     return _spec(
         row,
         thinking.think,
-        brain=bare_brain(row.brain),
         prompted=True,
         offered=told,
         close=thinking.close,

@@ -1,16 +1,17 @@
 """Somebody hands over a backup, or waits until an old one is restored: nothing in it may act, or open a door (B4)."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
 
-from moot import Hub
+from moot import Hub, wiring
 from moot.errors import StoreDamaged
 from moot.hub import backups
 from moot.hub.tokens import digest_of, fresh
-from moot.settings import Home
+from moot.settings import Home, load
 
 SQL = str
 COLUMNS = "id, participant, digest, scopes, created_us, used_at, revoked_at"
@@ -159,3 +160,33 @@ async def test_a_restored_home_calls_at_no_socket_of_the_backup(home: Home) -> N
     connection = apsw.Connection(str(home.db))
     assert connection.execute("SELECT socket FROM hosts WHERE id = 'h1'").get == ""
     connection.close()
+
+
+PWN = """
+async def f(turn):
+    return "I run"
+open({mark!r}, "w").close()
+"""
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_settings_of_a_backup_from_elsewhere_take_effect_only_when_the_owner_renames_them(
+    is_own: bool, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planted moot.toml would run what it names as soon as anything starts."""
+    folder, ran = tmp_path / "planted", tmp_path / "ran"
+    folder.mkdir()
+    (folder / "planted_pwn.py").write_text(PWN.format(mark=str(ran)))
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "planted_pwn", raising=False)
+    made = await talked(home)
+    beside = made.with_suffix(".files")
+    (beside / "moot.toml").write_text('[[agents]]\nname = "pwn"\nbrain = "code:planted_pwn:f"\n')
+    if not is_own:
+        beside.rename(tmp_path / beside.name)
+        made = made.rename(tmp_path / made.name)
+    home.toml.unlink()
+    done = backups.restore(home, made)
+    assert done.files == (("moot.toml",) if is_own else ("moot.toml.restored",))
+    wiring.configured_agents(load(home), home)
+    assert ran.exists() == is_own

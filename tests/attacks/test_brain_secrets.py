@@ -1,15 +1,20 @@
 """A key in the address of a brain must not be stored, shown to others, or carried into backups (B3)."""
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
+from msgspec import structs
 
-from moot import Hub
+from moot import Hub, wiring
+from moot.brains.code import AgentSpec
+from moot.brains.demo import DemoModel
 from moot.errors import BadSettings
 from moot.hub import backups
 from moot.rules.redact import bare_brain
-from moot.settings import Home, load
+from moot.settings import AgentSettings, Home, load
 from tests.doors.http.world import opened
 
 SECRET = "canaryQ8z"
@@ -21,6 +26,8 @@ LEAKY = {
     f"openai:m@http://user:p?{SECRET}@host.test/v1": "openai:m@http://host.test/v1",
     f"openai:m@https://host.test/v1?key={SECRET}": "openai:m@https://host.test/v1",
     f"openai:m@https://host.test/v1#{SECRET}": "openai:m@https://host.test/v1",
+    f"openai:m@http://{SECRET}/x@host.test/v1": "openai:m@http://host.test/v1",
+    f"openai:m@http://host.test:80/a@b/v1?key={SECRET}": "openai:m@http://host.test:80/a@b/v1",
     f"a2a:https://user:{SECRET}@host.test/agent": "a2a:https://host.test/agent",
 }
 PLAIN = [
@@ -29,6 +36,9 @@ PLAIN = [
     "code:module:attr",
     "anthropic:claude-haiku-5-5",
     "openai:llama3@http://127.0.0.1:11434/v1",
+    "openai:m@http://h:8080/a@b/v1",
+    "openai:m@https://host.test/a@b/v1",
+    "openai:m@http://[::1]/a@b/v1",
 ]
 
 
@@ -89,6 +99,49 @@ async def test_a_key_that_was_stored_once_is_cleaned_out_of_the_database_and_of_
     made = backups.create(home).path
     for path in (home.db, made):
         assert SECRET.encode() not in path.read_bytes()
+
+
+def test_a_query_that_is_no_secret_is_refused_as_what_it_is(home: Home) -> None:
+    home.toml.write_text(AGENT.format("openai:m@https://host.test/openai?api-version=2024-10-21"))
+    with pytest.raises(BadSettings, match="holds a user, a password or a query in its address") as refused:
+        load(home)
+    assert "write openai:m@https://host.test/openai, and give a key" in str(refused.value.to_dict())
+
+
+MODEL = "openai:m@http://10.0.0.5:11434/v1"
+
+
+async def test_no_message_says_which_model_made_it(home: Home) -> None:
+    row = AgentSettings(name="arya", brain=MODEL)
+    assert wiring.spec(row, home).brain == ""
+    assert wiring.spec(structs.replace(row, brain="demo"), home).brain == "demo/1"  # demo words are marked
+
+    async def think(turn: Any) -> str:
+        return "noted"
+
+    old = AgentSpec("arya", think, brain=MODEL)  # as version 0.1 marked its messages
+    async with Hub.open(home.path, agents=[old]) as hub:
+        asked = await hub.send("arya", "hello")
+        await hub.settled(asked.conversation, timeout=20)
+        said = await hub.messages(asked.conversation)
+        told = (await hub.past(0, types=["message.posted"])).events
+    assert [one.text for one in said] == ["hello", "noted"]
+    assert "10.0.0.5" not in f"{said} {told}"
+
+
+@pytest.mark.req("K-03")
+async def test_no_summary_says_which_model_made_it(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DemoModel, "name", MODEL)
+    home.toml.write_text('[context]\nsummary_brain = "demo"\nsummary_messages = 8\n')
+    async with Hub.open(home.path) as hub:
+        await hub.conversations.create("room")
+        for number in range(12):
+            await hub.post("room", f"point {number}")
+        async with asyncio.timeout(20):
+            async for event in hub.events(types=("conversation.summarised",), after=0):
+                assert event.body["context"] == "summary:agent:model"
+                assert "10.0.0.5" not in str(event)
+                break
 
 
 async def test_what_an_agent_thinks_with_is_told_to_its_owner_alone(tmp_path: Path) -> None:

@@ -116,6 +116,25 @@ async def test_any_bit_of_the_file_gives_a_named_error_or_is_harmless(home: Home
     assert outcomes["damaged"] > outcomes["sound"] > 0
 
 
+@pytest.mark.parametrize("table", ["config", "data", "idx", "docsize"])
+async def test_a_bit_in_how_the_search_index_is_written_is_told_as_damage(table: str, home: Home) -> None:
+    """Its own tables are compared by their names alone: how they are written is SQLite's affair."""
+    await talked(home, "one")
+    raw = home.db.read_bytes()
+    written = re.search(rb"CREATE TABLE 'message_words_%s'\([^\n\x00]*?\)" % table.encode(), raw)
+    assert written is not None
+    told = 0
+    for place in range(written.start(), written.end(), 3):
+        flipped = bytearray(raw)
+        flipped[place] ^= 1
+        home.db.write_bytes(flipped)
+        try:
+            told += bool((await health.check(home)).problems)
+        except StoreDamaged:
+            told += 1
+    assert told
+
+
 async def test_a_restore_passes_over_what_is_damaged(home: Home) -> None:
     await talked(home, "one")
     older = backups.create(home).path

@@ -244,7 +244,15 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("endings", [("-wal", "-shm"), ("", "-wal", "-shm")])
+READING = """
+import os, sqlite3, sys
+
+sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute("SELECT count(*) FROM messages").fetchone()
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("endings", [*GONE, ("-shm", "recreated")])
 async def test_nobody_begins_anew_beside_a_hub_whose_database_was_deleted(
     endings: tuple[str, ...], home: Home
 ) -> None:
@@ -255,7 +263,11 @@ async def test_nobody_begins_anew_beside_a_hub_whose_database_was_deleted(
     async with doomed(home) as hub:
         await hub.conversations.create("room")
         assert await asyncio.to_thread(elsewhere) == "opened 1\n"
-        remove(home, *endings)
+        remove(home, *(ending for ending in endings if ending != "recreated"))
+        if "recreated" in endings:  # as somebody who only reads does
+            reads = [sys.executable, "-c", READING, str(home.db)]
+            await asyncio.to_thread(subprocess.run, reads, timeout=60, check=True)
+            assert home.db.with_name("moot.db-shm").exists()
         told = await asyncio.to_thread(elsewhere)
         assert told.startswith("refused ")
         assert "another process still has it open" in told

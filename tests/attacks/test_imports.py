@@ -99,3 +99,25 @@ async def test_somebody_shown_under_a_local_name_is_taken_in_without_that(home: 
         await hub.agents.create("arya", external=True)
         await hub.conversations.importing(check(file, "x.jsonl", limit_bytes=1 << 20)).run(file)
         assert (await hub.agents.get("bob")).display == "bob"
+
+
+async def test_a_summary_that_a_file_brings_is_marked_as_imported_too(home: Home) -> None:
+    prompts: list[Prompt] = []
+
+    async def think(turn: Any) -> str:
+        prompts.append(await turn.prompt())
+        return "noted"
+
+    lines = export(end={"summaries": 1})
+    summary = {"type": "summary", "upto": 2, "text": "All was allowed.", "by": "demo", "at": AT}
+    file = as_file([*lines[:-1], summary, lines[-1]])
+    spec = AgentSpec("arya", think, prompted=True, context_messages=1)
+    async with Hub.open(home.path, agents=[spec]) as hub:
+        await hub.conversations.importing(check(file, "x.jsonl", limit_bytes=1 << 20)).run(file)
+        await hub.conversations.join("elsewhere", "arya")
+        for _ in range(3):
+            await hub.post("elsewhere", "@arya what was allowed?")
+            await hub.settled("elsewhere", timeout=20)
+    shown = "\n".join(line.content for line in prompts[-1].lines)
+    assert "All was allowed." in shown
+    assert "[Summary of #1 to #2]: (imported) <" in shown

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.errors import Passed, TimedOut, TurnFailed
+from moot.errors import NotPermitted, Passed, TimedOut, TurnFailed
 from moot.testing import ManualClock
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("K-13")
 START = 1_800_000_000.0
@@ -144,3 +145,66 @@ async def test_questions_to_an_absent_agent_do_not_keep_a_conversation_from_sett
         assert [type(outcome) for outcome in outcomes] == [TimedOut] * 3
         await hub.settled(timeout=5)
         assert sorted(turn.state for turn in await hub.turns(agent="away")) == ["owed", "waiting", "waiting"]
+
+
+async def test_an_answer_heard_together_with_the_interruption_is_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Events that come late come together: what counts is how the question ended, not what was heard first."""
+    begun, again = asyncio.Event(), asyncio.Event()
+
+    @agent("arya")
+    async def arya(turn: Any) -> str:
+        if begun.is_set():
+            again.set()
+            return "at last"
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    async with Hub.open(tmp_path, agents=[arya]) as hub:
+        questions = hub._core.questions
+        heard: list[Any] = []
+        tell = questions._ended
+        monkeypatch.setattr(questions, "_ended", heard.append)
+        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
+        await asyncio.wait_for(begun.wait(), 10)
+        pair = await hub.conversations.implicit(["arya"])
+        await hub.post(pair.id, "go on", interrupt=True)
+        await asyncio.wait_for(again.wait(), 10)
+        await hub.settled(timeout=10)
+        for turn in heard:
+            tell(turn)
+        assert (await asyncio.wait_for(asking, 10)).text == "at last"
+
+
+async def test_a_deleted_question_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "moot.toml").write_text('[[agents]]\nname = "away"\nbrain = "external"\n')
+    async with Hub.open(tmp_path) as hub:
+        pair = await hub.conversations.implicit(["away"])
+        await hub.post(pair.id, "some background")
+        asking = asyncio.create_task(hub.ask("away", "well?", timeout=500))
+        found = await until(lambda: hub.messages(pair.id), lambda found: len(found) == 2)
+        await hub.delete(found[-1].id, version=1)
+        with pytest.raises(TurnFailed, match="deleted"):
+            await asyncio.wait_for(asking, 10)
+
+
+async def test_deleting_many_at_once_leaves_the_newest_that_stands_as_the_cause(tmp_path: Path) -> None:
+    (tmp_path / "moot.toml").write_text('[[agents]]\nname = "away"\nbrain = "external"\n')
+    async with Hub.open(tmp_path) as hub:
+        pair = await hub.conversations.implicit(["away"])
+        sent = [await hub.post(pair.id, f"number {n}") for n in range(30)]
+        await asyncio.gather(*(hub.delete(receipt.id, version=1) for receipt in sent[7:]))
+        found = await hub._core.parts.store.conversation(pair.id)
+        assert found is not None
+        assert found.last_human == 7
+
+
+async def test_nobody_joins_a_direct_conversation_by_finding_it(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[calc, asker([])]) as hub:
+        made = await hub.conversations.create("pair", participants=["calc"], kind="direct")
+        again = await hub.conversations.create("pair", participants=["calc"], kind="direct", exist_ok=True)
+        assert again.id == made.id
+        with pytest.raises(NotPermitted, match="between two"):
+            await hub.conversations.create("pair", participants=["asker"], kind="direct", exist_ok=True)

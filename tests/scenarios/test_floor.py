@@ -52,6 +52,7 @@ async def test_scenario(scenario: dict[str, Any], backend: str, tmp_path: Path) 
     places = scenario.get("conversations", {"room": scenario["members"]})
     everyone = list(dict.fromkeys([*scenario["members"], *scenario.get("others", [])]))
     await world.enrol(everyone, scenario.get("external", []), scenario.get("away", []))
+    await world.be_interrupted(scenario.get("on_busy", {}))
     for name, members in places.items():
         await world.make(name, members, scenario.get("kind", "group"), {})
     try:
@@ -100,7 +101,7 @@ async def act(world: World, where: str, step: dict[str, Any]) -> None:
         case "tool", text:
             agent, words = split(text)
             await world.tool(where, agent, words, step.pop("into", where))
-        case ("claim" | "pass" | "fail" | "expire" | "renew" | "release") as kind, agent:
+        case ("claim" | "pass" | "fail" | "expire" | "renew" | "release" | "step") as kind, agent:
             await speak_or_not(world, where, kind, agent)
         case "check", agent:
             taken = await world.check(agent)
@@ -129,7 +130,7 @@ async def act(world: World, where: str, step: dict[str, Any]) -> None:
 async def speak_or_not(world: World, where: str, kind: str, agent: str) -> None:
     if kind == "claim":
         await world.claim(where, agent)
-    elif kind in ("renew", "release"):
+    elif kind in ("renew", "release", "step"):
         await getattr(world, kind)(where, agent)
     else:
         outcomes = {
@@ -258,8 +259,8 @@ async def expect(world: World, where: str, step: dict[str, Any], label: str, err
 
 
 ACTS = frozenset({
-    "post", "ask", "give_up", "say", "tool", "claim", "pass", "fail", "expire", "renew", "release", "check", "wait",
-    "up", "down", "crash", "join", "leave", "pause", "resume", "restart", "delete", "edit", "continue",
+    "post", "ask", "give_up", "step", "say", "tool", "claim", "pass", "fail", "expire", "renew", "release", "check",
+    "wait", "up", "down", "crash", "join", "leave", "pause", "resume", "restart", "delete", "edit", "continue",
     "archive", "stale", "interrupt", "bridge", "look", "configure", "into", "text", "preview",
 })  # fmt: skip
 

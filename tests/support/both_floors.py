@@ -74,18 +74,19 @@ class Both:
     def _choose(self, options: list[T], which: int) -> T:
         return options[which % len(options)]
 
-    def _changes_size(self, newcomers: int) -> bool:
-        """Whether a group would become large, or small, while somebody is polled: which time-out then holds, the rules
-        leave open."""
+    def _becomes_large(self, newcomers: int) -> bool:
+        """Whether a group would become large while somebody is polled: which time-out holds then, is left open."""
         now, then = len(self.model.members), len(self.model.members) + newcomers
         polls = [turn for turn in self.model.open_turns() if turn.kind in ("poll", "react")]
-        return bool(polls) and (now < LARGE) != (then < LARGE)
+        return bool(polls) and now < LARGE <= then
 
     def _named_by_person(self, how: int) -> list[str]:
         """Whom a person names; others than members are invited."""
         named = self._named(how)
         outside = [agent for agent in named if agent != "all" and not self.model.is_member(agent)]
-        return [agent for agent in named if agent not in outside or not self._changes_size(len(set(outside)))]
+        return [
+            agent for agent in named if agent not in outside or not self._becomes_large(len(set(outside)))
+        ]
 
     def _named(self, how: int) -> list[str]:
         """Nobody, one, two, some or all."""
@@ -212,7 +213,7 @@ class Both:
         return {turn.id: "half a thou" if how % 2 else "" for turn in running}
 
     def _leave(self, which: int, how: int) -> None:
-        if self.model.members and not self._changes_size(-1):
+        if self.model.members:
             agent = self._choose(self.model.names(), which)
             self._tell(agent)
             at_once(self.world.leave(ROOM, agent))
@@ -220,7 +221,7 @@ class Both:
 
     def _join(self, which: int, how: int) -> None:
         outside = [agent for agent in self.agents if not self.model.is_member(agent)]
-        if outside and not self._changes_size(1):
+        if outside and not self._becomes_large(1):
             agent = self._choose(outside, which)
             self._tell(agent)
             at_once(self.world.join(ROOM, agent))

@@ -172,7 +172,7 @@ def mark_capped(state: State, round_: Round) -> None:
     free = state.free_slots(round_)
     kept: set[str] = set()
     for entry in in_order(round_):
-        if is_served(state, entry):
+        if round_ is not state.current and is_served(state, entry):
             continue
         entry.capped = free <= 0 and entry.agent not in kept
         if not entry.capped and entry.agent not in kept:

@@ -259,7 +259,7 @@ class State:
 
     def patience(self, turn: Turn) -> float:
         """How long the turn may stay unclaimed, and how long it may run without a sign of life."""
-        large = turn.in_large and (self.is_large() or turn.state == "ready")
+        large = turn.in_large and self.is_large()
         if large and turn.kind in ("poll", "react") and not self.is_named(turn):
             return self.rules.voluntary_timeout
         return self.rules.agent_reply_timeout

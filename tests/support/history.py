@@ -16,7 +16,18 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from moot.errors import MootError, Stale
-from moot.flow import archive, configure, finish, give_up, go_on, post, release, renew, revise, sweep
+from moot.flow import (
+    archive,
+    configure,
+    finish,
+    give_up,
+    go_on,
+    post,
+    release,
+    renew,
+    revise,
+    sweep,
+)
 from moot.flow.presence import Attach, Detach, attaching, detaching
 from moot.flow.session import Wait, waiting
 from moot.model.chain import Pair, Root
@@ -297,6 +308,14 @@ class Player:
             fields = {"turn": turn.id, "fence": turn.fence}
             self.run(self.world.post(into, turn.agent, self._say_words(how // 2), **fields))
 
+    def _step(self, where: str, which: int, how: int) -> None:
+        """A running turn calls a tool, or the tool it has called answers."""
+        running = [t for t in self._turns(TurnState.RUNNING) if t.agent not in self.externals]
+        if not running:
+            return
+        turn = self._choose(running, which)
+        self.run(self.world.step(self._name_of(turn.conversation), turn.agent))
+
     def _wait(self, where: str, which: int, how: int) -> None:
         self.run(self.world.wait(self._choose([0.5, 2.0, 4.0, 11.0, 31.0, 70.0], how)))
 
@@ -534,7 +553,7 @@ DECK: tuple[str, ...] = tuple(
     name
     for name, cards in {
         "nothing": 1, "post": 13, "say": 26, "pass": 16, "claim": 9, "fail": 2, "expire": 1, "tool": 6, "own_post": 3,
-        "wait": 9, "wait_long": 1, "delete": 3, "delete_any": 2, "delete_owed": 3, "edit": 1, "ask": 5,
+        "wait": 9, "wait_long": 1, "delete": 3, "delete_any": 2, "delete_owed": 3, "edit": 1, "ask": 5, "step": 4,
         "interrupt": 2, "interrupt_post": 4, "interrupt_running": 3,
         "leave": 2, "join": 3, "comes": 4, "goes": 4, "crash": 3, "release": 1, "renew": 1, "pause": 2,
         "resume": 2, "go_on": 4, "archive": 2, "configure": 2, "check": 3, "reload": 2,

@@ -206,7 +206,7 @@ def slots_bound_a_round(picture: Picture, deeds: Deeds) -> Complaints:
             taken[turn.conversation, turn.round] += 1
     for group in picture.groups():
         for message in picture.messages[group.id]:
-            by_tool = message.depth and (group.id, message.seq) not in replies
+            by_tool = message.by_agent and message.depth and (group.id, message.seq) not in replies
             if by_tool and not message.metadata.get("partial"):
                 taken[group.id, message.round] += 1
     for key, count in taken.items():
@@ -369,6 +369,17 @@ def a_question_is_answered_by_its_own_turn(picture: Picture, deeds: Deeds) -> Co
             yield f"turn {turn.id} answers {held[turn.message - 1].reply_to} instead of {question.seq}"
 
 
+def a_question_is_asked_once(picture: Picture, deeds: Deeds) -> Complaints:
+    """One turn is open for a question or has ended with it, never two; who was interrupted may have begun again."""
+    turns: Counter[tuple[ConversationId, ParticipantId, int]] = Counter()
+    for turn in picture.turns:
+        if turn.question is not None and turn.state is not TurnState.CANCELLED:
+            turns[turn.conversation, turn.agent, turn.question.seq] += 1
+    for (where, agent, seq), count in turns.items():
+        if count > 1:
+            yield f"{agent} has {count} turns for the question {where}:{seq}"
+
+
 def no_slot_idles_in_parallel(picture: Picture, deeds: Deeds) -> Complaints:
     """Where all speak together, a free slot is not kept from whom the round's message forced."""
     for group in picture.groups():
@@ -481,6 +492,7 @@ ALWAYS: tuple[Checker, ...] = (
     a_must_has_a_message_that_asks_for_it,
     a_turn_that_a_person_forced_answers_the_person,
     a_question_is_answered_by_its_own_turn,
+    a_question_is_asked_once,
     no_slot_idles_in_parallel,
     slots_go_in_order,
     why_names_what_happened,

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from moot.flow import (
     archive,
+    call_tool,
     check,
     claim,
     configure,
@@ -28,6 +29,7 @@ from moot.flow import (
     renew,
     revise,
     sweep,
+    tool_result,
 )  # fmt: skip
 from moot.flow.enrol import Enrol, Newcomer, Pause, enrolling, pausing
 from moot.flow.presence import Attach, Detach, attaching, detaching
@@ -185,6 +187,11 @@ class World:
             if agent not in away and agent not in external:
                 await self.up(agent)
 
+    async def be_interrupted(self, policies: dict[str, str]) -> None:
+        """What agents do while they are busy, by their `on_busy`."""
+        people = [Newcomer(name=name, config={"on_busy": policy}) for name, policy in policies.items()]
+        await self.do(enrolling, Enrol(newcomers=tuple(people)))
+
     async def up(self, agent: str) -> None:
         host = Attach(host=self.host_of(agent), pid=1, agents=(ParticipantId(agent),))
         await self.do(attaching, host)
@@ -295,6 +302,16 @@ class World:
         turn = await self.running(where, agent)
         alive = renew.Alive(turn=turn.id, fence=turn.fence, sign_of_life=turn.started_at)
         await self.do(renew, renew.Renew(turns=(alive,)))
+
+    async def step(self, where: str, agent: str) -> None:
+        """The agent calls a tool in its turn, or the tool it has called answers."""
+        turn = await self.running(where, agent)
+        step = turn.open_step
+        if step is None:
+            call = call_tool.CallTool(turn.id, turn.fence, f"c{len(turn.steps)}", "shell", "{}")
+            await self.do(call_tool, call)
+        else:
+            await self.do(tool_result, tool_result.ToolAnswered(turn.id, turn.fence, step.call, "done"))
 
     async def release(self, where: str, agent: str) -> None:
         turn = await self.running(where, agent)

@@ -43,7 +43,7 @@ class AgentSpec(Struct, frozen=True):
     on_busy: str = "queue"
     project: str | None = None
     brain: str = ""
-    """What made it, where that is worth a mark on its messages (`demo/1`)."""
+    """What made it, where that is worth a mark on its messages (`demo/1`). Everybody who reads them sees it."""
     prompted: bool = False
     """It thinks with a model: its window moves in blocks, so that the provider's cache can hit."""
     offered: Offered = Offered()

@@ -97,7 +97,8 @@ def restore(session: Session, path: str | None, yes: bool) -> None:
     """Put a backup in the place of the database; without PATH, the newest that is sound.
 
     Nobody may be using the home. What is there now is kept as a backup of its own. Of moot.toml and the identity
-    files, those come back that are missing.
+    files, those come back that are missing; the moot.toml of a backup that is not in this home's own folder as
+    moot.toml.restored, for you to read and rename.
     """
     set_up_logs(session)
     if not yes and (session.json or not sys.stdin.isatty()):
@@ -128,6 +129,9 @@ def restore(session: Session, path: str | None, yes: bool) -> None:
         session.screen.say(f"  what was there before: {shown(done.safety)}")
     if done.files:
         session.screen.say(f"  came back too: {', '.join(done.files)}")
+    if backups.FROM_ELSEWHERE in done.files:
+        session.screen.say("  settings say what agents run, and these are from elsewhere: read them, then")
+        session.screen.say(f"  mv {shown(home.path / backups.FROM_ELSEWHERE)} {shown(home.toml)}")
 
 
 def size(count: int) -> str:

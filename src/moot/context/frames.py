@@ -19,6 +19,7 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from moot.model.ids import ConversationId
+from moot.model.message import Summary
 from moot.rules.text import CONTROLS, LINE_ENDS, REORDERING, UNSEEN
 
 BOUNDARY_BYTES = 5
@@ -56,6 +57,10 @@ class Frames:
         speaker = f'{message.kind} "{quoted(message.name)}"' if message.name else message.kind
         whence = IMPORTED if message.imported else ""
         return self.block(f"[From {speaker}]: #{message.seq}{whence}", message.seq, message.text)
+
+    def summary(self, summary: Summary, *, imported: bool) -> str:
+        whence = IMPORTED if imported else ""
+        return self.block(f"[Summary of #1 to #{summary.upto}]:{whence}", -summary.epoch, summary.text)
 
     def block(self, header: str, number: int, text: str) -> str:
         """Words that are not the hub's, under a header that is."""

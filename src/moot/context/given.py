@@ -24,7 +24,7 @@ from moot.context.templates import Templates
 from moot.context.view import Reads, View, Views
 from moot.context.window import Size, tokens
 from moot.model.ids import ConversationId, ParticipantId
-from moot.model.message import Message
+from moot.model.message import Message, Summary
 from moot.model.participant import Kind, Participant
 from moot.model.prompt import Line, Offered, Prompt, ToolCall
 from moot.model.turn import MOVES_CURSOR, Given, Turn, TurnState
@@ -163,13 +163,20 @@ class Context:
         for turn in earlier:
             if turn.given is not None:
                 closings.setdefault(turn.hi, []).append(turn)
-        lines = list(_beginning(view, frames, name))
+        summary = await self.summary(view.summary) if view.summary is not None else ""
+        lines = list(_beginning(view, summary, frames, name))
         for message in view.messages:
             lines += _as_read_by(view.agent.id, message, frames, name)
             for turn in closings.get(message.seq, ()):
                 lines += _earlier(turn)
         lines.append(Line("user", closing(view.turn, view.start)))
         return tuple(lines)
+
+    async def summary(self, summary: Summary) -> str:
+        """In its frame. Where a conversation began in a file its summaries count as imported, whoever made them."""
+        first = await self._reads.message(summary.conversation, 1)
+        imported = first is not None and "imported" in first.metadata
+        return self.frames(summary.conversation).summary(summary, imported=imported)
 
     async def _steps(self, turn: Turn) -> list[Line]:
         """The tools of this turn so far: what each answer asked for, then what came back."""
@@ -250,13 +257,12 @@ def _earlier(turn: Turn) -> Iterator[Line]:
             yield Line("assistant", PASS)
 
 
-def _beginning(view: View, frames: Frames, name: Names) -> Iterator[Line]:
+def _beginning(view: View, summary: str, frames: Frames, name: Names) -> Iterator[Line]:
     """What stands for everything before the window."""
     reached = 0
     if view.summary is not None:
         reached = view.summary.upto
-        told = frames.block(f"[Summary of #1 to #{reached}]:", -view.summary.epoch, view.summary.text)
-        yield Line("user", f"{HUB} A summary stands for what was said before.\n{told}")
+        yield Line("user", f"{HUB} A summary stands for what was said before.\n{summary}")
     if view.pinned is not None:
         yield Line("user", f"{HUB} This conversation began with a task:\n{_frame(view.pinned, frames, name)}")
     if view.start > reached:

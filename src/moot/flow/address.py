@@ -51,7 +51,8 @@ def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]
     else:
         _third_parties(room, words, told)
         for member in room.agents():
-            agents.setdefault(member.participant, Rule.ASK if words.asks else Rule.DIRECT)
+            forced = Rule.FORCE if member.participant in agents else Rule.DIRECT
+            agents[member.participant] = Rule.ASK if words.asks else forced
     agents.pop(author.id, None)
     return told
 

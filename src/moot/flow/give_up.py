@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from moot.flow import look
 from moot.model.change import Decision
-from moot.model.ids import ConversationId
+from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Turn
 from moot.ports import Scope
@@ -19,10 +19,13 @@ class GiveUp(Struct, frozen=True, gc=False):
     conversation: ConversationId
     seq: int
     """The question."""
+    turn: TurnId | None = None
+    """The turn that it called when it was posted."""
 
 
 def scope(command: GiveUp) -> Scope:
-    return Scope(conversations=(command.conversation,))
+    turns = () if command.turn is None else (command.turn,)
+    return Scope(conversations=(command.conversation,), turns=turns)
 
 
 def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
@@ -30,7 +33,8 @@ def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
         return Decision([], None)
     draft = Draft(seen, at)
     room = draft.room(look.conversation(seen, command.conversation))
-    for turn in (*room.turns.values(), *room.asks.values()):
+    waiting = room.asks.get(command.turn) if command.turn is not None else None
+    for turn in (*room.turns.values(), *(() if waiting is None else (waiting,))):
         if turn.question is not None and turn.question.seq == command.seq:
             _unawaited(room, turn, command.seq)
     return Decision(draft.changes(), None)

@@ -29,11 +29,6 @@ def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
     who = look.addressee(seen, command.name)
     if who.id in room.members:
         return Decision([], room.members[who.id])
-    if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):
-        raise NotPermitted(
-            f"{room.conversation.name} is between two; nobody else can join it",
-            fix=(f"moot conv new NAME --with {who.name},…",),
-        )
     member = bring_in(room, who)
     post.move_on(room)
     return Decision(draft.changes(), member)
@@ -41,6 +36,11 @@ def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
 
 def bring_in(room: Room, who: Participant) -> Member:
     """It reads from here on, and the conversation is told."""
+    if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):
+        raise NotPermitted(
+            f"{room.conversation.name} is between two; nobody else can join it",
+            fix=(f"moot conv new NAME --with {who.name},…",),
+        )
     member = membership.add(room, who, cursor=room.conversation.head)
     post.notice(room, f"[{who.name} joined]", {"notice": "joined", "participant": who.id})
     room.draft.emit("conversation.joined", room, by=who.id)

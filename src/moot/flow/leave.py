@@ -9,7 +9,7 @@ from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.turn import Rule
 from moot.ports import Scope
-from moot.rules import direct, floor
+from moot.rules import direct, floor, seats
 from moot.rules.draft import Draft, Seen
 
 
@@ -34,6 +34,7 @@ def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     else:
         direct.drop_agent(room, who.id, Rule.AWAY, running=True)
     room.drop_member(who.id)
+    seats.wait_longer(room)
     post.notice(room, f"[{who.name} left]", {"notice": "left", "participant": who.id})
     draft.emit("conversation.left", room, by=who.id)
     post.move_on(room)

@@ -10,7 +10,7 @@ from moot.model.message import Message, Revision
 from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.ports import Scope
-from moot.rules import audit, floor, seats
+from moot.rules import audit, direct, floor
 from moot.rules.draft import Draft, Room, Seen
 
 
@@ -116,5 +116,5 @@ def _withdraw(room: Room, seq: int) -> None:
     if room.conversation.takes_rounds:
         floor.withdraw(room, seq, before)
     else:
-        seats.withdraw(room, seq)
+        direct.withdraw(room, seq)
     post.move_on(room)

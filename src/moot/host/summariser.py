@@ -107,7 +107,7 @@ class Summariser:
             epoch=conversation.epoch,
             upto=upto,
             text=answer.text,
-            by=self._model.name,
+            by=_maker(self._model.name),
             usage=to_builtins(answer.usage),
         )
         with suppress(Conflict):
@@ -120,10 +120,15 @@ class Summariser:
         parts = [frames.show(framed(message, self._names)) for message in messages if visible(message)]
         before = await self._recall.summary(conversation.id, upto=conversation.summarised)
         if before is not None:
-            parts.insert(0, frames.block(f"[Summary of #1 to #{before.upto}]:", -before.epoch, before.text))
+            parts.insert(0, await self._context.summary(before))
         named = {"name": line(conversation.name)}
         asked = self._templates.render("summary.md.j2", conversation=named, words=self._plan.words)
         return Prompt(system=asked, lines=(Line("user", "\n".join(parts)),))
+
+
+def _maker(name: str) -> str:
+    """As what a model is named to everybody: `demo` as that, others as a model. Which, and where, its owner knows."""
+    return "model" if ":" in name else name
 
 
 async def _unheard(chunk: str) -> None:

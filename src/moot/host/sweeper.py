@@ -19,7 +19,7 @@ from moot.flow import sweep
 from moot.model.event import Event
 from moot.model.ids import ConversationId
 from moot.model.turn import OPEN
-from moot.ports import Clock, Store, Turns
+from moot.ports import EVERY_TURN, Clock, Store, Turns
 
 log = structlog.get_logger("moot.sweeper")
 
@@ -103,7 +103,8 @@ class Sweeper:
     async def _run_due(self) -> None:
         before, self._newest = self._newest, self._clock.now()
         if self._newest < before - SET_BACK_SECONDS:
-            for where in sorted({turn.conversation for turn in await self._turns.turns(states=tuple(OPEN))}):
+            every = await self._turns.turns(states=tuple(OPEN), limit=EVERY_TURN)
+            for where in sorted({turn.conversation for turn in every}):
                 await self.look_at(where)
         for _ in range(100):
             begun = self._clock.now()

@@ -34,7 +34,7 @@ from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant, Reach
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.ports import Page
+from moot.ports import EVERY_TURN, Page
 from moot.rules.activity import activity
 
 Tokens: TypeAlias = list[shapes.Token]
@@ -242,7 +242,7 @@ class Agents:
         return await self.get(name)
 
     async def _open_places(self, who: Participant) -> Places:
-        open_turns = await self._core.parts.store.turns(agent=who.id, states=tuple(OPEN))
+        open_turns = await self._core.parts.store.turns(agent=who.id, states=tuple(OPEN), limit=EVERY_TURN)
         return tuple(sorted({turn.conversation for turn in open_turns}))
 
     async def _shape(self, who: Participant) -> shapes.Agent:

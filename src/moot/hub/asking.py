@@ -5,7 +5,7 @@ carries a `correlation_id` in its metadata and the answer carries it back, for w
 """
 
 import asyncio
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from moot.errors import MootError, Passed, TimedOut, TurnFailed
@@ -18,7 +18,7 @@ from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Participant
 from moot.model.turn import OPEN, Rule, Turn, TurnState
-from moot.ports import Clock
+from moot.ports import EVERY_TURN, Clock
 from moot.rules.reasons import REASONS
 
 
@@ -29,22 +29,27 @@ def correlated(id: str | None) -> dict[str, str]:
 
 async def answer_to(core: Core, question: Post, who: Participant, seconds: float) -> Message:
     """Post a question and wait for its answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
-    with core.questions.asking():
-        posted: Posted = await core.do(post, question)
-        asked = posted.message
+    with ExitStack() as listening:
+        with core.questions.posting():
+            posted: Posted = await core.do(post, question)
+            asked = posted.message
+            ended = listening.enter_context(core.questions.ended((asked.conversation, asked.seq)))
         _gets_a_turn(posted, who)
-        turn = await _over_before(core, asked, who.id) if posted.scene is None else None
-        while turn is None or _goes_on(turn):
-            with core.questions.ended((asked.conversation, asked.seq)) as ended:
-                if turn is not None and not await _still_open(core, asked, who.id):
-                    break
-                turn = await _wait(core, ended, asked, question.awaited)
-            if turn is None:
-                raise TimedOut(
-                    f"{who.name} did not answer within {seconds:g} s",
-                    detail=f"the message is kept as {asked.id}; an answer will stand in the conversation",
-                    message=asked.id,
-                )
+        turn = await _over(core, asked, who.id) if posted.scene is None else None
+        turn = turn or await _wait(core, ended, posted, who.id, question.awaited)
+    while turn is not None and _goes_on(turn):
+        with core.questions.ended((asked.conversation, asked.seq)) as again:
+            if not await _still_open(core, asked, who.id):
+                turn = await _over(core, asked, who.id) or turn
+                break
+            turn = await _wait(core, again, posted, who.id, question.awaited)
+    turn = turn or await _over(core, asked, who.id)
+    if turn is None:
+        raise TimedOut(
+            f"{who.name} did not answer within {seconds:g} s",
+            detail=f"the message is kept as {asked.id}; an answer will stand in the conversation",
+            message=asked.id,
+        )
     return await _answer(core, turn, who.name)
 
 
@@ -53,13 +58,18 @@ def _goes_on(turn: Turn) -> bool:
     return turn.state is TurnState.CANCELLED and turn.interrupted
 
 
-async def _wait(core: Core, ended: "asyncio.Future[Turn]", asked: Message, until: float) -> Turn | None:
+async def _wait(
+    core: Core, ended: "asyncio.Future[Turn]", posted: Posted, agent: ParticipantId, until: float
+) -> Turn | None:
     """The turn, or nothing when the time is over. Who is stopped while it waits has given up."""
     try:
         return await within(core.parts.clock, ended, until)
     except asyncio.CancelledError:
+        asked = posted.message
+        called = posted.scene.turns.get(agent) if posted.scene is not None else None
+        command = give_up.GiveUp(asked.conversation, asked.seq, called.id if called is not None else None)
         with suppress(MootError):
-            await core.do(give_up, give_up.GiveUp(asked.conversation, asked.seq))
+            await core.do(give_up, command)
         raise
 
 
@@ -103,15 +113,18 @@ def _trouble(turn: Turn) -> str:
     return turn.error or (f"it {REASONS[rule]}" if rule is not None else turn.state.value)
 
 
-async def _over_before(core: Core, asked: Message, agent: ParticipantId) -> Turn | None:
-    """A question that comes again, after its answer was lost on the way: the turn may be over by now."""
-    found: list[Turn] = await core.parts.store.turns(conversation=asked.conversation, agent=agent)
+async def _over(core: Core, asked: Message, agent: ParticipantId) -> Turn | None:
+    """The turn of a question that is over: it came again after its answer was lost on the way, or nobody told."""
+    found: list[Turn] = await core.parts.store.turns(
+        conversation=asked.conversation, agent=agent, limit=EVERY_TURN
+    )
     over = [turn for turn in found if turn.state not in OPEN and turn.called_by(asked.seq)]
-    return over[-1] if over else None
+    ended = [turn for turn in over if not _goes_on(turn)] or over
+    return ended[-1] if ended else None
 
 
 async def _still_open(core: Core, asked: Message, agent: ParticipantId) -> bool:
     found: list[Turn] = await core.parts.store.turns(
-        conversation=asked.conversation, agent=agent, states=tuple(OPEN)
+        conversation=asked.conversation, agent=agent, states=tuple(OPEN), limit=EVERY_TURN
     )
     return any(turn.called_by(asked.seq) for turn in found)

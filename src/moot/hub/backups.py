@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,9 @@ _NAME = re.compile(r"moot-(?:(auto|before-restore|schema\d+)-)?(\d{8}T\d{12}Z)\.
 _STAMP = "%Y%m%dT%H%M%S%fZ"
 KINDS = {"": "manual", "auto": "automatic", "before-restore": "before a restore"}
 PRIVATE_FOLDER = 0o700
+SETTINGS = "moot.toml"
+FROM_ELSEWHERE = "moot.toml.restored"
+"""Settings say what is run. Those of a backup that lies elsewhere take effect when the owner has renamed them."""
 MOST_BYTES = 1 << 20
 """Of an identity file; a prompt takes much less."""
 
@@ -78,7 +81,7 @@ def create(home: Home, *, kind: str = "", at: float | None = None) -> Made:
     home.make()
     target = home.backups / _name(kind, time.time() if at is None else at)
     found = copies.copy(home.db, target)
-    _copy_files(home.path, _beside(target), list(_files(home.path)))
+    _copy_files(home.path, _beside(target), _files(home.path))
     return Made(target, target.stat().st_size, found.messages)
 
 
@@ -181,7 +184,8 @@ def restore(home: Home, source: Path) -> Restored:
             fix=("moot doctor",),
         )
     missing = [name for name in _files(_beside(source)) if not os.path.lexists(home.path / name)]
-    back = _copy_files(_beside(source), home.path, missing)
+    is_own = source.resolve().parent == home.backups.resolve()
+    back = _copy_files(_beside(source), home.path, missing, settings=SETTINGS if is_own else FROM_ELSEWHERE)
     return Restored(source, now.messages, safety, tuple(str(name) for name in back), found.revoked)
 
 
@@ -221,7 +225,7 @@ def _keep_what_is_there(home: Home) -> Path | None:
         if not home.db.exists():
             raise StoreDamaged(f"{home.db} is gone, but its log is still here")
         copies.copy(home.db, target)
-        _copy_files(home.path, _beside(target), list(_files(home.path)))
+        _copy_files(home.path, _beside(target), _files(home.path))
         copies.fold_log(home.db)
     except StoreDamaged:
         target = target.with_suffix(".damaged")
@@ -239,26 +243,29 @@ def _beside(backup: Path) -> Path:
 def _files(folder: Path) -> Iterator[Path]:
     """Settings and identity files, as paths below the folder. Never anything else: what is not named here may
     be secret."""
-    if (folder / "moot.toml").is_file():
-        yield Path("moot.toml")
+    if (folder / SETTINGS).is_file():
+        yield Path(SETTINGS)
     for path in sorted((folder / "agents").glob("*/*.md")):
         name = path.relative_to(folder)
         if path.name in FILES and not files.why_not_read(folder, name.parts):
             yield name
 
 
-def _copy_files(source: Path, target: Path, names: list[Path]) -> tuple[Path, ...]:
-    """Those that were copied: new files, and never through a link. moot.toml alone may be one, it is the owner's."""
+def _copy_files(
+    source: Path, target: Path, names: Iterable[Path], *, settings: str = SETTINGS
+) -> tuple[Path, ...]:
+    """Those that were copied, by their new names: new files, and never through a link. moot.toml alone may be one, it
+    is the owner's; in the target it is called `settings`."""
     target.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     copied: list[Path] = []
     for name in names:
         try:
-            own = len(name.parts) == 1
-            content = (
-                (source / name).read_bytes() if own else files.read_below(source, name.parts, MOST_BYTES)
-            )
-            files.create_below(target, name.parts, content)
+            if name == Path(SETTINGS):
+                new, content = Path(settings), (source / name).read_bytes()
+            else:
+                new, content = name, files.read_below(source, name.parts, MOST_BYTES)
+            files.create_below(target, new.parts, content)
         except (files.Unfit, FileNotFoundError, FileExistsError):
             continue  # a link in its place, or its workspace's; or it went or came this moment
-        copied.append(name)
+        copied.append(new)
     return tuple(copied)

@@ -13,18 +13,20 @@ from moot.model.turn import OPEN, Turn, TurnState
 
 Question = tuple[ConversationId, int]
 Ended = asyncio.Future[Turn]
+MOST_EARLY = 1000
 
 
 class Questions:
     def __init__(self) -> None:
         self._waiting: dict[Question, list[Ended]] = {}
-        self._asking = 0
+        self._posting = 0
         self._early: dict[Question, Turn] = {}
-        """Answered before whoever asked knew the number of its question."""
+        """Answered before whoever asked knew the number of its question. Bounded: who finds nothing here, and is told
+        nothing, looks into the store when its time is over."""
 
     def on_events(self, events: list[Event]) -> None:
         """Settle what was waited for."""
-        if not self._asking:
+        if not self._posting and not self._waiting:
             return
         for event in events:
             if event.turn is not None and event.turn.state not in OPEN:
@@ -37,21 +39,22 @@ class Questions:
         question = turn.conversation, asked.seq
         waiting = self._waiting.get(question)
         if waiting is None:
-            self._early[question] = turn
+            if self._posting and len(self._early) < MOST_EARLY:
+                self._early[question] = turn
             return
         for future in waiting:
             if not future.done():
                 future.set_result(turn)
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
-        """From before a question is posted until its answer was taken, nothing is missed."""
-        self._asking += 1
+    def posting(self) -> Iterator[None]:
+        """While a question is posted, and its number is not known yet, nothing is missed."""
+        self._posting += 1
         try:
             yield
         finally:
-            self._asking -= 1
-            if not self._asking:
+            self._posting -= 1
+            if not self._posting:
                 self._early.clear()
 
     @contextmanager

@@ -7,7 +7,8 @@ from moot.hub.core import Core
 from moot.model.ids import ConversationId
 from moot.model.turn import Turn, TurnState
 
-UNSETTLED = (TurnState.WAITING, TurnState.READY, TurnState.RUNNING, TurnState.HELD)
+MOVING = (TurnState.READY, TurnState.RUNNING, TurnState.HELD)
+UNSETTLED = (TurnState.WAITING, *MOVING)
 
 
 async def unsettled(core: Core, conversation: str | None) -> list[shapes.Turn]:
@@ -26,8 +27,12 @@ async def _open(core: Core, where: ConversationId | None) -> list[Turn]:
 
 
 async def _is_settled(core: Core, where: ConversationId | None) -> bool:
-    newest: list[Turn] = await core.parts.store.turns(conversation=where, states=UNSETTLED, limit=1)
-    return not newest or (newest[0].is_queued_ask and not await _open(core, where))
+    """Questions that wait have one before them, and that one is not settled unless it is owed."""
+    store = core.parts.store
+    if await store.turns(conversation=where, states=MOVING, limit=1):
+        return False
+    waiting: list[Turn] = await store.turns(conversation=where, states=(TurnState.WAITING,))
+    return all(turn.is_queued_ask for turn in waiting)
 
 
 async def settled(core: Core, conversation: str | None, seconds: float) -> None:

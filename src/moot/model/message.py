@@ -101,7 +101,7 @@ class Summary(Struct, frozen=True, gc=False):
     upto: int
     text: str
     by: str
-    """The brain that made it."""
+    """What made it: `demo` or `model`, or what an imported file says."""
     at: float
     version: int = 1
     usage: dict[str, Any] | None = None
@@ -112,5 +112,5 @@ class Summary(Struct, frozen=True, gc=False):
 
     @property
     def context(self) -> str:
-        """The docmem context, as of a message; a brain that sums up is named as it is in the settings."""
+        """The docmem context, as of a message; a brain that sums up is named by its kind alone."""
         return f"summary:agent:{self.by}"

@@ -19,11 +19,12 @@ def deliver(room: Room, calls: list[Call], sender: str) -> None:
         turn = room.turns.get(call.agent)
         if turn is None:
             _next(room, call.agent, (call,), sender)
+        elif turn.called_by(call.seq):
+            continue
         elif call.reason is Rule.ASK and (turn.state is TurnState.RUNNING or turn.question is not None):
             room.put_turn(seats.make(room, (call,)))
         elif turn.state is TurnState.RUNNING:
-            if not turn.called_by(call.seq):
-                room.join_turn(structs.replace(turn, calls=remembered((*turn.calls, call))))
+            room.join_turn(structs.replace(turn, calls=remembered((*turn.calls, call))))
         else:
             turn = room.join_turn(turn.joined(call))
             if turn.state is TurnState.HELD and call.due <= room.now:
@@ -31,6 +32,14 @@ def deliver(room: Room, calls: list[Call], sender: str) -> None:
 
 
 def _admit(room: Room, turn: Turn, sender: str) -> Turn:
+    """Ready the turn as far as the rules let it. A question that they refuse ends here, and what else called its turn
+    is asked without it."""
+    asked = turn.question
+    stop = seats.unpaid(room, turn, turn.calls[-1].root).get(asked) if asked is not None else None
+    if asked is not None and stop is not None and len(turn.calls) > 1:
+        seats.cancel(room, turn, stop)
+        block(room, asked, stop, sender)
+        turn = seats.make(room, tuple(call for call in turn.calls if call is not asked))
     calls = turn.calls
     turn = seats.admit(
         room,
@@ -118,6 +127,18 @@ def resume(room: Room, stopped: Turn) -> None:
     unread = tuple(call for call in stopped.calls if call.seq > room.members[stopped.agent].cursor)
     if unread and unread[-1].seq > stopped.hi and stopped.agent not in room.turns:
         _next(room, stopped.agent, unread)
+
+
+def withdraw(room: Room, seq: int) -> None:
+    """A message was deleted. A question ends with it, and who asked is told; what else called its turn is asked."""
+    for turn in [*room.turns.values(), *room.asks.values()]:
+        asked = turn.question
+        if asked is not None and asked.seq == seq:
+            seats.cancel(room, turn, Rule.DELETED)
+            cursor = room.members[turn.agent].cursor
+            left = tuple(call for call in turn.calls if call is not asked and call.seq > cursor)
+            _next(room, turn.agent, left)
+    seats.withdraw(room, seq)
 
 
 def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -> None:

@@ -185,7 +185,8 @@ def _has_turn_for(room: Room, agent: ParticipantId, seq: int) -> bool:
 
 
 def _noted(round_: Round, agent: ParticipantId, seq: int) -> bool:
-    return any(note.agent == agent and note.seq == seq for note in round_.notes)
+    """Whether the agent was passed over for the message. That slots were short is no such thing: they come back."""
+    return any(n.agent == agent and n.seq == seq and n.rule is not Rule.CAP for n in round_.notes)
 
 
 def _passed_over(room: Room, member: Member, poll: Poll) -> Rule | None:

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 BLACK: Final = "[redacted]"
 
-_ADDRESS: Final = re.compile(r"(?<=://)(?:\S*@)?([^\s?#]*)\S*")
+_HOST: Final = r"(?:localhost|\[[^\]\s]*\]|[^\s/?#@:]+\.[^\s/?#@:]+|[^\s/?#@:]+(?=:\d))(?::\d+)?/"
+"""What is surely one: an "@" behind it is part of the path. Any other is taken for the end of a password."""
+_ADDRESS: Final = re.compile(rf"(?<=://)(?:(?!{_HOST})\S*@)?([^\s?#]*)\S*")
 
 _SHAPES: Final = re.compile(
     r"""

@@ -169,7 +169,7 @@ def owe(room: Room, turn: Turn) -> Turn:
 
 def cancel(room: Room, turn: Turn, rule: Rule) -> Turn:
     """End the turn unspoken. Its interval and slot come back; a chain pays only for turns that ran."""
-    told = turn.state is not TurnState.WAITING or turn.reason is Rule.ASK
+    told = turn.state is not TurnState.WAITING or turn.question is not None
     if not turn.started_at:
         for root_id in turn.charged:
             root = room.draft.root(root_id)
@@ -233,8 +233,28 @@ def next_look(lease: float, deadline: float, limit: float, *, late: bool) -> flo
 def patience(room: Room, turn: Turn) -> float:
     """How long the floor waits for a sign of this turn."""
     settings = room.settings
-    poll = turn.duty is Duty.MAY and turn.reason in (Rule.POLL, Rule.REACT)
-    return settings.voluntary_timeout if poll and is_large(room) else settings.agent_reply_timeout
+    return settings.voluntary_timeout if _is_poll(turn) and is_large(room) else settings.agent_reply_timeout
+
+
+def _is_poll(turn: Turn) -> bool:
+    return turn.duty is Duty.MAY and turn.reason in (Rule.POLL, Rule.REACT)
+
+
+def wait_longer(room: Room) -> None:
+    """Somebody left. Where that made a large group a small one, its polls are waited for as in a small one."""
+    if not room.takes_rounds or len(room.agents()) != LARGE - 1:
+        return
+    longer = room.settings.agent_reply_timeout - room.settings.voluntary_timeout
+    latest = room.now + room.settings.agent_reply_timeout
+    for turn in list(room.turns.values()):
+        if not _is_poll(turn) or turn.late:
+            continue
+        if turn.state is TurnState.READY:
+            room.put_turn(structs.replace(turn, due=min(turn.due + longer, latest)))
+        elif turn.state is TurnState.RUNNING and turn.deadline:
+            deadline = min(turn.deadline + longer, latest)
+            due = next_look(turn.lease, deadline, turn.limit, late=False)
+            room.put_turn(structs.replace(turn, deadline=deadline, due=due))
 
 
 def recall(room: Room, turn: Turn, called: Turn) -> None:

@@ -225,8 +225,8 @@ def _secret_in_brain(path: Path, brain: str) -> Problem:
     """It would be stored, shown and backed up with the rest of what a brain is called."""
     bare = bare_brain(brain)
     host = bare.partition("://")[2].partition("/")[0]
-    words = "holds a user, a password or a key in its address; expected the bare address"
-    detail = f"write {shown(bare)[1:-1]}, and give the key by: moot keys set {shown(host)[1:-1]}"
+    words = "holds a user, a password or a query in its address; expected the bare address"
+    detail = f"write {shown(bare)[1:-1]}, and give a key by: moot keys set {shown(host)[1:-1]}"
     return Problem(path, f"{label(path)} {words}", detail, secret=True)
 
 

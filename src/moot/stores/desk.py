@@ -23,8 +23,6 @@ NO_TURNS: dict[ParticipantId, Turn] = {}
 NO_ASKS: dict[TurnId, Turn] = {}
 NO_ROUNDS: dict[int, Round] = {}
 NO_MESSAGES: Set[int] = frozenset()
-MOST_BY_PEOPLE = 16
-"""So many of the newest standing messages by people are loaded: one batch deletes no more of them in a row."""
 
 
 class Dirty:
@@ -112,7 +110,7 @@ class Desk:
         self.quotas: dict[ParticipantId, Quota] = {}
         self.messages: dict[tuple[ConversationId, int], Message] = {}
         self.by_people: dict[ConversationId, set[int]] = {}
-        """Where somebody asked for it: which of the newest messages are by people and were not deleted."""
+        """Where somebody deletes: which of the newest messages are by people and stand, one more than are deleted."""
         self.keys: dict[tuple[ParticipantId, str], Message] = {}
         self.hosts_by_id: dict[HostId, Host] = {}
         self.tokens: dict[TokenId, Token] = {}

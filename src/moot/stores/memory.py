@@ -23,7 +23,7 @@ from moot.model.round import Round, RoundState
 from moot.model.token import Token, TokenId
 from moot.model.turn import MOVES_CURSOR, OPEN, Turn, TurnState
 from moot.ports import Page, Scope, Verb
-from moot.stores.desk import MOST_BY_PEOPLE, Desk, Dirty, chains_of
+from moot.stores.desk import Desk, Dirty, chains_of
 from moot.stores.matching import matches
 from moot.stores.runner import Job, Source, run_jobs
 
@@ -185,7 +185,7 @@ class MemoryEngine:
     def _by_people(self, where: ConversationId, below: int) -> set[int]:
         said = self.shelf.messages.get(where, [])[: max(below - 1, 0)]
         standing = [m.seq for m in said if m.kind is Kind.HUMAN and not m.is_deleted]
-        return set(standing[-MOST_BY_PEOPLE:])
+        return set(standing)
 
     # --- writing ---------------------------------------------------------------------------------------
 

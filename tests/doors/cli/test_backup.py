@@ -194,6 +194,22 @@ def test_missing_files_come_back_and_others_stay_as_they_are(shell: Shell, talke
     assert toml.read_text(encoding="utf-8").endswith("# mine\n")
 
 
+def test_settings_from_elsewhere_are_left_for_the_owner_to_read(
+    shell: Shell, talked: Moot, tmp_path: Path
+) -> None:
+    made = Path(talked("backup", "create", "--json").json["path"])
+    elsewhere = tmp_path / "elsewhere"
+    made.parent.rename(elsewhere)
+    settings = (shell.home / "moot.toml").read_text()
+    (shell.home / "moot.toml").unlink()
+    restored = talked("backup", "restore", str(elsewhere / made.name), "--yes")
+    assert restored.code == 0
+    assert "came back too: moot.toml.restored" in restored.out
+    assert "these are from elsewhere: read them" in restored.out
+    assert (shell.home / "moot.toml.restored").read_text() == settings
+    assert not (shell.home / "moot.toml").exists()
+
+
 def test_nobody_may_be_using_the_home(shell: Shell, talked: Moot) -> None:
     path = made(talked)
     hub = shell.start("up", "--json")

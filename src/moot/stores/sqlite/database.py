@@ -13,7 +13,7 @@ import apsw
 from moot.errors import StoreUnwritable
 from moot.files import create_below
 from moot.stores.sqlite import migrate
-from moot.stores.sqlite.guard import close_to_others, distrust
+from moot.stores.sqlite.guard import PARTS, close_to_others, distrust
 from moot.stores.sqlite.lock import OpenMark, WriterLock
 from moot.stores.sqlite.outline import differences
 from moot.stores.sqlite.statements import SCHEMA, SHAPES
@@ -63,18 +63,27 @@ def opened(
             connection = writer(path)
             if connection.execute(SCHEMA.counters).get != COUNTERS:
                 raise damaged(path, "a counter is missing: ids would be given again")
-            mark.share()  # only now: from the first reading on the log is there
+            mark.share(_numbers(path))  # only now: from the first reading on the log is there
             return connection
     finally:
         lock.give()
 
 
 def _refuse_to_begin_anew(path: Path, mark: OpenMark) -> None:
-    """Who has a database open has its log too. Where one of them is gone it was deleted, with what it held."""
-    log = path.with_name(path.name + "-wal")
-    gone = [part.name for part in (path, log) if not part.exists()]
-    if gone and mark.others():
+    """Who has a database open has its log and the log's index too. Where one of them is gone or another, it was
+    deleted, with what it held."""
+    if not mark.others():
+        return
+    now = _numbers(path)
+    gone = [name for name, number in mark.noted().items() if now.get(name) != number]
+    if gone:
         raise damaged(path, f"{' and '.join(gone)} is gone, and another process still has it open")
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """The files of a database that are there, each by its number in the file system."""
+    parts = [path.with_name(path.name + ending) for ending in PARTS]
+    return {part.name: part.stat().st_ino for part in parts if part.exists()}
 
 
 def create(path: Path, steps: tuple[migrate.Migration, ...]) -> None:

@@ -16,7 +16,7 @@ from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.token import TokenId
 from moot.model.turn import OPEN, TurnState
 from moot.ports import Scope
-from moot.stores.desk import MOST_BY_PEOPLE, Desk
+from moot.stores.desk import Desk
 from moot.stores.sqlite import rows
 from moot.stores.sqlite.kept import KeptDesk
 from moot.stores.sqlite.statements import LOAD, READ
@@ -63,7 +63,7 @@ class Wanted:
         self.hosts = self.everyone = False
         self.messages: defaultdict[ConversationId, list[int]] = defaultdict(list)
         self.keys: defaultdict[ParticipantId, list[str]] = defaultdict(list)
-        self.people_before: dict[ConversationId, int] = {}
+        self.people_before: defaultdict[ConversationId, list[int]] = defaultdict(list)
         for scope in scopes:
             self.refs.update(scope.refs)
             self.names.update(scope.names)
@@ -73,7 +73,7 @@ class Wanted:
                 author, key = scope.key
                 self.keys[author].append(key)
             for where, seq in scope.people_before:
-                self.people_before[where] = max(seq, self.people_before.get(where, 0))
+                self.people_before[where].append(seq)
         self._take_in_more(scopes)
 
     def _take_in_more(self, scopes: Sequence[Scope]) -> None:
@@ -278,8 +278,9 @@ class Loading:
         if wanted.messages:
             for message in rows.MESSAGES.many(self._get(LOAD.messages_by_address, wanted.messages)):
                 desk.messages[message.conversation, message.seq] = message
-        for where, seq in wanted.people_before.items():
-            found = self._connection.execute(LOAD.by_people_before, (where, seq, MOST_BY_PEOPLE))
+        for where, deleted in wanted.people_before.items():
+            newest = where, max(deleted), len(deleted) + 1
+            found = self._connection.execute(LOAD.by_people_before, newest)
             desk.by_people[where] = {row[0] for row in found}
         if wanted.keys:
             for message in rows.MESSAGES.many(self._get(LOAD.messages_by_key, wanted.keys)):

@@ -9,6 +9,8 @@ import threading
 import time
 from pathlib import Path
 
+from msgspec import json
+
 from moot import files
 from moot.errors import StoreUnwritable
 
@@ -16,6 +18,8 @@ PATIENCE_SECONDS = 10.0
 """A batch takes milliseconds; who holds the lock for so long has stopped."""
 QUEUE_SECONDS = 300.0
 """So long one waits at most while others get on: hundreds of processes on a small machine take their time."""
+MOST_NOTED = 4096
+"""Bytes; three names and numbers take a hundred."""
 
 
 class WriterLock:
@@ -64,7 +68,8 @@ class WriterLock:
 
 
 class OpenMark:
-    """Held, together with others, for as long as a process has the database open to write."""
+    """Held, together with others, for as long as a process has the database open to write. In it stands which files
+    those are. Setting and asking are done by one process at a time, who has the writers' lock."""
 
     def __init__(self, path: Path) -> None:
         self._file = files.open_private(path, os.O_RDWR | os.O_CREAT)
@@ -78,8 +83,15 @@ class OpenMark:
         fcntl.flock(self._file, fcntl.LOCK_UN)
         return False
 
-    def share(self) -> None:
+    def share(self, numbers: dict[str, int]) -> None:
+        if not self.others():  # else they have noted the same
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, json.encode(numbers), 0)
         fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    def noted(self) -> dict[str, int]:
+        """The files that whoever has it open had opened, by their numbers."""
+        return json.decode(os.pread(self._file, MOST_NOTED, 0), type=dict[str, int])
 
     def close(self) -> None:
         """Before the database itself is closed: whoever closes it last takes its log away."""

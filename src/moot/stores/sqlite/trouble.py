@@ -16,7 +16,7 @@ from moot.stores.runner import BadRow
 ABOUT_THE_ROW = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError, apsw.RangeError)
 ABOUT_THE_FILE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, DecodeError, UnicodeDecodeError)
 """SQLite checks neither that a text is UTF-8 nor that what is written as JSON is JSON: whoever reads it does."""
-ABOUT_CONTENT = ("JSON", "malformed", "integer overflow", "fts5", "SQL logic error")
+ABOUT_CONTENT = ("JSON", "malformed", "integer overflow", "fts5", "vtable constructor", "SQL logic error")
 """Said of a statement that is right, over a file that is not what it was."""
 OUR_OWN_FAULT = (apsw.SQLError, apsw.BindingsError, apsw.MisuseError)
 """A statement is wrong, or called wrongly: that is nobody's disk."""
