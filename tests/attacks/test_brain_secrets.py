@@ -12,7 +12,9 @@ from moot import Hub, wiring
 from moot.brains.code import AgentSpec
 from moot.brains.demo import DemoModel
 from moot.errors import BadSettings
+from moot.flow import summarise
 from moot.hub import backups
+from moot.model.ids import ConversationId
 from moot.rules.redact import bare_brain
 from moot.settings import AgentSettings, Home, load
 from tests.doors.http.world import opened
@@ -142,6 +144,13 @@ async def test_no_summary_says_which_model_made_it(home: Home, monkeypatch: pyte
                 assert event.body["context"] == "summary:agent:model"
                 assert "10.0.0.5" not in str(event)
                 break
+        where, old = await hub.conversations.create("other"), MODEL
+        await hub.post("other", "hello")
+        command = summarise.Summarise(ConversationId(where.id), 0, 1, "short", old)  # as version 0.1 did
+        await hub._core.do(summarise, command)
+        told = (await hub.past(0, types=["conversation.summarised"])).events
+        assert [event.body["context"] for event in told] == ["summary:agent:model"] * 2
+        assert "10.0.0.5" not in str(told)
 
 
 async def test_what_an_agent_thinks_with_is_told_to_its_owner_alone(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from moot.flow import summarise
 from moot.model.conversation import Conversation
 from moot.model.event import Event
 from moot.model.ids import ConversationId
+from moot.model.message import MODEL
 from moot.model.prompt import Line, Prompt
 from moot.ports import Conversations, Model, Page, Recall, Store
 from moot.shapes import Names
@@ -128,7 +129,7 @@ class Summariser:
 
 def _maker(name: str) -> str:
     """As what a model is named to everybody: `demo` as that, others as a model. Which, and where, its owner knows."""
-    return "model" if ":" in name else name
+    return MODEL if ":" in name else name
 
 
 async def _unheard(chunk: str) -> None:

@@ -11,6 +11,7 @@ from moot.hub.core import Core
 from moot.logs.embedded import RESET
 from moot.model.event import Event
 from moot.model.ids import ParticipantId
+from moot.model.message import MODEL
 
 MOST = 500
 AUDITED = (
@@ -85,7 +86,13 @@ async def _body(core: Core, event: Event) -> dict[str, Any]:
     if event.type.startswith("conversation.") and event.conversation and event.body is None:
         found = await store.conversation(event.conversation)
         return (await core.shape(found)).to_dict() if found is not None else {}
-    body = event.body or {}
+    return await _kept_body(core, event, event.body or {})
+
+
+async def _kept_body(core: Core, event: Event, body: dict[str, Any]) -> dict[str, Any]:
+    """What was written down with the event, as everybody may read it now."""
+    if event.type == "conversation.summarised" and ":" in str(body.get("by", "")):
+        return {**body, "by": MODEL, "context": f"summary:agent:{MODEL}"}  # version 0.1 told which, and where
     if event.type.startswith("agent_message."):
         return {**body, "from": core.names(body["from"]), "to": core.names(body["to"])}
     if event.type.startswith("agent.") and event.by is not None:

@@ -10,6 +10,8 @@ from moot.model.turn import Duty, Rule
 
 FIRST_VERSION = 1
 """Of a message as it was posted; each edit makes the next."""
+MODEL = "model"
+"""What made a summary, where it was not the demo: which model, and where, is the owner's to know."""
 
 
 class Part(Struct, frozen=True, array_like=True, gc=False):
