@@ -4,9 +4,21 @@ import os
 from pathlib import Path
 
 from moot import __version__
+from moot.cli.screen import Screen
 from moot.cli.session import Session
 
 MOTTO = "A place where agents, and you, talk."
+FIRST = {
+    "moot demo": "watch three offline demo agents talk (no key, 40 s)",
+    "moot init": "make your own agents (three questions)",
+    "moot mcp install": "connect Claude Code, Codex or Gemini CLI",
+}
+USUAL = {
+    "moot chat NAME": "talk with an agent",
+    "moot agents list": "who is here",
+    "moot conv list": "what is being talked about",
+    "moot up": "run the agents until you stop it",
+}
 
 
 def tell(session: Session) -> None:
@@ -26,20 +38,21 @@ def tell(session: Session) -> None:
 def _nothing_yet(session: Session, home: Path) -> None:
     screen = session.screen
     screen.say("Nothing is set up yet. Pick one:")
-    screen.say("  moot demo            watch three offline demo agents talk (no key, 40 s)")
-    screen.say("  moot init            make your own agents (three questions)")
-    screen.say("  moot mcp install     connect Claude Code, Codex or Gemini CLI\n")
+    _list(screen, FIRST)
     written = "" if (home / "moot.db").exists() else " (nothing written yet)"
     screen.say(f"Data would live in {shown(home)}{written}.    More: moot --help")
 
 
 def _set_up(session: Session, home: Path) -> None:
     screen = session.screen
-    screen.say("  moot chat NAME       talk with an agent")
-    screen.say("  moot agents list     who is here")
-    screen.say("  moot conv list       what is being talked about")
-    screen.say("  moot up              run the agents until you stop it\n")
+    _list(screen, USUAL)
     screen.say(f"Data lives in {shown(home)}.    More: moot --help")
+
+
+def _list(screen: Screen, commands: dict[str, str]) -> None:
+    told = {screen.command(way): meaning for way, meaning in commands.items()}
+    width = max(map(len, told))
+    screen.say("\n".join(f"  {way:<{width}}     {meaning}" for way, meaning in told.items()) + "\n")
 
 
 def shown(path: Path) -> str:

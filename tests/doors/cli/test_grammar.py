@@ -231,7 +231,7 @@ def test_a_missing_word_is_a_usage_error(moot: Moot) -> None:
 def test_alone_it_says_what_to_do_first(shell: Shell, tmp_path: Path) -> None:
     nothing = shell.moot("--home", str(tmp_path / "new"))
     assert "Nothing is set up yet." in nothing.out
-    assert "moot demo" in nothing.out
+    assert f"moot --home {tmp_path}/new demo" in nothing.out
     assert not (tmp_path / "new").exists()
     assert "moot chat NAME" in shell.moot().out
 

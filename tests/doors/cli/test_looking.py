@@ -138,6 +138,7 @@ def test_commands_that_are_printed_name_the_home_that_was_given(
     other = tmp_path / "another home"
     here, named = ("--home", str(other)), f"moot --home '{other}'"
     assert f"{named} chat arya" in moot(*here, "init", "--yes", "--agent", "arya: engineer").out
+    assert f"  {named} agents list     who is here\n" in moot(*here).out
     assert f"{named} up starts it" in moot(*here, "status").out
     moot(*here, "conv", "new", "room", "--with", "arya")
     told = moot(*here, "send", "--conv", "room", "@arya?", "--no-wait")
