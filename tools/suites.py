@@ -135,7 +135,7 @@ TESTED = (
     *parted("doors", 380, 40),
     Suite("sandbox", 90, workers=2),
     Suite("attacks", 90, WORKERS),
-    *parted("faults", 240, 60),
+    *parted("faults", 240, 90),
     Suite("migration", 30),
     Suite("docs", 90, WORKERS),
 )
@@ -153,7 +153,7 @@ def plan(name: str) -> list[Tool | Suite]:
         case "faults":
             # The nightly tier does ten times the work of the fast one.
             nightly = os.environ.get("MOOT_TIER") == "nightly"
-            steps = [*(parted("faults", 1440, 360) if nightly else parted("faults", 144, 36))]
+            steps = [*(parted("faults", 1440, 360) if nightly else parted("faults", 144, 60))]
         case "clis":
             # The real coding CLIs: apart from the rest because of their size, and because they change weekly.
             steps = [Suite("clis", 300)]

@@ -15,7 +15,7 @@ from moot.model.turn import OPEN, TurnState
 from tests.support.processes import SCALE, end, kept_on_failure, start
 from tests.support.waiting import until
 
-LEASE = 0.3
+LEASE = 0.5
 HOSTS = 10
 PAUSES = 20 * SCALE
 """Of each host."""
@@ -71,6 +71,7 @@ async def said(hub: Hub, agent: str) -> list[tuple[str, str]]:
     return [(m.sender, m.text) for m in await hub.messages(conversation, limit=1000)]
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(90 * SCALE)
 async def test_hosts_stopped_beyond_their_lease_answer_every_turn_once(tmp_path: Path) -> None:
     home = made(tmp_path / "home")
