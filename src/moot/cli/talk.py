@@ -88,6 +88,8 @@ class Talk:
         self._moved = asyncio.Event()
         self._showing = asyncio.Lock()
         self._mine: set[str] = set()
+        self._at_work: set[str] = set()
+        """Agents that were seen to begin a turn and not yet to end it."""
         self._following: asyncio.Task[None] | None = None
         self.shows_own = True
         """Whether one's own words are shown, where they were not typed here."""
@@ -135,6 +137,7 @@ class Talk:
             newest = await self.hub.newest(self.conversation.id, 1)
             last = newest[-1].seq if newest else 0
         self.last = last
+        self._at_work.clear()
         self._following = asyncio.create_task(self._follow(self.hub.position))
         for turn in await self.hub.turns(conversation=self.conversation.id, state="running"):
             self._view.started(turn.agent, await reason_of(self.hub, turn.reason, turn.cause))
@@ -156,6 +159,7 @@ class Talk:
             elif event.type == "turn.delta":
                 self._view.delta(str(event.body["agent"]), str(event.body["text"]))
             elif event.type == "turn.started":
+                self._at_work.add(str(event.body["agent"]))
                 reason = await reason_of(self.hub, event.body["reason"], event.body["cause"])
                 self._view.started(str(event.body["agent"]), reason)
             elif event.type == "conversation.joined":
@@ -164,6 +168,7 @@ class Talk:
             elif event.type in ENDINGS:
                 await self.catch_up(_seq(event.body["message"]))
                 self._view.ended(str(event.body["agent"]), str(event.body["state"]))
+                self._at_work.discard(str(event.body["agent"]))
                 self._moved.set()
 
     async def post(self, text: str, *, ref: str = "", **options: Any) -> Receipt:
@@ -213,10 +218,10 @@ class Talk:
         return True
 
     async def _shown(self) -> None:
-        """Let what is being shown be shown to its end, so that nothing appears twice or half."""
+        """Let what is being shown be shown to its end, so that nothing appears twice or half, nor anybody at work."""
         newest = await self.hub.newest(self.conversation.id, 1)
         for _ in range(LOOKS):
-            if not newest or self.last >= newest[-1].seq:
+            if not self._at_work and (not newest or self.last >= newest[-1].seq):
                 return
             await asyncio.sleep(LOOK_AGAIN / LOOKS)
         await self.catch_up()

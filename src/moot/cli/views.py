@@ -152,6 +152,7 @@ class Streaming:
                 f"{self._screen.bar(message.sender)} {self._barred(message.sender, message.text)}{cut(message)}"
             )
         self._speaker = ""
+        self.tick()
 
     def ended(self, agent: str, state: str) -> None:
         self._waiting.ends(agent)
@@ -162,6 +163,7 @@ class Streaming:
             self._waiting.begins(agent, "held back for a moment")
         elif state in ENDED and state != "passed":
             self._screen.say(self._screen.dim(f"  {agent} {ENDED[state]}"))
+        self.tick()
 
     def over(self) -> None:
         self._foot.clear()
