@@ -68,6 +68,8 @@ async def past(core: Core, after: int, types: Sequence[str] = (), limit: int = M
     limit = max(1, min(limit, MOST))
     last = core.parts.log.last
     found = await core.parts.store.events(after=after, types=types, limit=limit)
+    if found and found[-1].id > core.parts.log.last:
+        await core.parts.log.catch_up()  # who comes back with what was just committed is not ahead of us
     reached = found[-1].id if len(found) == limit else max([last, after, *(event.id for event in found)])
     return Past([await told(core, event) for event in found], reached)
 

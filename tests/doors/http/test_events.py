@@ -152,6 +152,20 @@ async def test_resuming_misses_nothing_and_repeats_nothing(world: World, header:
     assert heard == expected
 
 
+@pytest.mark.req("S-13")
+async def test_nobody_is_handed_an_event_that_the_hub_does_not_know_of_yet(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who came back with it at once would be taken for one from the future, reset, and told it again."""
+    log, before = world.hub._core.parts.log, world.hub.position
+    monkeypatch.setattr(log, "committed", lambda events: None)
+    await say(world, "hello")
+    assert world.hub.position == before, "it is in the store, and nobody was told"
+    past = await world.hub.past(before)
+    assert past.events
+    assert world.hub.position >= past.reached
+
+
 @pytest.mark.req("P-06")
 async def test_each_reader_hears_what_it_may(world: World) -> None:
     await world.hub.conversations.create("secret", participants=["arya"])
