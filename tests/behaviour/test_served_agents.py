@@ -46,6 +46,7 @@ async def said(hub: Any, where: str) -> list[tuple[str, str]]:
 
 
 async def present(hub: Any, name: str) -> None:
+    """It waits for turns. While it does not, as just after it took one, a turn is owed, and `settled` leaves it out."""
     await until(lambda: hub.agents.get(name), lambda who: who.reachability == "live")
 
 
@@ -65,6 +66,7 @@ async def test_silence_and_failure_are_what_they_are_and_the_others_go_on(place:
         await here.conversations.create("room", participants=["scout", "bob"])
         await hub.post("room", "@scout please pass, @bob?")
         await hub.settled("room", timeout=10)
+        await present(hub, "scout")
         await hub.post("room", "@scout please fail, @bob?")
         await hub.settled("room", timeout=10)
         assert await said(hub, "room") == [
@@ -125,11 +127,11 @@ async def test_a_turn_has_what_a_turn_in_process_has(place: Elsewhere) -> None:
     async def talk(hub: Any) -> None:
         await hub.conversations.create("room", participants=["x"])
         for text in ("first", "@x second"):
+            await present(hub, "x")
             await hub.post("room", text)
             await hub.settled("room", timeout=10)
 
     async with place.up(), connected(place, outside) as hub:
-        await present(hub, "x")
         await talk(hub)
     (home := place.home / "other").mkdir()
     (home / "moot.toml").write_text((place.home / "moot.toml").read_text())
