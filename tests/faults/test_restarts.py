@@ -21,6 +21,7 @@ async def test_a_scenario_with_a_restart_before_each_step(scenario: dict[str, An
     places = scenario.get("conversations", {"room": scenario["members"]})
     everyone = list(dict.fromkeys([*scenario["members"], *scenario.get("others", [])]))
     await world.enrol(everyone, scenario.get("external", []), scenario.get("away", []))
+    await world.be_interrupted(scenario.get("on_busy", {}))
     for name, members in places.items():
         await world.make(name, members, scenario.get("kind", "group"), {})
     try:
