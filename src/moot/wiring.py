@@ -22,6 +22,7 @@ from moot.brains.llm.making import is_model_brain, make_model
 from moot.brains.llm.patience import Patience
 from moot.errors import BadValue, MootError
 from moot.host.clock import SystemClock
+from moot.host.processes import is_alive
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Event
 from moot.model.prompt import Offered
@@ -124,7 +125,7 @@ async def assemble_to_read(home: Home) -> Parts | None:
                 await writer.count(Query(), 1)
                 await writer.close()
 
-        store = await StoreBeside.on(reads, store, catch_up)
+        store = await StoreBeside.on(reads, store, catch_up, is_alive)
     log = EmbeddedLog(store)
     await log.start()
     return Parts(home=home, settings=settings, clock=clock, store=store, log=log)

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from moot.model.participant import Participant, Reach
+from moot.model.participant import Kind, Participant, Reach
 from moot.model.turn import Turn, TurnState
 
 PASSED_SECONDS: Final = 10.0
@@ -41,15 +41,19 @@ class Activity(Struct, frozen=True):
 def activity(
     who: Participant, open_turns: Sequence[Turn], last: Turn | None, *, now: float, speaking: bool = False
 ) -> Activity:
-    """`last` is the newest turn that is over; `speaking`: words of a running one have been heard."""
+    """`last` is the newest turn that is over; `speaking`: words of a running one have been heard.
+
+    An agent whose host is gone works no more, although its turn has not been given back yet.
+    """
+    away = who.reachable(now) is Reach.AWAY
     running = max((t for t in open_turns if t.state is TurnState.RUNNING), key=_begun, default=None)
     if who.removed:
         return Activity("removed", "removed", who.removed_at)
     if who.paused:
         return Activity("paused", "paused", who.last_active)
-    if running is not None:
+    if running is not None and not (who.kind is Kind.AGENT and away):
         return _working(running, speaking)
-    if who.reachable(now) is Reach.AWAY:
+    if away:
         return Activity("offline", "away", who.last_active)
     if open_turns:
         return _waiting(open_turns)

@@ -1,6 +1,7 @@
 """A store for looking only: a database read beside whoever writes it, and the newest moot.toml held in memory.
 
-Agents that moot.toml names and nobody has enrolled yet are seen as if they were; nothing is written for it.
+Agents that moot.toml names and nobody has enrolled yet are seen as if they were; nothing is written for it. Nor is it
+where a host's process is found to be gone: that host is not seen, and its agents are away.
 Where there is no database yet, there is nothing to read, and none is made.
 """
 
@@ -10,7 +11,7 @@ from typing import Any
 from moot.errors import NotPermitted
 from moot.flow.enrol import Enrol
 from moot.model.message import Message
-from moot.model.participant import Participant
+from moot.model.participant import Host, Participant
 from moot.model.query import Query
 from moot.ports import Verb
 from moot.stores.memory import MemoryStore
@@ -27,11 +28,15 @@ class StoreBeside:
         self._catch_up = catch_up
 
     @classmethod
-    async def on(cls, reads: Any, people: MemoryStore, catch_up: CatchUp) -> "StoreBeside":
+    async def on(
+        cls, reads: Any, people: MemoryStore, catch_up: CatchUp, alive: Callable[[int], bool]
+    ) -> "StoreBeside":
+        """`alive` tells whether the process of a host is still there; its lease may outlive it (ADR 13)."""
         for who in await reads.participants():
             people.shelf.participants[who.id] = who
         for host in await reads.hosts():
-            people.shelf.hosts[host.id] = host
+            if alive(host.pid):
+                people.shelf.hosts[host.id] = host
         return cls(reads, people, catch_up)
 
     def __getattr__(self, name: str) -> Any:
@@ -47,6 +52,9 @@ class StoreBeside:
 
     async def participant(self, name: str) -> Participant | None:
         return await self._people.participant(name)
+
+    async def hosts(self) -> list[Host]:
+        return await self._people.hosts()
 
     async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
         """Only a writer can bring the index up to date: where it is behind, one is opened for that moment."""

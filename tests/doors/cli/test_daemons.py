@@ -222,6 +222,36 @@ def test_a_daemon_that_was_killed_is_missed_at_once(team: Shell) -> None:
 
 
 @pytest.mark.req("A-10")
+@pytest.mark.parametrize("words", [("agent", "start", "arya"), ("up", "--detach")])
+def test_whose_process_was_killed_is_shown_as_away_at_once(team: Shell, words: tuple[str, ...]) -> None:
+    """Looking writes nothing, so nobody has noted it yet; and the lease runs on."""
+    pid = team.moot(*words, "--json").json["pid"]
+    assert states(team)["arya"] == "idle"
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not is_alive(pid))
+    begun = time.monotonic()
+    assert states(team)["arya"] == "away"
+    [row] = team.moot("agent", "status", "arya", "--json").json
+    assert (row["status"], row["reachability"]) == ("offline", "away")
+    assert row["host"] == {"daemon": False}
+    assert time.monotonic() - begun < LEASE_SECONDS / 2
+
+
+@pytest.mark.req("A-10")
+def test_whose_process_was_killed_in_its_turn_is_not_shown_as_thinking(team: Shell) -> None:
+    pid = team.moot("agent", "start", "slow", "--json").json["pid"]
+    team.moot("send", "slow", "hello", "--no-wait")
+    until(lambda: states(team)["slow"] == "thinking")
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not is_alive(pid))
+    assert states(team)["slow"] == "away"
+
+
+def states(team: Shell) -> dict[str, str]:
+    return {agent["name"]: agent["state"] for agent in team.moot("status", "--json").json["agents"]}
+
+
+@pytest.mark.req("A-10")
 @pytest.mark.req("M-01")
 def test_a_running_hub_misses_a_daemon_that_was_killed_at_once(team: Shell) -> None:
     pid = team.moot("agent", "start", "arya", "--json").json["pid"]
