@@ -20,7 +20,7 @@ from moot.brains.llm.brain import ModelBrain
 from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.making import is_model_brain, make_model
 from moot.brains.llm.patience import Patience
-from moot.errors import BadValue, MootError
+from moot.errors import BadSettings, BadValue, MootError
 from moot.host.clock import SystemClock
 from moot.host.processes import is_alive
 from moot.logs.embedded import EmbeddedLog
@@ -96,6 +96,17 @@ async def assemble(home: Home, clock: Clock | None, told: Callable[[list[Event]]
     await log.start()
     logs.append(log)
     return Parts(home=home, settings=settings, clock=clock, store=store, log=log)
+
+
+async def store_alone(home: Home) -> SqliteStore:
+    """The database whatever moot.toml says: with a broken one it is opened as if there were none."""
+    try:
+        settings = load(home)
+    except BadSettings:
+        settings = Settings()
+    home.make()
+    clock = SystemClock()
+    return await SqliteStore.open(home.path, Source(clock.now, terms(settings), ConversationIds(clock.now)))
 
 
 def reading(home: Home) -> SqliteReads:

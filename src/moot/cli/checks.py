@@ -30,7 +30,7 @@ from moot.errors import MootError
 from moot.hub import backups, daemons, health
 from moot.hub.running import running_hub
 from moot.settings import Home, Settings, load, not_yet
-from moot.wiring import concerns
+from moot.wiring import check_places, concerns
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 LITTLE_SPACE = 200 * 1024 * 1024
@@ -126,6 +126,7 @@ def _drafts(home: Home) -> Iterator[Check]:
 def _settings(home: Home) -> Iterator[Check]:
     try:
         settings = load(home)
+        check_places(settings, home)
     except MootError as error:
         yield Check("moot.toml", BAD, error.title, error.fix[0] if error.fix else "")
         return

@@ -39,6 +39,30 @@ def test_the_worst_comes_first_with_its_fix(shell: Shell, moot: Moot) -> None:
     assert any(line.startswith("!") for line in (third, *told.out.splitlines()))
 
 
+@pytest.mark.parametrize(
+    ("toml", "place"),
+    [
+        ("[limits]\nchain_turns = 0\n", "moot.toml:2:1 "),
+        ('[hub]\nuser = "you\n', "moot.toml:2:12 "),
+        ('[store]\nurl = "postgres://elsewhere"\n', "store.url in "),
+    ],
+)
+def test_broken_settings_are_not_blamed_on_the_database(
+    shell: Shell, moot: Moot, toml: str, place: str
+) -> None:
+    moot("send", "arya", "hello")
+    (shell.home / "moot.toml").write_text(toml, encoding="utf-8")
+    told = moot("doctor", "--json")
+    assert told.code == 1
+    bad, *others = told.json["checks"]
+    assert (bad["check"], bad["state"]) == ("moot.toml", "bad")
+    assert bad["text"].startswith(place)
+    assert {check["state"] for check in others} == {"ok"}
+    [database] = [check for check in others if check["check"] == "database"]
+    assert database["text"].startswith("2 messages, integrity ok, all chains verified")
+    assert moot("doctor", "db").code == 0
+
+
 def test_settings_that_do_nothing_yet_are_said(shell: Shell, moot: Moot) -> None:
     with (shell.home / "moot.toml").open("a", encoding="utf-8") as file:
         file.write('[[links]]\nfrom = "arya"\nto = "gendry"\n')
