@@ -5,7 +5,7 @@ import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 from msgspec import Struct
 
-from moot.brains.code import AgentSpec, Think
+from moot.brains.code import AgentSpec, Think, missing_in
 from moot.brains.demo import DemoBrain, DemoModel
 from moot.brains.llm.brain import ModelBrain
 from moot.brains.llm.keys import KeyRing
@@ -149,6 +149,18 @@ def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> 
     ]
 
 
+def loaded(rows: Iterable[AgentSettings], home: Home) -> "tuple[list[AgentSpec], list[Concern]]":
+    """Those that can be run, and what keeps the others from it: one that is broken stops nobody else."""
+    specs: list[AgentSpec] = []
+    broken: list[Concern] = []
+    for row in rows:
+        try:
+            specs.append(spec(row, home))
+        except MootError as trouble:
+            broken.append(_concern(row, trouble))
+    return specs, broken
+
+
 def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
     """An agent of moot.toml with its brain."""
     kind, _, rest = row.brain.partition(":")
@@ -192,26 +204,30 @@ class Concern(Struct, frozen=True):
     """It cannot answer at all; else it merely can do less."""
 
 
-def concerns(settings: Settings, home: Home, *, loads: bool = True) -> list[Concern]:
+def concerns(settings: Settings, home: Home, *, loads: Container[str] | None = None) -> list[Concern]:
     """What is wrong with the agents, as far as this machine can tell: for `doctor`, `up` and `status`.
 
-    Without `loads` no code of theirs is run: a module is looked for, and not imported.
+    With `loads` no code of others than these is run: their modules are looked at, and not imported.
     """
     found: list[Concern] = []
     for row in settings.agents:
         try:
-            if row.brain.startswith("code:") and not loads:
-                _find_module(row, home)
+            if row.brain.startswith("code:") and loads is not None and row.name not in loads:
+                _look_for_function(row, home)
             elif is_model_brain(row.brain):
                 model(row.brain, home, who=row.name)
             elif row.brain != "external":
                 spec(row, home)
         except MootError as trouble:
-            found.append(Concern(row.name, trouble.title, trouble.fix[0] if trouble.fix else ""))
+            found.append(_concern(row, trouble))
         if is_model_brain(row.brain):
             off = _offer(row, home).off
             found += [Concern(row.name, f"{row.name}: {reason}", silent=False) for reason in off]
     return [*found, *_summing_concerns(settings, home)]
+
+
+def _concern(row: AgentSettings, trouble: MootError) -> Concern:
+    return Concern(row.name, trouble.title, trouble.fix[0] if trouble.fix else "")
 
 
 def _summing_concerns(settings: Settings, home: Home) -> list[Concern]:
@@ -277,12 +293,22 @@ def _function(row: AgentSettings, where: str, home: Home) -> Callable[[Any], Any
     return found.think if isinstance(found, AgentSpec) else found
 
 
-def _find_module(row: AgentSettings, home: Home) -> None:
-    """Whether the module of a `code:` brain is there; nothing of it is run."""
-    package = row.brain.split(":")[1].partition(".")[0]
+def _look_for_function(row: AgentSettings, home: Home) -> None:
+    """Whether the module of a `code:` brain is there and seems to have its function; nothing of it is run."""
+    module, _, attribute = row.brain.removeprefix("code:").partition(":")
+    package = module.partition(".")[0]
     with _project_first(row, home) as project:
-        if not package or importlib.util.find_spec(package) is None:
+        found = importlib.util.find_spec(package) if package else None
+        if found is None:
             raise _unloadable(row, home, project, f"No module named {package!r}")
+        if package != module or not found.origin or not found.origin.endswith(".py"):
+            return  # to look further would run the package
+        try:
+            source = Path(found.origin).read_bytes()
+        except OSError as error:
+            raise _unloadable(row, home, project, str(error.strerror)) from error
+        if told := missing_in(source, module, attribute):
+            raise _unloadable(row, home, project, told)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """A brain that is a function: `@agent("name")` on an `async def` that takes the turn."""
 
+import ast
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
@@ -76,6 +77,30 @@ def refuse_unless_async(name: str, think: Any) -> None:
     else:
         title, fix = f"{think!r} is no function", ("async def NAME(turn): …",)
     raise BadValue(f"agent {name}: {title}", detail=_place(inner), fix=fix)
+
+
+def missing_in(source: bytes, module: str, attribute: str) -> str:
+    """Why a module cannot give an agent's function, as far as its text tells; empty where it may. Nothing is run."""
+    try:
+        read = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        return f"{type(error).__name__}: {error}"
+    bound = {"*", "__getattr__", attribute}
+    for node in ast.walk(read):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found = {name}
+            case ast.Name(id=name, ctx=ast.Store()):
+                found = {name}
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found = {each.asname or each.name.partition(".")[0] for each in names}
+            case ast.Call(func=ast.Name(id="globals" | "setattr" | "exec")):
+                return ""
+            case _:
+                continue
+        if found & bound:
+            return ""
+    return f"module {module!r} has no attribute {attribute!r}"
 
 
 def _place(function: Any) -> str:

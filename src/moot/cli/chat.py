@@ -21,6 +21,7 @@ from moot.cli.screen import hollow
 from moot.cli.session import Session
 from moot.cli.standard_input import message_text
 from moot.cli.talk import Outcome, Talk, View
+from moot.cli.unloadable import tell_broken
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.errors import BadValue, HubAbsent
 from moot.rules import slash
@@ -110,7 +111,7 @@ async def chatting(session: Session, order: Order, typed: slash.Say | slash.Comm
             return await posted(
                 session, voice, where, typed.text, wait=order.timeout, plain=order.plain, **said
             )
-        await host_the_absent(hub, session)
+        tell_broken(session, await host_the_absent(hub, session))
         talk = Talk(voice, where, view_for(session, voice, where, plain=order.plain))
 
         async def reopen() -> tuple[Hub, View]:

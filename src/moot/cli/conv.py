@@ -19,6 +19,7 @@ from moot.cli.posting import WAIT_SECONDS, told, view_for
 from moot.cli.screen import Screen
 from moot.cli.session import Session
 from moot.cli.talk import Talk
+from moot.cli.unloadable import explained, tell_broken
 from moot.cli.words import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.hub.slash import At, Done, carry_out, check_setting, configure
 from moot.rules import slash
@@ -301,7 +302,7 @@ def retry(session: Session, ref: str, timeout: float) -> int:
 async def retrying(session: Session, ref: str, seconds: float) -> int:
     async with opened_hub(session) as hub:
         where = await meaning.place(hub, ref)
-        await host_the_absent(hub, session, {seat.name for seat in agents_in(where)})
+        tell_broken(session, await host_the_absent(hub, session, {seat.name for seat in agents_in(where)}))
         talk = Talk(hub, where, view_for(session, hub, where))
         async with talk.following():
             async with talk.by_other_means() as mine:
@@ -314,6 +315,7 @@ async def retrying(session: Session, ref: str, seconds: float) -> int:
                     session.screen.data({"receipt": None, "replies": [], "outcome": "queued"})
                 return OK
             outcome = await talk.outcome(done.receipt, await talk.wait(seconds))
+            outcome = await explained(session, hub, outcome)
             await talk.read()
         return told(session, outcome)
 

@@ -12,6 +12,7 @@ import click
 from moot.cli import meaning
 from moot.cli.agents import agents, mark
 from moot.cli.exits import FAILED, OK
+from moot.cli.failures import text as error_text
 from moot.cli.grammar import SECONDS
 from moot.cli.logs import SHOWN_LINES
 from moot.cli.logs import show as show_log
@@ -55,17 +56,28 @@ def _wanted(home: Home, names: tuple[str, ...], everyone: bool) -> list[str]:
 @click.option("--all", "everyone", is_flag=True, help="Every agent of moot.toml that starts by itself.")
 @click.option("--foreground", is_flag=True, help="Stay, and log to the terminal.")
 @click.pass_obj
-def start(session: Session, names: tuple[str, ...], everyone: bool, foreground: bool) -> None:
-    """Run an agent as a process of its own."""
+def start(session: Session, names: tuple[str, ...], everyone: bool, foreground: bool) -> int:
+    """Run an agent as a process of its own. With --all, one that does not start keeps no other from it."""
     home = home_of(session)
     wanted = _wanted(home, names, everyone)
     if foreground:
         if len(wanted) != 1:
             raise click.UsageError("--foreground takes one agent")
         _serve(session, home, wanted[0])
-        return
-    started = [asyncio.run(daemons.start(home, name)) for name in wanted]
+        return OK
+    started: list[daemons.Daemon] = []
+    refused: list[MootError] = []
+    for name in wanted:
+        try:
+            started.append(asyncio.run(daemons.start(home, name)))
+        except MootError as trouble:
+            if not everyone:
+                raise
+            refused.append(trouble)
     _tell_started(session, home, started, everyone=everyone)
+    for refusal in refused:
+        session.screen.note(error_text(refusal, ()))
+    return FAILED if refused else OK
 
 
 def _tell_started(session: Session, home: Home, started: list[daemons.Daemon], *, everyone: bool) -> None:

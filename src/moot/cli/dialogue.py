@@ -21,6 +21,7 @@ from moot.cli.keyboard import Keyboard, piped_line
 from moot.cli.screen import Screen, safe
 from moot.cli.session import Session
 from moot.cli.talk import Outcome, Talk, View
+from moot.cli.unloadable import explained
 from moot.cli.words import round_line, title
 from moot.errors import BadValue, HubAbsent, MootError
 from moot.hub.slash import At, Done, carry_out, newest_said
@@ -277,6 +278,7 @@ class Dialogue:
 
     async def _tell_end(self, receipt: Receipt, *, settled: bool) -> Outcome:
         done = await self._talk.outcome(receipt, settled)
+        done = await explained(self._session, self._hub, done)
         if settled and self._talk.conversation.kind == "group":
             cap = self._max_turns or int(self._talk.conversation.settings["max_agent_turns_per_message"])
             self._screen.say(self._screen.dim(f"  {round_line(done.why, done.last, len(done.replies), cap)}"))

@@ -20,6 +20,7 @@ from moot.settings.home import Home, find_home
 if TYPE_CHECKING:
     from moot.hub import Hub
     from moot.settings import AgentSettings
+    from moot.wiring import Concern
 
 T = TypeVar("T")
 RUNNABLE = ("demo", "code", "anthropic", "openai")
@@ -108,8 +109,8 @@ def can_run(row: AgentSettings) -> bool:
     return row.brain.partition(":")[0] in RUNNABLE
 
 
-async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | None = None) -> list[str]:
-    """Host here those agents of moot.toml that nobody hosts; with `names`, of these only. Tells which."""
+async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | None = None) -> list[Concern]:
+    """Host here those agents of moot.toml that nobody hosts; with `names`, of these only. Tells who cannot be run."""
     if not hasattr(hub, "host"):
         return []  # a hub runs: it hosts those that start by themselves, and daemons the others
     wanted = None if names is None else set(names)
@@ -121,7 +122,7 @@ async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | Non
         and (wanted is None or not wanted.isdisjoint((agent.name, *agent.aliases)))
     ]
     home = home_of(session)
-    from moot.wiring import spec  # noqa: PLC0415
+    from moot.wiring import loaded  # noqa: PLC0415
 
     described = {
         agent.name: rows[name]
@@ -129,5 +130,6 @@ async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | Non
         for name in (agent.name, *agent.aliases)
         if name in rows and can_run(rows[name])
     }
-    await hub.host([spec(row, home) for row in described.values()])
-    return list(described)
+    specs, broken = loaded(described.values(), home)
+    await hub.host(specs)
+    return broken

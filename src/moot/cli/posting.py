@@ -18,6 +18,7 @@ from moot.cli.screen import ago, safe
 from moot.cli.session import Session
 from moot.cli.talk import Away, Outcome, Talk, View
 from moot.cli.unanswered import listed, several, was_wanted
+from moot.cli.unloadable import explained, tell_broken
 from moot.cli.views import Plain, Silent, Streaming
 from moot.cli.words import address, agents_in, marks_of
 from moot.errors import HubAbsent, NoKey, Undelivered
@@ -25,6 +26,7 @@ from moot.rules.mentions import parse
 
 if TYPE_CHECKING:
     from moot.hub import Hub
+    from moot.wiring import Concern
 
 WAIT_SECONDS: Final = 120.0
 MODEL_BRAINS: Final = ("anthropic", "openai")
@@ -50,9 +52,10 @@ async def posted(
 ) -> Outcome:
     """Post, host whoever is concerned and has no host, and wait for what comes of it."""
     talk = Talk(hub, where, view_for(session, hub, where, plain=plain))
+    broken: list[Concern] = []
     if wait is not None:
         concerned = {*(seat.name for seat in agents_in(where)), *parse(text), *options.get("force", ())}
-        await host_the_absent(hub, session, concerned)
+        broken = await host_the_absent(hub, session, concerned)
     async with talk.following():
         receipt = await talk.post(text, **options)
         session.left = (
@@ -67,6 +70,9 @@ async def posted(
             else:
                 done = await talk.outcome(receipt, await talk.wait(wait))
                 await talk.read()
+            done = await explained(session, hub, done, loads=wait is not None)
+            told_of = {name for cause in done.causes for name in cause.agents}
+            tell_broken(session, [concern for concern in broken if concern.agent not in told_of])
             for line in await unwoken(hub, done.why):
                 session.screen.note(line)
         return done
@@ -196,11 +202,14 @@ def tell(session: Session, done: Outcome) -> None:
             screen.say(f"queued as {message}")
             for away in done.away:
                 screen.note(waits_for(away, screen.command(away.fix)))
+            tell_causes(session, done)
         case "passed":
             screen.note(f"{names['passed']} read it and chose to say nothing")
         case "timed_out":
             screen.note(f"no answer in time. The message stays queued as {message}.")
         case "failed":
             tell_causes(session, done)
+            if "owed" in states:
+                screen.note(f"the message is kept as {message}, and answered once that is mended")
         case _:
             pass

@@ -19,6 +19,7 @@ from moot.cli.posting import WAIT_SECONDS, kept_if_the_hub_goes, posted, told, v
 from moot.cli.session import Session
 from moot.cli.standard_input import message_text
 from moot.cli.talk import Outcome, Talk
+from moot.cli.unloadable import tell_broken
 from moot.cli.why import address
 from moot.cli.words import is_agent
 from moot.errors import HubAbsent, NotFound
@@ -191,7 +192,7 @@ async def broadcasting(session: Session, order: Order, text: str) -> int:
         voice = hub.acting_as(order.speaker) if order.speaker else hub
         talks: dict[str, Talk] = {}
         if order.patience is not None:
-            await host_the_absent(hub, session)
+            tell_broken(session, await host_the_absent(hub, session))
             for agent in await hub.agents.list():
                 if agent.name != voice.name:
                     pair = await voice.conversations.implicit([agent.name])

@@ -56,10 +56,11 @@ async def standing(hub: Hub, home: Home, limit: int) -> dict[str, Any]:
     turns = await hub.turns()
     recent = datetime.fromtimestamp(time.time() - DONE_SECONDS, UTC).isoformat()
     ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
+    agents = await hub.agents.list()
     return {
-        "agents": [_agent(agent) for agent in await hub.agents.list()],
+        "agents": [_agent(agent) for agent in agents],
         "needs_you": [
-            *_broken(hub, home),
+            *_broken(hub, home, agents),
             *await _unread(hub, names),
             *_failed(ended, names, put_away),
             *await _owed(hub, turns, names),
@@ -95,11 +96,14 @@ async def _unread(hub: Hub, names: dict[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def _broken(hub: Hub, home: Home) -> list[dict[str, Any]]:
-    """Agents that cannot answer as they are set up."""
+def _broken(hub: Hub, home: Home, agents: list[shapes.Agent]) -> list[dict[str, Any]]:
+    """Agents that cannot answer as they are set up. Only the code of one that a hub should host, and does not, is run
+    to tell what is wrong with it."""
+    away = {name for agent in agents if agent.status == "offline" for name in (agent.name, *agent.aliases)}
+    missed = {row.name for row in hub.settings.agents if row.autostart and row.name in away}
     return [
         {"what": "broken", "agent": concern.agent, "error": concern.text, "fix": concern.fix}
-        for concern in concerns(hub.settings, home, loads=False)
+        for concern in concerns(hub.settings, home, loads=missed if running_hub(home) else ())
         if concern.silent
     ]
 

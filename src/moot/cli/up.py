@@ -7,6 +7,7 @@ import time
 from uuid import uuid4
 
 import click
+import structlog
 
 from moot.cli.examples import claude_line, curl_line
 from moot.cli.grammar import PORT, SECONDS, leaf
@@ -21,7 +22,9 @@ from moot.hub.tuned import run, tune_process
 from moot.rules.palette import MARKS
 from moot.settings import Home, Settings, load, not_yet
 from moot.shapes import when
-from moot.wiring import concerns, spec
+from moot.wiring import concerns, loaded
+
+log = structlog.get_logger("moot.up")
 
 DRAIN_SECONDS = 20.0
 
@@ -62,6 +65,7 @@ def _detached(session: Session, home: Home, flags: list[str]) -> None:
     say(f"hub up on {shown(home.path)} (pid {told['pid']})")
     say(f"  http   {told['url']}")
     say(f"  try    {curl_line(home, told['url'])}")
+    _tell_concerns(session, home, load(home))
     say(f"  log    {shown(home.logs / 'hub.log')}        stop   {session.screen.command('moot stop')}")
 
 
@@ -90,9 +94,8 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
 
     settings = load(home)
     alive = daemons.all_running(home)
-    specs = [
-        spec(row, home) for row in settings.agents if row.autostart and can_run(row) and row.name not in alive
-    ]
+    rows = [row for row in settings.agents if row.autostart and can_run(row) and row.name not in alive]
+    specs, broken = loaded(rows, home)
     screen = session.screen
     instance = f"i{uuid4().hex[:12]}"
     facts = {"instance": instance, "started_at": when(time.time())}
@@ -102,6 +105,8 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
             told = lock.announce(instance, (at.host, at.port, at.url))
             if session.json:
                 screen.data(told)
+                for one in broken:  # notes are for people; this is on stderr all the same
+                    log.warning(one.text, action="agent_unloadable", agent=one.agent)
             else:
                 _tell(session, home, settings, [spec.name for spec in specs])
                 screen.say(f"  http   {at.url}")
@@ -121,6 +126,12 @@ def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -
     screen.say(f"  hosts  {names}" if hosted else "  hosts nobody: moot.toml has no agent to start")
     for key in not_yet(settings):
         screen.note(f"  note   {key} is accepted, but this version does nothing with it yet")
-    for concern in concerns(settings, home):
-        screen.note(f"  note   {concern.text}")
+    _tell_concerns(session, home, settings)
     screen.say(f"  talk   {screen.command('moot chat NAME')}, in another terminal        stop   Ctrl+C")
+
+
+def _tell_concerns(session: Session, home: Home, settings: Settings) -> None:
+    for concern in concerns(settings, home):
+        session.screen.note(f"  note   {concern.text}")
+        if concern.fix and concern.silent:
+            session.screen.note(f"         fix: {session.screen.command(concern.fix)}")

@@ -1,0 +1,67 @@
+"""Agents of moot.toml whose code cannot be loaded: they are away until somebody mends it, and senders are told why.
+
+Above: what hosts agents, and what tells how a message ended. Below: wiring says what is wrong with a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from moot.cli.opening import home_of
+from moot.cli.screen import safe
+from moot.cli.session import Session
+from moot.cli.unanswered import Cause
+
+if TYPE_CHECKING:
+    from moot.cli.talk import Outcome
+    from moot.hub import Hub
+    from moot.wiring import Concern
+
+
+def tell_broken(session: Session, broken: Iterable[Concern]) -> None:
+    for concern in broken:
+        session.screen.note(f"! {safe(concern.text)}")
+        if concern.fix:
+            session.screen.note(f"  fix   {session.screen.command(concern.fix)}")
+
+
+async def explained(session: Session, hub: Hub, done: Outcome, *, loads: bool = True) -> Outcome:
+    """What came of a message, with why those who are away cannot be run. Where that holds for all who owe an answer,
+    it is known that none will come. Without `loads` no code of theirs is run for it."""
+    owing = [row.agent for row in done.why.agents if row.state == "owed"]
+    absent = [name for cause in done.causes if cause.rule == "away" for name in cause.agents]
+    if not owing and not absent:
+        return done
+    broken = await _reasons(session, hub, [*owing, *absent], loads=loads)
+    if not broken:
+        return done
+    others = [c for c in done.causes if c.rule != "away" or not set(c.agents) <= set(broken)]
+    hopeless = bool(owing) and set(owing) <= set(broken) and done.outcome in ("owed", "queued")
+    return structs.replace(
+        done,
+        outcome="failed" if hopeless else done.outcome,
+        away=tuple(away for away in done.away if away.agent.name not in broken),
+        causes=(*others, *broken.values()),
+    )
+
+
+async def _reasons(session: Session, hub: Hub, names: Sequence[str], *, loads: bool) -> dict[str, Cause]:
+    """Of these agents, those that cannot be run, with the reason."""
+    rows = {row.name: row for row in hub.settings.agents if row.brain.startswith("code:")}
+    found: dict[str, Cause] = {}
+    for name in dict.fromkeys(names):
+        agent = await hub.agents.get(name)
+        row = next((rows[known] for known in (agent.name, *agent.aliases) if known in rows), None)
+        if row is None:
+            continue
+        from moot.wiring import concerns  # noqa: PLC0415  heavy, and only where an agent is away
+
+        alone = structs.replace(hub.settings, agents=(row,))
+        for concern in concerns(alone, home_of(session), loads=None if loads else ()):
+            if concern.agent == row.name and concern.silent:
+                text = concern.text.removeprefix(f"agent {row.name}: ")
+                found[agent.name] = Cause((agent.name,), "away", f"{agent.name} is away: {text}", concern.fix)
+    return found
