@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
+from moot.brains.code import AgentSpec
 from moot.errors import Conflict, NotFound, NotPermitted
+from tests.support.waiting import until
 
 
 @agent("fin")
@@ -45,6 +47,31 @@ async def test_what_waited_for_it_ends_and_it_comes_back_where_it_left(tmp_path:
             "four",
             "noted",
         ]
+
+
+async def test_who_hosts_it_lets_go_of_it_and_may_host_another_of_its_name(tmp_path: Path) -> None:
+    closed: list[str] = []
+
+    async def close() -> None:
+        closed.append("fin")
+
+    async def answer(turn: Any) -> str:
+        return "another"
+
+    first = AgentSpec("fin", fin.think, close=close)
+    async with Hub.open(tmp_path, agents=[first]) as hub:
+        assert (await hub.ask("fin", "one")).text == "noted"
+        await hub.agents.remove("fin")
+        await until(lambda: hub.agents.where("fin"), lambda where: where == {})
+        await hub.agents.create("fin")
+        assert (await hub.agents.get("fin")).reachability == "away"
+        owed = await hub.send("fin", "two")
+        assert [part.reachability for part in owed.deliveries] == ["away"]
+        assert closed == ["fin"]
+        await hub.host([AgentSpec("fin", answer)])
+        await until(lambda: hub.messages(owed.conversation), lambda found: len(found) == 4)
+        assert [m.text for m in await hub.messages(owed.conversation)] == ["one", "noted", "two", "another"]
+    assert closed == ["fin"]
 
 
 async def test_its_tokens_open_nothing_any_more(tmp_path: Path) -> None:

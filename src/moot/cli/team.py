@@ -197,7 +197,8 @@ def _still_called(home: Home, row: str, new: str) -> list[str]:
 def rm(session: Session, name: str, yes: bool) -> None:
     """Take an agent out of moot.toml, where it is described there, and out of all lists. What it said stays.
 
-    Whoever writes to it is told that it was removed. A new agent of that name takes up where this one left.
+    A hub that runs lets go of it, and whoever writes to it is told that it was removed. A new agent of that name takes
+    up where this one left.
     """
     home = home_of(session)
     ask_first(yes=yes, what="taking an agent out")
@@ -213,12 +214,10 @@ def rm(session: Session, name: str, yes: bool) -> None:
         asyncio.run(daemons.stop(home, row))
     with_hub(session, lambda hub: hub.agents.remove(row), here=True)
     if session.json:
-        session.screen.data({"removed": row, "stopped": pid, "next": _to_let_go(home)})
+        session.screen.data({"removed": row, "stopped": pid, "next": []})
         return
     gone = f"is no longer in {shown(home.toml)}" if described else "was removed"
     session.screen.say(f"✓ {row} {gone}; what it said stays")
-    for line in _to_let_go(home):
-        session.screen.note(line)
 
 
 # --- what is meant -------------------------------------------------------------------------------------------
@@ -324,10 +323,6 @@ def _to_run(home: Home, name: str) -> list[str]:
 def _to_take_effect(home: Home, name: str) -> list[str]:
     if daemons.running(home, name) is not None:
         return [f"{name} runs as a daemon, as it was: moot agent restart {name}"]
-    return _hub_as_it_was(home)
-
-
-def _to_let_go(home: Home) -> list[str]:
     return _hub_as_it_was(home)
 
 

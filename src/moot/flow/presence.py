@@ -20,13 +20,15 @@ class Attach(Struct, frozen=True, gc=False):
     watches: bool = False
     dead: tuple[HostId, ...] = ()
     """Hosts whose process is known to be gone."""
+    left: tuple[ParticipantId, ...] = ()
+    """Agents that it ran until now: nobody does, if nobody else took them since."""
 
 
 class Attaching:
     """The verb by which a host says that it is there."""
 
     def scope(self, command: Attach) -> Scope:
-        return Scope(names=command.agents, hosts=True)
+        return Scope(names=(*command.agents, *command.left), hosts=True)
 
     def decide(self, command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
         draft = Draft(seen, at)
@@ -51,6 +53,11 @@ class Attaching:
                 )
             if who.host != command.host or before is None:
                 draft.emit("agent.status", by=agent, body={"status": "idle", "reachability": "live"})
+        for agent in command.left:
+            who = draft.participant(agent)
+            if who.host == command.host:
+                draft.put_participant(structs.replace(who, host=None, live_until=0.0))
+                draft.emit("agent.status", by=agent, body={"status": "offline", "reachability": "away"})
         draft.add(PutHost(host))
         return Decision(draft.changes(), host)
 

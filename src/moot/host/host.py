@@ -48,8 +48,9 @@ class Running:
 
     task: "asyncio.Task[None]"
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, hosted: Hosted) -> None:
         self.turn = turn
+        self.hosted = hosted
         self.speaking: Speaking | None = None
         self.sign_of_life = turn.started_at
         self.renewed = turn.started_at
@@ -121,7 +122,22 @@ class Host:
             self._beaten = self._clock.now()
             self._spawn(self._keep_lease())
 
-    async def _attach(self, dead: tuple[HostId, ...] = ()) -> None:
+    async def let_go(self, agents: Sequence[ParticipantId]) -> None:
+        """Run these no more, as they were removed. What they are saying now they may end; whoever comes under their
+        name later is somebody else's to run, or is given to `start`."""
+        left = [self._hosted.pop(agent) for agent in agents if agent in self._hosted]
+        for agent in agents:
+            self._claimable.pop(agent, None)
+        if not left:
+            return
+        try:
+            await self._attach(left=tuple(hosted.who.id for hosted in left))
+            ending = [run.task for run in self._running.values() if run.hosted in left]
+            await asyncio.gather(*ending, return_exceptions=True)
+        finally:
+            await asyncio.gather(*(hosted.brain.close() for hosted in left), return_exceptions=True)
+
+    async def _attach(self, dead: tuple[HostId, ...] = (), left: tuple[ParticipantId, ...] = ()) -> None:
         here = Attach(
             host=self.id,
             pid=self._pid,
@@ -129,6 +145,7 @@ class Host:
             socket=self._socket,
             watches=self._watches,
             dead=dead,
+            left=left,
         )
         await self._store.transact(attaching, here)
 
@@ -212,6 +229,8 @@ class Host:
         for event in events:
             if event.turn is not None and event.turn.agent in self._hosted:
                 newest[event.turn.id] = event.turn
+            elif event.by in self._hosted and event.body and event.body.get("removed"):
+                self._spawn(self.let_go([event.by]))
         for turn in newest.values():
             if turn.state in (TurnState.READY, TurnState.OWED):
                 self._taken_away(turn)
@@ -283,7 +302,7 @@ class Host:
 
     def _take_up(self, agent: ParticipantId) -> None:
         """Claim what waits for the agent, as far as it can do several things at once."""
-        waiting = self._claimable.get(agent)
+        waiting = self._claimable.get(agent) if agent in self._hosted else None
         while waiting and not self._draining and self._busy(agent) < self._hosted[agent].concurrency:
             turn = next(iter(waiting))
             del waiting[turn]
@@ -305,7 +324,11 @@ class Host:
 
     def _begin(self, turn: Turn) -> None:
         self._taken_away(turn)
-        run = Running(turn)
+        hosted = self._hosted.get(turn.agent)
+        if hosted is None:  # let go of while it was claimed
+            self._spawn(self._store.transact(release, release.Release(turn=turn.id, fence=turn.fence)))
+            return
+        run = Running(turn, hosted)
         self._running[turn.id] = run
         self._running_of[turn.agent] += 1
         run.task = self._spawn(self._run(run))
@@ -352,7 +375,7 @@ class Host:
         )
 
     async def _think(self, run: Running) -> finish.Outcome:
-        turn, hosted = run.turn, self._hosted[run.turn.agent]
+        turn, hosted = run.turn, run.hosted
         try:
             view = await self._context.view(turn, hosted.who, hosted.size)
             failpoint("host.prethink")

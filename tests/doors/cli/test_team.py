@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -192,6 +193,29 @@ def test_a_running_hub_is_told_as_far_as_it_can_take_it(own: Shell, moot: Moot, 
     assert gone["stopped"] is not None
     assert [agent["name"] for agent in moot("agents", "list", "--json").json] == ["arya", "brienne"]
     assert moot("agent", "status", "fin", "--json").json[0]["activity"]["state"] == "removed"
+
+
+def test_a_running_hub_does_not_go_on_with_the_agent_that_another_of_its_name_replaced(
+    own: Shell, moot: Moot, hub: int
+) -> None:
+    """Neither as it is, nor once the new one is started, whatever the hub's heartbeat says."""
+    (own.home / "replaced.py").write_text("async def think(turn):\n    return 'I am the new one'\n")
+    assert moot("send", "arya", "hello", "--json").json["replies"][0]["text"] != "I am the new one"
+    gone = moot("agents", "rm", "arya", "--yes")
+    assert (gone.code, gone.err) == (0, "")
+    made = moot("agents", "new", "arya", "--brain", "code:replaced:think")
+    assert made.err == "Next: moot agent start arya\n      moot chat arya\n"
+    end = time.monotonic() + 10
+    while (arya := moot("agents", "show", "arya", "--json").json)["reachability"] != "away":
+        assert time.monotonic() < end, "the hub never let go of it"
+    assert arya["brain"] == "code:replaced:think"
+    told = moot("send", "arya", "who are you?", "--json")
+    assert (told.json["outcome"], told.json["replies"]) == ("owed", [])
+    assert own.moot("agent", "start", "arya").code == 0
+    told = moot("send", "arya", "and now?", "--json").json
+    assert [reply["text"] for reply in told["replies"]] == ["I am the new one"]
+    again = moot("send", "brienne", "hello", "--json").json
+    assert again["outcome"] == "replied"
 
 
 # --- rm and rename -------------------------------------------------------------------------------------------
