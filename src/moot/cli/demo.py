@@ -211,7 +211,7 @@ class Demo:
 
     def _rule(self) -> None:
         if not self._plain:
-            self._screen.say(self._screen.dim("─" * WIDTH))
+            self._screen.say(self._screen.dim("─" * min(WIDTH, shutil.get_terminal_size().columns - 1)))
 
     def _view(self, hub: Hub, where: shapes.Conversation) -> View:
         if self._session.json:

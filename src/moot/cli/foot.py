@@ -33,6 +33,8 @@ class Foot:
         self._waiting: list[str] = []
         self._rows = 0
         """How many are drawn; the cursor is in the last one."""
+        self._drawn: list[int] = []
+        """How many columns each of them takes, the last one up to the cursor."""
         self._echoed = ""
         """Where nothing can be moved: what of the draft stands on the screen."""
         self._later: asyncio.TimerHandle | None = None
@@ -124,6 +126,20 @@ class Foot:
         if rows:
             self._put("\n".join(rows) + (f"\x1b[{back}D" if back else ""))
             self._rows = len(rows)
+            self._drawn = [width(click.unstyle(row)) for row in rows]
+            self._drawn[-1] -= back
+
+    def resized(self) -> None:
+        """The terminal is wider or narrower now: what stands here is drawn to fit."""
+        if self._rows and self._moves:
+            self.erase()
+            self.draw()
+
+    def _height(self) -> int:
+        """How many rows the cursor is below the first: a terminal that became narrower has wrapped what was drawn."""
+        columns = shutil.get_terminal_size().columns
+        above, last = self._drawn[:-1], self._drawn[-1]
+        return sum(max(1, -(-taken // columns)) for taken in above) + last // columns
 
     def _typed(self, columns: int) -> tuple[str, int]:
         """The prompt and as much of the draft around the cursor as fits into a row; how far back the cursor is."""
@@ -141,7 +157,7 @@ class Foot:
     def erase(self) -> None:
         self._stop_waiting()
         if self._rows and self._moves:
-            up = f"\x1b[{self._rows - 1}A" if self._rows > 1 else ""
+            up = f"\x1b[{height}A" if (height := self._height()) else ""
             self._put(f"\r{up}\x1b[J")
         elif self._rows:
             self._put("\n")

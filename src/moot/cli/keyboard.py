@@ -49,9 +49,11 @@ class Keyboard:
         self._take_keys()
         loop.add_reader(self._file, self._readable)
         loop.add_signal_handler(signal.SIGTSTP, self._suspend)
+        loop.add_signal_handler(signal.SIGWINCH, self._foot.resized)
         try:
             yield self
         finally:
+            loop.remove_signal_handler(signal.SIGWINCH)
             loop.remove_signal_handler(signal.SIGTSTP)
             loop.remove_reader(self._file)
             for timer in self._silences:

@@ -61,8 +61,8 @@ class InPlace:
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._wipe = ""
-        """What takes the lines away again."""
+        self._drawn = 0
+        """How many columns the longest line takes; 0: nothing is drawn."""
         screen.before_writing = self.clear
 
     def draw(self, lines: list[str]) -> None:
@@ -76,11 +76,10 @@ class InPlace:
             return
         if self._screen.moves and len(shown) > 1:
             self._put("\n".join(shown) + f"\r\x1b[{len(shown) - 1}A")
-            self._wipe = "\x1b[J"
         else:
-            line = self._cut(" · ".join(shown), columns)
-            self._put(line + "\r")
-            self._wipe = " " * len(click.unstyle(line)) + "\r"
+            shown = [self._cut(" · ".join(shown), columns)]
+            self._put(shown[0] + "\r")
+        self._drawn = max(len(click.unstyle(line)) for line in shown)
 
     def _cut(self, line: str, columns: int) -> str:
         """A line that wrapped could not be written over."""
@@ -90,9 +89,11 @@ class InPlace:
     def clear(self) -> None:
         if self._screen.foot is not None:
             return  # it makes room by itself
-        if self._wipe:
-            self._put(self._wipe)
-            self._wipe = ""
+        if self._drawn:
+            # The terminal may have become narrower since: more blanks than it has columns would wrap.
+            blanks = min(self._drawn, shutil.get_terminal_size().columns - 1)
+            self._put("\x1b[J" if self._screen.moves else " " * blanks + "\r")
+            self._drawn = 0
 
     def _put(self, text: str) -> None:
         sys.stderr.write(text)

@@ -91,7 +91,6 @@ class Streaming:
         self._hub = hub
         self._marks = marks
         self._chips = chips
-        self._width = min(shutil.get_terminal_size().columns, WIDEST) - len("| ")
         self._reasons: dict[str, str] = {}
         self._waiting = Waiting(after)
         self._foot = InPlace(screen)
@@ -185,10 +184,11 @@ class Streaming:
         return "  ".join(part for part in (who, made, at, reason) if part)
 
     def _barred(self, agent: str, text: str) -> str:
-        """Broken into lines that fit, each behind the speaker's bar; words that come whole stay whole."""
+        """Broken into lines that fit now, each behind the speaker's bar; words that come whole stay whole."""
         parts: list[str] = []
+        room = min(shutil.get_terminal_size().columns, WIDEST) - len("| ")
         for word in re.findall(r"\n|[^\S\n]+|\S+", safe(text)):
-            if word == "\n" or (self._column + len(word) > self._width and self._column):
+            if word == "\n" or (self._column + len(word) > room and self._column):
                 parts.append(f"\n{self._screen.bar(agent)} ")
                 self._column = 0
                 if word.isspace():

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -207,6 +208,11 @@ class Terminal:
 
     def press(self, keys: str) -> None:
         os.write(self._ours, keys.encode())
+
+    def resize(self, columns: int) -> None:
+        """As a terminal does: the size is another, and who draws is told so."""
+        termios.tcsetwinsize(self._ours, (24, columns))
+        self.process.send_signal(signal.SIGWINCH)
 
     @property
     def modes(self) -> list[Any]:

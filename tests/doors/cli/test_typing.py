@@ -252,6 +252,18 @@ def test_a_long_draft_scrolls_inside_its_row(shell: Shell) -> None:
         terminal.read_until_drawn("you ▸ " + "x" * 71 + "…")
 
 
+def test_a_draft_is_drawn_anew_when_the_terminal_becomes_narrower(shell: Shell) -> None:
+    chat = Terminal(shell, "chat", "arya")
+    try:
+        chat.read_until("you ▸ ")
+        chat.press("begin" + "." * 40 + "end")
+        chat.read_until("begin" + "." * 40 + "end")
+        chat.resize(30)
+        chat.read_until("you ▸ …" + "." * 18 + "end")
+    finally:
+        chat.close()
+
+
 def test_where_nothing_may_be_moved_it_works_without_a_single_sequence(shell: Shell) -> None:
     with chatting(shell, "talker", env={"TERM": "dumb"}) as terminal:
         terminal.press("begim\x7fn\n")
