@@ -1,9 +1,9 @@
 """Record `moot demo` as a person would see it, and draw docs/pictures/demo.svg: `make picture`.
 
-A real program in a real pseudo-terminal, with a home of its own, and a person who types. Only two things are not as
-they came: the hour in each reply's header, so that a new picture says the same words while the demo does (how long
-each stood is measured anew), and the line in which the command is typed, because no shell is run. Below:
-tools/picture.py draws.
+A real program in a real pseudo-terminal, with a home of its own in which this repository is seen as ~/moot, and a
+person who types. Only three things are not as they came: the hour in each reply's header and the port, so that a new
+picture says the same words while the demo does (how long each stood is measured anew), and the line in which the
+command is typed, because no shell is run. Below: tools/picture.py draws.
 """
 
 import os
@@ -27,13 +27,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "pictures" / "demo.svg"
 MOST_BYTES = 250_000
 
-COLUMNS, LINES = 84, 29
+COLUMNS, LINES = 84, 34
 COMMAND = "moot demo"
 FOLLOW_UP = "Now a headline, and what could go wrong?"
 PROMPT = "you ▸ "
 CTRL_D = "\x04"
 SEED = "1"
 HOUR = b"12:34"
+PORT = b"127.0.0.1:45678"
 
 PATIENCE = 20.0
 READING = 2.5
@@ -120,10 +121,17 @@ def recording(command: Sequence[str | Path], home: Path) -> Iterator[Recording]:
         os.close(ours)
 
 
+def moot_below(home: Path) -> list[Path]:
+    """The program by a path below a home: what it prints of itself tells nothing about the machine."""
+    repository = home / "moot"
+    repository.symlink_to(ROOT)
+    programs = repository / ".venv" / "bin"
+    return [programs / "python", programs / "moot"]
+
+
 def demo(home: Path) -> list[Beat]:
     """The demo's tour, a line of the person, and what comes of it."""
-    moot = Path(sys.executable).with_name("moot")
-    with recording([moot, "demo"], home) as seen:
+    with recording([*moot_below(home), "demo"], home) as seen:
         seen.watch_until("Ctrl+D leaves")
         seen.watch_until(PROMPT)
         seen.watch(READING)
@@ -151,7 +159,11 @@ def joined(first: Sequence[Beat], then: Sequence[Beat]) -> list[Beat]:
 
 
 def at_one_hour(beats: Sequence[Beat]) -> list[Beat]:
-    return [Beat(beat.at, re.sub(rb"\b\d\d:\d\d\b", HOUR, beat.data)) for beat in beats]
+    """And at one port: a free one is another each time."""
+    return [
+        Beat(beat.at, re.sub(rb"127\.0\.0\.1:\d+", PORT, re.sub(rb"\b\d\d:\d\d\b", HOUR, beat.data)))
+        for beat in beats
+    ]
 
 
 def troubles(picture: str, private: Sequence[str]) -> list[str]:

@@ -1,14 +1,16 @@
 """From what a program wrote, and when, to a picture that moves without a script."""
 
 import re
+import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from moot.rules.palette import COLOURS as AGENT_COLOURS
 from tools.picture import BACKGROUND, COLOURS, DIM, STRONG, TEXT, Beat, Film, film, hex_of, svg
-from tools.record import MOST_BYTES, PICTURE, ROOT, at_one_hour, joined, troubles, typed
+from tools.record import MOST_BYTES, PICTURE, ROOT, at_one_hour, joined, moot_below, troubles, typed
 
 SVG = "{http://www.w3.org/2000/svg}"
 BEATS = (
@@ -135,10 +137,18 @@ def test_a_picture_that_tells_about_the_machine_or_is_too_large_is_not_written(
     assert troubles(picture, ["/tmp/x1", "", "/"]) == told
 
 
-def test_the_command_is_typed_first_and_the_hour_is_always_the_same() -> None:
-    beats = joined(typed("moot"), at_one_hour([Beat(0.5, b"demo  04:29  mentioned")]))
-    assert b"".join(beat.data for beat in beats) == b"$ moot\r\ndemo  12:34  mentioned"
+def test_the_command_is_typed_first_and_hour_and_port_are_always_the_same() -> None:
+    beats = joined(typed("moot"), at_one_hour([Beat(0.5, b"demo  04:29  127.0.0.1:33445/api")]))
+    assert b"".join(beat.data for beat in beats) == b"$ moot\r\ndemo  12:34  127.0.0.1:45678/api"
     assert [beat.at for beat in beats] == sorted(beat.at for beat in beats)
+
+
+def test_what_is_recorded_names_itself_by_a_path_below_its_home(tmp_path: Path) -> None:
+    python, moot = moot_below(tmp_path)
+    assert moot.is_relative_to(tmp_path)
+    asked = [str(python), "-c", "from moot.cli.coding.entry import this_moot; print(*this_moot())"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(moot)
 
 
 def test_the_picture_in_the_readme_can_be_published_and_shows_the_demo() -> None:
