@@ -273,7 +273,8 @@ def _bodies() -> Iterator[str]:
 
 def _statuses() -> Iterator[str]:
     for kind, status in sorted(STATUSES.items(), key=lambda item: item[0].code):
-        yield f"| `{kind.code}` | `{kind.name}` | {status} | {(kind.__doc__ or '').strip()} |"
+        meaning = (kind.__doc__ or "").partition("\n\n")[0].strip()
+        yield f"| `{kind.code}` | `{kind.name}` | {status} | {meaning} |"
 
 
 MCP_HEAD = """\

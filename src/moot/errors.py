@@ -34,6 +34,7 @@
 
 Beside them stand the warnings (`WARNINGS`): what was asked is done, and there is something to know.
 
+The docstring of each says what it means, who acts, a typical cause and what to do; `moot explain` shows it.
 The core raises these facts; each door has one table to its own numbers (exit code, HTTP status, MCP error).
 """
 
@@ -41,7 +42,11 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 
 class MootError(Exception):
-    """Something Moot will not or cannot do; as it stands, a fault inside Moot itself."""
+    """Something Moot will not or cannot do; as it stands, a fault inside Moot itself.
+
+    Who acts: the makers of Moot: you did nothing wrong.
+    Cause: a case that nobody has thought of; the title says what failed.
+    To do: try once more; then run the command with --debug, look into `moot logs`, and report both."""
 
     code: ClassVar[str] = "E000"
     name: str = "error"
@@ -85,7 +90,11 @@ class Mistake(MootError):
 
 
 class NotFound(Mistake):
-    """Nothing goes by that name or id. The name says what: `agent_not_found`, `conversation_not_found` and so on."""
+    """Nothing goes by that name or id. The name says what: `agent_not_found`, `conversation_not_found` and so on.
+
+    Who acts: whoever asked: the name or id has to be another.
+    Cause: a typing error, another home than the one meant (--home, MOOT_HOME), or an agent that was removed.
+    To do: take one of the suggestions, or look: `moot agents list`, `moot conv list`, `moot tail`."""
 
     code = "E201"
     name = "not_found"
@@ -98,35 +107,55 @@ class NotFound(Mistake):
 
 
 class BadName(Mistake):
-    """The name cannot be given."""
+    """The name cannot be given.
+
+    Who acts: whoever chose the name.
+    Cause: it is taken, was somebody's before, is reserved, looks like another one, or has letters that no name has.
+    To do: choose another; the error suggests some that are free."""
 
     code = "E202"
     name = "bad_name"
 
 
 class BadText(Mistake):
-    """The text cannot be stored."""
+    """The text cannot be stored.
+
+    Who acts: whoever wrote the message.
+    Cause: it is empty, longer than limits.message_bytes, or not valid Unicode, as when a binary file is piped in.
+    To do: shorten or mend it; `moot config get limits.message_bytes` shows how long a message may be."""
 
     code = "E203"
     name = "bad_text"
 
 
 class BadValue(Mistake):
-    """A field has the wrong type or a value outside what is allowed."""
+    """A field has the wrong type or a value outside what is allowed.
+
+    Who acts: whoever gave the value: in an option, a request, moot.toml, or as an agent's code.
+    Cause: a number out of range, a misspelt choice, or a `code:module:function` brain that cannot be imported.
+    To do: the title names the field and what it takes: mend it there. Help (-h) lists what an option takes."""
 
     code = "E204"
     name = "bad_value"
 
 
 class Conflict(Mistake):
-    """Somebody else's version of the same thing stands in the way."""
+    """Somebody else's version of the same thing stands in the way.
+
+    Who acts: whoever asked: look at what is there now, and decide.
+    Cause: the message was edited meanwhile, a conversation has that name, or one key came with two texts.
+    To do: read it again and repeat the change on the newest version; choose another name, or a new idempotency key."""
 
     code = "E205"
     name = "conflict"
 
 
 class BadSettings(Mistake):
-    """The settings file is broken."""
+    """The settings file is broken.
+
+    Who acts: whoever edits moot.toml.
+    Cause: a missing quote, a misspelt key or a value that is not allowed; the title says file, line and column.
+    To do: mend that place with `moot config edit`, which checks it; `moot doctor` says when all is well."""
 
     code = "E103"
     name = "broken_config"
@@ -137,21 +166,33 @@ class Refused(MootError):
 
 
 class Unauthenticated(Refused):
-    """Whoever asks did not say who it is in a way that can be believed."""
+    """Whoever asks did not say who it is in a way that can be believed.
+
+    Who acts: whoever calls the API: show a token that is good.
+    Cause: no Authorization header, a token of another home, or one that was revoked.
+    To do: send `Authorization: Bearer TOKEN`: the owner's is in run/token of the home, and issues the others."""
 
     code = "E300"
     name = "unauthenticated"
 
 
 class NotPermitted(Refused):
-    """The link graph, or who the caller is, does not allow it."""
+    """The link graph, or who the caller is, does not allow it.
+
+    Who acts: the owner of the hub, who may allow it; the caller cannot.
+    Cause: an agent that speaks for another, a token without that scope, or somebody who is not a member.
+    To do: do it as the owner, ask the owner for a token with that scope, or have the agent invited: `moot conv add`."""
 
     code = "E301"
     name = "not_permitted"
 
 
 class RateLimited(Refused):
-    """Too much in too short a time."""
+    """Too much in too short a time.
+
+    Who acts: nobody: waiting is enough. The owner may raise the limit.
+    Cause: two agents that answer each other quickly, a script in a loop, or a full queue.
+    To do: wait as long as retry_after_ms says; the bounds are settings under [limits] in moot.toml."""
 
     code = "E302"
     name = "rate_limited"
@@ -159,21 +200,33 @@ class RateLimited(Refused):
 
 
 class Braked(Refused):
-    """A brake stops more of this until a person lets it go on."""
+    """A brake stops more of this until a person lets it go on.
+
+    Who acts: a person of the conversation.
+    Cause: agents went on among themselves for as many turns as one message may cause.
+    To do: read what they said; then `/continue` in the chat or `moot conv continue NAME`, or say something new."""
 
     code = "E303"
     name = "braked"
 
 
 class Closed(Refused):
-    """The conversation is archived: it can be read, not written."""
+    """The conversation is archived: it can be read, not written.
+
+    Who acts: whoever wants to write there.
+    Cause: it was archived by hand, or as a conversation of one message that was answered.
+    To do: `moot conv unarchive NAME` opens it again; or begin another with `moot chat`."""
 
     code = "E305"
     name = "conversation_archived"
 
 
 class Stale(Refused):
-    """The turn has moved on; what its former holder says no longer counts."""
+    """The turn has moved on; what its former holder says no longer counts.
+
+    Who acts: nobody: the turn is somebody else's, or over.
+    Cause: the agent was silent for longer than its lease, was interrupted, or the machine slept.
+    To do: drop the answer and take the next turn; a host that often loses turns needs a larger host.lease_seconds."""
 
     code = "E307"
     name = "stale_turn"
@@ -184,7 +237,11 @@ class Unanswered(MootError):
 
 
 class Undelivered(Unanswered):
-    """The agent is away or has not been reached so far; the message waits for it."""
+    """The agent is away or has not been reached so far; the message waits for it.
+
+    Who acts: whoever runs the agent.
+    Cause: its hub or daemon does not run, or its coding CLI is closed or not set up to be woken.
+    To do: start it with `moot up` or `moot agent start NAME`; the message need not be sent again."""
 
     code = "E502"
     name = "not_delivered"
@@ -192,7 +249,11 @@ class Undelivered(Unanswered):
 
 
 class TimedOut(Unanswered, TimeoutError):
-    """Nobody answered in time; the message is kept."""
+    """Nobody answered in time; the message is kept.
+
+    Who acts: nobody has to: the answer may still come.
+    Cause: a slow model, a long queue before this message, or a time-out that is too short.
+    To do: look later with `moot tail` or `moot why`, or wait longer with --timeout; do not send it twice."""
 
     code = "E504"
     name = "timed_out"
@@ -200,14 +261,22 @@ class TimedOut(Unanswered, TimeoutError):
 
 
 class Passed(Unanswered):
-    """The agent read it and chose to say nothing."""
+    """The agent read it and chose to say nothing.
+
+    Who acts: nobody: silence is an answer.
+    Cause: nothing was asked, or the agent thinks that others know better.
+    To do: ask it by name and say what you need to know; `moot why` shows what it was given."""
 
     code = "E505"
     name = "passed"
 
 
 class TurnFailed(Unanswered):
-    """The agent's turn ended in an error."""
+    """The agent's turn ended in an error.
+
+    Who acts: whoever made or set up the agent.
+    Cause: its code raised an exception, or its model could not be reached or refused.
+    To do: `moot why` and `moot turn show ID` give the error; once it is mended, `moot conv retry NAME` asks again."""
 
     code = "E503"
     name = "turn_failed"
@@ -218,21 +287,33 @@ class Trouble(MootError):
 
 
 class NoKey(Trouble):
-    """A model's provider wants a key, and none is set."""
+    """A model's provider wants a key, and none is set.
+
+    Who acts: the owner of the hub.
+    Cause: a new home, or a variable that is set in another shell than the one that started the hub.
+    To do: `moot keys set PROVIDER`, or set the provider's variable and start the hub anew; demo needs none."""
 
     code = "E101"
     name = "no_key"
 
 
 class KeyRefused(Trouble):
-    """A model's provider does not accept the key."""
+    """A model's provider does not accept the key.
+
+    Who acts: the owner of the hub.
+    Cause: the key was revoked, has a letter too few, or belongs to another provider or address.
+    To do: make a new key at the provider and `moot keys set PROVIDER`; `moot keys test PROVIDER` tries it."""
 
     code = "E102"
     name = "key_refused"
 
 
 class ModelUnavailable(Trouble):
-    """A model's provider cannot be reached, or does not answer as it should."""
+    """A model's provider cannot be reached, or does not answer as it should.
+
+    Who acts: the provider, mostly; the owner, if the address is wrong.
+    Cause: no network, an outage, a local model server that does not run, or a model's name that is unknown there.
+    To do: `moot doctor net` asks the provider and `moot models` lists its models; then try again."""
 
     code = "E104"
     name = "model_unavailable"
@@ -240,49 +321,77 @@ class ModelUnavailable(Trouble):
 
 
 class PortTaken(Trouble):
-    """The hub cannot listen where it should: another program does."""
+    """The hub cannot listen where it should: another program does.
+
+    Who acts: the operator of the machine.
+    Cause: a hub of another home, or some other program, has the port of hub.port.
+    To do: `moot up --port 0` takes any free one; or stop the program that the title names, or set hub.port."""
 
     code = "E401"
     name = "port_taken"
 
 
 class HubRunning(Trouble):
-    """Another hub runs on this home."""
+    """Another hub runs on this home.
+
+    Who acts: whoever starts the second one; there is nothing to mend.
+    Cause: `moot up` was typed twice, or a hub runs in the background.
+    To do: use the one that runs; `moot stop` ends it, and `moot --home DIR up` runs one for another home."""
 
     code = "E403"
     name = "hub_running"
 
 
 class HubAbsent(Trouble):
-    """No hub answers."""
+    """No hub answers.
+
+    Who acts: whoever runs the hub.
+    Cause: it was never started, has stopped, or could not start; its log says why.
+    To do: `moot up`, and `moot logs` if it does not stay; what was acknowledged before is kept."""
 
     code = "E402"
     name = "hub_absent"
 
 
 class McpClient(Trouble):
-    """A coding CLI is not installed, gives up before Moot has started, or does not take Moot in."""
+    """A coding CLI is not installed, gives up before Moot has started, or does not take Moot in.
+
+    Who acts: whoever uses that coding CLI.
+    Cause: it is not on the PATH, is an old version, or its settings file cannot be changed.
+    To do: `moot doctor mcp` says how each one stands; then `moot mcp install CLIENT` again."""
 
     code = "E501"
     name = "mcp_client"
 
 
 class StoreNewer(Trouble):
-    """The database was written by a newer Moot."""
+    """The database was written by a newer Moot.
+
+    Who acts: the operator of the machine.
+    Cause: two versions of Moot are installed, or an update was taken back.
+    To do: use the newer Moot; or put back a backup from before the update with `moot backup restore`."""
 
     code = "E601"
     name = "store_newer"
 
 
 class StoreDamaged(Trouble):
-    """The database is damaged or is not a Moot database."""
+    """The database is damaged or is not a Moot database.
+
+    Who acts: the operator of the machine, before anybody writes there again.
+    Cause: a failing disk, a file that was edited or copied while a hub ran, or another program's file of that name.
+    To do: stop the hub and copy the home; `moot doctor db` tells the damage, `moot backup restore` takes a backup."""
 
     code = "E602"
     name = "store_damaged"
 
 
 class StoreUnwritable(Trouble):
-    """The database cannot be written now."""
+    """The database cannot be written now.
+
+    Who acts: the operator of the machine.
+    Cause: the disk is full, the folder is read-only or somebody else's, or another program holds the file.
+    To do: make room or mend the permissions; `moot doctor` names which, and nothing that was acknowledged is lost."""
 
     code = "E603"
     name = "store_unwritable"
@@ -300,7 +409,10 @@ WARNINGS: Final = (
         "E304",
         "not_asked",
         "The message is stored, but somebody it names is not asked: more agents are mentioned than may answer one "
-        "message (max_agent_turns_per_message), or they are not in the conversation.",
+        "message (max_agent_turns_per_message), or they are not in the conversation.\n\n"
+        "Who acts: whoever wrote the message, if the answer of those is wanted.\n"
+        "Cause: many names in one message, @all in a large group, or somebody who was never invited.\n"
+        "To do: ask the rest in a second message, raise the bound, or bring them in with `moot conv add`.",
     ),
 )
 """Codes that only ever warn; a warning may also carry an error's code."""

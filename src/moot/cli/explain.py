@@ -1,5 +1,7 @@
 """`moot explain CODE`: what an error or a warning means and who has to act, from their own words."""
 
+import inspect
+
 import click
 from msgspec import Struct, structs
 
@@ -13,6 +15,9 @@ class Meaning(Struct, frozen=True):
     code: str
     name: str
     meaning: str
+    who_acts: str
+    cause: str
+    to_do: str
     family: str
     family_meaning: str
     retryable: bool
@@ -34,10 +39,8 @@ def meanings() -> dict[str, Meaning]:
     """Every code there is: errors, warnings, and that of a fault inside Moot."""
     kinds: list[type[MootError]] = [MootError, *tree()]
     errors = [_of_error(kind) for kind in kinds]
-    warnings = [
-        Meaning(*warning, "Warning", "What was asked is done; there is something to know.", False, OK)
-        for warning in WARNINGS
-    ]
+    noted = "What was asked is done; there is something to know."
+    warnings = [Meaning(w.code, w.name, *_words(w.meaning), "Warning", noted, False, OK) for w in WARNINGS]
     return {each.code: each for each in sorted((*errors, *warnings), key=lambda each: each.code)}
 
 
@@ -46,9 +49,9 @@ def _of_error(kind: type[MootError]) -> Meaning:
     return Meaning(
         kind.code,
         kind.name,
-        _words(kind),
+        *_words(kind.__doc__),
         family.__name__,
-        _words(family),
+        _words(family.__doc__)[0],
         kind.retryable,
         exit_code(kind("")),
     )
@@ -61,10 +64,24 @@ def show(session: Session, found: Meaning) -> None:
     say = session.screen.say
     say(f"{found.code}  {found.name}")
     say(f"  {found.meaning}")
+    for title, text in (
+        ("Who acts", found.who_acts),
+        ("Typical cause", found.cause),
+        ("What to do", found.to_do),
+    ):
+        say(f"  {title + ':':<15}{text}")
     if found.family_meaning != found.meaning:
         say(f"  It is one of: {found.family_meaning}")
     say(f"  Exit code {found.exit}." + (" Trying again later can help." if found.retryable else ""))
 
 
-def _words(kind: type[MootError]) -> str:
-    return " ".join((kind.__doc__ or "").split())
+def _words(doc: str | None) -> tuple[str, str, str, str]:
+    """The meaning, and what stands behind `Who acts:`, `Cause:` and `To do:`; a family has its meaning alone."""
+    meaning, _, rest = inspect.cleandoc(doc or "").partition("\n\n")
+    told = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
+    who_acts, cause, to_do = (_sentence(told.get(key, "")) for key in ("Who acts", "Cause", "To do"))
+    return " ".join(meaning.split()), who_acts, cause, to_do
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,12 +1,14 @@
 """`moot doctor` and `moot explain`."""
 
 import os
+import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from moot.cli.explain import meanings
 from moot.errors import tree
 from tests.doors.cli.shell import Shell, Told
 
@@ -138,12 +140,26 @@ def test_it_makes_nothing(shell: Shell, moot: Moot) -> None:
     assert sorted(path.name for path in shell.home.iterdir()) == before
 
 
-@pytest.mark.parametrize("kind", tree(), ids=lambda kind: kind.code)
-def test_every_code_is_explained(moot: Moot, kind: type) -> None:
-    told = moot("explain", kind.code)  # type: ignore[attr-defined]
+@pytest.mark.parametrize("code", meanings())
+def test_every_code_is_explained_with_who_must_act_a_cause_and_what_to_do(moot: Moot, code: str) -> None:
+    told = moot("explain", code)
     assert told.code == 0
-    assert told.out.startswith(f"{kind.code}  ")  # type: ignore[attr-defined]
+    first, _, who, cause, to_do, *_ = told.out.splitlines()
+    assert first.startswith(f"{code}  ")
     assert "Exit code" in told.out
+    labels = ("  Who acts:      ", "  Typical cause: ", "  What to do:    ")
+    for line, label in zip((who, cause, to_do), labels, strict=True):
+        assert line.startswith(label)
+        text = line.removeprefix(label)
+        assert text[0].isupper() or text[0] == "`"
+        assert text.endswith(".")
+    for typed in re.findall(r"`moot ([^`]*)`", told.out):
+        words = [word for word in typed.split() if word.islower() and not word.startswith("-")]
+        assert moot(*words[:2], "-h").code == 0, typed
+
+
+def test_every_error_has_its_code_explained() -> None:
+    assert {kind.code for kind in tree()} < set(meanings())
 
 
 def test_a_code_nobody_gave(moot: Moot) -> None:

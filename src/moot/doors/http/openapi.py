@@ -166,7 +166,9 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refused(kinds: Iterable[type[MootError]], of: dict[str, Any]) -> dict[str, Any]:
-    titles = "; ".join(dict.fromkeys((kind.__doc__ or kind.name).strip() for kind in kinds))
+    titles = "; ".join(
+        dict.fromkeys((kind.__doc__ or kind.name).partition("\n\n")[0].strip() for kind in kinds)
+    )
     return {"description": titles, "content": {PROBLEM: {"schema": of[repr(Problem)]}}}
 
 
