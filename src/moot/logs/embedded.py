@@ -142,7 +142,10 @@ class EmbeddedLog:
         if after < horizon:
             return [Event(RESET, 0.0, body={"after": horizon})], horizon
         events = await self._events.events(after=after, conversation=conversation, limit=READ)
-        return events, last if len(events) < READ else events[-1].id
+        if len(events) == READ:
+            last = min(last, events[-1].id)
+        # The store may hold more by now. Nobody is told of that before the watchers, nor ahead of what is live.
+        return [event for event in events if event.id <= last], last
 
     def subscribe(self, after: int | None = None, conversation: ConversationId | None = None) -> Subscription:
         subscription = Subscription(self, self.last if after is None else after, conversation)

@@ -126,3 +126,22 @@ async def test_who_is_behind_what_is_kept_is_reset_once_and_goes_on() -> None:
             break
     assert [(event.type, event.id) for event in seen[1:]] == [("message.posted", 3), ("message.posted", 4)]
     assert (seen[0].type, seen[0].body) == ("reset", {"after": 2})
+
+
+async def test_nobody_is_handed_what_this_log_has_not_taken_in_yet() -> None:
+    kept = Kept()
+    kept.add(HERE, HERE)
+    log = EmbeddedLog(kept)
+    await log.start()
+    watched: list[int] = []
+    log.watch(lambda events: watched.extend(event.id for event in events))
+    kept.add(THERE, HERE)  # by another process, which nobody has told us of
+    assert [event.id for event in (await log.since(0, HERE))[0]] == [1, 2]
+    assert (await log.since(0, None))[1] == log.last == 2
+    follower = log.subscribe(after=0, conversation=HERE)
+    log.live(Event(type="turn.delta", at=0.0, conversation=HERE))
+    assert await told(follower, 3) == [1, 2, 0]
+    assert watched == []
+    await log.catch_up()
+    assert watched == [3, 4]
+    assert await told(log.subscribe(after=follower.after, conversation=HERE), 1) == [4]
