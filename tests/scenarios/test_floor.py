@@ -10,6 +10,7 @@ A step has one act and any number of expectations:
                 refused the error code the act ends with · slots_used · head · notice (part of the newest one) …
                 turn_of ({agent = {fields of its running turn}}) · states ({agent = state}, as the receipt tells)
                 musts (those who must speak, in order) · delayed ({agent = ms}), as the receipt or preview tells
+                hour ({agent = turns charged to its hour})
 """
 
 import tomllib
@@ -21,12 +22,16 @@ from msgspec import convert
 
 from moot.errors import MootError
 from moot.flow import finish, give_up, post
+from moot.model.change import Decision
 from moot.model.conversation import GroupSettings
 from moot.model.ids import ParticipantId
 from moot.model.limits import Limits
+from moot.model.moment import Moment
 from moot.model.round import Round, RoundState
 from moot.model.turn import TurnState
-from moot.rules import why
+from moot.ports import Scope
+from moot.rules import brakes, why
+from moot.rules.draft import Seen
 from tests.support.invariants import Replanning
 from tests.support.world import World
 
@@ -36,6 +41,16 @@ SCENARIOS = [
     for table in sorted(HERE.glob("*.toml"))
     for scenario in tomllib.loads(table.read_text())["scenario"]
 ]
+
+
+class Hour:
+    """A look at how many turns were charged to an agent's hour."""
+
+    def scope(self, agent: ParticipantId) -> Scope:
+        return Scope(names=(agent,))
+
+    def decide(self, agent: ParticipantId, seen: Seen, at: Moment) -> Decision[int]:
+        return Decision([], brakes.quota_now(seen.quota(agent), agent, at.now).turns)
 
 
 def title(scenario: dict[str, Any]) -> str:
@@ -247,6 +262,9 @@ async def expect(world: World, where: str, step: dict[str, Any], label: str, err
             case "delayed":
                 have = {told.agent: told.delayed_ms for told in step["receipt"].deliveries}
                 assert {agent: have[agent] for agent in wanted} == wanted, f"{label}: {have}"
+            case "hour":
+                for agent, turns in wanted.items():
+                    assert await world.store.preview(Hour(), ParticipantId(agent)) == turns, label
             case "queued":
                 rounds = [await world.store.round(world.where[where], m.seq) for m in messages]
                 assert sum(r is not None and r.state is RoundState.QUEUED for r in rounds) == wanted, label

@@ -61,7 +61,7 @@ def advance(room: Room) -> None:
         if turn is None:
             _next(room, agent, ())
         elif turn.state in UNCLAIMED and turn.question is None and _first_of(room, agent) is not None:
-            seats.cancel(room, turn, Rule.ASK)
+            seats.replaced(room, turn, Rule.ASK)
             _next(room, agent, turn.calls)
 
 
@@ -134,9 +134,12 @@ def withdraw(room: Room, seq: int) -> None:
     for turn in [*room.turns.values(), *room.asks.values()]:
         asked = turn.question
         if asked is not None and asked.seq == seq:
-            seats.cancel(room, turn, Rule.DELETED)
             cursor = room.members[turn.agent].cursor
             left = tuple(call for call in turn.calls if call is not asked and call.seq > cursor)
+            if left and not turn.started_at:
+                seats.replaced(room, turn, Rule.DELETED)
+            else:
+                seats.cancel(room, turn, Rule.DELETED)
             _next(room, turn.agent, left)
     seats.withdraw(room, seq)
 

@@ -182,6 +182,14 @@ def cancel(room: Room, turn: Turn, rule: Rule) -> Turn:
     return gone
 
 
+def replaced(room: Room, turn: Turn, rule: Rule) -> None:
+    """End a turn unspoken whose calls another one answers at once: that one is charged to the agent's hour instead."""
+    if turn.charged:
+        quota = brakes.quota_now(room.draft.quota(turn.agent), turn.agent, room.now)
+        room.draft.put_quota(structs.replace(quota, turns=max(0, quota.turns - 1)))
+    cancel(room, turn, rule)
+
+
 def claim(room: Room, turn: Turn, host: HostId | None, *, hi: int, last_human: int) -> Turn:
     """The turn begins: its interval and cause are fixed, its lease and deadline run."""
     why = cause(room, turn, hi, last_human)
