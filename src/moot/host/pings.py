@@ -28,6 +28,10 @@ LONGEST_LINE = 1 << 21
 MOST_BUFFERED = 1 << 20
 """Bytes waiting for a peer that does not read; then it is let go, and finds what it missed by itself."""
 MOST_WAITING = 64
+ROUNDS_TO_OPEN = 4
+"""Of the loop, until whoever knocked is connected."""
+LAST_WORDS_SECONDS = 1.0
+"""For a peer to take what was written to it before the end; who does not is let go."""
 
 Line = dict[str, Any]
 Heard = Callable[[Line, "Peer"], None]
@@ -43,11 +47,13 @@ class Peer(asyncio.Protocol):
         self._gone = gone
         self._read = reader.decode
         self._buffer = bytearray()
+        self._closed = False
         self.transport: asyncio.Transport | None = None
+        self.lost = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         both_ways = cast(asyncio.Transport, transport)  # uvloop's are such, though not by inheritance
-        if not _same_user(both_ways):
+        if self._closed or not _same_user(both_ways):
             both_ways.abort()
             return
         self.transport = both_ways
@@ -82,9 +88,12 @@ class Peer(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport = None
+        self.lost.set()
         self._gone(self)
 
     def close(self) -> None:
+        """What was written is sent first. One that is not open yet will not be."""
+        self._closed = True
         if self.transport is not None:
             self.transport.close()
 
@@ -120,6 +129,8 @@ class Socket:
     def _peer(self) -> Peer:
         peer = Peer(self._heard, self._forget)
         self._peers.add(peer)
+        if self._server is None:
+            peer.close()  # it was accepted just before the end
         return peer
 
     def _forget(self, peer: Peer) -> None:
@@ -127,14 +138,16 @@ class Socket:
         self.gone(peer)
 
     async def close(self) -> None:
+        """Nobody comes in any more; who is at the door is let in first, as a server that closes forgets it there."""
         if self._server is None:
             return
-        self._server.close()
-        for peer in list(self._peers):
-            peer.close()
-        self._server = None
+        server, self._server = self._server, None
         with suppress(FileNotFoundError):
             self.path.unlink()
+        for _ in range(ROUNDS_TO_OPEN):
+            await asyncio.sleep(0)
+        server.close()
+        await _let_all_go(list(self._peers))
 
 
 class Pinger:
@@ -148,8 +161,11 @@ class Pinger:
         self._peers: dict[str, Peer] = {}
         self._waiting: dict[str, list[Line]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     def tell(self, address: str, line: Line) -> None:
+        if self._closed:
+            return  # nobody would close what is opened now
         peer = self._peers.get(address)
         if peer is not None:
             peer.tell(line)
@@ -180,11 +196,28 @@ class Pinger:
                 self._lost()
 
     async def close(self) -> None:
+        self._closed = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for peer in list(self._peers.values()):
-            peer.close()
+        await _let_all_go(list(self._peers.values()))
+
+
+async def _let_all_go(peers: list[Peer]) -> None:
+    """Each after its last words, unless it does not take them: a connection must not outlive its loop."""
+    for peer in peers:
+        peer.close()
+    open_ones = [peer for peer in peers if peer.transport is not None]
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LAST_WORDS_SECONDS):
+            for peer in open_ones:
+                await peer.lost.wait()
+        return
+    for peer in open_ones:
+        if peer.transport is not None:
+            peer.transport.abort()
+    for peer in open_ones:
+        await peer.lost.wait()
 
 
 async def connect(
@@ -193,6 +226,8 @@ async def connect(
     loop = asyncio.get_running_loop()
     with short(path) as address:
         _, peer = await loop.create_unix_connection(lambda: Peer(heard, gone, reader), path=address)
+    if peer.transport is None:
+        raise ConnectionResetError(f"whoever listens at {path} let go at once, or is another user")
     return peer
 
 
