@@ -58,7 +58,7 @@ fix: $(READY)  ## format, and mend what ruff can mend
 bench: $(READY) $(PEERS)  ## workloads against their peers; W="W1 W5" picks some
 	@$(PY) -m bench $(W)
 
-faults: $(READY)  ## kills and broken disks; TIER=fast (default) or nightly, ten times larger
+faults: $(READY)  ## kills and broken disks; TIER=fast (default) or nightly: ten times larger, and 10,000 questions at once
 	@MOOT_TIER=$(TIER) $(PY) -m tools.suites faults
 
 teeth: $(READY)  ## plant known defects in a copy, one by one: a named test must turn red

@@ -41,18 +41,27 @@ class Suite:
     workers: int = 0
     """0 runs in one process, one test at a time: where time is measured, or where two would not be faster."""
     picked: str = ""
+    within: str = ""
+    """A file or folder below `tests` that has its tests, where its name does not say so."""
 
     @property
     def folder(self) -> Path:
-        return ROOT / "tests" / self.name.partition("-")[0]
+        return ROOT / "tests" / (self.within or self.name.partition("-")[0])
 
     @property
     def exists(self) -> bool:
         """Bytecode that a removed suite left behind is no suite."""
-        return any(self.folder.rglob("*.py"))
+        return self.folder.is_file() or any(self.folder.rglob("*.py"))
 
     def command(self, report: Path, marked: str = "") -> list[str]:
-        command = [sys.executable, "-m", "pytest", "-q", f"tests/{self.folder.name}", f"--junitxml={report}"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            str(self.folder.relative_to(ROOT)),
+            f"--junitxml={report}",
+        ]
         # Who is done first takes over from the other: no core idles while a few long tests are left.
         parallel = ["-n", str(self.workers), "--dist", "worksteal"] if self.workers else ["-p", "no:xdist"]
         marks = " and ".join(f"({one})" for one in (self.picked, marked) if one)
@@ -154,6 +163,9 @@ def plan(name: str) -> list[Tool | Suite]:
             # The nightly tier does ten times the work of the fast one.
             nightly = os.environ.get("MOOT_TIER") == "nightly"
             steps = [*(parted("faults", 1440, 360) if nightly else parted("faults", 144, 60))]
+            if nightly:
+                # Ten thousand questions asked together, by every way to the hub.
+                steps.append(Suite("asks", 900, within="contract/hub/test_asks.py"))
         case "clis":
             # The real coding CLIs: apart from the rest because of their size, and because they change weekly.
             steps = [Suite("clis", 300)]

@@ -7,6 +7,7 @@ import pytest
 
 from tools.suites import (
     NO_TESTS_RAN,
+    ROOT,
     Counts,
     Outcome,
     Suite,
@@ -114,3 +115,16 @@ def test_what_runs_beside_others_ends_before_both_cores_are_needed(
 def test_an_unknown_plan_is_refused_by_name() -> None:
     with pytest.raises(SystemExit, match="nightly"):
         plan("nightly")
+
+
+def test_every_test_that_is_larger_at_night_is_run_at_night(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOOT_TIER", "nightly")
+    run = [step.folder for step in plan("faults") if isinstance(step, Suite)]
+    larger = [
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if 'environ.get("MOOT_TIER")' in path.read_text(encoding="utf-8") and path != Path(__file__)
+    ]
+    assert larger
+    for path in larger:
+        assert any(path.is_relative_to(folder) for folder in run), path
