@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import apsw
 import pytest
@@ -11,13 +11,24 @@ from msgspec import structs
 from moot import Hub, wiring
 from moot.brains.code import AgentSpec
 from moot.brains.demo import DemoModel
+from moot.brains.llm.brain import Unanswered
+from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.patience import Patience
+from moot.brains.llm.recognising import recognised
+from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import BadSettings
 from moot.flow import summarise
+from moot.host import host
+from moot.host.clock import SystemClock
 from moot.hub import backups
 from moot.model.ids import ConversationId
+from moot.model.prompt import Usage
 from moot.rules.redact import bare_brain
 from moot.settings import AgentSettings, Home, load
+from moot.testing.fake_llm import Answer, Fault
+from tests.doors.http import world as doors_world
 from tests.doors.http.world import opened
+from tests.support.talking import PROVIDERS, prompt_of, talking
 
 SECRET = "canaryQ8z"
 LEAKY = {
@@ -168,3 +179,71 @@ async def test_what_an_agent_thinks_with_is_told_to_its_owner_alone(tmp_path: Pa
             assert event.body["name"] == "robert"
             assert "brain" not in event.body
             break
+
+
+async def test_which_model_a_turn_used_is_told_to_the_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "_usage", lambda speaking: {"calls": 1, "model": SECRET})
+    async with opened(tmp_path) as world:
+        await world.post("/api/conversations/room/messages", {"text": "@arya hello"})
+        await world.hub.settled("room", timeout=20)
+        [whole] = (await world.get("/api/turns?agent=arya")).json()["turns"]
+        assert whole["usage"] == {"calls": 1, "model": SECRET}
+        for who in ("arya", "karl"):
+            [listed] = (await world.ask(who, "GET", "/api/turns?agent=arya")).json()["turns"]
+            one = (await world.ask(who, "GET", f"/api/turns/{whole['id']}")).json()
+            assert listed["usage"] == one["usage"] == {"calls": 1}
+        told = (await world.hub.past(0, types=["turn.finished"])).events
+        assert {turn.by: turn.body["usage"] for turn in told}["arya"] == {"calls": 1}
+        assert SECRET not in str(told), "everybody gets the same event"
+
+
+async def test_which_model_failed_is_told_to_the_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "_usage", lambda speaking: {"calls": 1, "model": SECRET})
+
+    async def broken(turn: Any) -> str:
+        raise Unanswered("could not answer")
+
+    monkeypatch.setattr(doors_world, "arya", AgentSpec("arya", broken))
+    async with opened(tmp_path) as world:
+        await world.post("/api/conversations/room/messages", {"text": "@arya hello"})
+        await world.hub.settled("room", timeout=20)
+        letters = {
+            who: (await world.ask(who, "GET", "/api/dead-letters")).json()["turns"]
+            for who in ("owner", "karl", "arya")
+        }
+        assert {who: [turn["usage"].get("model") for turn in found] for who, found in letters.items()} == {
+            "owner": [SECRET],
+            "karl": [None],
+            "arya": [None],
+        }
+
+
+class NoSuchModel(Exception):
+    """As the libraries of the providers raise it."""
+
+    status_code = 404
+    body: ClassVar = {"error": {"code": "model_not_found"}}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_no_trouble_with_a_model_says_which_it_is(provider: str) -> None:
+    """The sentence becomes a notice that everybody in the conversation reads."""
+    own = Endpoint(provider, provider, SECRET, "http://10.0.0.5/v1", provider, None, True, 5.0, 100)
+    unknown = recognised(NoSuchModel(), own, Usage())
+    assert unknown.kind is TroubleKind.UNKNOWN_MODEL
+    assert SECRET not in unknown.sentence
+    async with talking(provider, Answer("no", fault=Fault.STORM), model=SECRET) as here:
+        patience = Patience(SystemClock(), first_pause=0.001)
+        troubles = []
+        for _ in range(3):
+            with pytest.raises(ModelTrouble) as failed:
+                await patience.complete(
+                    here.model, prompt_of("hello"), here.ear, deadline=patience.now() + 60
+                )
+            troubles.append(failed.value)
+    assert troubles[-1].kind is TroubleKind.RESTING
+    assert SECRET not in " ".join(trouble.sentence for trouble in troubles)

@@ -297,12 +297,12 @@ class Hub:
         self, *, conversation: str | None = None, agent: str | None = None, state: str | None = None
     ) -> list[shapes.Turn]:
         """The newest thousand, oldest first."""
-        return await looking.turns(self._core, conversation, agent, state)
+        return await looking.turns(self._core, self._me, conversation, agent, state)
 
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
         """One turn, with exactly what its agent was given; without that where it is not asked for."""
         found = await self._found(id)
-        return await inspect.turn(self._core, found) if given else shapes.Turn.of(found, self._core.names)
+        return await looking.turn(self._core, self._me, found, given=given)
 
     async def _found(self, id: str) -> Turn:
         found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
@@ -332,7 +332,7 @@ class Hub:
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
         """Turns that failed or expired and were not made up for since."""
-        return await looking.dead_letters(self._core, agent)
+        return await looking.dead_letters(self._core, self._me, agent)
 
     async def redeliver(self, turn_id: str, *, idempotency_key: str | None = None) -> Receipt:
         """Ask an agent once more for what it failed to answer."""

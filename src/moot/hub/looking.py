@@ -2,18 +2,21 @@
 
 from typing import Any
 
+from msgspec import structs
+
 from moot import shapes
 from moot.errors import BadValue
-from moot.hub import deliveries
+from moot.hub import deliveries, inspect
 from moot.hub.core import Core
 from moot.hub.usage import added_up
-from moot.model.turn import TurnState
+from moot.model.ids import ParticipantId
+from moot.model.turn import Turn, TurnState
 
 MOST_ADDED_UP = 1000
 
 
 async def turns(
-    core: Core, conversation: str | None, agent: str | None, state: str | None
+    core: Core, me: ParticipantId, conversation: str | None, agent: str | None, state: str | None
 ) -> list[shapes.Turn]:
     if state is not None and state not in {item.value for item in TurnState}:
         raise BadValue(
@@ -22,12 +25,29 @@ async def turns(
         )
     states = (TurnState(state),) if state else ()
     found = await core.parts.store.turns(**await _of(core, conversation, agent), states=states)
-    return [shapes.Turn.of(turn, core.names) for turn in found]
+    return [_shown(core, me, shapes.Turn.of(turn, core.names)) for turn in found]
 
 
-async def dead_letters(core: Core, agent: str | None) -> list[shapes.Turn]:
+async def turn(core: Core, me: ParticipantId, found: Turn, *, given: bool) -> shapes.Turn:
+    whole = await inspect.turn(core, found) if given else shapes.Turn.of(found, core.names)
+    return _shown(core, me, whole)
+
+
+async def dead_letters(core: Core, me: ParticipantId, agent: str | None) -> list[shapes.Turn]:
     filters = {"agent": (await core.participant(agent)).id} if agent else {}
-    return [shapes.Turn.of(turn, core.names) for turn in await deliveries.dead(core, **filters)]
+    found = await deliveries.dead(core, **filters)
+    return [_shown(core, me, shapes.Turn.of(turn, core.names)) for turn in found]
+
+
+def _shown(core: Core, me: ParticipantId, turn: shapes.Turn) -> shapes.Turn:
+    return turn if me == core.user else without_model(turn)
+
+
+def without_model(turn: shapes.Turn) -> shapes.Turn:
+    """What a turn used, and not of which model: with what an agent thinks is the owner's to know."""
+    if not turn.usage or "model" not in turn.usage:
+        return turn
+    return structs.replace(turn, usage={key: value for key, value in turn.usage.items() if key != "model"})
 
 
 async def usage(core: Core, agent: str | None, conversation: str | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from moot import shapes
 from moot.hub.agents import shaped
 from moot.hub.core import Core
+from moot.hub.looking import without_model
 from moot.logs.embedded import RESET
 from moot.model.event import Event
 from moot.model.ids import ParticipantId
@@ -84,7 +85,9 @@ async def _body(core: Core, event: Event) -> dict[str, Any]:
         message = await store.message(event.conversation, event.seq)
         return shapes.Message.of(message, core.names).to_dict() if message is not None else {}
     if event.turn is not None:
-        return shapes.Turn.of(event.turn, core.names).to_dict()
+        return without_model(
+            shapes.Turn.of(event.turn, core.names)
+        ).to_dict()  # everybody gets the same event
     if event.type.startswith("conversation.") and event.conversation and event.body is None:
         found = await store.conversation(event.conversation)
         return (await core.shape(found)).to_dict() if found is not None else {}

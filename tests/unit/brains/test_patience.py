@@ -180,7 +180,7 @@ async def test_five_failures_in_a_row_open_the_breaker() -> None:
     assert trouble.retryable
     assert trouble.usage.calls == 0
     assert len(model.asked) == FAILURES
-    assert trouble.sentence == "openai:m: it failed 5 times in a row and is left alone for another 30 s"
+    assert trouble.sentence == "its model failed 5 times in a row and is left alone for another 30 s"
 
 
 async def test_models_of_one_endpoint_share_its_breaker_and_others_do_not() -> None:
@@ -219,9 +219,9 @@ def test_the_rest_has_an_end() -> None:
     breaker = Breaker(lambda: now)
     for _ in range(FAILURES + 10):
         now += LONGEST_REST
-        with pytest.raises(ModelTrouble), breaker.attempt("m"):
+        with pytest.raises(ModelTrouble), breaker.attempt():
             raise ModelTrouble(OVERLOADED, "on purpose")
-    with pytest.raises(ModelTrouble) as raised, breaker.attempt("m"):
+    with pytest.raises(ModelTrouble) as raised, breaker.attempt():
         pass
     assert raised.value.retry_after == LONGEST_REST
 
@@ -230,19 +230,19 @@ def test_only_one_attempt_tries_at_a_time_and_a_cancelled_one_makes_room() -> No
     now = 0.0
     breaker = Breaker(lambda: now)
     for _ in range(FAILURES):
-        with pytest.raises(ModelTrouble), breaker.attempt("m"):
+        with pytest.raises(ModelTrouble), breaker.attempt():
             raise ModelTrouble(OVERLOADED, "on purpose")
     now = REST_SECONDS
 
     def cancelled_while_another_asks() -> None:
-        with breaker.attempt("m"):
-            with pytest.raises(ModelTrouble, match="until it is known"), breaker.attempt("m"):
+        with breaker.attempt():
+            with pytest.raises(ModelTrouble, match="until it is known"), breaker.attempt():
                 pass
             raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
         cancelled_while_another_asks()
-    with breaker.attempt("m"):
+    with breaker.attempt():
         pass
     assert breaker.state is State.CLOSED
 
@@ -250,7 +250,7 @@ def test_only_one_attempt_tries_at_a_time_and_a_cancelled_one_makes_room() -> No
 def test_a_refusal_says_that_the_endpoint_works() -> None:
     breaker = Breaker(lambda: 0.0)
     for kind in [OVERLOADED] * (FAILURES - 1) + [TroubleKind.AUTH] + [OVERLOADED] * (FAILURES - 1):
-        with pytest.raises(ModelTrouble), breaker.attempt("m"):
+        with pytest.raises(ModelTrouble), breaker.attempt():
             raise ModelTrouble(kind, "on purpose")
     assert breaker.state is State.CLOSED
 

@@ -55,12 +55,12 @@ class Breaker:
         return self.state is State.OPEN
 
     @contextmanager
-    def attempt(self, name: str) -> Iterator[None]:
+    def attempt(self) -> Iterator[None]:
         """Around each attempt; raises while the endpoint rests, or while another attempt is trying it."""
         if self.state is State.OPEN and self._now() >= self._until:
             self.state = State.TRYING
         if self.state is State.OPEN or (self.state is State.TRYING and self._is_taken):
-            raise self._resting(name)
+            raise self._resting()
         tries = self._is_taken = self.state is State.TRYING
         try:
             yield
@@ -85,9 +85,9 @@ class Breaker:
         if self.state is State.TRYING or self._failures >= FAILURES:
             self.state, self._until = State.OPEN, self._now() + self._rest
 
-    def _resting(self, name: str) -> ModelTrouble:
+    def _resting(self) -> ModelTrouble:
         left = max(0.0, self._until - self._now())
-        words = f"{name}: it failed {self._failures} times in a row and is left alone"
+        words = f"its model failed {self._failures} times in a row and is left alone"
         later = f" for another {left:.0f} s" if left else " until it is known to work again"
         return ModelTrouble(TroubleKind.RESTING, words + later, retry_after=left, usage=Usage())
 

@@ -53,7 +53,7 @@ class Patience:
         breaker = self.breakers.of(_endpoint(model.name))
         while True:
             try:
-                with breaker.attempt(model.name):
+                with breaker.attempt():
                     answered = await self._once(model, prompt, asking, deadline)
                 return asking.whole(answered)
             except ModelTrouble as trouble:

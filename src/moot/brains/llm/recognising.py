@@ -75,7 +75,7 @@ def _sentence(kind: TroubleKind, endpoint: Endpoint) -> str:
     if kind is TroubleKind.AUTH and endpoint.key is not None:
         return f"the key ending {endpoint.key.ending} was refused: moot keys set {endpoint.holder}"
     if kind is TroubleKind.UNKNOWN_MODEL:
-        return f"it has no model {endpoint.model}, or its URL is wrong"
+        return "it has no such model, or its URL is wrong"  # which, is told to the owner alone, as the brain
     return WORDS[kind]
 
 
