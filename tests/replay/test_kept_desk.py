@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given, settings
 from msgspec import structs
 
-from moot.model.change import Change, PutConversation, PutTurn
-from moot.model.turn import TurnState
+from moot.model.change import Change, JoinTurn, PutConversation, PutMember, PutParticipant, PutTurn
+from moot.model.conversation import ConversationKind, Member
+from moot.model.ids import RootId, TurnId
+from moot.model.participant import Kind, Participant
+from moot.model.turn import Call, Rule, Turn, TurnState
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty, chains_of
 from moot.stores.fold import fold
-from moot.stores.sqlite import kept
+from moot.stores.sqlite import kept, loading
 from moot.stores.sqlite.engine import SqliteEngine
 from moot.stores.sqlite.kept import KeptDesk
 from tests.contract.store.samples import TURN
@@ -23,6 +26,9 @@ from tests.replay.test_invariants import History, histories, setups, times
 from tests.support.history import Player, Setup
 
 ROOM, OTHER = conversation("room"), conversation("other")
+PAIR = structs.replace(conversation("pair"), kind=ConversationKind.DIRECT)
+MEMBER = Participant(id=TURN.agent, name="asked", kind=Kind.AGENT)
+SEAT = Member(conversation=PAIR.id, participant=TURN.agent, position=0, joined_at=1.0)
 NOTHING = Scope()
 load = SqliteEngine.load
 RUNNING = structs.replace(TURN, conversation=ROOM.id, round=0)
@@ -47,6 +53,9 @@ def assert_same(desk: KeptDesk, fresh: KeptDesk, scopes: Sequence[Scope]) -> Non
         assert ordered(desk.members_of[where]) == ordered(fresh.members_of[where])
         assert ordered(desk.roster(where).agents) == ordered(fresh.roster(where).agents)
         assert ordered(desk.turns_of[where]) == ordered(fresh.turns_of[where])
+        assert len(desk.asks(where)) == len(fresh.asks(where))
+        everyone = fresh.asks(where).all()  # of the kept desk only what it has: it goes on as it is
+        assert desk.asks(where).at_hand() == [turn for turn in everyone if turn.id in desk.turns_by_id]
         assert ordered(desk.rounds_of[where]) == ordered(fresh.rounds_of[where])
     for who, participant in fresh.participants.items():
         assert desk.participants[who] == participant
@@ -54,7 +63,8 @@ def assert_same(desk: KeptDesk, fresh: KeptDesk, scopes: Sequence[Scope]) -> Non
     for part in ("refs", "names", "turns_by_id", "pairs", "messages", "keys", "hosts_by_id"):
         held = getattr(desk, part)
         for key, value in getattr(fresh, part).items():
-            assert held[key] == value, part
+            unloaded = part == "turns_by_id" and value.is_queued_ask and key not in held
+            assert unloaded or held[key] == value, part
     for scope in scopes:
         assert [desk.find(ref) for ref in scope.refs] == [fresh.find(ref) for ref in scope.refs]
         assert [desk.named(name) for name in scope.names] == [fresh.named(name) for name in scope.names]
@@ -78,6 +88,7 @@ def test_a_kept_desk_holds_what_a_fresh_one_would(most_rooms: int, setup: Setup,
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(SqliteEngine, "load", load_twice)
         patch.setattr(kept, "MOST_ROOMS", most_rooms)
+        patch.setattr(loading, "LAID_OUT", 2)
         player = Player(setup, "sqlite", Path(folder))
         player.begin()
         try:
@@ -140,4 +151,65 @@ def test_running_turns_in_a_room_that_was_cleared_are_found_again(
     batch(engine, scope=Scope(conversations=(OTHER.id,)))
     assert list(batch(engine).rooms) == [OTHER.id]
     assert batch(engine, scope=runs).running_of(RUNNING.agent) == [RUNNING]
+    engine.close()
+
+
+def queue(waiting: int) -> list[Turn]:
+    """Questions that wait for an agent, behind one that was asked and before one that was made later."""
+    asked = Call(agent=TURN.agent, seq=1, reason=Rule.ASK, root=RootId("c:1"), hop=0, depth=1, human=True)
+    state = structs.replace(TURN, conversation=PAIR.id, round=0, reason=Rule.ASK, calls=(asked,))
+    waits = [
+        structs.replace(state, id=TurnId(number + 1), state=TurnState.WAITING) for number in range(waiting)
+    ]
+    return [*waits, structs.replace(state, id=TurnId(waiting + 1), state=TurnState.READY)]
+
+
+def test_of_a_long_queue_no_more_is_loaded_than_a_decision_needs(tmp_path: Path) -> None:
+    ours, theirs = SqliteEngine.open(tmp_path), SqliteEngine.open(tmp_path)
+    here, turns = Scope(conversations=(PAIR.id,)), queue(1000)
+    batch(theirs, PutConversation(PAIR), PutParticipant(MEMBER), PutMember(SEAT), *map(PutTurn, turns))
+    desk = batch(ours, scope=here)
+    asks, agent = desk.asks(PAIR.id), TURN.agent
+    assert (len(asks), next(asks.of(agent))) == (1000, turns[0])
+    assert desk.turns(PAIR.id) == {agent: turns[-1]}
+    assert len(desk.turns_by_id) < 100
+    named = turns[700]
+    assert batch(ours, scope=Scope(turns=(named.id,))).asks(PAIR.id).get(named.id) == named
+    assert len(asks) == 1000
+    ended = [structs.replace(turn, state=TurnState.CANCELLED) for turn in (*turns[:200], named)]
+    assert batch(ours, *map(PutTurn, ended), scope=Scope(turns=tuple(turn.id for turn in ended))) is desk
+    assert batch(ours) is desk
+    assert len(asks) == 799
+    assert next(asks.of(agent)) == turns[200]
+    assert asks.all() == [turn for turn in turns[200:-1] if turn is not named]
+    assert len(asks) == len(batch(ours, scope=here).asks(PAIR.id)) == 799
+    ours.close()
+    theirs.close()
+
+
+def test_a_question_that_ended_in_a_batch_is_not_fetched_again_in_it(tmp_path: Path) -> None:
+    ours, theirs = SqliteEngine.open(tmp_path), SqliteEngine.open(tmp_path)
+    turns = queue(300)
+    batch(theirs, PutConversation(PAIR), PutParticipant(MEMBER), PutMember(SEAT), *map(PutTurn, turns))
+    named, new = turns[250], structs.replace(turns[0], id=TurnId(400))
+    ended = structs.replace(named, state=TurnState.CANCELLED)
+    ours.begin()
+    desk = ours.load([Scope(turns=(named.id,))])
+    fold(desk, [PutTurn(ended), PutTurn(new)], Dirty())
+    asks = desk.asks(PAIR.id)
+    assert len(asks) == 300
+    assert asks.all() == [*[turn for turn in turns[:-1] if turn is not named], new]
+    assert len(asks) == 300
+    ours.rollback()
+    ours.close()
+    theirs.close()
+
+
+def test_a_question_that_changes_while_it_waits_keeps_its_place(tmp_path: Path) -> None:
+    engine = SqliteEngine.open(tmp_path)
+    turns = queue(3)
+    batch(engine, PutConversation(PAIR), PutParticipant(MEMBER), PutMember(SEAT), *map(PutTurn, turns))
+    given_up = structs.replace(turns[0], calls=(structs.replace(turns[0].calls[0], awaited=5.0),))
+    desk = batch(engine, JoinTurn(given_up), scope=Scope(conversations=(PAIR.id,)))
+    assert desk.asks(PAIR.id).all() == [given_up, *turns[1:3]]
     engine.close()

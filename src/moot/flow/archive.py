@@ -59,7 +59,7 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
             conversation=holder.id,
         )
     if archived:
-        for turn in [*room.turns.values(), *room.asks.values()]:
+        for turn in [*room.turns.values(), *room.asks.all()]:
             seats.cancel(room, turn, Rule.DELETED)
         for round_ in list(room.rounds.values()):
             room.put_round(structs.replace(round_, state=RoundState.CLOSED, line=(), blocked=()))

@@ -92,7 +92,7 @@ def claim_hi(room: Room, turn: Turn) -> int:
 
 def _first_of(room: Room, agent: ParticipantId) -> Turn | None:
     """The oldest question that waits for the agent."""
-    return next((turn for turn in room.asks.values() if turn.agent == agent), None)
+    return next(room.asks.of(agent), None)
 
 
 def release(room: Room, turn: Turn) -> None:
@@ -131,7 +131,7 @@ def resume(room: Room, stopped: Turn) -> None:
 
 def withdraw(room: Room, seq: int) -> None:
     """A message was deleted. A question ends with it, and who asked is told; what else called its turn is asked."""
-    for turn in [*room.turns.values(), *room.asks.values()]:
+    for turn in [*room.turns.values(), *room.asks.all()]:
         asked = turn.question
         if asked is not None and asked.seq == seq:
             cursor = room.members[turn.agent].cursor
@@ -149,7 +149,7 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -
     turn = room.turns.get(agent)
     if turn is not None and (running or turn.state in UNCLAIMED):
         seats.cancel(room, turn, rule)
-    for asked in [turn for turn in room.asks.values() if turn.agent == agent]:
+    for asked in list(room.asks.of(agent)):
         seats.cancel(room, asked, rule)
 
 

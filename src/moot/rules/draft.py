@@ -35,6 +35,7 @@ from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn
+from moot.rules.asks import Asks, ChangedAsks
 from moot.rules.roster import Roster
 
 
@@ -45,7 +46,7 @@ class Seen(Protocol):
     def find(self, ref: str) -> Conversation | None: ...
     def members(self, conversation: ConversationId) -> dict[ParticipantId, Member]: ...
     def turns(self, conversation: ConversationId) -> dict[ParticipantId, Turn]: ...
-    def asks(self, conversation: ConversationId) -> dict[TurnId, Turn]: ...
+    def asks(self, conversation: ConversationId) -> Asks: ...
     def rounds(self, conversation: ConversationId) -> dict[int, Round]: ...
     def participant(self, participant: ParticipantId) -> Participant | None: ...
     def registry(self) -> dict[ParticipantId, Participant]: ...
@@ -86,7 +87,7 @@ class Room(Struct, eq=False):
     members: dict[ParticipantId, Member]
     """These four are what was seen, until the first put: then a copy of it that is ours to change."""
     turns: dict[ParticipantId, Turn]
-    asks: dict[TurnId, Turn]
+    asks: Asks
     """Questions that wait behind another one of the same agent, oldest first."""
     rounds: dict[int, Round]
     roster: Roster
@@ -149,7 +150,7 @@ class Room(Struct, eq=False):
 
     def put_turn(self, turn: Turn) -> Turn:
         turns = self._turns_to_change()
-        if turn.id in self.asks or turn.is_queued_ask:
+        if turn.is_queued_ask or turn.id in self.asks:
             self._change_asks(turn)
         if turn.state not in OPEN:
             if turn.agent in turns and turns[turn.agent].id == turn.id:
@@ -162,11 +163,11 @@ class Room(Struct, eq=False):
 
     def _change_asks(self, turn: Turn) -> None:
         if not self.asks_changed:
-            self.asks, self.asks_changed = dict(self.asks), True
+            self.asks, self.asks_changed = ChangedAsks(self.asks), True
         if turn.is_queued_ask:
-            self.asks[turn.id] = turn
+            self.asks.put(turn)
         else:
-            self.asks.pop(turn.id, None)
+            self.asks.drop(turn.id)
 
     def join_turn(self, turn: Turn) -> Turn:
         """An open turn that other messages call now, and that is otherwise as it was."""

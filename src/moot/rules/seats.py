@@ -304,7 +304,7 @@ def end(room: Room, turn: Turn, state: TurnState, *, rule: Rule | None = None, e
 def withdraw(room: Room, seq: int) -> None:
     """A message was deleted: turns owed only by it are cancelled, and a must that only it made is none any more.
     One that has forgotten calls may be owed by those."""
-    for turn in [*room.turns.values(), *room.asks.values()]:
+    for turn in [*room.turns.values(), *room.asks.all()]:
         left = tuple(call for call in turn.calls if call.seq != seq)
         if len(left) == len(turn.calls) or len(turn.calls) >= MOST_CALLS:
             continue

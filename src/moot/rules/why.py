@@ -137,7 +137,7 @@ class Scene(Struct, frozen=True, gc=False):
 
 def scene(room: Room, message: Message) -> Scene:
     turns = room.turns.copy()
-    if room.asks and (asked := next(reversed(room.asks.values()))).called_by(message.seq):
+    if room.asks_changed and (asked := room.asks.newest()) is not None and asked.called_by(message.seq):
         turns[asked.agent] = asked
     return Scene(room.roster, turns, room.rounds.get(message.round), room.now, room.conversation)
 

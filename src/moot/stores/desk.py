@@ -16,11 +16,12 @@ from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn, TurnState
+from moot.rules.asks import Asks
 from moot.rules.roster import Roster
 
 NOBODY: dict[ParticipantId, Member] = {}
 NO_TURNS: dict[ParticipantId, Turn] = {}
-NO_ASKS: dict[TurnId, Turn] = {}
+NO_ASKS = Asks()
 NO_ROUNDS: dict[int, Round] = {}
 NO_MESSAGES: Set[int] = frozenset()
 
@@ -97,7 +98,7 @@ class Desk:
         """Names and keys of conversations that are not archived, and ids of all."""
         self.members_of: dict[ConversationId, dict[ParticipantId, Member]] = {}
         self.turns_of: dict[ConversationId, dict[ParticipantId, Turn]] = {}
-        self.asks_of: dict[ConversationId, dict[TurnId, Turn]] = {}
+        self.asks_of: dict[ConversationId, Asks] = {}
         """Questions that wait for their turn behind another one, oldest first."""
         self.rounds_of: dict[ConversationId, dict[int, Round]] = {}
         self.turns_by_id: dict[TurnId, Turn] = {}
@@ -136,11 +137,12 @@ class Desk:
     def add_turn(self, turn: Turn) -> None:
         self.turns_by_id[turn.id] = turn
         open_ones = self.turns_of.setdefault(turn.conversation, {})
-        if turn.conversation in self.asks_of:
-            self.asks_of[turn.conversation].pop(turn.id, None)
         if turn.is_queued_ask:
-            self.asks_of.setdefault(turn.conversation, {})[turn.id] = turn
-        elif turn.state in OPEN:
+            self.asks_of.setdefault(turn.conversation, Asks()).put(turn)
+            return
+        if turn.conversation in self.asks_of:
+            self.asks_of[turn.conversation].drop(turn.id)
+        if turn.state in OPEN:
             open_ones[turn.agent] = turn
         elif turn.agent in open_ones and open_ones[turn.agent].id == turn.id:
             del open_ones[turn.agent]
@@ -160,7 +162,7 @@ class Desk:
     def turns(self, conversation: ConversationId) -> dict[ParticipantId, Turn]:
         return self.turns_of.get(conversation, NO_TURNS)
 
-    def asks(self, conversation: ConversationId) -> dict[TurnId, Turn]:
+    def asks(self, conversation: ConversationId) -> Asks:
         return self.asks_of.get(conversation, NO_ASKS)
 
     def rounds(self, conversation: ConversationId) -> dict[int, Round]:

@@ -12,7 +12,7 @@ from moot.model.chain import Root
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.round import RoundState
 from moot.model.turn import OPEN, RUNNING, Turn
-from moot.stores.desk import Desk, Dirty
+from moot.stores.desk import NO_ASKS, Desk, Dirty
 
 MOST_ROOMS = 1024
 MOST_ROWS = 20_000
@@ -46,6 +46,12 @@ class KeptDesk(Desk):
             self._running.setdefault(turn.agent, {})[turn.id] = turn
         elif turn.agent in self._running:
             self._running[turn.agent].pop(turn.id, None)
+
+    def stored_behind(self, turn: int, where: ConversationId) -> int:
+        """How many turns of a conversation that were open as the batch began, and came behind a turn, are here."""
+        ended = set(self.guests)
+        ours = (one for one in self.turns_by_id.values() if one.conversation == where and one.id not in ended)
+        return sum(turn < one.id < self._first_turn for one in ours)
 
     def running_of(self, participant: ParticipantId) -> list[Turn]:
         return list(self._running.get(participant, {}).values())
@@ -123,8 +129,8 @@ class KeptDesk(Desk):
         for ref in (where, conversation.name, conversation.key):
             if self.refs.get(ref) == where:
                 del self.refs[ref]
-        for asked in self.asks_of.pop(where, {}):
-            self.turns_by_id.pop(asked, None)
+        for asked in self.asks_of.pop(where, NO_ASKS).at_hand():
+            self.turns_by_id.pop(asked.id, None)
         for turn in self.turns_of.pop(where, {}).values():
             self.turns_by_id.pop(turn.id, None)
             if self._running.get(turn.agent, {}).pop(turn.id, None) is not None:

@@ -1,6 +1,6 @@
 """Filling a desk: the scopes of all commands of a batch, put together, loaded with one query per table."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
@@ -14,9 +14,10 @@ from moot.model.chain import Root
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.token import TokenId
-from moot.model.turn import OPEN, TurnState
+from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Scope
-from moot.stores.desk import Desk
+from moot.rules.asks import Asks
+from moot.stores.desk import NO_ASKS, Desk
 from moot.stores.sqlite import rows
 from moot.stores.sqlite.kept import KeptDesk
 from moot.stores.sqlite.statements import LOAD, READ
@@ -25,6 +26,8 @@ from moot.stores.sqlite.trouble import damaged, speaking_of
 _encode = json.Encoder().encode
 
 PAIRED = (ConversationKind.DIRECT, ConversationKind.LINK)
+LAID_OUT = 64
+"""Turns of a conversation without rounds that are loaded at once; beyond these only questions wait."""
 ON_THE_FLOOR = (TurnState.READY, TurnState.HELD, TurnState.RUNNING)
 
 
@@ -104,6 +107,30 @@ class Wanted:
             self.bookmarks_of.add(scope.bookmarks_of)
 
 
+class Unloaded:
+    """Questions that wait in a conversation and are not on the desk."""
+
+    def __init__(self, connection: apsw.Connection, desk: KeptDesk, where: ConversationId) -> None:
+        self._connection = connection
+        self._desk = desk
+        self._where = where
+
+    def fetch(self, after: int, *, everything: bool) -> tuple[list[Turn], int | None]:
+        """What the desk has is newer than what is stored."""
+        most = -1 if everything else LAID_OUT
+        found = rows.TURNS.many(
+            self._connection.execute(LOAD.open_turns_behind, (self._where, after, most)).get
+        )
+        known = self._desk.turns_by_id
+        new = [turn for turn in found if turn.id not in known]
+        known.update((turn.id, turn) for turn in new)
+        return new, found[-1].id if len(found) == most else None
+
+    def count(self, after: int) -> int:
+        stored = int(self._connection.execute(LOAD.count_open_turns_behind, (self._where, after)).get)
+        return stored - self._desk.stored_behind(after, self._where)
+
+
 class Loading:
     """Lays desks through the writer's own connection, inside its transaction."""
 
@@ -148,6 +175,8 @@ class Loading:
         if missing:
             for turn in rows.TURNS.many(self._get(LOAD.turns_by_id, missing)):
                 desk.add_turn(turn)
+                if turn.is_queued_ask:
+                    desk.asks_of[turn.conversation].recount()
                 if turn.state not in OPEN:
                     desk.guests.append(turn.id)
         unknown = wanted.running_of - desk.runs_known
@@ -185,16 +214,42 @@ class Loading:
             desk.add_conversation(conversation)
             desk.rooms[where] = conversation.next_seq
             members_of[where], turns_of[where], rounds_of[where] = {}, {}, {}
-            desk.asks_of.pop(where, None)
         execute = self._connection.execute
         ids = (_encode([conversation.id for conversation in conversations]).decode(),)
         for member in rows.MEMBERS.many(execute(LOAD.members, ids).get):
             members_of[member.conversation][member.participant] = member
-        for turn in rows.TURNS.many(execute(LOAD.open_turns, ids).get):
-            desk.add_turn(turn)
+        self._open_turns(desk, conversations)
         for round_ in rows.ROUNDS.many(execute(LOAD.open_rounds, ids).get):
             rounds_of[round_.conversation][round_.opener] = round_
         self._closed_rounds(desk, conversations)
+
+    def _open_turns(self, desk: KeptDesk, conversations: list[Conversation]) -> None:
+        """All of them; but where many questions wait, those on the floor and the oldest of the others."""
+        queues = [one.id for one in conversations if not one.takes_rounds]
+        named = [turn for where in queues for turn in desk.asks_of.pop(where, NO_ASKS).at_hand()]
+        found: list[Turn] = []
+        if len(queues) < len(conversations):
+            found += rows.TURNS.many(
+                self._get(LOAD.open_turns, [one.id for one in conversations if one.takes_rounds])
+            )
+        if queues:
+            oldest = self._connection.execute(LOAD.oldest_open_turns, (_encode(queues).decode(), LAID_OUT))
+            found += rows.TURNS.many(oldest.get)
+            found += self._long_queues(desk, found, named)
+        for turn in sorted({turn.id: turn for turn in found}.values(), key=lambda turn: turn.id):
+            desk.add_turn(turn)
+
+    def _long_queues(self, desk: KeptDesk, oldest: list[Turn], named: list[Turn]) -> list[Turn]:
+        """Conversations of which only the oldest turns were loaded get the others when somebody asks for them."""
+        counts = Counter(turn.conversation for turn in oldest)
+        reach = {turn.conversation: turn.id for turn in oldest if counts[turn.conversation] >= LAID_OUT}
+        long = {where: upto for where, upto in reach.items() if not desk.conversations[where].takes_rounds}
+        if not long:
+            return []
+        for where, upto in long.items():
+            desk.asks_of[where] = Asks(Unloaded(self._connection, desk, where), upto)
+        on_the_floor: list[Turn] = rows.TURNS.many(self._get(LOAD.turns_on_the_floor, list(long)))
+        return on_the_floor + [turn for turn in named if turn.conversation in long]
 
     def _closed_rounds(self, desk: KeptDesk, conversations: list[Conversation]) -> None:
         """Rounds that closed while a turn of theirs is still open, or that `/continue` may take up again."""

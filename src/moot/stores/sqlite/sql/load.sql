@@ -36,6 +36,33 @@ ON m.conversation = w.value;
 SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN turn_shape t
 ON t.conversation = w.value AND t.state IN ('waiting', 'ready', 'held', 'owed', 'running');
 
+-- name: oldest_open_turns
+-- The same, and of each conversation no more than so many (?2) of the oldest.
+SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN turn_shape t ON t.id IN (
+    SELECT o.id FROM turns o
+    WHERE o.conversation = w.value AND o.state IN ('waiting', 'ready', 'held', 'owed', 'running')
+    ORDER BY o.id LIMIT ?2
+);
+
+-- name: open_turns_behind
+-- Of one conversation those behind a turn, no more than so many.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE conversation = ?1 AND id > ?2 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+    ORDER BY id LIMIT ?3
+);
+
+-- name: count_open_turns_behind
+-- How many they are; the index says so.
+SELECT count(*) FROM turns
+WHERE conversation = ?1 AND id > ?2 AND state IN ('waiting', 'ready', 'held', 'owed', 'running');
+
+-- name: turns_on_the_floor
+-- Turns of conversations that do not wait behind others, found by the members: where thousands wait, they are few.
+SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN members m ON m.conversation = w.value
+CROSS JOIN turn_shape t ON t.agent = m.participant AND t.conversation = m.conversation
+AND t.state IN ('ready', 'held', 'owed', 'running') AND t.state IN ('waiting', 'ready', 'held', 'owed', 'running');
+
 -- name: open_rounds
 -- Rounds of conversations that have not closed; the index gives them oldest first.
 SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN round_shape r
