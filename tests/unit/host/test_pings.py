@@ -41,7 +41,6 @@ async def test_who_comes_just_before_the_end_is_not_left_open(server: Socket, mo
 
 async def test_a_pinger_that_was_closed_opens_nothing_more(server: Socket) -> None:
     pinger = Pinger()
-    pinger.tell(str(server.path), {"notify": {}})
     await pinger.close()
     pinger.tell(str(server.path), {"notify": {}})
     assert not pinger._tasks
