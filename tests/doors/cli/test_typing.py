@@ -165,19 +165,6 @@ def test_ctrl_c_gets_out_of_a_paste_that_does_not_end_and_gives_it_back_also_whe
     assert said(shell) == ["from elsewhere"]
 
 
-def test_an_esc_swallows_no_letter(shell: Shell) -> None:
-    with chatting(shell, "arya") as terminal:
-        terminal.press("\x1b")
-        for text in (
-            "from elsewhere",
-            "once more",
-        ):  # by the first Esc was read; the second takes longer than it waits
-            shell.moot("send", "--conv", "direct-arya+user", text)
-            terminal.read_until(f"arya heard: {text}")
-        terminal.type("Oh")
-        terminal.read_until("arya heard: Oh")
-
-
 def test_ctrl_c_leaves_where_nothing_is_written_and_nobody_speaks(shell: Shell) -> None:
     with chatting(shell, "arya") as terminal:
         terminal.press(CTRL_C)
