@@ -17,10 +17,12 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / ".results"
@@ -30,6 +32,10 @@ FULL_RUN = "test"
 
 NO_TESTS_RAN = 5
 """pytest's exit code for an empty selection."""
+
+MEMORY = Path("/dev/shm")
+ROOM = 2 << 30
+"""Bytes that have to be free there; the largest suite leaves a sixth of it behind."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,9 @@ class Suite:
     picked: str = ""
     within: str = ""
     """A file or folder below `tests` that has its tests, where its name does not say so."""
+    in_memory: bool = False
+    """Its files need no disk: no time is measured, no disk has to hold what it was given, and no sandbox is tried,
+    which takes no project that lies below /dev."""
 
     @property
     def folder(self) -> Path:
@@ -127,26 +136,26 @@ WORKERS = 3
 """One more than there are cores, as many tests wait for processes, disks and models that take their time."""
 
 
-def parted(name: str, most: float, alone: float) -> list[Suite]:
+def parted(name: str, most: float, alone: float, *, in_memory: bool = False) -> list[Suite]:
     """First the tests that only count, then one by one those that measure time."""
     return [
-        Suite(name, most, WORKERS, picked="not alone"),
+        Suite(name, most, WORKERS, picked="not alone", in_memory=in_memory),
         Suite(f"{name}-alone", alone, picked="alone"),
     ]
 
 
 CHECKED = (Suite("architecture", 30), Suite("unit", 60, workers=2))
 TESTED = (
-    Suite("contract", 90, workers=2),
-    Suite("scenarios", 30, workers=2),
-    Suite("behaviour", 150, WORKERS),
-    Suite("replay", 120, WORKERS),
-    *parted("doors", 380, 40),
+    Suite("contract", 90, workers=2, in_memory=True),
+    Suite("scenarios", 30, workers=2, in_memory=True),
+    Suite("behaviour", 150, WORKERS, in_memory=True),
+    Suite("replay", 120, WORKERS, in_memory=True),
+    *parted("doors", 380, 40, in_memory=True),
     Suite("sandbox", 90, workers=2),
     Suite("attacks", 90, WORKERS),
     *parted("faults", 240, 90),
     Suite("migration", 30),
-    Suite("docs", 90, WORKERS),
+    Suite("docs", 90, WORKERS, in_memory=True),
 )
 REQUIREMENTS = Tool("requirements", 10, (sys.executable, "-m", "tools.requirements", "--brief"))
 PLAN_BUDGETS = {"check": 90.0, "test": 1200.0}
@@ -186,6 +195,18 @@ def counts_of(report: Path) -> Counts:
     return Counts(passed=max(0, total - failed - skipped), failed=failed, skipped=skipped)
 
 
+@contextmanager
+def surroundings(step: Tool | Suite) -> Iterator[Mapping[str, str]]:
+    """The environment of a step. Most tests write a small home and throw it away; what they would wait for is a disk
+    that says it has it. So it lies in memory, where that is large enough, and is gone with the step."""
+    is_large = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM
+    if isinstance(step, Tool) or not step.in_memory or not is_large:
+        yield os.environ
+        return
+    with TemporaryDirectory(prefix="moot-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        yield {**os.environ, "TMPDIR": folder}
+
+
 def run(step: Tool | Suite, results: Path, marked: str = "") -> Outcome:
     """Run one step, its output going straight to the terminal; or, of one beside others, all of it at its end."""
     report = results / f"{step.name}.xml"
@@ -195,7 +216,8 @@ def run(step: Tool | Suite, results: Path, marked: str = "") -> Outcome:
         print(f"\n── {step.name}", flush=True)
     started = time.perf_counter()
     out, err = (subprocess.PIPE, subprocess.STDOUT) if apart else (None, None)
-    done = subprocess.run(command, cwd=ROOT, check=False, text=True, stdout=out, stderr=err)
+    with surroundings(step) as environ:
+        done = subprocess.run(command, cwd=ROOT, env=environ, check=False, text=True, stdout=out, stderr=err)
     seconds = time.perf_counter() - started
     if apart:
         print(f"\n── {step.name}\n{done.stdout}", end="", flush=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import suites
 from tools.suites import (
     NO_TESTS_RAN,
     ROOT,
@@ -15,6 +16,7 @@ from tools.suites import (
     counts_of,
     parted,
     plan,
+    run,
     run_all,
     summary,
     trouble,
@@ -110,6 +112,38 @@ def test_what_runs_beside_others_ends_before_both_cores_are_needed(
     assert [one.trouble for one in outcomes[:2]] == ["exit code 1", ""]
     assert "\n── waits\nfirst\nmet\n" in told, "what it said stands together, under its name"
     assert told.index("met") < told.index("the suite")
+
+
+def where_its_files_lie(step: Tool | Suite, capfd: pytest.CaptureFixture[str], results: Path) -> Path:
+    run(step, results)
+    return Path(capfd.readouterr().out.splitlines()[-1])
+
+
+SHOW = ("sh", "-c", "mktemp -d")
+
+
+def test_the_files_of_a_suite_lie_in_memory_and_are_gone_with_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for those that need a disk, and where there is too little memory, or none."""
+    memory, disk = tmp_path / "memory", tmp_path / "disk"
+    memory.mkdir()
+    disk.mkdir()
+    monkeypatch.setenv("TMPDIR", str(disk))
+    monkeypatch.setattr(Suite, "command", lambda *_: [*SHOW])
+    monkeypatch.setattr(suites, "MEMORY", memory)
+    monkeypatch.setattr(suites, "ROOM", 0)
+    most, alone = parted("none", 10, 10, in_memory=True)
+    found = where_its_files_lie(most, capfd, tmp_path)
+    assert found.parent.parent == memory
+    assert not found.exists()
+    others: list[Tool | Suite] = [alone, *parted("none", 10, 10), Tool("shows", 10, SHOW)]
+    for step in others:
+        assert where_its_files_lie(step, capfd, tmp_path).parent == disk
+    for name, value in (("MEMORY", tmp_path / "none"), ("MEMORY", memory), ("ROOM", 1 << 80)):
+        monkeypatch.setattr(suites, name, value)
+        is_back = (name, value) == ("MEMORY", memory)
+        assert (where_its_files_lie(most, capfd, tmp_path).parent == disk) is not is_back
 
 
 def test_an_unknown_plan_is_refused_by_name() -> None:
