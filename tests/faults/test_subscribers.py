@@ -5,6 +5,8 @@ while fifty never read. Nobody misses anything or hears it twice; who does not r
 from __future__ import annotations
 
 import asyncio
+import math
+import re
 import signal
 import statistics
 import time
@@ -12,7 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
 import pytest
@@ -31,7 +33,12 @@ PAIRS = 80
 LARGE = 128 * 1024
 ENOUGH = 80
 """Large messages after which whoever does not read must lag: what kernels hold, and what the hub holds."""
+SCOUTS = 2
+AHEAD = 6
+"""Large messages that scouts have had before the others come; the hub holds eight for each."""
 MOST = 1.10
+SELDOM = PAIRS // 2 - 3 * math.isqrt(PAIRS) // 2
+"""Three deviations below half of the pairs: heads come up so seldom once in a thousand times."""
 SETTINGS = "[limits]\nrequests_per_second = 100000.0\n"
 
 
@@ -239,37 +246,67 @@ def never_readers(hall: Hall, count: int, start: int = 0) -> Iterator[Any]:
 @pytest.mark.timeout(60 * SCALE)
 async def test_fifty_that_never_read_cost_the_others_nothing_they_would_notice(hall: Hall) -> None:
     """Two conversations with as many readers each, in one of them also fifty that take nothing and whose buffers are
-    full. Messages go to both in turn, so that whatever else the machine does meets both alike; it only ever makes
-    one slower, so that of each the best quarter is compared."""
+    full. Messages go to both in turn, so that whatever else the machine does meets both alike.
+
+    What they cost is the work of the hub, which no other process adds to: what disturbs only ever makes it more, so
+    that of each the best quarter is compared. That nobody waits for them beyond that can only be seen in time, which
+    others do take: there each pair is a throw. If the median were over the bound, most pairs would be."""
     other = await hall.beside("other")
-    taken: dict[str, list[float]] = {hall.name: [], other.name: []}
+    spent: dict[str, list[Spent]] = {hall.name: [], other.name: []}
     async with AsyncExitStack() as stack:
-        for never in never_readers(hall, NEVER_READ):
-            await never.opened(stack)
-        await clogged(hall)
+        await clogged(hall, stack)
+        assert await lagged(hall) == SCOUTS, "all fifty are there"
         first = hall.said + 1
         readers = await stack.enter_async_context(crowds(READERS - NEVER_READ, hall, other))
         for n in range(PAIRS):
             for where in (hall, other) if n % 2 else (other, hall):
-                begun = await where.say()
-                heard = await readers.ask("until", where=where.name, last=where.said)
-                taken[where.name].append(max(one["at"] for one in heard) - begun)
+                spent[where.name].append(await delivered(where, readers))
         wrong = await readers.ask("verdict", where=hall.name, first=first, last=hall.said)
         wrong += await readers.ask("verdict", where=other.name, first=1, last=other.said)
-    beside, alone = _best(taken[hall.name]), _best(taken[other.name])
-    print(f"{beside / alone:.3f}: {alone * 1e3:.1f} ms without, {beside * 1e3:.1f} ms with them")
     assert [one["wrong"] for one in wrong] == [{}] * 4
-    assert beside / alone <= MOST
+    beside, alone = spent[hall.name], spent[other.name]
+    work = _best([one.work for one in beside]) / _best([one.work for one in alone])
+    in_time = sum(one.seconds <= MOST * two.seconds for one, two in zip(beside, alone, strict=True))
+    print(f"{work:.3f} of the work, {in_time} of {PAIRS} in time")
+    assert work <= MOST
+    assert in_time > SELDOM
 
 
-async def clogged(hall: Hall) -> None:
-    """Say so much that the first of those who do not read is let go; the others are about to be."""
+class Spent(NamedTuple):
+    """On one message, until the last reader has it."""
+
+    seconds: float
+    work: float
+    """Seconds of a core, by the hub."""
+
+
+async def delivered(hall: Hall, readers: Crowds) -> Spent:
+    before = hall.up.work
+    begun = await hall.say()
+    heard = await readers.ask("until", where=hall.name, last=hall.said)
+    return Spent(max(one["at"] for one in heard) - begun, hall.up.work - before)
+
+
+async def clogged(hall: Hall, stack: AsyncExitStack) -> None:
+    """Those who do not read, each with so much that waits for it that it is about to be let go. When that is, two
+    scouts say, one of either kind: they have had a few messages more, and are let go first."""
+    for never in never_readers(hall, SCOUTS, NEVER_READ):
+        await never.opened(stack)
+    for _ in range(AHEAD):
+        await hall.say(LARGE)
+    for never in never_readers(hall, NEVER_READ):
+        await never.opened(stack)
     for _ in range(2 * ENOUGH):
         await hall.say(LARGE)
-        numbers = (await hall.client.get(f"{hall.url}/metrics", headers=hall.up.token)).text
-        if "moot_streams_lagged_total 0.0" not in numbers:
+        if await lagged(hall) >= SCOUTS:
             return
     raise AssertionError("nobody lags")
+
+
+async def lagged(hall: Hall) -> int:
+    numbers = (await hall.client.get(f"{hall.url}/metrics", headers=hall.up.token)).text
+    [found] = re.findall(r"^moot_streams_lagged_total (\S+)", numbers, re.MULTILINE)
+    return int(float(found))
 
 
 def _best(taken: list[float]) -> float:
