@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-from moot.hub.tuned import run, tune_process
+from moot.hub.process.tuning import run, tune_process
 
 WORKLOADS = {
     "W1": "bench.w1",

@@ -13,7 +13,7 @@ from msgspec import json
 
 from moot import Hub
 from moot.brains.code import AgentSpec
-from moot.hub.tuned import run, tune_process
+from moot.hub.process.tuning import run, tune_process
 
 SETTLE_SECONDS = 1.0
 SETTINGS = "[limits]\nagent_turns_per_hour = 1000000\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.posts import open_store, posting
-from moot.flow.posted import Posted
+from moot.flow.steps.posted import Posted
 from moot.model.ids import ConversationId
 from moot.model.message import Message
 from moot.ports import Page

@@ -23,7 +23,7 @@ from msgspec import Struct, json
 from bench.posts import USER, open_store
 from bench.raw import CALLS, CONVERSATION, EVENT, HASH, MESSAGE, NOW, PLAN, PROBE, TURN, RawWriter
 from moot.flow import post
-from moot.hub.tuned import run, tune_process
+from moot.hub.process.tuning import run, tune_process
 
 ROOMS = 50
 CREATED = 201

@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from bench.processes import PATIENCE, Served, end, with_bytecode
 from moot.client import RemoteHub
-from moot.doors.http.serving import bound
+from moot.doors.http.listener import bound
 
 SETTINGS = """
 [limits]

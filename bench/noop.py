@@ -15,8 +15,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from msgspec import json
 
 from bench.pairs import text
-from moot.doors.http.serving import bound
-from moot.hub.tuned import run, tune_process
+from moot.doors.http.listener import bound
+from moot.hub.process.tuning import run, tune_process
 
 SENT = {
     "delivered": True,

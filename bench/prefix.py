@@ -11,7 +11,7 @@ from typing import Any
 
 from moot import Hub
 from moot.brains.code import AgentSpec
-from moot.context.given import common_prefix, flattened
+from moot.context.prompt import common_prefix, flattened
 
 NAMES = ("ann", "ben", "cat", "dan", "eve", "fay")
 ROUNDS = 17

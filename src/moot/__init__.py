@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from moot.brains.code import agent
     from moot.errors import MootError, Passed, RateLimited, TimedOut, TurnFailed
     from moot.hub import Hub
-    from moot.rules.silence import PASS
+    from moot.rules.words.silence import PASS
 
 _WHERE = {
     "Hub": "moot.hub",
     "agent": "moot.brains.code",
-    "PASS": "moot.rules.silence",
+    "PASS": "moot.rules.words.silence",
     "MootError": "moot.errors",
     "TimedOut": "moot.errors",
     "RateLimited": "moot.errors",

@@ -198,7 +198,7 @@ class Brain(Protocol):
     model it is, or where: that is the owner's to know."""
 
     async def think(self, turn: Any) -> str | None:
-        """`turn` is a `Speaking` (host/speaking.py): what the agent reads, and how it answers."""
+        """`turn` is a `Speaking` (host/agent_turn.py): what the agent reads, and how it answers."""
         ...
 
     async def close(self) -> None:

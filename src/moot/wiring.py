@@ -17,29 +17,29 @@ from msgspec import Struct
 from moot.brains.code import AgentSpec, Think, missing_in
 from moot.brains.demo import DemoBrain, DemoModel
 from moot.brains.llm.brain import ModelBrain
+from moot.brains.llm.brain_string import is_model_brain, make_model
 from moot.brains.llm.keys import KeyRing
-from moot.brains.llm.making import is_model_brain, make_model
-from moot.brains.llm.patience import Patience
+from moot.brains.llm.retry import Patience
 from moot.errors import BadSettings, BadValue, MootError
 from moot.host.clock import SystemClock
-from moot.host.processes import is_alive
+from moot.host.liveness import is_alive
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Event
 from moot.model.prompt import Offered
 from moot.model.query import Query
 from moot.ports import Clock, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
-from moot.stores.beside import StoreBeside
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
+from moot.stores.readonly import StoreBeside
 from moot.stores.runner import Source
-from moot.stores.sqlite import copying
+from moot.stores.sqlite import copies as sqlite_copies
 from moot.stores.sqlite.reads import SqliteReads, is_current, reads_of
 from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
 
-copies = copying
+copies = sqlite_copies
 """How backups of the store are made, read and put back."""
 
 

@@ -35,8 +35,8 @@ ENTRANCES = [
     "moot",
     "moot.cli",
     "moot.client",
-    "moot.brains.llm.making",
-    "moot.brains.llm.patience",
+    "moot.brains.llm.brain_string",
+    "moot.brains.llm.retry",
     "moot.testing.fake_llm",
 ]
 COMMANDS = [["--version"], ["send", "--help"], ["up", "--help"], ["keys", "list"]]

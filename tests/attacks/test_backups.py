@@ -9,8 +9,8 @@ import pytest
 
 from moot import Hub, wiring
 from moot.errors import StoreDamaged
-from moot.hub import backups
-from moot.hub.tokens import digest_of, fresh
+from moot.hub.archive import backups
+from moot.hub.commands.tokens import digest_of, fresh
 from moot.settings import Home, load
 
 SQL = str

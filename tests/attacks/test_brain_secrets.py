@@ -13,17 +13,17 @@ from moot.brains.code import AgentSpec
 from moot.brains.demo import DemoModel
 from moot.brains.llm.brain import Unanswered
 from moot.brains.llm.endpoint import Endpoint
-from moot.brains.llm.patience import Patience
-from moot.brains.llm.recognising import recognised
+from moot.brains.llm.provider_errors import recognised
+from moot.brains.llm.retry import Patience
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import BadSettings
 from moot.flow import summarise
 from moot.host import host
 from moot.host.clock import SystemClock
-from moot.hub import backups
+from moot.hub.archive import backups
 from moot.model.ids import ConversationId
 from moot.model.prompt import Usage
-from moot.rules.redact import bare_brain
+from moot.rules.words.redact import bare_brain
 from moot.settings import AgentSettings, Home, load
 from moot.testing.fake_llm import Answer, Fault
 from tests.doors.http import world as doors_world

@@ -10,7 +10,7 @@ import pytest
 
 from moot import PASS, Hub, agent
 from moot.errors import MootError, NotFound, StoreDamaged
-from moot.hub import backups, health
+from moot.hub.archive import backups, health
 from moot.settings import Home
 from tests.doors.cli.shell import make_home
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from moot.doors.http import strangers, wire
-from moot.doors.http.porch import raise_descriptor_limit
-from moot.doors.http.protocol import BoundedProtocol
-from moot.doors.http.strangers import Strangers
+from moot.doors.http.wire import frames, strangers
+from moot.doors.http.wire.admission import raise_descriptor_limit
+from moot.doors.http.wire.http1 import BoundedProtocol
+from moot.doors.http.wire.strangers import Strangers
 from tests.doors.http.test_ws_hostile import CONT, PING, PONG, TEXT, Raw, frame
 from tests.doors.http.world import World, opened
 from tests.support.waiting import until
@@ -91,8 +91,8 @@ async def test_frames_that_say_nothing_end_with_the_connection(
 
 async def test_a_stranger_may_ping_before_it_shows_its_token(world: World) -> None:
     raw = await Raw.open(world, token=False)
-    raw.writer.write(frame(PING) * (wire.MOST_UNKNOWN - 2) + frame(TEXT, world.tokens["karl"].encode()))
-    await until(lambda: said_by(raw), lambda count: count >= wire.MOST_UNKNOWN - 2)
+    raw.writer.write(frame(PING) * (frames.MOST_UNKNOWN - 2) + frame(TEXT, world.tokens["karl"].encode()))
+    await until(lambda: said_by(raw), lambda count: count >= frames.MOST_UNKNOWN - 2)
     raw.writer.write(frame(TEXT, b"here I am"))
     await until(lambda: newest(world), lambda text: "here I am" in text)
     raw.close()

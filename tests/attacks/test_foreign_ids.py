@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.doors.http.routes import ROUTES
-from moot.doors.http.table import About
+from moot.doors.http.api.route import About
+from moot.doors.http.api.routes import ROUTES
 from tests.doors.http.test_matrix import BODIES
 from tests.doors.http.world import World, opened
 

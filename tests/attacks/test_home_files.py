@@ -15,11 +15,11 @@ import pytest
 
 from moot import Hub
 from moot.brains.llm.keys import KeyRing
-from moot.cli.checks import everything
+from moot.cli.run.checks import everything
 from moot.errors import BadSettings, StoreDamaged, StoreUnwritable
-from moot.hub import backups
-from moot.hub.owner import owner_token
-from moot.hub.running import HubLock
+from moot.hub.archive import backups
+from moot.hub.process.hub_lock import HubLock
+from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
 
 

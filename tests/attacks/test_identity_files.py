@@ -11,10 +11,10 @@ import pytest
 
 from moot import Hub
 from moot.brains.code import AgentSpec
-from moot.cli.checks import everything
+from moot.cli.run.checks import everything
 from moot.errors import BadSettings, BadValue
-from moot.hub import backups
-from moot.hub.owner import owner_token
+from moot.hub.archive import backups
+from moot.hub.process.owner_token import owner_token
 from moot.model.prompt import Prompt
 from moot.settings import Home, load
 from moot.tools import Sandbox, ShellTool

@@ -9,7 +9,7 @@ import pytest
 from moot import Hub
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue
-from moot.hub.checking import check
+from moot.hub.archive.validate import check
 from moot.model.prompt import Prompt
 from moot.settings import Home
 

@@ -11,14 +11,15 @@ import pytest
 import uvloop
 from msgspec import json
 
-from moot.cli.doors import open_doors
-from moot.cli.shim import Shim
-from moot.client import RemoteHub, line
+from moot.cli.mcp.relay import Shim
+from moot.cli.run.doors import open_doors
+from moot.client import RemoteHub
+from moot.client.transport import line
 from moot.errors import HubAbsent
 from moot.host.pings import Line, Socket, connect
 from moot.hub import Hub
-from moot.hub.calls import Calls
-from moot.hub.neighbours import Neighbours
+from moot.hub.process.peers import Neighbours
+from moot.hub.process.rpc import Calls
 from moot.settings import Home
 from moot.testing import ManualClock
 from tests.support.waiting import until

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.client import several, web
-from moot.client.line import Voice
+from moot.client.transport import http, paging
+from moot.client.transport.line import Voice
 from moot.errors import (
     BadValue,
     HubAbsent,
@@ -79,7 +79,7 @@ async def test_a_token_does_not_travel_in_the_open() -> None:
 
 
 async def test_where_no_hub_answers_that_is_said(place: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(http, "RETRY_SECONDS", 0.2)
     with pytest.raises(HubAbsent, match="no hub answers"):
         async with Hub.connect(place.url, token="t"):
             pass
@@ -167,7 +167,7 @@ async def test_what_the_hubs_own_limits_refuse_is_told_at_once(tmp_path: Path) -
 
 
 async def test_a_long_wait_goes_on_in_pieces(place: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(several, "PIECE_SECONDS", 0.05)
+    monkeypatch.setattr(paging, "PIECE_SECONDS", 0.05)
     async with place.up() as here, Hub.connect(place.url, token=place.token) as hub:
         await hub.agents.create("x", external=True)
         asking = asyncio.ensure_future(hub.ask("x", "well?", timeout=20))
@@ -291,7 +291,7 @@ async def test_a_stream_from_before_what_is_kept_is_reset(place: Elsewhere) -> N
 
 
 async def test_a_stream_that_finds_no_hub_says_so(place: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(http, "PATIENCE_SECONDS", 0.3)
     await place.start()
     async with Hub.connect(place.url, token=place.token) as hub:
         ear = Ear(hub, after=hub.position)

@@ -9,8 +9,8 @@ import pytest
 from moot import PASS, Hub, agent
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, Closed, Conflict, MootError, NotFound, NotPermitted
-from moot.hub.slash import DOES, At, Done, carry_out
-from moot.rules import slash
+from moot.hub.commands.slash import DOES, At, Done, carry_out
+from moot.rules.words import slash
 
 
 def echo(name: str) -> AgentSpec:

@@ -1,6 +1,6 @@
 """What a turn read and said is let go of when the turn ends: nothing of it waits for the garbage collector.
 
-A hub collects seldom (hub/tuned.py). What lay about in rings until then would make it several times as large.
+A hub collects seldom (hub/process/tuning.py). What lay about in rings until then would make it several times as large.
 """
 
 import gc

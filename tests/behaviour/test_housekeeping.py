@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from moot.brains.code import AgentSpec
-from moot.hub import Hub, backups
+from moot.hub import Hub
+from moot.hub.archive import backups
 from moot.settings import Home
 from moot.testing import ManualClock
 from tests.support.waiting import until

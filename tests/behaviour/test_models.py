@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, wiring
-from moot.brains.llm.patience import Patience
+from moot.brains.llm.retry import Patience
 from moot.host.clock import SystemClock
 from moot.settings import Home, load
 from moot.testing.fake_llm import PASS_VARIANTS, Answer, Call, FakeLLM, Fault, Request, Script
@@ -332,7 +332,7 @@ from pathlib import Path
 from moot import Hub, wiring
 from moot.brains.code import AgentSpec
 from moot.brains.llm.brain import ModelBrain
-from moot.brains.llm.patience import Patience
+from moot.brains.llm.retry import Patience
 from moot.host.clock import SystemClock
 from moot.model.prompt import Answered, ToolCall, ToolResult, ToolSpec, Offered
 

@@ -10,7 +10,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import BadSettings, NotPermitted
-from moot.hub.owner import owner_token
+from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
 from tests.support.waiting import until
 

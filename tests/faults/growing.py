@@ -22,7 +22,7 @@ from msgspec import json
 from moot.brains.code import AgentSpec
 from moot.client import RemoteHub
 from moot.hub import Hub
-from moot.hub.tuned import run
+from moot.hub.process.tuning import run
 
 ROOMS = 64
 """Many, so that many turns share a commit: it is not the disk that is tried here."""

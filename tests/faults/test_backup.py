@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from moot.hub import backups
+from moot.hub.archive import backups
 from moot.settings import Home
 from tests.faults.test_processes import go, line, make_rooms
 from tests.support import checker, ledger, remains

@@ -14,7 +14,7 @@ import openai
 import pytest
 from msgspec import structs
 
-from moot.brains.llm.patience import ATTEMPTS, Patience
+from moot.brains.llm.retry import ATTEMPTS, Patience
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.host.clock import SystemClock
 from moot.model.prompt import Answered
@@ -191,7 +191,7 @@ async def test_five_failures_open_the_breaker_and_others_are_not_touched(provide
 CHILD = '''
 import asyncio, json, sys
 from moot.brains.llm.keys import KeyRing
-from moot.brains.llm.making import make_model
+from moot.brains.llm.brain_string import make_model
 from moot.brains.llm.trouble import ModelTrouble
 from moot.model.prompt import Line, Prompt
 from pathlib import Path

@@ -18,12 +18,12 @@ from msgspec import structs
 
 from moot import PASS, Hub
 from moot.brains.code import AgentSpec
-from moot.hub import backups
-from moot.hub.checking import check
-from moot.hub.exporting import Export
+from moot.hub.archive import backups
+from moot.hub.archive.export import Export
+from moot.hub.archive.validate import check
 from moot.model.prompt import Offered, ToolCall, ToolResult, ToolSpec, Usage
 from moot.settings import Home
-from moot.stores.sqlite import copying
+from moot.stores.sqlite import copies
 from moot.testing import ManualClock
 from moot.wiring import reading
 from tests.support.waiting import until
@@ -182,11 +182,11 @@ async def _broken_off(home: Path, opening: Any) -> AsyncIterator[Hub]:
     kept = home / "kept.db"
     async with opening as hub:
         yield hub
-        copying.copy(home / "moot.db", kept)
+        copies.copy(home / "moot.db", kept)
         connection = apsw.Connection(str(kept))
         connection.execute("UPDATE hosts SET pid = ?", (NO_PROCESS,))
         connection.close()
-    for ending in copying.BESIDE:
+    for ending in copies.BESIDE:
         (home / f"moot.db{ending}").unlink(missing_ok=True)
     kept.rename(home / "moot.db")
     shutil.rmtree(home / "run")

@@ -15,13 +15,14 @@ import pytest
 from moot import Hub
 from moot.brains.code import AgentSpec
 from moot.cli.app import run
-from moot.hub import backups, stream
+from moot.hub.archive import backups
+from moot.hub.queries import event_stream
 from moot.model.conversation import ConversationKind
 from moot.model.participant import Kind
 from moot.model.round import RoundState
 from moot.model.turn import Duty, TurnState
 from moot.settings import Home
-from moot.stores.sqlite import copying
+from moot.stores.sqlite import copies
 from moot.stores.sqlite.engine import SqliteEngine
 from moot.testing import ManualClock
 from tests.migration import golden_home, story
@@ -111,11 +112,11 @@ async def test_all_of_it_is_read_as_the_version_that_wrote_it_read_it(version: s
 
 @pytest.mark.req("S-17")
 def test_its_audit_chains_hold_and_an_altered_text_breaks_them(home: Path) -> None:
-    assert copying.inspect(migrated(home)).problems == ()
+    assert copies.inspect(migrated(home)).problems == ()
     connection = apsw.Connection(str(home / "moot.db"))
     connection.execute("UPDATE messages SET content = 'altered' WHERE row = 3")
     connection.close()
-    assert copying.inspect(home / "moot.db").problems
+    assert copies.inspect(home / "moot.db").problems
 
 
 def test_its_backup_is_sound_and_can_be_restored(home: Path) -> None:
@@ -218,7 +219,7 @@ async def test_the_story_leaves_no_table_and_no_column_empty(todays: Path) -> No
         ("SELECT state FROM turns", TurnState),
         ("SELECT state FROM rounds", RoundState),
         ("SELECT j.value ->> 1 FROM messages, json_each(plan, '$[0]') j", Duty),
-        ("SELECT type FROM events", stream.AUDITED),
+        ("SELECT type FROM events", event_stream.AUDITED),
     ],
     ids=["conversations", "messages", "turns", "rounds", "parts", "events"],
 )

@@ -17,9 +17,10 @@ from moot.model.turn import Call, Rule, Turn, TurnState
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty, chains_of
 from moot.stores.fold import fold
-from moot.stores.sqlite import kept, loading
+from moot.stores.sqlite import kept_desk
+from moot.stores.sqlite import load as loader
 from moot.stores.sqlite.engine import SqliteEngine
-from moot.stores.sqlite.kept import KeptDesk
+from moot.stores.sqlite.kept_desk import KeptDesk
 from tests.contract.store.samples import TURN
 from tests.contract.store.verbs import conversation, said
 from tests.replay.test_invariants import History, histories, setups, times
@@ -87,8 +88,8 @@ def assert_same(desk: KeptDesk, fresh: KeptDesk, scopes: Sequence[Scope]) -> Non
 def test_a_kept_desk_holds_what_a_fresh_one_would(most_rooms: int, setup: Setup, history: History) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(SqliteEngine, "load", load_twice)
-        patch.setattr(kept, "MOST_ROOMS", most_rooms)
-        patch.setattr(loading, "LAID_OUT", 2)
+        patch.setattr(kept_desk, "MOST_ROOMS", most_rooms)
+        patch.setattr(loader, "LAID_OUT", 2)
         player = Player(setup, "sqlite", Path(folder))
         player.begin()
         try:
@@ -143,7 +144,7 @@ def test_a_kept_desk_does_not_grow_with_what_was_said_and_done(tmp_path: Path) -
 def test_running_turns_in_a_room_that_was_cleared_are_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "MOST_ROOMS", 1)
+    monkeypatch.setattr(kept_desk, "MOST_ROOMS", 1)
     engine = SqliteEngine.open(tmp_path)
     batch(engine, PutConversation(ROOM), PutConversation(OTHER), PutTurn(RUNNING))
     runs = Scope(running_of=RUNNING.agent)

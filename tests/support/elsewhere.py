@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from moot import Hub
-from moot.doors.http.serving import serving
-from moot.hub.owner import owner_token
+from moot.doors.http.listener import serving
+from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
 
 FACTS = {"instance": "i1", "started_at": None}

@@ -16,18 +16,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from moot.errors import MootError, Stale
-from moot.flow import (
-    archive,
-    configure,
-    finish,
-    give_up,
-    go_on,
-    post,
-    release,
-    renew,
-    revise,
-    sweep,
-)
+from moot.flow import archive, configure, continue_, finish, give_up, post, release, renew, revise, sweep
 from moot.flow.presence import Attach, Detach, attaching, detaching
 from moot.flow.session import Wait, waiting
 from moot.model.chain import Pair, Root
@@ -441,7 +430,7 @@ class Player:
         conversation = self.run(self.world.conversation_now(where))
         round_ = self.run(self.world.store.round(conversation.id, conversation.stalled))
         calls = round_.blocked if round_ is not None else conversation.blocked
-        if self.run(self.world.do(go_on, go_on.GoOn(USER, conversation.id))):
+        if self.run(self.world.do(continue_, continue_.GoOn(USER, conversation.id))):
             self.deeds.continued_roots.update({call.root for call in calls})
             self.deeds.continued_rounds[conversation.id, conversation.stalled] += 1
 

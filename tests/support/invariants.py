@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
-from moot.flow import look, sweep
+from moot.flow import sweep
 from moot.flow.post import ASK
+from moot.flow.steps import look
 from moot.model.change import (
     Change,
     Decision,
@@ -35,8 +36,10 @@ from moot.model.participant import Kind
 from moot.model.round import RoundState
 from moot.model.turn import MOST_CALLS, MOVES_CURSOR, OPEN, UNCLAIMED, USES_SLOT, Duty, Rule, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import audit, direct, floor, why
+from moot.rules import audit, why
 from moot.rules.draft import Draft, Seen
+from moot.rules.floor import direct
+from moot.rules.floor import group as group_floor
 from tests.support.history import Deeds, Picture, Player
 
 Complaints = Iterator[str]
@@ -248,7 +251,7 @@ class Replanning:
         draft = Draft(seen, at)
         room = draft.room(look.conversation(seen, command))
         if not room.conversation.archived:
-            (floor if room.conversation.takes_rounds else direct).advance(room)
+            (group_floor if room.conversation.takes_rounds else direct).advance(room)
         return Decision([], [change for change in draft.changes() if moves(change, seen)])
 
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from moot.brains.llm.brain_string import make_model
 from moot.brains.llm.keys import KeyRing
-from moot.brains.llm.making import make_model
 from moot.model.prompt import Answered, Line, Prompt
 from moot.ports import Model
 from moot.testing.fake_llm import FakeLLM, Request, Script

@@ -12,15 +12,15 @@ from typing import Any
 
 from msgspec import structs
 
-from moot.flow import (
+from moot.flow import (  # fmt: skip
     archive,
     call_tool,
     check,
     claim,
     configure,
+    continue_,
     create,
     finish,
-    go_on,
     interrupt,
     join,
     leave,
@@ -30,7 +30,7 @@ from moot.flow import (
     revise,
     sweep,
     tool_result,
-)  # fmt: skip
+)
 from moot.flow.enrol import Enrol, Newcomer, Pause, enrolling, pausing
 from moot.flow.presence import Attach, Detach, attaching, detaching
 from moot.model.answer import Claimed
@@ -280,7 +280,7 @@ class World:
         await self.do(join, join.Join(ParticipantId("user"), self.where[where], agent))
 
     async def go_on(self, where: str) -> None:
-        await self.do(go_on, go_on.GoOn(ParticipantId("user"), self.where[where]))
+        await self.do(continue_, continue_.GoOn(ParticipantId("user"), self.where[where]))
 
     async def interrupt(self, where: str, partials: dict[TurnId, str]) -> tuple[TurnId, ...]:
         command = interrupt.Interrupt(ParticipantId("user"), self.where[where], partials=partials)

@@ -12,7 +12,7 @@ from typing import Any
 
 from moot.brains.trades import ANY, best, next_after, trade_of
 from moot.model.prompt import Answered, Prompt
-from moot.rules.silence import PASS
+from moot.rules.words.silence import PASS
 
 WORDS_PER_SECOND = 25
 READING_SECONDS = 0.3

@@ -14,9 +14,9 @@ COMPLETING = "_MOOT_COMPLETE"
 
 def main() -> NoReturn:
     if os.environ.get(COMPLETING, "").endswith("_complete"):
-        from moot.cli import completing  # noqa: PLC0415  nothing else is needed then
+        from moot.cli.completion import answer  # noqa: PLC0415  nothing else is needed then
 
-        sys.exit(completing.main(os.environ))
+        sys.exit(answer.main(os.environ))
     from moot.cli.app import run  # noqa: PLC0415  click takes longer to come than a completion may
 
     sys.exit(run(sys.argv[1:]))

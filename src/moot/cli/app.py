@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from moot import __version__
-from moot.cli import failures, start
 from moot.cli.commands import ALIASES, COMMANDS
-from moot.cli.exits import INTERRUPTED, OK
-from moot.cli.grammar import UnknownCommand, global_options
-from moot.cli.session import Session
+from moot.cli.frame import errors
+from moot.cli.frame.exit_codes import INTERRUPTED, OK
+from moot.cli.frame.params import UnknownCommand, global_options
+from moot.cli.frame.session import Session
+from moot.cli.run import welcome
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -42,7 +43,7 @@ class Root(click.Group):
         """From the table alone: nothing is imported to describe it."""
         formatter.write('Examples:\n  moot demo\n  moot send arya "what changed?"\n\n')
         self.format_usage(ctx, formatter)
-        formatter.write(f"\n  {start.MOTTO}\n")
+        formatter.write(f"\n  {welcome.MOTTO}\n")
         for section in dict.fromkeys(entry.section for entry in COMMANDS.values()):
             with formatter.section(section):
                 formatter.write_dl(
@@ -63,7 +64,7 @@ class Root(click.Group):
 @click.pass_context
 def root(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
-        start.tell(ctx.ensure_object(Session))
+        welcome.tell(ctx.ensure_object(Session))
 
 
 def run(arguments: list[str]) -> int:
@@ -85,7 +86,7 @@ def run(arguments: list[str]) -> int:
         _close_quietly()
         return OK
     except Exception as error:  # the border of the program: whatever it is, people get a sentence and a code
-        return failures.tell(error, session, arguments)
+        return errors.tell(error, session, arguments)
     return answer if isinstance(answer, int) else OK
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from moot.cli.opening import home_of
-from moot.cli.screen import safe
-from moot.cli.session import Session
-from moot.cli.unanswered import Cause
+from moot.cli.frame.hub_access import home_of
+from moot.cli.frame.session import Session
+from moot.cli.talk.unanswered import Cause
+from moot.cli.terminal.screen import safe
 
 if TYPE_CHECKING:
-    from moot.cli.talk import Outcome
+    from moot.cli.talk.follow import Outcome
     from moot.hub import Hub
     from moot.wiring import Concern
 

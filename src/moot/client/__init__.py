@@ -3,6 +3,6 @@
 Light on purpose: a command that goes through a running hub imports this and no store, no brain and no template.
 """
 
-from moot.client.remote import RemoteHub
+from moot.client.hub import RemoteHub
 
 __all__ = ["RemoteHub"]

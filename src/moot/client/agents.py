@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from moot import shapes
-from moot.client.line import Line, Voice
+from moot.client.transport.line import Line, Voice
 
 Agent = shapes.Agent
 Tokens = list[shapes.Token]

@@ -9,7 +9,7 @@ a prompt's prefix stays the same bytes, and unknown to whoever writes the messag
 control characters and characters that reorder or hide text are escaped, so nothing in a text can end its block
 or change how it reads. Authority never comes from here: `parse` exists to prove that frames lose nothing.
 
-Above: given.py. Below: nothing. Not here: which messages are shown.
+Above: prompt.py. Below: nothing. Not here: which messages are shown.
 """
 
 import re
@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from moot.model.ids import ConversationId
 from moot.model.message import Summary
-from moot.rules.text import CONTROLS, LINE_ENDS, REORDERING, UNSEEN
+from moot.rules.words.text import CONTROLS, LINE_ENDS, REORDERING, UNSEEN
 
 BOUNDARY_BYTES = 5
 

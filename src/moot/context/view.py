@@ -1,6 +1,6 @@
 """One agent's view for one turn: what is new to it, its window, and what stands for the rest.
 
-Above: given.py makes prompts of it; host/speaking.py hands it to brains that are code. Below: the read ports.
+Above: prompt.py makes prompts of it; host/agent_turn.py hands it to brains that are code. Below: the read ports.
 """
 
 from collections.abc import Callable

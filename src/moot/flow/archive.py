@@ -5,7 +5,7 @@ from enum import StrEnum
 from msgspec import Struct, structs
 
 from moot.errors import Conflict
-from moot.flow import look
+from moot.flow.steps import look
 from moot.model.change import Decision, DropConversation
 from moot.model.conversation import Conversation
 from moot.model.ids import ParticipantId
@@ -13,8 +13,8 @@ from moot.model.moment import Moment
 from moot.model.round import RoundState
 from moot.model.turn import Rule
 from moot.ports import Scope
-from moot.rules import seats
 from moot.rules.draft import Draft, Room, Seen
+from moot.rules.floor import seats
 
 
 class Fate(StrEnum):

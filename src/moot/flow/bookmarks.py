@@ -5,7 +5,7 @@ Told to nobody. A participant has so many of them and no more: for a new one, th
 
 from msgspec import Struct, structs
 
-from moot.flow import look
+from moot.flow.steps import look
 from moot.model.bookmark import Bookmark
 from moot.model.change import Change, Decision, DropBookmark, PutBookmark
 from moot.model.ids import ConversationId, ParticipantId

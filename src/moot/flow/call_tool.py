@@ -1,20 +1,20 @@
 """Call a tool: written down before the tool runs, so that after a crash it is known that it may have run.
 
-Above: host/speaking.py, on behalf of a brain. The result comes in by tool_result.py; while it is awaited the turn
+Above: host/agent_turn.py, on behalf of a brain. The result comes in by tool_result.py; while it is awaited the turn
 is not interrupted.
 """
 
 from msgspec import Struct, structs
 
 from moot.errors import Braked, Conflict
-from moot.flow import look
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Step, Turn
 from moot.ports import Scope
-from moot.rules import seats
 from moot.rules.draft import Draft, Seen
+from moot.rules.floor import seats
 
 MOST_STEPS = 64
 """Tool calls in one turn, whatever the brain's own limit is."""

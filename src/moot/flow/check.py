@@ -7,14 +7,15 @@ Who works on several at once names those it still holds.
 
 from msgspec import Struct
 
-from moot.flow import claim, finish, look, post
+from moot.flow import claim, finish, post
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Turn, TurnState
 from moot.ports import Scope
-from moot.rules import seats
 from moot.rules.draft import Draft, Room, Seen
+from moot.rules.floor import seats
 
 
 class Check(Struct, frozen=True, gc=False):

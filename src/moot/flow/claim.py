@@ -2,15 +2,16 @@
 
 from msgspec import Struct
 
-from moot.flow import look, post
+from moot.flow import post
+from moot.flow.steps import look
 from moot.model.answer import Claimed
 from moot.model.change import Decision
 from moot.model.ids import HostId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Rule, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import direct, floor, seats
 from moot.rules.draft import Draft, Room, Seen
+from moot.rules.floor import direct, group, seats
 
 CLAIMABLE = frozenset({TurnState.READY, TurnState.OWED})
 
@@ -42,7 +43,7 @@ def decide(command: Claim, seen: Seen, at: Moment) -> Decision[Claimed]:
 def take(room: Room, turn: Turn, host: HostId | None) -> Turn:
     """Begin the turn over everything up to the head, to its question, or, in parallel, to where the others read."""
     if room.conversation.takes_rounds:
-        hi, last_human = floor.claim_hi(room, turn)
+        hi, last_human = group.claim_hi(room, turn)
     else:
         hi, last_human = direct.claim_hi(room, turn), room.conversation.last_human
     taken = seats.claim(room, turn, host, hi=hi, last_human=last_human)

@@ -3,14 +3,15 @@
 from msgspec import Struct, structs
 
 from moot.errors import BadName, Conflict
-from moot.flow import look, post
+from moot.flow import post
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, GroupOverrides
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
-from moot.rules.names import NameProblem, check_conversation_name
+from moot.rules.words.names import NameProblem, check_conversation_name
 
 
 class Configure(Struct, frozen=True, gc=False):

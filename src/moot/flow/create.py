@@ -3,8 +3,9 @@
 from msgspec import Struct, structs
 
 from moot.errors import BadName, BadValue, Conflict
-from moot.flow import join, look, membership, post
-from moot.flow.lines import check_lines
+from moot.flow import join, post
+from moot.flow.steps import look, membership
+from moot.flow.steps.lines import check_lines
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
 from moot.model.ids import ParticipantId
@@ -12,7 +13,7 @@ from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.ports import Scope
 from moot.rules.draft import Draft, Room, Seen
-from moot.rules.names import NameProblem, check_conversation_name
+from moot.rules.words.names import NameProblem, check_conversation_name
 
 PAIR = 2
 LONGEST_MADE = 80

@@ -6,18 +6,19 @@ from typing import Any
 from msgspec import Struct, structs
 
 from moot.errors import BadName, BadValue, NotPermitted
-from moot.flow import look, post
-from moot.flow.lines import check_lines
+from moot.flow import post
+from moot.flow.steps import look
+from moot.flow.steps.lines import check_lines
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Kind, Participant
 from moot.model.turn import UNCLAIMED, Rule
 from moot.ports import Scope
-from moot.rules import direct, floor
 from moot.rules.draft import Draft, Seen
-from moot.rules.names import NameProblem, check_display, check_name, drawn_as, unique_slug
-from moot.rules.redact import bare_brain
+from moot.rules.floor import direct, group
+from moot.rules.words.names import NameProblem, check_display, check_name, drawn_as, unique_slug
+from moot.rules.words.redact import bare_brain
 
 LONGEST_TOLD = 40
 
@@ -276,7 +277,7 @@ def _drop_turns(draft: Draft, who: Participant, conversations: tuple[Conversatio
             continue
         room = draft.room(found)
         if found.takes_rounds:
-            floor.drop_agent(room, who.id, Rule.PAUSED, states=UNCLAIMED)
+            group.drop_agent(room, who.id, Rule.PAUSED, states=UNCLAIMED)
         else:
             direct.drop_agent(room, who.id, Rule.PAUSED, running=False)
         post.move_on(room)

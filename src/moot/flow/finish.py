@@ -1,6 +1,6 @@
 """Finish a turn: store what was said, end the turn, hand the floor on. One transaction.
 
-Above: host/ calls this when a brain is done. Below: post.py makes the message, rules/floor.py decides who is
+Above: host/ calls this when a brain is done. Below: post.py makes the message, rules/floor/group.py decides who is
 next. It is never refused except for a stale fence: a reply that may not be stored ends the turn as failed, with
 a notice, and its text is kept in the turn.
 """
@@ -10,7 +10,8 @@ from typing import Any, TypeAlias, assert_never
 from msgspec import Struct, structs
 
 from moot.errors import Refused, Stale
-from moot.flow import claim, look, post
+from moot.flow import claim, post
+from moot.flow.steps import look
 from moot.model.answer import Finished
 from moot.model.change import Decision, KeepText
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -19,10 +20,12 @@ from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.model.turn import Given, Rule, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import brakes, direct, floor, mentions, seats
+from moot.rules import brakes
 from moot.rules.draft import Draft, Room, Seen
-from moot.rules.silence import is_silence
-from moot.rules.text import TextProblem, check_text
+from moot.rules.floor import direct, group, seats
+from moot.rules.words import mentions
+from moot.rules.words.silence import is_silence
+from moot.rules.words.text import TextProblem, check_text
 
 
 class Said(Struct, frozen=True, tag=True, gc=False):
@@ -146,7 +149,7 @@ def close(room: Room, done: Turn) -> None:
             structs.replace(quota, last_root=done.root, last_hop=done.hop, last_ended=room.now)
         )
     if room.conversation.takes_rounds:
-        floor.ended(room, done)
+        group.ended(room, done)
     else:
         direct.after(room, done)
     post.move_on(room)

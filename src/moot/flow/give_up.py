@@ -1,12 +1,12 @@
 """Give up: whoever asked waits no longer, so the answer will call it as any other message does.
 
-Above: hub/asking.py, when a program stops waiting before its time. Without this an answer that comes after all would
-wake nobody until the time that was set is over.
+Above: hub/commands/ask.py, when a program stops waiting before its time. Without this an answer that comes after all
+would wake nobody until the time that was set is over.
 """
 
 from msgspec import Struct, structs
 
-from moot.flow import look
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment

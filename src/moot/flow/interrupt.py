@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from moot.flow import look, post
+from moot.flow import post
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment

@@ -3,7 +3,8 @@
 from msgspec import Struct
 
 from moot.errors import NotPermitted
-from moot.flow import look, membership, post
+from moot.flow import post
+from moot.flow.steps import look, membership
 from moot.model.change import Decision
 from moot.model.conversation import ConversationKind, Member
 from moot.model.ids import ParticipantId

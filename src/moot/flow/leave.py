@@ -3,14 +3,15 @@
 from msgspec import Struct
 
 from moot.errors import NotFound
-from moot.flow import look, post
+from moot.flow import post
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.turn import Rule
 from moot.ports import Scope
-from moot.rules import direct, floor, seats
 from moot.rules.draft import Draft, Seen
+from moot.rules.floor import direct, group, seats
 
 
 class Leave(Struct, frozen=True, gc=False):
@@ -30,7 +31,7 @@ def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     if who.id not in room.members:
         raise NotFound(f"{who.name} is not in {room.conversation.name}", ref=who.name)
     if room.conversation.takes_rounds:
-        floor.see_off(room, who.id)
+        group.see_off(room, who.id)
     else:
         direct.drop_agent(room, who.id, Rule.AWAY, running=True)
     room.drop_member(who.id)

@@ -3,7 +3,8 @@
 from msgspec import Struct, structs
 
 from moot.errors import Stale
-from moot.flow import look, post
+from moot.flow import post
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment

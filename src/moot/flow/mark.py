@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.flow import look
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment

@@ -1,8 +1,8 @@
 """Post: the one door in. Policy, brakes, the message with its seq, who speaks, why: one decision.
 
-People's messages, agents' replies (finish.py), posts by tool, partials and notices all become messages here
-and nowhere else. Above: doors and hosts build a `Post`. Below: address.py finds whom it calls, called.py gives
-them turns. Not here: storing (stores/), waking hosts (host/).
+People's messages, agents' replies (finish.py), posts by tool, partials and notices all become messages here and
+nowhere else. Above: doors and hosts build a `Post`. Below: steps/address.py finds whom it calls, steps/called.py
+gives them turns. Not here: storing (stores/), waking hosts (host/).
 """
 
 from hashlib import sha256
@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import Struct, json, structs
 
 from moot.errors import Conflict
-from moot.flow import address, lineage, look, membership
-from moot.flow.called import Called, hand_out
-from moot.flow.posted import Posted
+from moot.flow.steps import address, lineage, look, membership
+from moot.flow.steps.called import Called, hand_out
+from moot.flow.steps.posted import Posted
 from moot.model.change import AppendMessage, Decision
 from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
@@ -23,8 +23,10 @@ from moot.model.participant import HUMAN, TAKES_TURNS, Kind, Participant
 from moot.model.permit import Permit
 from moot.model.turn import FORCING, RUNNING, Call, Duty, Rule, Step, Turn
 from moot.ports import Scope
-from moot.rules import audit, brakes, direct, floor, links, mentions, seats, why
+from moot.rules import audit, brakes, links, why
 from moot.rules.draft import Draft, Room, Seen
+from moot.rules.floor import direct, group, seats
+from moot.rules.words import mentions
 
 _encode = json.Encoder().encode
 
@@ -260,7 +262,7 @@ def _marked(room: Room, said: Utterance, calls: list[Call]) -> dict[str, Any]:
 def move_on(room: Room) -> None:
     """Hand the floor on, then say what the rules left to be said."""
     if room.takes_rounds:
-        floor.advance(room)
+        group.advance(room)
     else:
         direct.advance(room)
     for waiting in room.notices:
@@ -274,7 +276,7 @@ def round_of(room: Room, author: Participant, inside: Turn | None) -> int:
         return inside.round
     if not room.takes_rounds:
         return 0
-    return floor.opener_for(room, room.conversation.next_seq, human=author.kind not in TAKES_TURNS)
+    return group.opener_for(room, room.conversation.next_seq, human=author.kind not in TAKES_TURNS)
 
 
 # --- interruption, notices, and the only place where messages are made -----------------------------------

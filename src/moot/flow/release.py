@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from moot.flow import look, post, sweep
+from moot.flow import post, sweep
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment

@@ -4,14 +4,14 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from moot.flow import look
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
 from moot.model.turn import TurnState
 from moot.ports import Scope
-from moot.rules import seats
 from moot.rules.draft import Draft, Seen
+from moot.rules.floor import seats
 
 Claim: TypeAlias = tuple[TurnId, int]
 """A turn under a fence."""

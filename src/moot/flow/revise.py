@@ -3,15 +3,17 @@
 from msgspec import Struct, structs
 
 from moot.errors import BadText, Conflict, NotFound, NotPermitted
-from moot.flow import look, post
+from moot.flow import post
+from moot.flow.steps import look
 from moot.model.change import Decision, ForgetSummaries, ReviseMessage
 from moot.model.ids import ConversationId, ParticipantId, address
 from moot.model.message import Message, Revision
 from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.ports import Scope
-from moot.rules import audit, direct, floor
+from moot.rules import audit
 from moot.rules.draft import Draft, Room, Seen
+from moot.rules.floor import direct, group
 
 
 class Revise(Struct, frozen=True, gc=False):
@@ -114,7 +116,7 @@ def _withdraw(room: Room, seq: int) -> None:
     if room.conversation.last_human == seq:
         room.talk(last_human=before)
     if room.conversation.takes_rounds:
-        floor.withdraw(room, seq, before)
+        group.withdraw(room, seq, before)
     else:
         direct.withdraw(room, seq)
     post.move_on(room)

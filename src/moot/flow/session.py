@@ -4,21 +4,21 @@ An outside agent is somebody else's process. It has no host here whose lease wou
 messages it is live (`Wait`), while its session gives signs of life it can be reached at its next turn or when it asks,
 and without one its reach drops level by level (`Lapse`). Every change of level is an event.
 
-Above: hub/attendance.py. Not here: agents that a host of ours runs (presence.py).
+Above: hub/external/sessions.py. Not here: agents that a host of ours runs (presence.py).
 """
 
 from msgspec import Struct, structs
 
 from moot.errors import NotFound, NotPermitted
 from moot.flow.enrol import answered_to, back, checked_name, give_way
-from moot.flow.lines import check_lines
+from moot.flow.steps.lines import check_lines
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import REACH_SECONDS, Kind, Participant, Reach
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
-from moot.rules.names import free_name, unique_slug
+from moot.rules.words.names import free_name, unique_slug
 
 EXTERNAL_BRAIN = "external"
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from moot.errors import BadText, BadValue, Conflict
-from moot.flow import look
+from moot.flow.steps import look
 from moot.model.change import AddSummary, Decision
 from moot.model.ids import ConversationId
 from moot.model.message import Summary

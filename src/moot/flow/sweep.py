@@ -15,8 +15,8 @@ from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.model.turn import Duty, Rule, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import direct, floor, line, seats
 from moot.rules.draft import Draft, Room, Seen
+from moot.rules.floor import direct, group, line, seats
 
 
 class Sweep(Struct, frozen=True, gc=False):
@@ -89,7 +89,7 @@ def _unclaimed(room: Room, turn: Turn) -> None:
     polled = turn.duty is Duty.MAY or turn.reason is Rule.ROUND_ROBIN
     if room.conversation.takes_rounds and polled and not turn.named:
         gone = seats.cancel(room, turn, Rule.AWAY)
-        room.put_round(floor.refused(room, room.rounds[turn.round], gone))
+        room.put_round(group.refused(room, room.rounds[turn.round], gone))
         return
     if room.takes_rounds:
         turn = line.carrying_along(room, turn)
@@ -110,7 +110,7 @@ def _running(room: Room, turn: Turn, alive: set[HostId]) -> None:
     elif silent or over:
         done = finish.expire(room, turn)
         if room.conversation.takes_rounds:
-            floor.ended(room, done)
+            group.ended(room, done)
         else:
             direct.after(room, done)
 
@@ -120,7 +120,7 @@ def _lost(room: Room, turn: Turn) -> None:
     if turn.attempt >= seats.LOST_HOSTS:
         done = finish.fail(room, turn, "its host was lost twice")
         if room.conversation.takes_rounds:
-            floor.ended(room, done)
+            group.ended(room, done)
         else:
             direct.after(room, done)
         return
@@ -138,6 +138,6 @@ def give_back(room: Room, turn: Turn, *, attempt: int) -> None:
         seats.to_ready(room, back, seats.patience(room, back))
     elif grouped and turn.duty is Duty.MAY and not turn.late:
         gone = seats.cancel(room, turn, Rule.AWAY)
-        room.put_round(floor.refused(room, room.rounds[turn.round], gone))
+        room.put_round(group.refused(room, room.rounds[turn.round], gone))
     else:
         seats.owe(room, back)

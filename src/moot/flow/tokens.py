@@ -7,7 +7,7 @@ Issuing, revoking and acting for somebody are told as events of their own: they 
 from msgspec import Struct, structs
 
 from moot.errors import NotFound, NotPermitted
-from moot.flow import look
+from moot.flow.steps import look
 from moot.model.change import Decision, PutToken
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment

@@ -6,14 +6,15 @@ An interruption that came while the tool ran takes effect here, after the result
 from msgspec import Struct, structs
 
 from moot.errors import Stale
-from moot.flow import look, post
+from moot.flow import post
+from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Turn
 from moot.ports import Scope
-from moot.rules import direct, seats
 from moot.rules.draft import Draft, Room, Seen
+from moot.rules.floor import direct, seats
 
 
 class ToolAnswered(Struct, frozen=True, gc=False):

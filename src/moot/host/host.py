@@ -13,14 +13,14 @@ from typing import Any
 import structlog
 from msgspec import Struct, to_builtins
 
-from moot.context.given import Context
+from moot.context.prompt import Context
 from moot.context.view import View
 from moot.context.window import Size
 from moot.errors import MootError, Stale
 from moot.failpoints import failpoint
 from moot.flow import claim, finish, leave_partial, release, renew
 from moot.flow.presence import Attach, Detach, attaching, detaching
-from moot.host.speaking import Speaking
+from moot.host.agent_turn import Speaking
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.participant import Participant

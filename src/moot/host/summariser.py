@@ -13,7 +13,7 @@ import structlog
 from msgspec import Struct, to_builtins
 
 from moot.context.frames import line
-from moot.context.given import Context, framed
+from moot.context.prompt import Context, framed
 from moot.context.templates import Templates
 from moot.context.window import visible
 from moot.errors import Conflict

@@ -22,14 +22,14 @@ from moot.flow.enrol import (
     removing,
     renaming,
 )
-from moot.flow.look import gone
 from moot.flow.session import Sign
-from moot.hub.attendance import arrival, reach_of
+from moot.flow.steps.look import gone
+from moot.hub.commands.tokens import USUAL, Bearer, bearer, issue, listed, revoke
+from moot.hub.commands.values import check_described, check_project
 from moot.hub.core import Core
-from moot.hub.handovers import handovers_of
-from moot.hub.hooked import moment, said
-from moot.hub.tokens import USUAL, Bearer, bearer, issue, listed, revoke
-from moot.hub.values import check_described, check_project
+from moot.hub.external.delivered import handovers_of
+from moot.hub.external.hooks import moment, said
+from moot.hub.external.sessions import arrival, reach_of
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant, Reach

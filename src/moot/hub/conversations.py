@@ -6,12 +6,12 @@ from uuid import uuid4
 
 from moot import shapes
 from moot.errors import Conflict, NotPermitted
-from moot.flow import archive, configure, create, go_on, interrupt, join, leave, mark
-from moot.hub.bookmarks import Bookmarks
-from moot.hub.checking import Checked
+from moot.flow import archive, configure, continue_, create, interrupt, join, leave, mark
+from moot.hub.archive.import_ import Import
+from moot.hub.archive.validate import Checked
+from moot.hub.commands.bookmarks import Bookmarks
+from moot.hub.commands.values import kind_of_conversation, overrides
 from moot.hub.core import Core
-from moot.hub.importing import Import
-from moot.hub.values import kind_of_conversation, overrides
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ParticipantId
 from moot.model.turn import TurnState
@@ -164,7 +164,7 @@ class Conversations:
 
     async def resume(self, ref: str) -> bool:
         """`/continue`: let a stopped round or chain go on."""
-        return bool(await self._core.do(go_on, go_on.GoOn(self._me, ref)))
+        return bool(await self._core.do(continue_, continue_.GoOn(self._me, ref)))
 
     async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
         """Interrupt who speaks here, or one of them; tells whom. What they had said is kept, and wakes nobody."""

@@ -10,25 +10,25 @@ from uuid import uuid4
 
 from moot import shapes
 from moot.brains.code import AgentSpec, CodeBrain, refuse_undecorated
-from moot.context.given import Context
+from moot.context.prompt import Context
 from moot.context.templates import Templates
 from moot.context.view import View
 from moot.context.window import Size
 from moot.errors import MootError, NotFound
-from moot.flow import look
 from moot.flow.enrol import Enrol, Newcomer, enrolling
 from moot.flow.presence import Detach, detaching
+from moot.flow.steps import look
+from moot.host.agent_turn import Speaking, Surroundings
 from moot.host.host import Host, Hosted
+from moot.host.liveness import is_alive
 from moot.host.pace import Pace
-from moot.host.processes import is_alive
-from moot.host.speaking import Speaking, Surroundings
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
-from moot.hub import housekeeping
-from moot.hub.attendance import Attendance
-from moot.hub.neighbours import Neighbours
-from moot.hub.questions import Questions
-from moot.hub.suggestions import completed
+from moot.hub.commands.questions import Questions
+from moot.hub.external.sessions import Attendance
+from moot.hub.process import housekeeping
+from moot.hub.process.peers import Neighbours
+from moot.hub.queries.suggestions import completed
 from moot.model.conversation import Member
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -36,8 +36,8 @@ from moot.model.participant import Kind, Participant
 from moot.model.prompt import Offered
 from moot.model.turn import OPEN
 from moot.ports import Clock
-from moot.rules.mentions import nearest
-from moot.rules.names import is_name
+from moot.rules.words.mentions import nearest
+from moot.rules.words.names import is_name
 from moot.settings import AgentSettings, Home
 from moot.wiring import Parts, assemble, summing_model
 
@@ -65,7 +65,7 @@ class Core:
         self._summariser: Summariser | None = None
         self.questions = Questions()
         self.openers: dict[str, Any] = {}
-        """Doors that peers on the hub's socket may come in by; see calls.py."""
+        """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
         self.parts: Parts
         self.neighbours: Neighbours
         self.host: Host

@@ -22,31 +22,29 @@ from moot.context.window import Size
 from moot.errors import BadValue, NotFound, NotPermitted, Stale
 from moot.flow import post, revise
 from moot.flow.post import Post
-from moot.flow.posted import Posted
-from moot.host.speaking import Speaking
-from moot.hub import deliveries, handing, inspect, looking, outside, searching, settling, stream
-from moot.hub.addresses import is_number, located, replied
-from moot.hub.advice import advised
+from moot.flow.steps.posted import Posted
+from moot.host.agent_turn import Speaking
 from moot.hub.agents import Agents
-from moot.hub.asking import answer_to, correlated
-from moot.hub.broadcast import broadcast_id, to_each
-from moot.hub.calls import Calls
+from moot.hub.commands.advice import advised
+from moot.hub.commands.ask import answer_to, correlated
+from moot.hub.commands.broadcast import broadcast_id, to_each
+from moot.hub.commands.text import storable
+from moot.hub.commands.tokens import acted
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core, speaking
-from moot.hub.deliveries import again_of
-from moot.hub.inbox import inbox
-from moot.hub.reading import ReadingCore
-from moot.hub.replay import replay
-from moot.hub.texts import storable
-from moot.hub.tokens import acted
-from moot.hub.why import explained, foreseen
+from moot.hub.external import mailbox, open_turn
+from moot.hub.process.readonly import ReadingCore
+from moot.hub.process.rpc import Calls
+from moot.hub.queries import deliveries, event_stream, inbox, inspector, replay, search, settled, turns
+from moot.hub.queries.addresses import is_number, located, replied
+from moot.hub.queries.why import explained, foreseen
 from moot.model.answer import Preview, Receipt
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.message import Message
 from moot.model.prompt import Offered
 from moot.model.turn import Turn
 from moot.ports import Clock, Page
-from moot.rules.silence import is_silence
+from moot.rules.words.silence import is_silence
 from moot.settings import Home, Settings, find_home
 
 if TYPE_CHECKING:
@@ -112,7 +110,7 @@ class Hub:
         without_tls: bool = False,
     ) -> AbstractAsyncContextManager["RemoteHub"]:
         """A hub that runs elsewhere, with the same methods; the given agents are served from here (see `client`)."""
-        from moot.client.connecting import connect  # noqa: PLC0415  brings a web library with it
+        from moot.client.connect import connect  # noqa: PLC0415  brings a web library with it
 
         return connect(url, token=token, agents=agents, without_tls=without_tls)
 
@@ -246,7 +244,7 @@ class Hub:
         conversation, seq = located(message_id)
         command = self._posting(
             conversation,
-            again_of(await self.message(message_id)),
+            deliveries.again_of(await self.message(message_id)),
             reply_to=seq,
             force=agents,
             key=idempotency_key or uuid4().hex,
@@ -297,12 +295,12 @@ class Hub:
         self, *, conversation: str | None = None, agent: str | None = None, state: str | None = None
     ) -> list[shapes.Turn]:
         """The newest thousand, oldest first."""
-        return await looking.turns(self._core, self._me, conversation, agent, state)
+        return await turns.turns(self._core, self._me, conversation, agent, state)
 
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
         """One turn, with exactly what its agent was given; without that where it is not asked for."""
         found = await self._found(id)
-        return await looking.turn(self._core, self._me, found, given=given)
+        return await turns.turn(self._core, self._me, found, given=given)
 
     async def _found(self, id: str) -> Turn:
         found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
@@ -312,15 +310,15 @@ class Hub:
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
         """What an agent would be given if its turn in a conversation began now."""
-        return await inspect.now(self._core, agent, conversation)
+        return await inspector.now(self._core, agent, conversation)
 
     async def replay(self, agent: str) -> shapes.Replayed:
         """An agent's views rebuilt from the first record of the log, and held against the store's."""
-        return await replay(self._core, agent)
+        return await replay.replay(self._core, agent)
 
     async def usage(self, *, agent: str | None = None, conversation: str | None = None) -> dict[str, Any]:
         """What the newest thousand turns cost, of one agent or all, in one conversation or all."""
-        return await looking.usage(self._core, agent, conversation)
+        return await turns.usage(self._core, agent, conversation)
 
     async def why(self, message_id: str) -> shapes.Why:
         """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
@@ -332,7 +330,7 @@ class Hub:
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
         """Turns that failed or expired and were not made up for since."""
-        return await looking.dead_letters(self._core, self._me, agent)
+        return await turns.dead_letters(self._core, self._me, agent)
 
     async def redeliver(self, turn_id: str, *, idempotency_key: str | None = None) -> Receipt:
         """Ask an agent once more for what it failed to answer."""
@@ -342,18 +340,18 @@ class Hub:
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
         """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
-        return await searching.hits(self._core, self._me, query, limit)
+        return await search.hits(self._core, self._me, query, limit)
 
     async def narrowest(self, query: str) -> shapes.Removed | None:
         """Of a search that finds nothing, the filter that removed the most."""
-        return await searching.narrowest(self._core, self._me, query)
+        return await search.narrowest(self._core, self._me, query)
 
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
     ) -> list[shapes.Received]:
         """What others said where one takes part, oldest first; with `unread`, only what was not read yet."""
         who = (await self._core.participant(agent)).id if agent else self._me
-        return await inbox(self._core, who, unread=unread, limit=limit)
+        return await inbox.inbox(self._core, who, unread=unread, limit=limit)
 
     # --- being handed messages: outside agents, who have no host here --------------------------------------
 
@@ -361,7 +359,7 @@ class Hub:
         self, *, limit: int = 50, handed: Sequence[str] | None = None, held: Sequence[str] = ()
     ) -> shapes.Handed:
         """What waits for an outside agent, as a turn of its own; asking again ends that turn as passed."""
-        return await handing.check(self._core, handing.asking(self._me, limit, handed, held))
+        return await mailbox.check(self._core, mailbox.asking(self._me, limit, handed, held))
 
     async def wait(
         self,
@@ -372,7 +370,7 @@ class Hub:
         held: Sequence[str] = (),
     ) -> shapes.Handed:
         """`check`, and where nothing waits, as soon as something does; nothing when the time is over."""
-        return await handing.wait(self._core, handing.asking(self._me, limit, handed, held), timeout)
+        return await mailbox.wait(self._core, mailbox.asking(self._me, limit, handed, held), timeout)
 
     async def reply(
         self, message_id: str, text: str, *, idempotency_key: str | None = None
@@ -380,43 +378,43 @@ class Hub:
         """Answer a message: the end of the turn it came with. None where the text was silence."""
         to, key = located(message_id), idempotency_key or uuid4().hex
         if is_silence(text):
-            await handing.pass_over(self._core, self._me, to)
+            await mailbox.pass_over(self._core, self._me, to)
             return None
         try:
-            return await handing.reply(self._core, self._me, to, self._checked(text), key)
+            return await mailbox.reply(self._core, self._me, to, self._checked(text), key)
         except Stale:  # it was answered before, or its time is over: this is one more message
             return await self.post(to[0], text, reply_to=message_id, idempotency_key=key)
 
     async def view(self, turn_id: str, *, messages: int = 20, tokens: int = 8000) -> shapes.View:
         """What an outside agent sees in a turn it has open."""
         size = Size(max(1, messages), max(1, tokens))
-        return await outside.view(self._core, self._me, await self._found(turn_id), size)
+        return await open_turn.view(self._core, self._me, await self._found(turn_id), size)
 
     async def end(self, turn_id: str, *, text: str | None = None, error: str | None = None) -> shapes.Turn:
         """End an outside agent's open turn: with a text, with an error for all to see, else with silence."""
-        return await outside.end(self._core, self._me, await self._found(turn_id), text=text, error=error)
+        return await open_turn.end(self._core, self._me, await self._found(turn_id), text=text, error=error)
 
     async def give_back(self, turn_id: str) -> None:
         """Give an outside agent's open turn back: it waits for it again."""
-        await outside.give_back(self._core, self._me, await self._found(turn_id))
+        await open_turn.give_back(self._core, self._me, await self._found(turn_id))
 
     async def within(self, turn_id: str) -> "Hub":
         """Speak as before, in a turn that one has open: what is posted belongs to it."""
         turn = await self._found(turn_id)
         if turn.agent != self._me:  # whose it is, is nothing to the caller
             raise NotFound(f"there is no turn {turn_id}", what="turn", ref=str(turn_id))
-        outside.its_own(self._core, self._me, turn)
+        open_turn.its_own(self._core, self._me, turn)
         return Hub(self._core, self._me, turn)
 
     # --- waiting ---------------------------------------------------------------------------------------
 
     async def unsettled(self, conversation: str | None = None) -> list[shapes.Turn]:
         """The turns that `settled` would wait for."""
-        return await settling.unsettled(self._core, conversation)
+        return await settled.unsettled(self._core, conversation)
 
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
         """Wait until no turn waits, is ready, held or running (owed ones do not count)."""
-        await settling.settled(self._core, conversation, timeout)
+        await settled.settled(self._core, conversation, timeout)
 
     async def events(
         self,
@@ -428,14 +426,16 @@ class Hub:
     ) -> AsyncIterator[shapes.Event]:
         """What happens, as it happens; with `after`, from that event on without a gap."""
         start = None if after is None else int(after)
-        async for event in stream.follow(
+        async for event in event_stream.follow(
             self._core, conversation=conversation, agent=agent, types=types, after=start
         ):
             yield event
 
-    async def past(self, after: int, *, types: Sequence[str] = (), limit: int = stream.MOST) -> stream.Past:
+    async def past(
+        self, after: int, *, types: Sequence[str] = (), limit: int = event_stream.MOST
+    ) -> event_stream.Past:
         """What has happened after an event, a page of it."""
-        return await stream.past(self._core, after, types, limit)
+        return await event_stream.past(self._core, after, types, limit)
 
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
@@ -443,7 +443,7 @@ class Hub:
 
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
         """Acts that change who may do what, or what stands written, in order."""
-        return (await stream.past(self._core, after, stream.AUDITED, limit)).events
+        return (await event_stream.past(self._core, after, event_stream.AUDITED, limit)).events
 
     async def acted_as(self, name: str, what: str) -> None:
         """Keep in the audit that the owner did this in another's name."""

@@ -131,7 +131,7 @@ class Step(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Given(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What an agent was given, by reference: texts are stored once, and these say which. See context/given.py."""
+    """What an agent was given, by reference: texts are stored once, and these say which. See context/prompt.py."""
 
     start: int
     """The window began behind this seq."""

@@ -15,7 +15,7 @@ from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Limits
 from moot.model.participant import Quota
 from moot.model.turn import Call, Rule
-from moot.rules.similar import is_thin, words_key
+from moot.rules.words.similar import is_thin, words_key
 
 WINDOW = 6
 """The no-progress detector looks at this many agent messages of one root in one conversation …"""

@@ -36,7 +36,7 @@ from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn
 from moot.rules.asks import Asks, ChangedAsks
-from moot.rules.roster import Roster
+from moot.rules.floor.roster import Roster
 
 
 class Seen(Protocol):

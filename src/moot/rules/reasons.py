@@ -1,7 +1,7 @@
 """Why an agent has its part in a message, in words: what the rule means here, and the setting behind it by its name.
 
-Above: hub/why.py and hub/advice.py, which read the circumstances. Beside it: why.py, which decides the rule.
-A sentence goes on from the agent's name: "was mentioned".
+Above: hub/queries/why.py and hub/commands/advice.py, which read the circumstances. Beside it: why.py, which decides
+the rule. A sentence goes on from the agent's name: "was mentioned".
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from moot.model.message import Message
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.round import Round
 from moot.model.turn import Rule, Turn, TurnState
-from moot.rules.seats import LARGE
+from moot.rules.floor.seats import LARGE
 
 REASONS: Final[dict[Rule, str]] = {
     Rule.MENTION: "was mentioned",

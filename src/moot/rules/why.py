@@ -28,8 +28,8 @@ from moot.model.turn import (
     silenced,
 )
 from moot.rules.draft import Room
+from moot.rules.floor.roster import Roster
 from moot.rules.reasons import REASONS
-from moot.rules.roster import Roster
 
 
 def reason(duty: Duty, rule: Rule) -> str:

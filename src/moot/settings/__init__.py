@@ -7,8 +7,8 @@ Not here: what is changed at run time and kept in the store; secrets, which are 
 """
 
 from moot.settings.home import Home, find_home
-from moot.settings.loading import load, not_yet, parse, terms
-from moot.settings.sections import (
+from moot.settings.load import load, not_yet, parse, terms
+from moot.settings.values import (
     AgentSettings,
     BridgeSettings,
     ContextSettings,

@@ -1,6 +1,6 @@
 """What is wrong with the settings, and how it is told: file:line:column, the line, a caret, the way out.
 
-Above: checks.py and variables.py find problems, loading.py raises the first. Below: places.py, errors.
+Above: schema/checks.py and environment.py find problems, load.py raises the first. Below: toml/positions.py, errors.
 Not here: deciding that something is wrong.
 """
 
@@ -14,7 +14,7 @@ from unicodedata import combining, east_asian_width
 from msgspec import Struct
 
 from moot.errors import BadSettings
-from moot.settings.places import Path, Place, line_and_column
+from moot.settings.toml.positions import Path, Place, line_and_column
 
 FIX: Final = ("moot config edit",)
 _SHOWN_VALUE = 60

@@ -17,7 +17,7 @@ from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.rules.asks import Asks
-from moot.rules.roster import Roster
+from moot.rules.floor.roster import Roster
 
 NOBODY: dict[ParticipantId, Member] = {}
 NO_TURNS: dict[ParticipantId, Turn] = {}

@@ -24,7 +24,7 @@ from moot.model.token import Token, TokenId
 from moot.model.turn import MOVES_CURSOR, OPEN, Turn, TurnState
 from moot.ports import Page, Scope, Verb
 from moot.stores.desk import Desk, Dirty, chains_of
-from moot.stores.matching import matches
+from moot.stores.query_match import matches
 from moot.stores.runner import Job, Source, run_jobs
 
 PAIRED = (ConversationKind.DIRECT, ConversationKind.LINK)

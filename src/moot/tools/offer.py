@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from moot.ports import Tool
-from moot.settings.toolbox import toolbox
+from moot.settings.schema.tools import toolbox
 from moot.tools.process import USUAL, Bounds
 from moot.tools.sandbox import Sandbox
 from moot.tools.shell import ShellTool

@@ -1,6 +1,6 @@
 """Calls written into a text, for models that cannot call: a line `# Run bash ls -la`.
 
-Above: a model's brain, only for agents whose `tools` say text-tools. Below: rules/code_ranges.py.
+Above: a model's brain, only for agents whose `tools` say text-tools. Below: rules/words/code_ranges.py.
 Not here: whether a call is allowed (command.py), running it. This is one of the few places that read a text for what
 it asks; it is pure, and it asks for nothing but the shell tool.
 
@@ -25,7 +25,7 @@ from typing import Final
 from msgspec import Struct
 
 from moot.model.prompt import ToolCall
-from moot.rules.code_ranges import code_ranges
+from moot.rules.words.code_ranges import code_ranges
 
 MOST_CALLS: Final = 8
 """What one answer asks for beyond these is dropped; the model can ask again."""

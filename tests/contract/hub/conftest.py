@@ -9,8 +9,8 @@ import pytest
 
 from moot import PASS, Hub, agent
 from moot.client import RemoteHub
-from moot.doors.http.serving import serving
-from moot.hub.owner import owner_token
+from moot.doors.http.listener import serving
+from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from moot import shapes
-from moot.client import several
+from moot.client.transport import paging
 from moot.errors import (
     BadText,
     BadValue,
@@ -366,7 +366,7 @@ async def test_a_broadcast_under_one_key_is_said_once(hub: Any) -> None:
 
 
 async def test_long_histories_come_whole(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(several, "PAGE", 3)
+    monkeypatch.setattr(paging, "PAGE", 3)
     await hub.conversations.create("room")
     for n in range(8):
         await hub.post("room", str(n))

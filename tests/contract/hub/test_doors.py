@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from moot import Hub
-from moot.cli.doors import open_doors
+from moot.cli.run.doors import open_doors
 from moot.settings import Home
 from tests.contract.hub.conftest import TOML, arya, broken, quiet
 from tests.contract.hub.talkers import WAYS, Talker, talker

@@ -10,8 +10,8 @@ import pytest
 from websockets.asyncio.client import connect
 
 from moot import Hub
-from moot.cli.doors import open_doors
-from moot.hub.owner import owner_token
+from moot.cli.run.doors import open_doors
+from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
 from tests.contract.hub.conftest import TOML, arya, broken, quiet, reached
 

@@ -8,13 +8,13 @@ import pytest
 from moot import Hub
 from moot.client.agents import RemoteAgents
 from moot.client.conversations import RemoteConversations
-from moot.client.remote import RemoteHub
-from moot.client.several import SEVERAL
-from moot.client.ways import NOT_OVER_HTTP, WAYS
-from moot.doors.http.routes import ROUTES
+from moot.client.hub import RemoteHub
+from moot.client.transport.paging import SEVERAL
+from moot.client.transport.requests import NOT_OVER_HTTP, WAYS
+from moot.doors.http.api.routes import ROUTES
 from moot.hub.agents import Agents
-from moot.hub.calls import METHODS, ONLY_HERE
 from moot.hub.conversations import Conversations
+from moot.hub.process.rpc import METHODS, ONLY_HERE
 
 SIDES = (
     ("", Hub, RemoteHub),

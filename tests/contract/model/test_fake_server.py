@@ -15,7 +15,7 @@ import openai
 import pytest
 import uvloop
 
-from moot.rules.silence import is_silence
+from moot.rules.words.silence import is_silence
 from moot.testing.fake_llm import PASS_VARIANTS, Answer, Call, FakeLLM, Fault, Request, Script, Spent, storm
 
 LONG = "The harbour is deep enough for every ship that calls. " * 40

@@ -1,4 +1,4 @@
-"""Every filter of a search, alone and together: exactly what the plain reading of stores/matching.py finds."""
+"""Every filter of a search, alone and together: exactly what the plain reading of stores/query_match.py finds."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -14,7 +14,7 @@ from moot.model.message import Message
 from moot.model.participant import Kind, Participant
 from moot.model.query import Has, Mark, Query
 from moot.ports import Page
-from moot.stores.matching import matches
+from moot.stores.query_match import matches
 from tests.contract.store.places import Place, WholeStore
 from tests.contract.store.samples import REVISION
 from tests.contract.store.verbs import conversation, put, say, saying, together

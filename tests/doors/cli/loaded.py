@@ -5,8 +5,8 @@ import gc
 import click
 import uvloop  # noqa: F401
 
-import moot.brains.llm.making
-import moot.doors.http.serving
+import moot.brains.llm.brain_string
+import moot.doors.http.listener
 import moot.testing  # noqa: F401
 from moot.cli.app import root
 from moot.cli.commands import COMMANDS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli import completing
+from moot.cli.completion import answer
 from tests.doors.cli.shell import MOOT, Shell, Told
 
 Moot = Callable[..., Told]
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.req("P-08")
 
 def bash(line: str, home: Path) -> list[str]:
     """What is offered at the end of a line, asked as bash asks."""
-    words = completing.split(line)
+    words = answer.split(line)
     at = len(words) if line.endswith(" ") else len(words) - 1
     environ = {
         "_MOOT_COMPLETE": "bash_complete",
@@ -24,8 +24,8 @@ def bash(line: str, home: Path) -> list[str]:
         "COMP_CWORD": str(at),
         "MOOT_HOME": str(home),
     }
-    given, incomplete = completing.asked(environ)
-    return [value for value, _ in completing.candidates(given, incomplete, environ)]
+    given, incomplete = answer.asked(environ)
+    return [value for value, _ in answer.candidates(given, incomplete, environ)]
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_options_and_their_values(home: Path) -> None:
 
 def test_a_quote_that_is_still_open_does_no_harm(home: Path) -> None:
     assert bash('moot send arya "half a te', home) == []
-    assert completing.split("moot 'x y") == ["moot", "x y"]
+    assert answer.split("moot 'x y") == ["moot", "x y"]
 
 
 def test_a_home_that_is_not_there_or_not_readable_is_left_alone(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from moot import Hub
-from moot.host.processes import is_alive
-from moot.hub import daemons
-from moot.hub.running import HubLock, announced_by, running_hub
+from moot.host.liveness import is_alive
+from moot.hub.process import daemons
+from moot.hub.process.hub_lock import HubLock, announced_by, running_hub
 from moot.settings import Home
 from tests.doors.cli.shell import Shell, make_home
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli.explain import meanings
+from moot.cli.read.explain import meanings
 from moot.errors import tree
 from tests.doors.cli.shell import Shell, Told
 
@@ -272,7 +272,7 @@ def test_a_port_can_be_given_by_hand(shell: Shell, moot: Moot) -> None:
 def test_net_asks_the_providers_whose_key_is_set(
     shell: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.cli.models.local_server_answers", lambda: False)
+    monkeypatch.setattr("moot.cli.manage.models.local_server_answers", lambda: False)
     assert "no key is set, so no provider was asked" in moot("doctor", "net").out
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")

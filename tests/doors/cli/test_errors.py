@@ -149,7 +149,7 @@ def test_a_bug_is_told_in_a_sentence(shell: Shell, moot: Moot, monkeypatch: pyte
     def fails(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("moot.cli.explain.show", fails)
+    monkeypatch.setattr("moot.cli.read.explain.show", fails)
     told = moot("explain", "E201")
     assert told.code == 1
     assert told.err.startswith("error[E000] something went wrong inside Moot: ZeroDivisionError: a bug\n")

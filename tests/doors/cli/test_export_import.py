@@ -11,7 +11,7 @@ import pytest
 
 from moot.flow import summarise
 from moot.hub import Hub
-from moot.hub.transcript import moment, seconds
+from moot.hub.archive.transcript import moment, seconds
 from moot.model.ids import ConversationId
 from tests.doors.cli.shell import MOOT, Shell, Told, make_home
 
@@ -166,7 +166,7 @@ def test_an_interrupted_import_goes_on_where_it_stopped(talked: Shell) -> None:
     talked.moot("export", "--all", "-o", str(file))
     other = other_home(talked)
     code = (
-        "import sys\nfrom moot.hub import importing\nfrom moot.cli.app import run\n"
+        "import sys\nfrom moot.hub.archive import import_ as importing\nfrom moot.cli.app import run\n"
         "importing.BATCH = 2\nsend = importing.Import._send\ncalls = []\n"
         "async def some(self, room, batch):\n    calls.append(1)\n"
         "    if len(calls) == 3: raise OSError('cut')\n    await send(self, room, batch)\n"

@@ -15,8 +15,8 @@ import pytest
 
 from moot.cli.app import root
 from moot.cli.commands import COMMANDS
-from moot.cli.exits import EXITS
-from moot.cli.grammar import Leaf
+from moot.cli.frame.exit_codes import EXITS
+from moot.cli.frame.params import Leaf
 from moot.errors import tree
 from tests.doors.cli.shell import MOOT, Shell, Told, make_home
 

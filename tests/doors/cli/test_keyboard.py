@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from moot.cli.keyboard import Keyboard
-from moot.cli.keystrokes import ESCAPE_SECONDS
-from moot.cli.screen import Screen
+from moot.cli.terminal.keyboard import Keyboard
+from moot.cli.terminal.keystrokes import ESCAPE_SECONDS
+from moot.cli.terminal.screen import Screen
 
 PATIENCE = 10.0
 ESC = b"\x1b"

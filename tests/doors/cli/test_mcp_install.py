@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from moot import Hub
-from moot.cli.coding.entry import this_moot
+from moot.cli.mcp.clients.entry import this_moot
 from tests.doors.cli.shell import Terminal, Told, make_home
 from tests.support.coding_clients import Desk
 
@@ -40,7 +40,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for key in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "CLAUDE_FAILS_LATE"):
         monkeypatch.delenv(key, raising=False)
     monkeypatch.chdir(desk.project)
-    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda: 0.4)
+    monkeypatch.setattr("moot.cli.mcp.clients.report.seconds_to_start", lambda: 0.4)
     return desk
 
 
@@ -227,14 +227,14 @@ def test_a_moot_that_moved_is_registered_anew(
 ) -> None:
     furnished(desk)
     snapshot = desk.snapshot()
-    monkeypatch.setattr("moot.cli.coding.entry.this_moot", lambda: ("/old/moot",))
+    monkeypatch.setattr("moot.cli.mcp.clients.entry.this_moot", lambda: ("/old/moot",))
     settled("mcp", "install", "--wake", "--yes")
     monkeypatch.undo()
     for key, value in desk.environ().items():
         monkeypatch.setenv(key, value)
     monkeypatch.chdir(desk.project)
     monkeypatch.delenv("MOOT_HOME", raising=False)
-    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda: 0.4)
+    monkeypatch.setattr("moot.cli.mcp.clients.report.seconds_to_start", lambda: 0.4)
     assert settled("mcp", "install", "--wake", "--yes").code == 0
     assert "/old/moot" not in json.dumps(desk.json(".claude.json"))
     assert "/old/moot" not in json.dumps(desk.json(".claude/settings.json"))
@@ -367,7 +367,7 @@ def test_with_no_client_at_all_it_says_where_it_looked(desk: Desk, settled: Moot
 def test_a_start_too_slow_for_the_client_is_e501(
     desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch, took: float | None, words: str
 ) -> None:
-    monkeypatch.setattr("moot.cli.coding.reporting.seconds_to_start", lambda: took)
+    monkeypatch.setattr("moot.cli.mcp.clients.report.seconds_to_start", lambda: took)
     told = settled("mcp", "install", "codex", "--yes")
     assert told.code == 3
     assert told.err == (
@@ -504,18 +504,18 @@ def test_the_doctor_starts_the_server_and_looks_at_every_client(
     desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settled("mcp", "install", "codex", "--yes")
-    monkeypatch.setattr("moot.cli.coding.checking.seconds_to_start", lambda: 0.4)
+    monkeypatch.setattr("moot.cli.mcp.clients.doctor_lines.seconds_to_start", lambda: 0.4)
     assert checks(settled("doctor", "mcp", "--json")) == {
         "mcp": ("ok", "moot mcp starts in 0.4 s"),
         "claude": ("ok", "installed, not connected: moot mcp install claude"),
         "codex": ("warn", "connected, reads when it asks; no session seen yet"),
     }
-    monkeypatch.setattr("moot.cli.coding.checking.seconds_to_start", lambda: 12.3)
+    monkeypatch.setattr("moot.cli.mcp.clients.doctor_lines.seconds_to_start", lambda: 12.3)
     told = settled("doctor", "mcp")
     assert told.code == 1
     assert "✗ mcp: moot mcp takes 12.3 s to start; Codex gives up after 10 s\n" in told.out
     (desk.bin / "codex").unlink()
-    monkeypatch.setattr("moot.cli.coding.checking.seconds_to_start", lambda: None)
+    monkeypatch.setattr("moot.cli.mcp.clients.doctor_lines.seconds_to_start", lambda: None)
     found = checks(settled("doctor", "mcp", "--json"))
     assert found["mcp"] == ("bad", "moot mcp gives no answer within 30 s")
     assert found["codex"] == ("warn", "connected, and no longer on PATH")
@@ -524,7 +524,7 @@ def test_the_doctor_starts_the_server_and_looks_at_every_client(
 def test_the_doctor_sees_an_entry_whose_moot_is_gone_and_what_hooks_logged(
     desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.cli.coding.checking.seconds_to_start", lambda: 0.4)
+    monkeypatch.setattr("moot.cli.mcp.clients.doctor_lines.seconds_to_start", lambda: 0.4)
     desk.write(".claude.json", '{"mcpServers": {"moot": {"command": "/gone/moot"}}}')
     desk.write(".codex/config.toml", "not = = toml")
     desk.write(".moot/logs/hooks.log", '{"error": "OSError: no room"}\n')

@@ -59,7 +59,7 @@ def url() -> Iterator[str]:
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("moot.cli.models.local_server_answers", lambda: False)
+    monkeypatch.setattr("moot.cli.manage.models.local_server_answers", lambda: False)
 
 
 def test_a_key_that_is_accepted(moot: Moot, url: str, monkeypatch: pytest.MonkeyPatch) -> None:

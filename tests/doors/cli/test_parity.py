@@ -4,9 +4,9 @@ import click
 import pytest
 
 from moot.cli.app import root
-from moot.doors.http.routes import ROUTES
+from moot.doors.http.api.routes import ROUTES
 from moot.doors.mcp import tools
-from moot.rules import slash
+from moot.rules.words import slash
 
 pytestmark = pytest.mark.req("G-12")
 

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pytest
 
-from moot.cli import standard_input
+from moot.cli.terminal import standard_input
 from tests.doors.cli.shell import MOOT, Shell, Told
 
 Moot = Callable[..., Told]

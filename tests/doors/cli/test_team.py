@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.cli.completing import candidates
+from moot.cli.completion.answer import candidates
 from tests.doors.cli.shell import Shell, Terminal, Told
 
 Moot = Callable[..., Told]

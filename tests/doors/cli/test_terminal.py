@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli import pager
-from moot.cli.progress import Waiting
+from moot.cli.terminal import pager
+from moot.cli.terminal.progress import Waiting
 from tests.doors.cli.shell import Shell, Terminal, Told
 
 Moot = Callable[..., Told]

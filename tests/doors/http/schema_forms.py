@@ -6,7 +6,7 @@ from typing import Any
 import schemathesis
 from hypothesis import strategies as st
 
-from moot.rules.names import NameProblem, check_display
+from moot.rules.words.names import NameProblem, check_display
 
 LETTERS = st.characters(categories=("L", "N"), exclude_characters="\u115f\u1160\u3164\uffa0")
 

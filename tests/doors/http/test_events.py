@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from moot.doors.access import Principal, Standing
-from moot.doors.http import fan as fans
-from moot.doors.http import sse
-from moot.doors.http.sse import Stream
+from moot.doors.http.streams import fanout as fans
+from moot.doors.http.streams import sse
+from moot.doors.http.streams.sse import Stream
 from tests.doors.http.world import TOML, World, opened
 from tests.support.waiting import until
 

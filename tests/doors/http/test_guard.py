@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from moot.doors.http.guard import hosts, judged
-from moot.doors.http.serving import bound, check_place, is_loopback
+from moot.doors.http.gate.origin import hosts, judged
+from moot.doors.http.listener import bound, check_place, is_loopback
 from moot.errors import BadValue, PortTaken
 from moot.settings import HubSettings
 from tests.doors.http.wire import Wire

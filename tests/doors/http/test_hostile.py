@@ -10,9 +10,9 @@ from urllib.parse import quote_from_bytes
 
 import pytest
 
-from moot.doors.http import protocol
-from moot.doors.http.routes import ROUTES
-from moot.doors.http.table import Route
+from moot.doors.http.api.route import Route
+from moot.doors.http.api.routes import ROUTES
+from moot.doors.http.wire import http1
 from tests.doors.http.wire import Reply, Wire, read_reply
 from tests.doors.http.world import World
 from tests.support.hostile import TEXTS, documents
@@ -289,7 +289,7 @@ async def test_a_head_must_come_soon_and_be_small(
     world: World, monkeypatch: pytest.MonkeyPatch, sent: bytes, status: int
 ) -> None:
     """Also the second one on a connection."""
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(http1, "HEAD_SECONDS", 0.3)
     reader, writer = await asyncio.open_connection("127.0.0.1", world.at.port)
     async with asyncio.timeout(10):
         if sent:
@@ -304,7 +304,7 @@ async def test_a_head_must_come_soon_and_be_small(
 
 @pytest.mark.req("P-06")
 async def test_a_body_must_come_soon(world: World, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(http1, "BODY_SECONDS", 0.3)
     told = await wire.send(begun(world, b"Content-Length: 20") + b"{")
     assert told.status == 408
 

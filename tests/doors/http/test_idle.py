@@ -28,6 +28,6 @@ async def test_the_server_does_not_tick(tmp_path: Path, monkeypatch: pytest.Monk
 async def test_an_answer_has_the_date_of_its_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(tmp_path) as world, httpx2.AsyncClient() as client:
         for now in (1_800_000_000, 1_800_000_001, 1_800_003_600):
-            monkeypatch.setattr("moot.doors.http.serving.time.time", lambda now=now: now + 0.5)
+            monkeypatch.setattr("moot.doors.http.listener.time.time", lambda now=now: now + 0.5)
             dates = (await client.get(f"{world.at.url}/healthz")).headers.get_list("date")
             assert [parsedate_to_datetime(date).timestamp() for date in dates] == [now]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from moot import agent
-from moot.doors.http.routes import ROUTES, SOCKETS
-from moot.doors.http.table import Route
+from moot.doors.http.api.route import Route
+from moot.doors.http.api.routes import ROUTES, SOCKETS
 from tests.doors.http.sockets import refused, talking
 from tests.doors.http.world import World
 

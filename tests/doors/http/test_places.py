@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from moot import shapes
-from moot.doors.http import places
-from moot.doors.http.fan import Fan
 from moot.doors.http.metrics import Meters
-from moot.doors.http.places import Places
-from moot.doors.open_at_once import OpenAtOnce
+from moot.doors.http.streams import members
+from moot.doors.http.streams.fanout import Fan
+from moot.doors.http.streams.members import Places
+from moot.doors.open_limit import OpenAtOnce
 from tests.doors.http.test_events import Reader, following, say
 from tests.doors.http.world import World
 
@@ -118,7 +118,7 @@ async def test_what_happened_while_no_pump_ran_is_not_taken_for_unchanged(world:
 
 
 async def test_so_many_places_are_kept_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "MOST_KEPT", 2)
+    monkeypatch.setattr(members, "MOST_KEPT", 2)
     made = [(await world.hub.conversations.create(name)).id for name in ("first", "second", "third")]
     kept = Places(world.hub)
     before = [await kept.of(one) for one in made]

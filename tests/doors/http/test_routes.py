@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from moot.doors.http.api.problems import STATUSES
+from moot.doors.http.api.routes import ROUTES
 from moot.doors.http.app import by_path
-from moot.doors.http.problems import STATUSES
-from moot.doors.http.routes import ROUTES
 from moot.errors import tree
 from tests.doors.http.world import World
 

@@ -11,8 +11,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from moot import Hub
-from moot.client import web
-from moot.doors.http.marks import Marks
+from moot.client.transport import http
+from moot.doors.http.streams.acks import Marks
 from moot.errors import HubAbsent
 from tests.support.elsewhere import Elsewhere
 
@@ -95,7 +95,7 @@ async def test_a_socket_is_told_to_come_back(stopping: Stopping) -> None:
 async def test_a_client_that_waits_long_enough_says_that_no_hub_is_there(
     stopping: Stopping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web, "RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(http, "RETRY_SECONDS", 0.2)
     async with Hub.connect(stopping.place.url, token=stopping.place.token) as hub:
         with pytest.raises(HubAbsent, match="is being stopped"):
             await hub.settled(timeout=60)

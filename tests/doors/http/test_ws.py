@@ -10,7 +10,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from moot.doors.http import socket as sockets
+from moot.doors.http.streams import websocket as sockets
 from tests.doors.http.sockets import at, refused, talking
 from tests.doors.http.world import TOML, World, opened
 from tests.support.waiting import until

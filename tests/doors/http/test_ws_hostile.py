@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 from websockets.frames import Frame, Opcode
 
-from moot.doors.http.wire import Wire
+from moot.doors.http.wire.frames import Wire
 from tests.doors.http.sockets import talking
 from tests.doors.http.world import World
 from tests.support.processes import SCALE

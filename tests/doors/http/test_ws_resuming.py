@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from moot.doors.http import listener as listeners
-from moot.doors.http import resuming
-from moot.doors.http.marks import EVERY_SECONDS
-from moot.doors.http.serving import serving
-from moot.doors.http.wire import Wire
+from moot.doors.http.listener import serving
+from moot.doors.http.streams import reader as listeners
+from moot.doors.http.streams import resume
+from moot.doors.http.streams.acks import EVERY_SECONDS
+from moot.doors.http.wire.frames import Wire
 from moot.model.ids import ConversationId, ParticipantId
 from tests.contract.store.verbs import look
 from tests.doors.http.sockets import refused, talking
@@ -220,7 +220,7 @@ async def test_a_count_that_cannot_be_is_refused_with_what_to_do(world: World, m
         await user.texts(2)
     assert await refused(world, path=PATH, client="desk", received=3) == 409
     assert await refused(world, path=PATH, client="desk", received=2) == 101
-    monkeypatch.setattr(resuming, "FURTHEST", 1)
+    monkeypatch.setattr(resume, "FURTHEST", 1)
     assert await refused(world, path=PATH, client="desk", received=2) in (101, 409)
 
 

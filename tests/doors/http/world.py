@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 
 from moot import PASS, Hub, agent
-from moot.cli.doors import open_doors
-from moot.doors.http.serving import Listening
-from moot.hub.owner import owner_token
+from moot.cli.run.doors import open_doors
+from moot.doors.http.listener import Listening
+from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
 
 TOML = """

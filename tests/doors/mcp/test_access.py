@@ -11,7 +11,7 @@ import pytest
 from moot.doors.access import Principal, Standing
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.tools import TOOLS, called
-from moot.doors.open_at_once import OpenAtOnce
+from moot.doors.open_limit import OpenAtOnce
 from tests.doors.http.test_guard import BAD_HOSTS, BAD_ORIGINS
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, came_in

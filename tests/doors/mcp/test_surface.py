@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec import json
 
-from moot.cli.shim import ASKED_AGAIN
+from moot.cli.mcp.relay import ASKED_AGAIN
 from moot.doors.mcp.server import INSTRUCTIONS, LISTED, server
 from moot.doors.mcp.tools import BY_NAME, TOOLS
 

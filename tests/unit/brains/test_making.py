@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from moot.brains.llm import making
+from moot.brains.llm import brain_string
+from moot.brains.llm.brain_string import BrainName, is_model_brain, make_model, parse_brain
 from moot.brains.llm.keys import KeyRing
-from moot.brains.llm.making import BrainName, is_model_brain, make_model, parse_brain
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import BadValue, NoKey
 from moot.model.prompt import Line, Prompt
@@ -129,4 +129,4 @@ def test_a_model_shows_no_key() -> None:
 
 
 def test_the_adapters_are_named_where_they_are() -> None:
-    assert set(making.ADAPTERS) == set(making.OWN_URLS) == set(making.URL_VARIABLES)
+    assert set(brain_string.ADAPTERS) == set(brain_string.OWN_URLS) == set(brain_string.URL_VARIABLES)

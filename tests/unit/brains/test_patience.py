@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from moot.brains.llm.breaker import FAILURES, LONGEST_REST, REST_SECONDS, Breaker, Breakers, State
-from moot.brains.llm.patience import Patience
+from moot.brains.llm.retry import Patience
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.model.prompt import Answered, Line, Prompt, Usage
 from moot.testing import ManualClock

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.brains.llm.prices import LONG, PRICES, cost, price
-from moot.brains.llm.shaping import BEGINNING, NO_RESULT, YOUR_TURN, arguments_of, merged, placed
+from moot.brains.llm.prompt_lines import BEGINNING, NO_RESULT, YOUR_TURN, arguments_of, merged, placed
 from moot.brains.llm.trouble import LONGEST_WAIT, TroubleKind, identifiers, kind_of, wait_asked
 from moot.model.prompt import Line, Prompt, ToolCall, Usage
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.cli.coding.documents import Add, Edit, Put, read, with_edits, without_edits
-from moot.cli.coding.files import Unreadable, content
+from moot.cli.mcp.clients.documents import Add, Edit, Put, read, with_edits, without_edits
+from moot.cli.mcp.clients.files import Unreadable, content
 
 JSON, TOML = Path("settings.json"), Path("config.toml")
 OURS: tuple[Edit, ...] = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from moot.cli.draft import ACTS, Draft
+from moot.cli.terminal.draft import ACTS, Draft
 
 
 def typed(*steps: str) -> Draft:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli.examples import claude_line, curl_line, typed
+from moot.cli.run.examples import claude_line, curl_line, typed
 from moot.settings import Home
 
 

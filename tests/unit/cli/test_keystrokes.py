@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.cli.keystrokes import ESCAPE_SECONDS, PASTE_SECONDS, Key, Keystrokes
+from moot.cli.terminal.keystrokes import ESCAPE_SECONDS, PASTE_SECONDS, Key, Keystrokes
 
 ENTER, NEWLINE = Key("enter"), Key("newline")
 

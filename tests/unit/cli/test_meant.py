@@ -2,7 +2,7 @@
 
 import pytest
 
-from moot.cli.failures import fixes
+from moot.cli.frame.errors import fixes
 from moot.errors import NotFound
 
 

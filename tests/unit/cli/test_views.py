@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from moot.cli import foot as feet
-from moot.cli.draft import Draft
-from moot.cli.progress import InPlace
-from moot.cli.views import Streaming
+from moot.cli.terminal import footer as feet
+from moot.cli.terminal.draft import Draft
+from moot.cli.terminal.progress import InPlace
+from moot.cli.terminal.views import Streaming
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from moot.context.materialised import Materialised
+from moot.context.replica import Materialised
 from moot.model.ids import ConversationId, ParticipantId, RootId
 from moot.model.message import Message
 from moot.model.participant import Kind

@@ -2,7 +2,7 @@
 
 import pytest
 
-from moot.doors.http.rate import Buckets
+from moot.doors.http.gate.rate import Buckets
 
 
 @pytest.mark.req("P-06")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from moot.rules.mentions import LONGEST, nearest, parse, resolve
+from moot.rules.words.mentions import LONGEST, nearest, parse, resolve
 
 pytestmark = pytest.mark.req("A-05")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.rules.mentions import parse
-from moot.rules.names import (
+from moot.rules.words.mentions import parse
+from moot.rules.words.names import (
     RESERVED,
     NameProblem,
     check_conversation_name,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from moot.rules.redact import BLACK, redacted, redacted_values
+from moot.rules.words.redact import BLACK, redacted, redacted_values
 
 SECRETS = [
     "sk-ant-REDACTED",

@@ -10,7 +10,7 @@ from moot.model.limits import Terms
 from moot.model.moment import Moment
 from moot.model.participant import Host, Kind, Participant
 from moot.rules.draft import Draft
-from moot.rules.roster import Roster
+from moot.rules.floor.roster import Roster
 from moot.stores.desk import Desk, Dirty
 from moot.stores.fold import fold
 

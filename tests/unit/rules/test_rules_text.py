@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.rules.text import TextProblem, check_text
+from moot.rules.words.text import TextProblem, check_text
 
 
 def refusal(text: object, limit_bytes: int = 100) -> TextProblem:

@@ -10,7 +10,7 @@ from moot.errors import BadValue
 from moot.model.conversation import ConversationKind
 from moot.model.participant import Kind
 from moot.model.query import Has, Mark
-from moot.rules.search import ELSEWHERE, EXAMPLES, OPERATORS, Asked, Filter, Operator, parse, query
+from moot.rules.words.search import ELSEWHERE, EXAMPLES, OPERATORS, Asked, Filter, Operator, parse, query
 
 NOW = 1_800_000_000.0
 DAY = 86400

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from moot.rules.silence import PASS, HoldBack, is_pass, is_silence
+from moot.rules.words.silence import PASS, HoldBack, is_pass, is_silence
 
 pytestmark = pytest.mark.req("G-03")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.rules.similar import is_thin, words_key
+from moot.rules.words.similar import is_thin, words_key
 
 
 @pytest.mark.parametrize(

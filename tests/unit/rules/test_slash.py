@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.errors import BadValue
-from moot.rules import slash
+from moot.rules.words import slash
 
 pytestmark = pytest.mark.req("G-12")
 

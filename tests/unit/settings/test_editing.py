@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from moot.settings.editing import Unplaced, literal, with_row, with_value, without_row
-from moot.settings.places import Path
+from moot.settings.toml.edits import Unplaced, literal, with_row, with_value, without_row
+from moot.settings.toml.positions import Path
 
 OWN = """\
 # my team

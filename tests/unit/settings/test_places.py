@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.settings.places import Path, line_and_column, offset_of, places
+from moot.settings.toml.positions import Path, line_and_column, offset_of, places
 
 
 def where(text: str) -> dict[Path, tuple[int, int]]:

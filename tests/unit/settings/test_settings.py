@@ -23,9 +23,9 @@ from moot.settings import (
     parse,
     terms,
 )
-from moot.settings.meanings import BRIDGES, FACTS, LISTS, TABLES
-from moot.settings.sections import Section, TemplateSettings
-from moot.settings.toolbox import Toolbox, toolbox, troubles
+from moot.settings.schema.fields import BRIDGES, FACTS, LISTS, TABLES
+from moot.settings.schema.tools import Toolbox, toolbox, troubles
+from moot.settings.values import Section, TemplateSettings
 
 EXAMPLE = """
 [hub]

@@ -11,7 +11,7 @@ from moot.model.conversation import ConversationKind
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.participant import Kind
 from moot.model.query import Has, Mark, Query
-from moot.stores.sqlite.words import expression
+from moot.stores.sqlite.fts_query import expression
 
 SYNTAX = st.sampled_from([*"\"'*^(){}:-+,.\\ \x00ab", "AND", "OR", "NOT", "NEAR(", "content", "\ud800"])
 TEXTS = st.one_of(st.text(), st.lists(SYNTAX, max_size=20).map("".join), st.lists(SYNTAX).map(" ".join))

@@ -146,7 +146,7 @@ def test_the_command_is_typed_first_and_hour_and_port_are_always_the_same() -> N
 def test_what_is_recorded_names_itself_by_a_path_below_its_home(tmp_path: Path) -> None:
     python, moot = moot_below(tmp_path)
     assert moot.is_relative_to(tmp_path)
-    asked = [str(python), "-c", "from moot.cli.coding.entry import this_moot; print(*this_moot())"]
+    asked = [str(python), "-c", "from moot.cli.mcp.clients.entry import this_moot; print(*this_moot())"]
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(moot)
 

@@ -1,6 +1,7 @@
 """Anthropic Messages through Anthropic's own library.
 
-Above: making.py, which imports this module when a model is first asked. Below: listening.py, shaping.py, wire.py.
+Above: brain_string.py, which imports this module when a model is first asked. Below: attempt.py, prompt_lines.py,
+transport.py.
 
 Tool calls are put together here and not by the library's helper: that one raises when a model's arguments are no
 JSON, and repeats them in the error, where the port wants them as the model wrote them.
@@ -14,12 +15,12 @@ from anthropic import AsyncAnthropic, omit
 from anthropic.types import RawMessageStreamEvent, TextBlockParam, ToolParam
 from msgspec import structs
 
+from moot.brains.llm.answer import Hearing
+from moot.brains.llm.attempt import Pieces, listen, look_up
 from moot.brains.llm.endpoint import Endpoint
-from moot.brains.llm.hearing import Hearing
-from moot.brains.llm.listening import Pieces, listen, look_up
 from moot.brains.llm.prices import cost
-from moot.brains.llm.shaping import Placed, arguments_of, merged, placed
-from moot.brains.llm.wire import new_client
+from moot.brains.llm.prompt_lines import Placed, arguments_of, merged, placed
+from moot.brains.llm.transport import new_client
 from moot.model.prompt import Answered, Prompt, Usage
 
 CACHED: Any = {"cache_control": {"type": "ephemeral"}}

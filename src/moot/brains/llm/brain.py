@@ -1,13 +1,13 @@
 """A brain that thinks with a model: it asks, runs the tools the model asks for, and goes on from the store.
 
-Above: wiring makes it, the host runs it. Below: patience.py asks the model; the turn (`Speaking`) has the prompt,
+Above: wiring makes it, the host runs it. Below: retry.py asks the model; the turn (`Speaking`) has the prompt,
 streams, and writes every tool call down before and after. Not here: prompts (context/), tools (tools/).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from moot.brains.llm.patience import Patience
+from moot.brains.llm.retry import Patience
 from moot.brains.llm.trouble import ModelTrouble
 from moot.errors import MootError
 from moot.model.prompt import Answered, ToolCall

@@ -1,6 +1,6 @@
 """A breaker per endpoint: who failed five times in a row is left alone for a while.
 
-Above: patience.py. Below: trouble.py. Not here: when to try again within one answer.
+Above: retry.py. Below: trouble.py. Not here: when to try again within one answer.
 
     closed ──five failures in a row──▸ open ──the rest is over──▸ trying ──it went well──▸ closed
                                         ▴                           │

@@ -1,13 +1,13 @@
 """Which models an endpoint offers. Asking costs no tokens, so it is also how a key is tried.
 
-Above: `moot models`, `moot keys test`, `moot doctor net`. Below: making.py.
+Above: `moot models`, `moot keys test`, `moot doctor net`. Below: brain_string.py.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from moot.brains.llm.brain_string import LateModel, is_model_brain, make_model, parse_brain
 from moot.brains.llm.keys import KeyRing
-from moot.brains.llm.making import LateModel, is_model_brain, make_model, parse_brain
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import KeyRefused, ModelUnavailable, MootError
 

@@ -1,14 +1,14 @@
 """Who is asked: a provider, at an address, with a key; and how its failures are told.
 
-Above: making.py makes it, the adapters ask it. Below: trouble.py, keys.py.
-Not here: telling one failure from another (recognising.py).
+Above: brain_string.py makes it, the adapters ask it. Below: trouble.py, keys.py.
+Not here: telling one failure from another (provider_errors.py).
 """
 
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from moot.brains.llm.hearing import Hearing
+from moot.brains.llm.answer import Hearing
 from moot.brains.llm.keys import Secret, is_near
 from moot.brains.llm.trouble import ONE_CALL, ModelTrouble, TroubleKind
 from moot.model.prompt import Usage

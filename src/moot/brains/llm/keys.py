@@ -1,6 +1,6 @@
 """Where a key comes from: the environment, else keys.json in the home. It is never shown, logged or put into a text.
 
-Above: making.py and `moot keys`. Below: nothing.
+Above: brain_string.py and `moot keys`. Below: nothing.
 Not here: whether a provider accepts it.
 
 A key belongs to a **holder**: `anthropic`, `openai`, or the host of an OpenAI-compatible server (`openrouter.ai`).

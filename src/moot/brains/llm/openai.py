@@ -1,6 +1,7 @@
 """OpenAI chat completions through OpenAI's own library, for OpenAI and for every server that is compatible.
 
-Above: making.py, which imports this module when a model is first asked. Below: listening.py, shaping.py, wire.py.
+Above: brain_string.py, which imports this module when a model is first asked. Below: attempt.py, prompt_lines.py,
+transport.py.
 
 OpenAI itself takes any order of lines. Compatible servers fill templates that often refuse two user lines in a row,
 and nobody can tell from outside: for them neighbours are merged (K-06).
@@ -16,12 +17,12 @@ from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletionChunk
 
+from moot.brains.llm.answer import Hearing
+from moot.brains.llm.attempt import Pieces, listen, look_up
 from moot.brains.llm.endpoint import Endpoint
-from moot.brains.llm.hearing import Hearing
-from moot.brains.llm.listening import Pieces, listen, look_up
 from moot.brains.llm.prices import cost
-from moot.brains.llm.shaping import Placed, Said, merged, placed
-from moot.brains.llm.wire import new_client
+from moot.brains.llm.prompt_lines import Placed, Said, merged, placed
+from moot.brains.llm.transport import new_client
 from moot.model.prompt import Answered, Prompt, ToolSpec, Usage
 
 

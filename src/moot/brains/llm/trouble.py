@@ -1,6 +1,6 @@
 """What went wrong with a model: a kind to act on, and a sentence for people.
 
-Above: patience.py decides by it whether to try again; the host shows the sentence. Below: nothing.
+Above: retry.py decides by it whether to try again; the host shows the sentence. Below: nothing.
 Not here: words of the provider's answer, of the prompt or of a key. Servers repeat what they were sent, so only
 short identifiers of theirs (`context_length_exceeded`) are let through.
 """

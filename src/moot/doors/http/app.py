@@ -10,19 +10,19 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Mounted
 
-from moot.doors.http.beside import Beside, Inner
-from moot.doors.http.entry import Entry, most_bytes
-from moot.doors.http.fan import Fan
-from moot.doors.http.gate import Gate
-from moot.doors.http.guard import Guard, denied, sent
-from moot.doors.http.marks import Marks
+from moot.doors.http.api.endpoint import Entry, most_bytes
+from moot.doors.http.api.openapi import document
+from moot.doors.http.api.problems import problem
+from moot.doors.http.api.route import House, Route
+from moot.doors.http.api.routes import ROUTES, SOCKETS
+from moot.doors.http.gate.auth import Gate
+from moot.doors.http.gate.origin import Guard, denied, sent
 from moot.doors.http.metrics import Meters
-from moot.doors.http.openapi import document
-from moot.doors.http.problems import problem
-from moot.doors.http.routes import ROUTES, SOCKETS
-from moot.doors.http.socket import SocketEntry
-from moot.doors.http.table import House, Route
-from moot.doors.open_at_once import OpenAtOnce
+from moot.doors.http.mount import Beside, Inner
+from moot.doors.http.streams.acks import Marks
+from moot.doors.http.streams.fanout import Fan
+from moot.doors.http.streams.websocket import SocketEntry
+from moot.doors.open_limit import OpenAtOnce
 from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
 

@@ -1,153 +1,252 @@
-"""One reader of a conversation over a WebSocket: a place in it, and the wire to whoever reads.
+"""Listening: where, under which conditions, and how it ends. uvicorn runs in the hub's own loop.
 
-It hangs on the fan. While it catches up from the store, what the fan hands it only says that there is more; from then
-on each message is written to the wire at once, by whoever hands it out: no task is woken for it. A reader that does not
-take what it is told is told nothing more until it does. `seq` has no gaps, so that a message which is not the next one
-is never taken for it: what is missing is read from the store.
+On loopback nobody else hears what is said. Anywhere else tokens would travel in the open: without TLS that takes an
+explicit word. Ending drains: streams are told with their cursor, requests under way may end, and then it is over.
 """
 
 import asyncio
-from contextlib import suppress
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from email.utils import formatdate
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
 
-from moot.doors.access import Principal
-from moot.doors.http.fan import MOST_BYTES, MOST_EVENTS, Frame, Wants
-from moot.doors.http.marks import Marks
-from moot.doors.http.wire import Wire
-from moot.doors.http.wording import Said
-from moot.model.bookmark import Bookmark
+import uvicorn
+from msgspec import Struct
+from uvicorn.server import ServerState
 
-TYPES = frozenset({"message.posted"})
+from moot import __version__
+from moot.doors.http.app import Door
+from moot.doors.http.gate.origin import hosts
+from moot.doors.http.mount import Inner
+from moot.doors.http.wire.admission import Porch, raise_descriptor_limit
+from moot.doors.http.wire.frames import Wire
+from moot.doors.http.wire.port_holder import holder_of
+from moot.doors.http.wire.strangers import Strangers
+from moot.doors.http.wire.stream_line import Line
+from moot.doors.open_limit import OpenAtOnce
+from moot.errors import BadValue, PortTaken
+from moot.hub import Hub
+from moot.settings import HubSettings
+
+DRAIN_SECONDS = 5
+PING_SECONDS = 20.0
+"""Between two pings of a WebSocket, and how long an answer may take."""
+BACKLOG = 1024
+LAST_PORT = 65535
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+"""Bound to all addresses: what a client on this machine uses instead."""
+UNREAD_MS = 60_000
+"""What was sent to somebody who takes nothing of it is given up then, and the connection with it."""
 
 
-class Place:
-    """How far somebody is: the seq, and how many messages of others were told up to there."""
-
-    __slots__ = ("frames", "seq")
-
-    def __init__(self, seq: int, frames: int) -> None:
-        self.seq = seq
-        self.frames = frames
+class Listening(Struct, frozen=True):
+    host: str
+    port: int
+    url: str
 
 
-class Listener:
-    def __init__(self, who: Principal, where: str, wire: Wire, begin: Place, *, alone: bool) -> None:
-        self.wants = Wants(who, where=where, types=TYPES)
-        self._name = who.name
-        self.ending: str | None = None
-        self.place = begin
-        self.behind = True
-        """There is something in the store that was not told here."""
-        self._catching_up = True
-        self._wire = wire
-        self._alone = alone
-        self._unread = self._unread_bytes = 0
-        """What was held back since the reader stopped taking what it is told."""
-        self._woken = asyncio.Event()
-        self._marks: Marks | None = None
-        self._bookmark: Bookmark | None = None
-        self._asked: Place | None = None
-        wire.drained = self._drained
+class _Shared(ServerState):
+    """What all connections share: who of them is a stranger, and what every answer begins with, the date, made when it
+    is asked for."""
 
-    # --- what the fan does -------------------------------------------------------------------------------
+    def __init__(self) -> None:
+        self.strangers = Strangers()
+        self._second = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        super().__init__()
 
-    def push(self, frame: Frame) -> bool:
-        """False when the reader is too slow."""
-        said, place = frame.said, self.place
-        if said is None or said.seq <= place.seq:
-            return True
-        if not self._catching_up and not self._wire.writable.is_set():
-            return self._held_back(said)
-        if self._catching_up or said.seq != place.seq + 1:
-            self.behind = True
-            self._woken.set()
-            return True
-        self.tell(said)
+    @property
+    def default_headers(self) -> list[tuple[bytes, bytes]]:
+        second = int(time.time())
+        if second != self._second:
+            self._second = second
+            self._headers = [(b"date", formatdate(second, usegmt=True).encode())]
+        return self._headers
+
+    @default_headers.setter
+    def default_headers(self, headers: list[tuple[bytes, bytes]]) -> None:
+        """There are no others: `_config` names none."""
+
+
+class _Server(uvicorn.Server):
+    """Signals are the process's business, not the server's. Nor does it look ten times a second, as uvicorn's own
+    does, whether it shall end and what time it is: an idle hub sleeps."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.server_state: _Shared = _Shared()
+        self._porches: list[Porch] = []
+        self.up = asyncio.Event()
+        self._over = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        await self._over.wait()
+
+    def end(self) -> None:
+        self.should_exit = True
+        self._over.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn's, but for the accepting: that one would take in whoever comes, and nothing else meanwhile."""
+        await super().startup([])
+        strangers = self.server_state.strangers
+        self._porches = [Porch(one, self._protocol, self.config.ssl, strangers) for one in sockets or ()]
+        self.up.set()
+
+    def _protocol(self) -> asyncio.Protocol:
+        config: Any = self.config
+        made: asyncio.Protocol = config.http_protocol_class(
+            config=config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return made
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for porch in self._porches:
+            await porch.close()
+        self.server_state.strangers.close()
+        await super().shutdown(sockets)
+
+
+@asynccontextmanager
+async def serving(
+    hub: Hub,
+    *,
+    home: Path,
+    owner_token: str,
+    facts: dict[str, Any],
+    openly: bool = False,
+    beside: Mapping[str, Inner] | None = None,
+    open_at_once: OpenAtOnce | None = None,
+) -> AsyncIterator[Listening]:
+    """Answer HTTP for a hub until the block is left; `beside` has what other doors serve, by path. What somebody has
+    open at those counts together with what it has open here."""
+    settings = hub.settings.hub
+    secured = bool(settings.certificate)
+    check_place(settings, openly=openly)
+    raise_descriptor_limit()
+    listener = bound(settings.host, settings.port)
+    port: int = listener.getsockname()[1]
+    scheme = "https" if secured else "http"
+    names = [*settings.names, *([settings.host] if settings.host not in EVERYWHERE else [])]
+    door = Door(
+        hub,
+        owner_token=owner_token,
+        facts={"version": __version__, **facts},
+        open_at_once=open_at_once or OpenAtOnce(hub.settings.limits.open_at_once),
+        hosts=hosts(names, port, scheme),
+        scheme=scheme,
+        beside=beside,
+    )
+    server = _Server(_config(door, *_certified(settings, home)))
+    running = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
+    try:
+        await _up(server, running)
+        yield Listening(settings.host, port, f"{scheme}://{_reachable(settings.host)}:{port}")
+    finally:
+        await door.drain()
+        server.end()
+        await asyncio.wait([running])
+        await door.close()
+        listener.close()
+
+
+async def _up(server: _Server, running: asyncio.Task[None]) -> None:
+    """It listens, or whatever kept it from that is raised here."""
+    waiting = asyncio.ensure_future(server.up.wait())
+    await asyncio.wait([waiting, running], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if running.done():
+        running.result()
+
+
+def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.Config:
+    return uvicorn.Config(
+        door.asgi,
+        http=Line,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws=Wire,
+        ws_max_size=door.longest_frame,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        ws_per_message_deflate=False,  # each reader would have to be packed for alone
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+
+
+def _certified(settings: HubSettings, home: Path) -> tuple[Path | None, Path | None]:
+    """Certificate and key; a relative path begins in the home."""
+    if not settings.certificate:
+        return None, None
+    found = [home / settings.certificate, home / (settings.key or settings.certificate)]
+    for path in found:
+        if not path.is_file():
+            raise BadValue(f"{path} is not there", detail="hub.certificate and hub.key name it")
+    return found[0], found[1]
+
+
+def is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
         return True
-
-    def _held_back(self, said: Said) -> bool:
-        """It stays in the store until the reader has taken what it was told before; not too much of it, though."""
-        self.behind = True
-        self._unread += 1
-        self._unread_bytes += len(said.frame(alone=self._alone))
-        if self._unread <= MOST_EVENTS and self._unread_bytes <= MOST_BYTES:
-            return True
-        self.end("lagged")
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
         return False
 
-    def end(self, why: str) -> None:
-        if self.ending is None:
-            self.ending = why
-        if why == "replaced":
-            self._marks = None  # how far the client has come is the other connection's to say
-        self._woken.set()
 
-    # --- what the socket does ----------------------------------------------------------------------------
+def check_place(settings: HubSettings, *, openly: bool) -> None:
+    if is_loopback(settings.host) or settings.certificate or openly:
+        return
+    raise BadValue(
+        f"the hub will not listen on {settings.host} without TLS: tokens would travel in the open",
+        detail="on 127.0.0.1 only programs of this machine can reach it",
+        fix=(
+            'set hub.host = "127.0.0.1"',
+            "set hub.certificate and hub.key",
+            "moot up --without-tls, where the network is yours alone",
+        ),
+    )
 
-    def tell(self, said: Said) -> None:
-        """The next message, if it is somebody else's; in any case we have come so far."""
-        place = self.place
-        place.seq = said.seq
-        if said.author == self._name:
-            return
-        place.frames += said.counts
-        self._wire.tell(said.frame(alone=self._alone))
-        if self._marks is not None:
-            self._marks.restless(self)
 
-    def caught_up(self) -> bool:
-        """From here on the fan tells. Nothing may be awaited between the last look and this."""
-        if self.behind:
-            return False
-        self._catching_up = False
-        return True
+def bound(host: str, port: int) -> socket.socket:
+    """A listening socket. It says that it is TCP: asyncio turns off the waiting for fuller packets only then, and
+    with it every answer would come 40 ms late."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux: connections inherit it
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
+        listener.bind((host.strip("[]"), port))
+        listener.listen(BACKLOG)
+        return listener
+    except OSError as error:
+        listener.close()
+        holder = holder_of(port)
+        used = f'port {port} is used by "{holder.name}" (pid {holder.pid})' if holder else ""
+        raise PortTaken(
+            used or f"the hub cannot listen on {host} port {port}: {error.strerror or error}",
+            fix=(f"moot up --port {port + 1 if port < LAST_PORT else 0}", "moot config set hub.port 0"),
+            host=host,
+            port=port,
+        ) from error
 
-    async def stirred(self) -> None:
-        """Until it is over, or something must be read from the store and the reader takes it."""
-        while self.ending is None and not (self.behind and self._wire.writable.is_set()):
-            self._woken.clear()
-            await self._woken.wait()
-        self._catching_up = True
 
-    async def room(self, seconds: float) -> bool:
-        """Wait until the reader has taken nearly everything; False when it does not."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._wire.writable.wait()
-                return True
-        return False
-
-    def _drained(self) -> None:
-        self._unread = self._unread_bytes = 0
-        if self.behind:
-            self._woken.set()
-
-    # --- its bookmark ------------------------------------------------------------------------------------
-
-    def keep(self, marks: Marks, bookmark: Bookmark) -> None:
-        """From now on it is noted how far the reader has surely come."""
-        self._marks, self._bookmark = marks, bookmark
-        self._wire.received = self._received
-        self._wire.closed_by_both = self._all_received
-
-    def ask(self) -> bool:
-        """Have the reader answer for what it was told; False when it already has."""
-        if self._bookmark is None or self._bookmark.seq >= self.place.seq:
-            return False
-        if self._asked is None or self._asked.seq < self.place.seq:
-            self._asked = Place(self.place.seq, self.place.frames)
-            self._wire.ask(self._asked.seq)
-        return self._wire.is_open
-
-    def _received(self, seq: int) -> None:
-        if self._asked is not None and self._asked.seq == seq:
-            self._note(self._asked)
-
-    def _all_received(self) -> None:
-        self._note(self.place)
-
-    def _note(self, place: Place) -> None:
-        if self._marks is None or self._bookmark is None or place.seq <= self._bookmark.seq:
-            return
-        mark = self._bookmark
-        self._bookmark = Bookmark(mark.participant, mark.client, mark.conversation, place.seq, place.frames)
-        self._marks.note(self._bookmark)
+def _reachable(host: str) -> str:
+    """An address that a client on this machine can use."""
+    if host in EVERYWHERE:
+        return EVERYWHERE[host]
+    return f"[{host.strip('[]')}]" if ":" in host else host

@@ -7,10 +7,10 @@ from typing import Any
 from msgspec import structs
 
 from moot import shapes
-from moot.doors import finding
+from moot.doors import lookup
 from moot.doors.access import HOUSE, Action, Person, Principal, authorize
-from moot.doors.bearing import still_good_for
-from moot.doors.open_at_once import OpenAtOnce
+from moot.doors.credentials import still_good_for
+from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
 
 
@@ -34,11 +34,11 @@ class Caller:
         authorize(self.who, action, Person(self.who.name) if own else HOUSE)
 
     async def conversation(self, ref: str, action: Action) -> shapes.Conversation:
-        return await finding.conversation(self.hub, self.who, ref, action)
+        return await lookup.conversation(self.hub, self.who, ref, action)
 
     async def message(self, ref: str, action: Action) -> str:
         """The address of a message whose conversation may be called by its name."""
-        where = await finding.around(self.hub, self.who, ref, action)
+        where = await lookup.around(self.hub, self.who, ref, action)
         return f"{where.id}:{ref.rpartition(':')[2]}"
 
     async def still_good(self, handed: Sequence[str] = ()) -> None:

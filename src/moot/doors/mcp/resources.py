@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from msgspec import json
 
 from moot import shapes
-from moot.doors import finding
+from moot.doors import lookup
 from moot.doors.access import Action, may
 from moot.doors.mcp.caller import Caller
 from moot.errors import MootError, RateLimited
@@ -30,7 +30,7 @@ async def listed(caller: Caller) -> types.ListResourcesResult:
     found = [
         types.Resource(uri=uri_of(one.id), name=one.name, description=_described(one), mime_type=JSON)
         for one in await caller.hub.conversations.list()
-        if may(caller.who, Action.READ, finding.place(one))
+        if may(caller.who, Action.READ, lookup.place(one))
     ]
     return types.ListResourcesResult(resources=found)
 

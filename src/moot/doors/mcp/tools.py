@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import Meta, Struct, structs, to_builtins
 
-from moot.doors import telling
+from moot.doors import delivery
 from moot.doors.access import Action
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
@@ -108,15 +108,15 @@ class Tool(Struct, frozen=True):
 async def send_to_agent(caller: Caller, given: ToAgent) -> Answer:
     caller.allowed(Action.POST)
     try:
-        sent = await telling.deliver(caller.hub, given.target, given.message)
+        sent = await delivery.deliver(caller.hub, given.target, given.message)
         return _plain(sent)
-    except telling.NotDelivered as refusal:
+    except delivery.NotDelivered as refusal:
         return _plain(refusal.told)
 
 
 async def broadcast(caller: Caller, given: ToAll) -> Answer:
     caller.allowed(Action.POST)
-    return _plain(await telling.broadcast(caller.hub, given.message))
+    return _plain(await delivery.broadcast(caller.hub, given.message))
 
 
 async def reply(caller: Caller, given: Replying) -> Answer:

@@ -1,6 +1,6 @@
 """The engine over a SQLite file: a transaction per batch, all scopes loaded at once, dirty rows written once.
 
-Above: the runner, which calls it from one thread. Below: loading.py fills the desk, rows.py makes rows,
+Above: the runner, which calls it from one thread. Below: load.py fills the desk, rows.py makes rows,
 trouble.py says what went wrong. Not here: reading for doors and people (reads.py).
 """
 
@@ -16,12 +16,12 @@ from moot.failpoints import failpoint
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty
 from moot.stores.sqlite import database, migrate, rows
-from moot.stores.sqlite.guard import Standing
-from moot.stores.sqlite.kept import KeptDesk
-from moot.stores.sqlite.loading import Loading
+from moot.stores.sqlite.kept_desk import KeptDesk
+from moot.stores.sqlite.load import Loading
 from moot.stores.sqlite.lock import OpenMark, WriterLock
 from moot.stores.sqlite.statements import SEARCH, WRITE
 from moot.stores.sqlite.trouble import damaged, speaking_of, writing_rows
+from moot.stores.sqlite.untrusted import Standing
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -24,11 +24,11 @@ from moot.model.round import Round
 from moot.model.token import Token
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
-from moot.stores.sqlite import database, migrate, rows, searching
+from moot.stores.sqlite import database, migrate, rows, search
 from moot.stores.sqlite.engine import NO_END
-from moot.stores.sqlite.guard import close_to_others
 from moot.stores.sqlite.statements import READ, SEARCH
 from moot.stores.sqlite.trouble import speaking_of
+from moot.stores.sqlite.untrusted import close_to_others
 
 T = TypeVar("T")
 
@@ -146,10 +146,10 @@ class SqliteReads:
     # --- Search ------------------------------------------------------------------------------------------
 
     async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
-        return await self._long(lambda connection: searching.found(connection, query, limit))
+        return await self._long(lambda connection: search.found(connection, query, limit))
 
     async def count(self, query: Query, most: int) -> int:
-        return await self._long(lambda connection: searching.counted(connection, query, most))
+        return await self._long(lambda connection: search.counted(connection, query, most))
 
     def index_is_behind(self) -> bool:
         """Whether messages were stored that the full-text index does not know yet."""

@@ -1,6 +1,6 @@
 """Reading everything: the pages of the file, every row, and the audit chain of every conversation.
 
-Above: `moot doctor` (store.py) reads a database in use, copying.py one that lies still. What is wrong is told with its
+Above: `moot doctor` (store.py) reads a database in use, copies.py one that lies still. What is wrong is told with its
 place, not raised: one bad row must not hide the others.
 """
 
@@ -14,7 +14,7 @@ from moot.model.conversation import Conversation
 from moot.model.ids import address
 from moot.model.message import Message, Revision
 from moot.rules import audit
-from moot.rules.names import is_id, is_name
+from moot.rules.words.names import is_id, is_name
 from moot.stores.sqlite import outline, rows
 from moot.stores.sqlite.statements import READ, SCHEMA, SOUND
 

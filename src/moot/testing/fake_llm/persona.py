@@ -8,7 +8,7 @@ import re
 from hashlib import sha256
 from typing import Final
 
-from moot.rules.silence import PASS
+from moot.rules.words.silence import PASS
 from moot.testing.fake_llm.answers import Answer, Fault
 from moot.testing.fake_llm.requests import Request
 

@@ -1,0 +1,88 @@
+"""Whatever a provider's library raised, as trouble that can be told and acted upon.
+
+Above: the adapters. Below: endpoint.py, trouble.py; httpx2, so it is imported late, with the libraries.
+Not here: either of those libraries. Their errors have the same attributes, and are known by them.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import httpx2
+
+from moot.brains.llm.answer import TooMuch
+from moot.brains.llm.endpoint import REFUSED, Endpoint
+from moot.brains.llm.transport import TOO_LARGE
+from moot.brains.llm.trouble import ModelTrouble, TroubleKind, identifiers, kind_of, wait_asked
+from moot.model.prompt import Usage
+
+WORDS: Final = {
+    TroubleKind.NO_CREDIT: "the account has nothing left to spend",
+    TroubleKind.RATE_LIMITED: "too many requests from this account",
+    TroubleKind.OVERLOADED: "the provider has trouble of its own",
+    TroubleKind.TIMEOUT: "the provider gave up waiting for its own model",
+    TroubleKind.REFUSED: REFUSED,
+    TroubleKind.TOO_LONG: "the prompt is longer than the model takes; a smaller context_tokens helps",
+    TroubleKind.BAD_REQUEST: "the provider does not accept the request",
+}
+"""Of failures that come as a status; a refused key and an unknown model have sentences of their own below."""
+_OK: Final = 200
+
+
+def recognised(error: Exception, endpoint: Endpoint, usage: Usage) -> ModelTrouble:
+    for cause in _causes(error):
+        known = _by_the_connection(cause, endpoint, usage)
+        if known is not None:
+            return known
+    status, body = getattr(error, "status_code", None), getattr(error, "body", None)
+    if isinstance(status, int) or body is not None:
+        return _told(error, status if isinstance(status, int) else _OK, body, endpoint, usage)
+    words = f"its answer cannot be read ({type(error).__name__}); is its URL right?"
+    return endpoint.trouble(TroubleKind.BAD_ANSWER, words, usage=usage)
+
+
+def _by_the_connection(cause: BaseException, endpoint: Endpoint, usage: Usage) -> ModelTrouble | None:
+    match cause:
+        case ModelTrouble():  # transport.py refused it
+            return endpoint.trouble(cause.kind, cause.sentence, usage=usage, retryable=cause.retryable)
+        case TooMuch():
+            return endpoint.trouble(TroubleKind.BAD_ANSWER, TOO_LARGE, usage=usage, retryable=False)
+        case httpx2.ConnectTimeout() | httpx2.ConnectError():
+            return endpoint.trouble(TroubleKind.CONNECTION, "it cannot be reached", usage=usage)
+        case httpx2.TimeoutException():
+            words = f"nothing came for {endpoint.idle_seconds:g} s"
+            return endpoint.trouble(TroubleKind.TIMEOUT, words, usage=usage)
+        case httpx2.RequestError():
+            return endpoint.broke_off(usage)
+        case _:
+            return None
+
+
+def _told(error: Exception, status: int, body: Any, endpoint: Endpoint, usage: Usage) -> ModelTrouble:
+    """The server said no in its own words; only its codes are repeated."""
+    kind = kind_of(status, body)
+    response = getattr(error, "response", None)
+    wait = wait_asked(response.headers) if isinstance(response, httpx2.Response) else None
+    codes = ", ".join([f"HTTP {status}", *dict.fromkeys(identifiers(body))])
+    words = f"{_sentence(kind, endpoint)} ({codes})"
+    if wait is not None and kind is TroubleKind.RATE_LIMITED:
+        words += f"; it asks to wait {wait:g} s"
+    return endpoint.trouble(kind, words, usage=usage, retry_after=wait, status=status)
+
+
+def _sentence(kind: TroubleKind, endpoint: Endpoint) -> str:
+    if kind is TroubleKind.AUTH and endpoint.key is None:
+        return f"it wants a key: moot keys set {endpoint.holder}"
+    if kind is TroubleKind.AUTH and endpoint.key is not None:
+        return f"the key ending {endpoint.key.ending} was refused: moot keys set {endpoint.holder}"
+    if kind is TroubleKind.UNKNOWN_MODEL:
+        return "it has no such model, or its URL is wrong"  # which, is told to the owner alone, as the brain
+    return WORDS[kind]
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what led to it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__

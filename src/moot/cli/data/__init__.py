@@ -1,0 +1,1 @@
+"""Commands about the data as a whole: export, import, backup."""

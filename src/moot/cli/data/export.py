@@ -1,0 +1,139 @@
+"""`moot export`: conversations as Markdown for people, or as JSON Lines that `moot import` reads."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+from msgspec import Struct
+
+from moot.cli.frame.hub_access import home_of, set_up_logs
+from moot.cli.frame.params import leaf
+from moot.cli.frame.resolve import only
+from moot.cli.frame.session import Session
+from moot.cli.run.welcome import shown
+from moot.cli.terminal.screen import safe
+from moot.errors import Conflict, NotFound, StoreUnwritable
+from moot.hub.archive.export import Export, chosen
+from moot.hub.archive.markdown import markdown
+from moot.rules.words.mentions import nearest
+from moot.settings import Home
+from moot.wiring import reading
+
+FORMATS = ("md", "jsonl")
+PRIVATE = 0o600
+
+
+class Wish(Struct, frozen=True):
+    """What is to be exported, and how."""
+
+    ref: str | None
+    form: str
+    redact: bool
+
+
+@leaf("export", examples=("moot export build -o build.md", "moot export --all --format jsonl -o all.jsonl"))
+@click.argument("conv", required=False)
+@click.option("--all", "every", is_flag=True, help="Every conversation, archived ones too.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="By the file's ending, else md.")
+@click.option("--redact", is_flag=True, help="Blacken what looks like a key, a token or an e-mail address.")
+@click.option("-o", "--output", metavar="FILE", help="Where to write (the screen).")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+def export(
+    session: Session,
+    *,
+    conv: str | None,
+    every: bool,
+    form: str | None,
+    redact: bool,
+    output: str | None,
+    force: bool,
+) -> None:
+    """Write conversations down as Markdown or JSON Lines.
+
+    CONV is a name or an id; archived ones too. JSON Lines can be read back with moot import.
+    """
+    set_up_logs(session)
+    if (conv is None) is not every:
+        raise click.UsageError("name a conversation, or say --all")
+    if session.json and output is None:
+        raise click.UsageError("with --json the answer is about the file: add -o FILE")
+    wish = Wish(conv, form or _form_of(output), redact)
+    home = home_of(session)
+    if output is None:
+        asyncio.run(_write(home, wish, _to_screen()))
+        return
+    target = Path(os.path.expanduser(output))
+    if target.exists() and not force and not target.is_char_device():
+        raise Conflict(f"{target} is there already", fix=("choose another name", "add --force"))
+    with _written_whole(target) as file:
+        done = asyncio.run(_write(home, wish, file.write))
+    if session.json:
+        told = {"path": str(target), "format": wish.form, "redacted": redact}
+        session.screen.data({**told, "conversations": done.conversations, "messages": done.messages})
+    else:
+        count = f"{done.conversations} conversations with " if every else ""
+        session.screen.say(f"✓ {shown(target)}   {count}{done.messages} messages")
+
+
+def _form_of(output: str | None) -> str:
+    return "jsonl" if output is not None and output.endswith((".jsonl", ".ndjson")) else "md"
+
+
+async def _write(home: Home, wish: Wish, write: Callable[[bytes], object]) -> Export:
+    if not home.db.exists():
+        raise NotFound(f"there is nothing to export: {home.db} is not there", ref=wish.ref or "")
+    reads = reading(home)
+    try:
+        found = await chosen(reads, wish.ref)
+        if wish.ref is not None and not found:
+            every = {str(each.id): each.name for each in await chosen(reads, None)}
+            missing = NotFound(
+                f'no conversation is called "{wish.ref}"',
+                what="conversation",
+                fix=("moot conv list",),
+                suggestions=nearest(wish.ref, list(every.values())),
+                ref=wish.ref,
+            )
+            found = await chosen(reads, only(wish.ref, every, missing))
+        made = await Export.of(reads, redact=wish.redact)
+        chunks: AsyncIterator[bytes] = made.jsonl(found) if wish.form == "jsonl" else markdown(made, found)
+        async for chunk in chunks:
+            write(chunk)
+        return made
+    finally:
+        await reads.close()
+
+
+def _to_screen() -> Callable[[bytes], object]:
+    """As it is for programs; on a terminal nothing may move the cursor."""
+    if not sys.stdout.isatty():
+        return sys.stdout.buffer.write
+    return lambda chunk: sys.stdout.write(safe(chunk.decode("utf-8", "replace")))
+
+
+@contextmanager
+def _written_whole(target: Path) -> Iterator[BinaryIO]:
+    """Under another name until it is whole and on disk; for the owner alone."""
+    if target.is_char_device():
+        with target.open("wb") as device:
+            yield device
+        return
+    draft = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        file: BinaryIO = os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE), "wb")
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError as error:
+        raise StoreUnwritable(
+            f"{target} cannot be written: {error.strerror}", fix=("choose another file",)
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)

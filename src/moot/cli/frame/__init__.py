@@ -1,0 +1,1 @@
+"""What every command has: options, a way into the hub, errors, exit codes."""

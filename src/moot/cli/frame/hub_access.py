@@ -1,0 +1,135 @@
+"""How a command gets a hub: opened on the home, with quiet logs and the agents that nobody else hosts.
+
+A command that goes through a running hub imports no store, no brain and no log library: those come in when needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from moot.cli.frame.session import Session
+from moot.client import RemoteHub
+from moot.settings.home import Home, find_home
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+    from moot.settings import AgentSettings
+    from moot.wiring import Concern
+
+T = TypeVar("T")
+RUNNABLE = ("demo", "code", "anthropic", "openai")
+
+
+def home_of(session: Session) -> Home:
+    return Home(find_home(session.home_option, os.environ))
+
+
+def with_hub(session: Session, work: Callable[[Hub], Awaitable[T]], *, here: bool = False) -> T:
+    """Run a piece of work with a hub that hosts nobody; `here` where it needs a store of its own."""
+
+    async def opened() -> T:
+        async with opened_hub(session, here=here) as hub:
+            return await work(hub)
+
+    return asyncio.run(opened())
+
+
+def with_reading(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
+    """Run a piece of work that only looks: nothing is written, and no home is made."""
+
+    async def opened() -> T:
+        async with reading_hub(session) as hub:
+            return await work(hub)
+
+    return asyncio.run(opened())
+
+
+@asynccontextmanager
+async def reading_hub(session: Session) -> AsyncIterator[Hub]:
+    set_up_logs(session)
+    async with _hub().reading(home_of(session).path) as hub:
+        _heed_colours(session, hub)
+        yield hub
+
+
+def _hub() -> Any:
+    from moot.hub import Hub  # noqa: PLC0415
+
+    return Hub
+
+
+@asynccontextmanager
+async def opened_hub(session: Session, *, here: bool = False) -> AsyncIterator[Hub]:
+    """The hub that runs on the home, over its socket; where none does, or with `here`, one of our own."""
+    home = home_of(session)
+    running = None if here else await RemoteHub.find(home)
+    if running is None:
+        set_up_logs(session)
+        async with _hub().open(home.path) as hub:
+            _heed_colours(session, hub)
+            yield hub
+        return
+    try:
+        _heed_colours(session, cast("Hub", running))
+        yield cast("Hub", running)
+    finally:
+        await running.close()
+
+
+def _heed_colours(session: Session, hub: Hub) -> None:
+    """Only where colours are drawn: a running hub's settings are read here, and that takes time."""
+    if session.screen.colour:
+        session.screen.wishes = {row.name: row.color for row in hub.settings.agents if row.color}
+
+
+def set_up_logs(session: Session, level: int = logging.CRITICAL) -> None:
+    """Logs go to stderr: everything with --debug, else only what the command asks for."""
+    import structlog  # noqa: PLC0415
+
+    pretty = sys.stderr.isatty()
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.dev.ConsoleRenderer(colors=False) if pretty else structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if session.debug else level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def can_run(row: AgentSettings) -> bool:
+    """Whether this version has a brain for it."""
+    return row.brain.partition(":")[0] in RUNNABLE
+
+
+async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | None = None) -> list[Concern]:
+    """Host here those agents of moot.toml that nobody hosts; with `names`, of these only. Tells who cannot be run."""
+    if not hasattr(hub, "host"):
+        return []  # a hub runs: it hosts those that start by themselves, and daemons the others
+    wanted = None if names is None else set(names)
+    rows = {row.name: row for row in hub.settings.agents}
+    absent = [
+        agent
+        for agent in await hub.agents.list()
+        if agent.reachability != "live"
+        and (wanted is None or not wanted.isdisjoint((agent.name, *agent.aliases)))
+    ]
+    home = home_of(session)
+    from moot.wiring import loaded  # noqa: PLC0415
+
+    described = {
+        agent.name: rows[name]
+        for agent in absent
+        for name in (agent.name, *agent.aliases)
+        if name in rows and can_run(rows[name])
+    }
+    specs, broken = loaded(described.values(), home)
+    await hub.host(specs)
+    return broken

@@ -1,0 +1,177 @@
+"""How commands are written: global options before and behind the command, examples first in every help."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from moot.cli.frame.session import Session
+
+
+class Number(click.ParamType[Any]):
+    """A number within bounds; they are told in the refusal, not in every help."""
+
+    def __init__(self, least: float, kind: type[int] | type[float] = int, most: float | None = None) -> None:
+        self.name = "number"
+        self._least, self._kind, self._most = least, kind, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        what = "whole number" if self._kind is int else "number"
+        upto = "" if self._most is None else f" and at most {self._most}"
+        try:
+            number = self._kind(value)
+        except ValueError:
+            self.fail(f'"{value}" is no {what}; expected one of at least {self._least}{upto}', param, ctx)
+        if not self._least <= number <= (math.inf if self._most is None else self._most):
+            self.fail(
+                f"{value} is out of bounds; expected a {what} of at least {self._least}{upto}", param, ctx
+            )
+        return number
+
+
+SECONDS = Number(0, float)
+AT_LEAST_0 = Number(0)
+AT_LEAST_1 = Number(1)
+PORT = Number(0, most=65535)
+
+
+class UnknownCommand(click.UsageError):
+    """No command goes by that word; says which come near."""
+
+    def __init__(self, word: str, known: Iterable[str], ctx: click.Context) -> None:
+        super().__init__(f'{ctx.command_path} has no command "{word}"', ctx)
+        self.known = tuple(known)
+        self.suggestions = tuple(get_close_matches(word, self.known, n=3))
+        self.word = word
+
+
+def _writes(
+    field: str, read: Callable[[Any], Any] = lambda value: value
+) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def write(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+        if value:
+            setattr(ctx.ensure_object(Session), field, read(value))
+
+    return write
+
+
+def _names(typed: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
+    if not names:
+        raise click.UsageError("--fields names no field; expected such as --fields id,name")
+    return names
+
+
+def global_options(*, hidden: bool) -> list[click.Parameter]:
+    """They work before the command and behind it."""
+    return [
+        click.Option(
+            ["--home"],
+            metavar="DIR",
+            hidden=hidden,
+            expose_value=False,
+            callback=_writes("home_option"),
+            help="Where everything lives (MOOT_HOME, else ~/.moot).",
+        ),
+        _flag(["--json"], "json", "Answer with one JSON document.", hidden=False),
+        click.Option(
+            ["--fields"],
+            metavar="A,B",
+            hidden=hidden,
+            expose_value=False,
+            callback=_writes("fields", _names),
+            help="With --json: only these fields of each object.",
+        ),
+        _flag(["--no-color"], "no_color", "No colours (also NO_COLOR, TERM=dumb, pipes).", hidden=hidden),
+        _flag(["--debug"], "debug", "Show stack traces and logs.", hidden=hidden),
+        _flag(["-q", "--quiet"], "quiet", "Only the answer: no notes, no status lines.", hidden=hidden),
+    ]
+
+
+def _flag(names: list[str], field: str, text: str, *, hidden: bool) -> click.Option:
+    return click.Option(
+        names, is_flag=True, hidden=hidden, expose_value=False, callback=_writes(field), help=text
+    )
+
+
+class Leaf(click.Command):
+    """A command that does something: takes the global options, and its help begins with two examples."""
+
+    def __init__(self, *args: Any, examples: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+        self.params += global_options(hidden=True)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        session = ctx.ensure_object(Session)
+        if session.fields and not session.json and not ctx.params.get("jsonl"):
+            raise click.UsageError("--fields picks from a JSON answer: add --json", ctx)
+        return super().invoke(ctx)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(self.examples, formatter)
+        super().format_help(ctx, formatter)
+
+
+class Branch(click.Group):
+    """A noun with verbs below it."""
+
+    command_class = Leaf
+
+    def __init__(
+        self,
+        *args: Any,
+        examples: tuple[str, ...] = (),
+        aliases: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.invoke_without_command:
+            self.invoke_without_command, self.no_args_is_help = True, False
+            self.callback = _help_without_verb
+        self.examples = examples
+        self.aliases = dict(aliases or {})
+        """Other words for verbs; they work, and are not listed."""
+        self.params += global_options(hidden=True)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, self.aliases.get(cmd_name, cmd_name))
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(self.examples, formatter)
+        super().format_help(ctx, formatter)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            raise UnknownCommand(args[0], list(self.commands), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _help_without_verb() -> None:
+    """What a noun alone does: a person is shown its verbs, a program has forgotten one."""
+    ctx = click.get_current_context()
+    if ctx.invoked_subcommand is not None or not isinstance(ctx.command, click.Group):
+        return
+    session = ctx.ensure_object(Session)
+    if session.json:
+        raise click.UsageError(f"{ctx.command_path} needs a verb: {', '.join(ctx.command.commands)}", ctx)
+    session.screen.say(ctx.get_help())
+
+
+def write_examples(examples: tuple[str, ...], formatter: click.HelpFormatter) -> None:
+    if examples:
+        formatter.write("Examples:\n" + "".join(f"  {line}\n" for line in examples) + "\n")
+
+
+def leaf(name: str, *, examples: tuple[str, ...], **kwargs: Any) -> Callable[[Callable[..., Any]], Leaf]:
+    """`@leaf("send", examples=(…))` in place of `@click.command`; the session is the first argument."""
+
+    def decorate(work: Callable[..., Any]) -> Leaf:
+        command: Leaf = click.command(name, cls=Leaf, examples=examples, **kwargs)(click.pass_obj(work))
+        return command
+
+    return decorate

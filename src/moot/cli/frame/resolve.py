@@ -1,0 +1,90 @@
+"""What a person means by a word: a name, an id, or the beginning of an id that no other shares. Names win.
+
+Above: every command that takes one. Below: the hub, which knows names and whole ids only; programs have those.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from moot import shapes
+from moot.cli.terminal.phrases import title
+from moot.errors import NotFound
+from moot.rules.words.mentions import nearest
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+MOST_LISTED = 10
+
+
+async def place(hub: Hub, ref: str) -> shapes.Conversation:
+    """The conversation that is meant; an archived one too, by its id, or by its name where no other has it now."""
+    ref = ref.lstrip("#")
+    try:
+        return await hub.conversations.get(ref)
+    except NotFound as missing:
+        every = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
+        put_away = [each for each in every if each.archived and each.name == ref]
+        if put_away:
+            return max(put_away, key=lambda each: each.updated_at or "")
+        people = [each.name for each in await hub.agents.list()]
+        missing = _apart(missing, [each.name for each in every], people, "is an agent", "agents show")
+        return await hub.conversations.get(only(ref, {each.id: title(each) for each in every}, missing))
+
+
+async def agent(hub: Hub, name: str) -> str:
+    """The name of whoever is meant."""
+    name = name.lstrip("@")
+    try:
+        return (await hub.agents.get(name)).name
+    except NotFound as missing:
+        every = {each.id: each.name for each in await hub.agents.list()}
+        places = [each.name for each in await hub.conversations.list()]
+        missing = _apart(missing, [*every.values()], places, "is a conversation", "conv show")
+        return every[only(name, every, missing)]
+
+
+async def agents(hub: Hub, names: Iterable[str]) -> list[str]:
+    return [await agent(hub, name) for name in names]
+
+
+def only(begun: str, known: dict[str, str], missing: NotFound) -> str:
+    """The one id that begins so, or a refusal that lists them."""
+    found = [id for id in known if begun and id.startswith(begun)]
+    if len(found) == 1:
+        return found[0]
+    raise _ambiguous(begun, found, known) if found else missing
+
+
+def _apart(
+    missing: NotFound, own: Sequence[str], others: Sequence[str], is_what: str, shown_by: str
+) -> NotFound:
+    """The refusal with suggestions of the kind that was asked for only. Where the name is one of the other kind, or
+    nothing else comes near, it says so: the same word would be refused again."""
+    bare = str(missing.facts.get("ref", "")).lstrip("#@")
+    alike = () if bare in others else tuple(name for name in missing.suggestions if name in own)
+    near = (bare,) if bare in others else () if alike else nearest(bare, others)
+    facts = {**missing.facts, "other": near[0]} if near else missing.facts
+    return NotFound(
+        missing.title,
+        what=missing.what,
+        detail=f"{near[0]} {is_what}" if near else missing.detail,
+        fix=(f"moot {shown_by} {shlex.quote(near[0])}", *missing.fix) if near else missing.fix,
+        suggestions=alike,
+        **facts,
+    )
+
+
+def _ambiguous(begun: str, found: Sequence[str], known: dict[str, str]) -> NotFound:
+    told = [f"{id}  {known[id]}" for id in found[:MOST_LISTED]]
+    more = [f"and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []
+    return NotFound(
+        f'"{begun}" is the beginning of {len(found)} ids',
+        detail="\n".join([*told, *more]),
+        fix=("write more of it, or the name",),
+        ref=begun,
+        available=list(found[:50]),
+    )

@@ -1,0 +1,39 @@
+"""What holds for one run of a command: the global options, and the way from a command into the hub."""
+
+import os
+import sys
+from functools import cached_property
+from pathlib import Path
+
+from moot.cli.terminal.screen import Screen
+
+
+class Session:
+    """Made before anything is parsed; the global options are written into it wherever they stand."""
+
+    def __init__(self) -> None:
+        self.home_option: str | None = None
+        self.json = False
+        self.fields: tuple[str, ...] = ()
+        self.no_color = False
+        self.debug = False
+        self.quiet = False
+        self.left = ""
+        """What to say when the person interrupts: what became of the message."""
+
+    @cached_property
+    def screen(self) -> Screen:
+        """Looked at first when all options are read."""
+        screen = Screen(json=self.json, quiet=self.quiet, no_color=self.no_color, environ=os.environ)
+        screen.fields = self.fields
+        screen.home = self.home_option or ""
+        return screen
+
+    @property
+    def is_terminal(self) -> bool:
+        return sys.stdin.isatty() and sys.stdout.isatty()
+
+    def home_folder(self) -> Path:
+        """Where the home is; light enough for the start text."""
+        given = self.home_option or os.environ.get("MOOT_HOME") or "~/.moot"
+        return Path(os.path.expanduser(given)).absolute()

@@ -1,0 +1,1 @@
+"""Commands that change what there is: conversations, groups, agents, keys, settings."""

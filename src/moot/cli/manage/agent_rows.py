@@ -1,0 +1,344 @@
+"""`moot agents new|set|rm`: who is described in moot.toml. What was said stays, whoever comes and goes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import structs
+
+from moot import shapes
+from moot.brains.llm.brain_string import is_model_brain
+from moot.brains.llm.default_model import DEFAULTS, first_with_key
+from moot.brains.llm.keys import KeyRing
+from moot.cli.frame import resolve
+from moot.cli.frame.confirm import ask_first
+from moot.cli.frame.hub_access import home_of, with_hub, with_reading
+from moot.cli.frame.session import Session
+from moot.cli.run.agent_daemon import agents
+from moot.cli.run.welcome import shown
+from moot.errors import BadName, BadSettings, Conflict, MootError, NotFound
+from moot.hub.process import daemons
+from moot.hub.process.hub_lock import running_hub
+from moot.settings import Home, load
+from moot.settings.schema.fields import Fact
+from moot.settings.starter import NewAgent, write_workspace
+from moot.settings.toml.agents import (
+    FACTS_OF_AN_AGENT,
+    add_agent,
+    change_agents,
+    remove_agent,
+    rename_agent,
+    row_of,
+)
+from moot.settings.toml.edits import literal
+from moot.wiring import concerns
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+METAVARS = {
+    "color": "COLOUR",
+    "project": "DIR",
+    "tools": "A;B",
+    **dict.fromkeys(("context_messages", "context_tokens", "concurrency"), "N"),
+}
+AUTO = "auto"
+DEMO = "demo"
+PROSE = ("role", "display")
+"""Settings whose `${` is only text."""
+
+
+def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """An option for everything that can be set of an agent."""
+    for key, fact in reversed(list(FACTS_OF_AN_AGENT.items())):
+        command = _option(key, fact)(command)
+    return command
+
+
+def _option(key: str, fact: Fact) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    help = f"{fact.meaning.replace('`', '')}."
+    flag = key.replace("_", "-")
+    if key == "brain":
+        text = f"{help[:-1]}; auto takes the first provider with a key."
+        return click.option("--model", "--brain", "brain", metavar="BRAIN", help=text)
+    if key == "autostart":
+        return click.option("--autostart/--no-autostart", default=None, help=help)
+    if fact.takes.choices and not fact.takes.fits(""):
+        return click.option(f"--{flag}", type=click.Choice(fact.takes.choices), help=help)
+    return click.option(f"--{flag}", metavar=METAVARS.get(key, "TEXT"), help=help)
+
+
+@agents.command(
+    "new",
+    examples=(
+        'moot agents new fin --role "reads filings"',
+        "moot agents new fin --model anthropic:claude-haiku-5-5 --json",
+    ),
+)
+@click.argument("name")
+@_settings
+@click.pass_obj
+def new(session: Session, /, name: str, **options: Any) -> None:
+    """Describe a new agent in moot.toml, and give it a workspace."""
+    home, name = home_of(session), name.lstrip("@")
+    typed = {"role": "", "brain": DEMO, **_typed(session, home, options)}
+    _check_against_the_registry(session, name)
+    take_back = add_agent(home, os.environ, name, typed)
+
+    async def work(hub: Hub) -> shapes.Agent:
+        made = await hub.agents.get(name)
+        return await hub.agents.resume(name) if made.activity["state"] == "paused" else made
+
+    try:
+        made = with_hub(session, work, here=True)
+    except MootError:  # the registry has a reason of its own: no command would open such a home again
+        take_back()
+        raise
+    files = write_workspace(
+        home.agents / made.id, NewAgent(name, options["role"] or "", made.brain), load(home).hub.user
+    )
+    told = {**made.to_dict(), "files": [str(path) for path in files], "next": _to_run(home, name)}
+    if session.json:
+        session.screen.data(told)
+        return
+    say = session.screen.say
+    say(f"✓ {session.screen.name(name)} (brain: {made.brain}) is in {shown(home.toml)}")
+    if files:
+        say(f"✓ who it is stands in {shown(files[0].parent)}/*.md")
+    _tell_concerns(session, home, [name])
+    for number, line in enumerate([*told["next"], f"moot chat {name}"]):
+        session.screen.note(f"{'Next:' if number == 0 else '     '} {session.screen.command(line)}")
+
+
+@agents.command(
+    "set",
+    examples=('moot agents set arya --role "backend engineer"', "moot agents set --all --model auto --yes"),
+)
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everyone", is_flag=True, help="Every agent of moot.toml.")
+@click.option("--yes", is_flag=True, help="Do not ask; only --all asks.")
+@_settings
+@click.pass_obj
+def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool, **options: Any) -> None:
+    """Change what moot.toml says of agents; comments and layout stay.
+
+    With --all, a model is given to those that think with a model or the demo brain, and to no others.
+    """
+    home = home_of(session)
+    typed = _typed(session, home, options)
+    if not typed:
+        raise click.UsageError("say what to set, such as --role, --model or --color")
+    if everyone == bool(names):
+        raise click.UsageError("say whom: moot agents set NAME..., or --all")
+    wanted = (
+        _everyone(session, home, typed, yes=yes) if everyone else [_row_name(session, home, n) for n in names]
+    )
+    done = change_agents(home, os.environ, wanted, typed)
+    with_hub(session, _nothing, here=True)
+    if session.json:
+        session.screen.data([_change(home, name, changes) for name, changes in done.items()])
+        return
+    for name, changes in done.items():
+        for key, (before, now) in changes.items():
+            was = "" if before is None else f" (was {literal(before)})"
+            session.screen.say(f"✓ {session.screen.name(name)}  {key} = {literal(now)}{was}")
+    _tell_concerns(session, home, wanted)
+    for line in dict.fromkeys(line for name in wanted for line in _to_take_effect(home, name)):
+        session.screen.note(line)
+
+
+@agents.command(
+    "rename", examples=("moot agents rename arya brienne", "moot agents rename arya brienne --json")
+)
+@click.argument("name")
+@click.argument("new")
+@click.pass_obj
+def rename(session: Session, name: str, new: str) -> None:
+    """Give an agent another name, in moot.toml too; the old one stays as an alias."""
+    home = home_of(session)
+
+    async def work(hub: Hub) -> tuple[shapes.Agent, shapes.Agent]:
+        before = await hub.agents.get(await resolve.agent(hub, name))
+        return before, await hub.agents.rename(before.name, new)
+
+    before, found = with_hub(session, work)
+    row = next((r.name for r in load(home).agents if r.name in (before.name, *before.aliases)), None)
+    notes = [*(_renamed(home, row, new) if row else []), *_still_called(home, row or "", new)]
+    if session.json:
+        session.screen.data(found.to_dict())
+        return
+    session.screen.say(f"{before.name} is called {found.name} now")
+    for line in notes:
+        session.screen.note(line)
+
+
+def _renamed(home: Home, row: str, new: str) -> list[str]:
+    try:
+        rename_agent(home, os.environ, row, new)
+    except BadSettings as problem:
+        return [f"moot.toml goes on calling it {row}, which works: {problem.title}"]
+    return []
+
+
+def _still_called(home: Home, row: str, new: str) -> list[str]:
+    if not row or daemons.running(home, row) is None:
+        return []
+    return [f"its daemon runs on as {row}: moot agent stop {row}, then moot agent start {new}"]
+
+
+@agents.command("rm", examples=("moot agents rm fin", "moot agents rm fin --yes --json"))
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def rm(session: Session, name: str, yes: bool) -> None:
+    """Take an agent out of moot.toml, where it is described there, and out of all lists. What it said stays.
+
+    A hub that runs lets go of it, and whoever writes to it is told that it was removed. A new agent of that name takes
+    up where this one left.
+    """
+    home = home_of(session)
+    ask_first(yes=yes, what="taking an agent out")
+    row, described = _one_to_remove(session, home, name.lstrip("@"))
+    pid = daemons.running(home, row)
+    if not yes:
+        daemon = f" Its daemon (pid {pid}) is stopped." if pid else ""
+        out = f" out of {shown(home.toml)}" if described else " out"
+        click.confirm(f"Take {row}{out}? What it said stays.{daemon}", abort=True, err=True)
+    if described:
+        remove_agent(home, os.environ, row)
+    if pid is not None:
+        asyncio.run(daemons.stop(home, row))
+    with_hub(session, lambda hub: hub.agents.remove(row), here=True)
+    if session.json:
+        session.screen.data({"removed": row, "stopped": pid, "next": []})
+        return
+    gone = f"is no longer in {shown(home.toml)}" if described else "was removed"
+    session.screen.say(f"✓ {row} {gone}; what it said stays")
+
+
+# --- what is meant -------------------------------------------------------------------------------------------
+
+
+def _typed(session: Session, home: Home, options: Mapping[str, Any]) -> dict[str, str]:
+    """What was given, as it would be typed for `moot config set`."""
+    given = {key: value for key, value in options.items() if value is not None}
+    typed = {
+        key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()
+    }
+    for key in PROSE:
+        if key in typed:
+            typed[key] = typed[key].replace("${", "$${")
+    if "brain" in typed:
+        typed["brain"] = _brain(session, home, typed["brain"])
+    return typed
+
+
+def _brain(session: Session, home: Home, wish: str) -> str:
+    """`auto` and a provider's bare name stand for a model; which one is said."""
+    if wish != AUTO:
+        return DEFAULTS.get(wish, wish)
+    chosen, held = first_with_key(KeyRing(os.environ, home.keys))
+    session.screen.note(f"auto: {chosen}, by the key {held.key.ending} of {held.holder}")
+    return chosen
+
+
+def _row_name(session: Session, home: Home, name: str) -> str:
+    """The name of a row; somebody who was renamed is described under the old name."""
+    name = name.lstrip("@")
+    rows = {row.name for row in load(home).agents}
+    if name not in rows:
+        for who in with_reading(session, lambda hub: hub.agents.list()):
+            if name == who.name:
+                name = next((alias for alias in who.aliases if alias in rows), name)
+    return row_of(home, os.environ, name).name
+
+
+def _one_to_remove(session: Session, home: Home, name: str) -> tuple[str, bool]:
+    """Who is meant, and whether moot.toml describes it: programs and coding CLIs bring agents of their own."""
+    try:
+        return _row_name(session, home, name), True
+    except NotFound:
+        others = [who.name for who in with_reading(session, lambda hub: hub.agents.list())]
+        if name not in others:
+            raise
+        return name, False
+
+
+def _everyone(session: Session, home: Home, typed: Mapping[str, str], *, yes: bool) -> list[str]:
+    rows = load(home).agents
+    left = [row.name for row in rows if "brain" in typed and not _may_be_switched(row.brain)]
+    wanted = [row.name for row in rows if row.name not in left]
+    if not wanted:
+        raise NotFound(f"there is no agent to set in {home.toml}", fix=('moot agents new NAME --role "…"',))
+    if left:
+        session.screen.note(f"left as they are: {', '.join(left)} (they think with code of their own)")
+    ask_first(yes=yes, what="setting all agents")
+    if not yes:
+        told = ", ".join(f"{key} = {value}" for key, value in typed.items())
+        click.confirm(f"Set {told} for {', '.join(wanted)}?", default=True, abort=True, err=True)
+    return wanted
+
+
+def _may_be_switched(brain: str) -> bool:
+    return brain == DEMO or is_model_brain(brain)
+
+
+def _check_against_the_registry(session: Session, name: str) -> None:
+    """Who has the name, or had it, is not made anew; an agent that was taken out comes back."""
+    for who in with_reading(session, lambda hub: hub.agents.list()):
+        if name in who.aliases:
+            raise BadName(
+                f'"{name}" cannot be the name of a new agent: {who.name} was called so',
+                detail="old names stay, so that old messages find their author",
+                problem="taken",
+            )
+        if who.name == name and who.kind != "agent":
+            raise Conflict(
+                f"{name} is here already, as {who.kind}", fix=(f"moot agents show {name}",), agent=name
+            )
+
+
+async def _nothing(hub: Hub) -> None:
+    """Opening the home takes what moot.toml says into the registry."""
+
+
+# --- what is told --------------------------------------------------------------------------------------------
+
+
+def _change(home: Home, name: str, changes: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+    told = {key: {"previous": before, "value": now} for key, (before, now) in changes.items()}
+    return {"agent": name, "changes": told, "next": _to_take_effect(home, name)}
+
+
+def _to_run(home: Home, name: str) -> list[str]:
+    """A hub that runs has read its agents at its start."""
+    hub = running_hub(home)
+    return [f"moot agent start {name}"] if hub is not None else []
+
+
+def _to_take_effect(home: Home, name: str) -> list[str]:
+    if daemons.running(home, name) is not None:
+        return [f"{name} runs as a daemon, as it was: moot agent restart {name}"]
+    return _hub_as_it_was(home)
+
+
+def _hub_as_it_was(home: Home) -> list[str]:
+    hub = running_hub(home)
+    if hub is None:
+        return []
+    return [f"the hub (pid {hub['pid']}) goes on with what it read at its start: moot stop, then moot up"]
+
+
+def _tell_concerns(session: Session, home: Home, names: Sequence[str]) -> None:
+    settings = load(home)
+    rows = tuple(row for row in settings.agents if row.name in names)
+    for concern in concerns(structs.replace(settings, agents=rows), home):
+        if not names or concern.agent in names:
+            session.screen.note(f"! {concern.text}")
+
+
+__all__ = ["agents"]

@@ -1,0 +1,80 @@
+"""`moot agents`: who is here, and what each is doing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moot import shapes
+from moot.cli.frame import resolve
+from moot.cli.frame.hub_access import with_reading
+from moot.cli.frame.params import Branch
+from moot.cli.frame.session import Session
+from moot.cli.terminal.screen import hollow
+from moot.rules.palette import AWAY, MARKS
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+
+@click.group(
+    "agents",
+    cls=Branch,
+    examples=("moot agents list", "moot agents show arya --json"),
+    short_help="Who is here: find, make, change and run agents.",
+    aliases={"remove": "rm", "create": "new"},
+)
+def agents() -> None:
+    """Who is here: find, make, change and run agents."""
+
+
+@agents.command("list", examples=("moot agents list", "moot agents list --json"))
+@click.pass_obj
+def list_(session: Session) -> None:
+    """All agents, with what they are doing."""
+    found = with_reading(session, lambda hub: hub.agents.list())
+    if session.json:
+        session.screen.data([agent.to_dict() for agent in found])
+    elif not found:
+        make = session.screen.command('moot agents new NAME --role "…"')
+        session.screen.say(f"nobody yet. Make one: {make}        or try: moot demo")
+    else:
+        session.screen.table(("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in found])
+
+
+def _row(agent: shapes.Agent) -> tuple[str, ...]:
+    state = str(agent.activity["label"])
+    words = "away" if state == "offline" else state
+    return f"  {mark(agent.status)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
+
+
+def mark(status: str) -> str:
+    if status == "offline":
+        return AWAY
+    return MARKS[0] if status == "streaming" else hollow(MARKS[0])
+
+
+@agents.command("show", examples=("moot agents show arya", "moot agents show arya --json"))
+@click.argument("name")
+@click.pass_obj
+def show(session: Session, name: str) -> None:
+    """One agent in full."""
+
+    async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
+        found = await resolve.agent(hub, name)
+        return await hub.agents.get(found), await hub.usage(agent=found)
+
+    found, usage = with_reading(session, work)
+    if session.json:
+        session.screen.data({**found.to_dict(), "usage": usage})
+        return
+    session.screen.say(session.screen.name(found.name, mark(found.status)))
+    for key, value in found.to_dict().items():
+        if value not in ("", [], None) and key not in ("name", "activity"):
+            session.screen.say(f"  {key:<14}{value if not isinstance(value, list) else ', '.join(value)}")
+    if usage["turns"]:
+        hits = f", {usage['hit_rate']:.0%} from the cache" if usage["hit_rate"] is not None else ""
+        cost = f", ${usage['cost_usd']:.4f}" if usage["cost_usd"] is not None else ""
+        tokens = f"{usage['input_tokens']} tokens in{hits}, {usage['output_tokens']} out{cost}"
+        session.screen.say(f"  {'used':<14}{tokens}")

@@ -1,0 +1,116 @@
+"""`moot config`: read and change moot.toml without losing what its owner wrote into it."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from moot.cli.frame.params import Branch
+from moot.cli.frame.session import Session
+from moot.cli.run.welcome import shown
+from moot.errors import BadValue
+from moot.settings.catalogue import Setting, change, find, survey
+from moot.settings.home import Home, find_home
+from moot.settings.load import load
+from moot.settings.toml.edits import literal
+
+
+@click.group(
+    "config",
+    cls=Branch,
+    examples=("moot config get hub.port", "moot config set groups.max_depth 4"),
+    short_help="Read and change moot.toml.",
+)
+def config() -> None:
+    """Read and change moot.toml."""
+
+
+def home_of(session: Session) -> Home:
+    """Without the hub, which this command does not need."""
+    return Home(find_home(session.home_option, os.environ))
+
+
+@config.command("path", examples=("moot config path", "moot config path --json"))
+@click.pass_obj
+def path(session: Session) -> None:
+    """Where moot.toml is, or would be."""
+    file = home_of(session).toml
+    if session.json:
+        session.screen.data({"path": str(file), "exists": file.exists()})
+    else:
+        session.screen.say(str(file))
+
+
+@config.command("list", examples=("moot config list", "moot config list --set --json"))
+@click.option("--set", "only_set", is_flag=True, help="Only what differs from the defaults.")
+@click.pass_obj
+def list_(session: Session, only_set: bool) -> None:
+    """Every setting, with its value and where that comes from."""
+    found = survey(home_of(session), os.environ)
+    found = [setting for setting in found if not only_set or setting.source != "default"]
+    if session.json:
+        session.screen.data([setting.to_dict() for setting in found])
+    elif not found:
+        session.screen.note("nothing is set: the defaults hold")
+    else:
+        rows = [(setting.key, written(setting.value), setting.source) for setting in found]
+        session.screen.table(("setting", "value", "from"), rows)
+
+
+@config.command("get", examples=("moot config get hub.port", "moot config get agents.arya.brain --json"))
+@click.argument("key")
+@click.pass_obj
+def get(session: Session, key: str) -> None:
+    """One setting."""
+    setting: Setting = find(survey(home_of(session), os.environ), key)
+    if session.json:
+        told = {"meaning": setting.fact.meaning, "takes": setting.fact.takes.phrase}
+        session.screen.data({**setting.to_dict(), **told})
+        return
+    session.screen.say(setting.value if isinstance(setting.value, str) else written(setting.value))
+    session.screen.note(
+        f"from {setting.source}. {setting.fact.meaning}. It takes {setting.fact.takes.phrase}."
+    )
+
+
+@config.command(
+    "set", examples=("moot config set hub.port 8421", 'moot config set agents.arya.role "backend engineer"')
+)
+@click.argument("key")
+@click.argument("value")
+@click.pass_obj
+def set_(session: Session, key: str, value: str) -> None:
+    """Set a value in moot.toml; comments and layout stay. What would not load is refused.
+
+    A list is written a;b. A hub that runs reads it when it starts again.
+    """
+    home = home_of(session)
+    before, now = change(home, os.environ, key, value)
+    used = find(survey(home, os.environ), key)
+    if session.json:
+        session.screen.data({"key": key, "value": now, "previous": before, "path": str(home.toml)})
+        return
+    was = "" if before is None else f" (was {written(before)})"
+    session.screen.say(f"✓ {key} = {written(now)}{was} in {shown(home.toml)}")
+    if used.source == "environment":
+        session.screen.note("the environment sets it too, and wins")
+
+
+@config.command("edit", examples=("moot config edit", "moot --home ./team config edit"))
+@click.pass_obj
+def edit(session: Session) -> None:
+    """Open moot.toml in your editor, and check it afterwards."""
+    home = home_of(session)
+    if session.json or not sys.stdin.isatty():
+        raise BadValue("an editor needs a terminal", fix=("moot config set KEY VALUE",))
+    home.make()
+    home.toml.touch(mode=0o600)
+    click.edit(filename=str(home.toml))
+    load(home)
+    session.screen.say(f"✓ {shown(home.toml)} loads")
+
+
+def written(value: Any) -> str:
+    """As it would stand in the file."""
+    return literal(value) if value is not None else '""'

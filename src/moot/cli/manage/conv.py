@@ -1,0 +1,351 @@
+"""`moot conv`: make, find and change conversations."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moot import shapes
+from moot.cli.frame import resolve
+from moot.cli.frame.confirm import ask_first
+from moot.cli.frame.exit_codes import OK
+from moot.cli.frame.hub_access import host_the_absent, opened_hub, with_hub, with_reading
+from moot.cli.frame.params import SECONDS, Branch
+from moot.cli.frame.session import Session
+from moot.cli.talk.follow import Talk
+from moot.cli.talk.outcome import WAIT_SECONDS, told, view_for
+from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
+from moot.cli.terminal.screen import Screen
+from moot.cli.unloadable import explained, tell_broken
+from moot.hub.commands.slash import At, Done, carry_out, check_setting, configure
+from moot.rules.words import slash
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+SHOWN = 50
+KINDS = ("direct", "group", "link", "task", "ephemeral")
+STRATEGIES = ("hybrid", "mention_only", "round_robin")
+WORDS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
+    "": ("", (), {}),
+    "NEW": ("new", ("built",), {}),
+    "[NAME]": ("name", ("arya",), {"required": False}),
+    "AGENT...": ("agents", ("arya",), {"nargs": -1, "required": True}),
+}
+
+
+@click.group(
+    "conv",
+    cls=Branch,
+    examples=("moot conv new build --with arya,gendry", "moot conv show build"),
+    short_help="Make, find and change conversations.",
+    aliases={"restore": "unarchive", "create": "new", "rm": "delete", "resume": "continue"},
+)
+def conv() -> None:
+    """Make, find and change conversations."""
+
+
+@conv.command(
+    "new", examples=("moot conv new build --with arya,gendry", "moot conv new ask --with arya --json")
+)
+@click.argument("name")
+@click.option("--with", "members", metavar="A,B", default="", help="Who takes part, besides you.")
+@click.option("--strategy", type=click.Choice(STRATEGIES), help="Who answers (hybrid).")
+@click.pass_obj
+def new(session: Session, name: str, members: str, strategy: str | None) -> None:
+    """Make a group conversation."""
+    names = [member.strip() for member in members.split(",") if member.strip()]
+    settings = {"reply_strategy": strategy} if strategy else {}
+
+    async def work(hub: Hub) -> shapes.Conversation:
+        people = await resolve.agents(hub, names)
+        return await hub.conversations.create(name, participants=people, settings=settings)
+
+    tell_change(session, with_hub(session, work), "made")
+
+
+@conv.command("list", examples=("moot conv list", "moot conv list --archived --json"))
+@click.option("--mine", is_flag=True, help="Only those you take part in.")
+@click.option("--archived", is_flag=True, help="The archived ones.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
+@click.pass_obj
+def list_(session: Session, mine: bool, archived: bool, kind: str | None) -> None:
+    """All conversations."""
+
+    async def work(hub: Hub) -> list[shapes.Conversation]:
+        every = await hub.conversations.list(archived=archived, kind=kind)
+        return [each for each in every if not mine or hub.name in {seat.name for seat in each.participants}]
+
+    found = with_reading(session, work)
+    if session.json:
+        session.screen.data([conversation.to_dict() for conversation in found])
+    elif not found:
+        make = session.screen.command("moot conv new NAME --with AGENT,AGENT")
+        session.screen.note(f"none. Make one: {make}")
+    else:
+        rows = [(title(c), c.kind, c.id, ", ".join(s.name for s in agents_in(c))) for c in found]
+        session.screen.table(("name", "kind", "id", "agents"), rows)
+
+
+@conv.command("show", examples=("moot conv show build", "moot conv show build --json"))
+@click.argument("ref", metavar="ID")
+@click.pass_obj
+def show(session: Session, ref: str) -> None:
+    """A conversation with its newest messages."""
+
+    async def work(hub: Hub) -> None:
+        found = await resolve.place(hub, ref)
+        messages = await hub.newest(found.id, SHOWN)
+        if session.json:
+            session.screen.data({**found.to_dict(), "messages": [message.to_dict() for message in messages]})
+            return
+        screen = session.screen
+        with screen.paged():
+            await tell(screen, hub, found, messages)
+
+    with_reading(session, work)
+
+
+async def tell(screen: Screen, hub: Hub, found: shapes.Conversation, messages: list[shapes.Message]) -> None:
+    marks = marks_of(found)
+    who = "   ".join(screen.name(seat.name, seat.mark) for seat in agents_in(found))
+    screen.say(f"{title(found)}   {who}{'   archived' if found.archived else ''}")
+    for message in messages:
+        reason = await reason_for(hub, message) if is_agent(message) else ""
+        screen.say(line(screen, hub, message, marks, reason))
+
+
+def tell_change(session: Session, conversation: shapes.Conversation, done: str) -> None:
+    if session.json:
+        session.screen.data(conversation.to_dict())
+    else:
+        members = ", ".join(seat.name for seat in conversation.participants)
+        session.screen.say(f"{done} {title(conversation)} with {members}")
+
+
+Find = Callable[["Hub", str], Awaitable[shapes.Conversation]]
+
+
+def _verb(
+    name: str, help: str, done: str, more: str = "", find: Find = resolve.place
+) -> Callable[[Callable[..., Awaitable[shapes.Conversation]]], click.Command]:
+    """A verb that changes one conversation and shows it afterwards. `more` is the word behind its ID."""
+    field, sample, options = WORDS[more]
+
+    def decorate(work: Callable[..., Awaitable[shapes.Conversation]]) -> click.Command:
+        def command(session: Session, /, ref: str, **words: Any) -> None:
+            async def changed(hub: Hub) -> shapes.Conversation:
+                return await work(hub, (await find(hub, ref)).id, **words)
+
+            tell_change(session, with_hub(session, changed), done)
+
+        example = " ".join(["moot conv", name, "build", *sample])
+        made = click.pass_obj(command)
+        if field:
+            made = click.argument(field, metavar=more, **options)(made)
+        made = click.argument("ref", metavar="ID")(made)
+        return conv.command(name, help=help, examples=(example, f"{example} --json"))(made)
+
+    return decorate
+
+
+@_verb("join", "Join it, or bring somebody in.", "joined", "[NAME]")
+async def join(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversation:
+    return await hub.conversations.join(ref, await resolve.agent(hub, name or hub.name))
+
+
+@_verb("leave", "Leave it, or take somebody out.", "left", "[NAME]")
+async def leave(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversation:
+    await hub.conversations.leave(ref, await resolve.agent(hub, name or hub.name))
+    return await hub.conversations.get(ref)
+
+
+@_verb("add", "Bring agents in.", "now", "AGENT...")
+async def add(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+    return await added(hub, ref, agents)
+
+
+async def added(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+    where = (await resolve.place(hub, ref)).id
+    for name in await resolve.agents(hub, agents):
+        await hub.conversations.join(where, name)
+    return await hub.conversations.get(where)
+
+
+@_verb("remove", "Take agents out.", "now", "AGENT...")
+async def remove(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+    return await removed(hub, ref, agents)
+
+
+async def removed(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+    where = (await resolve.place(hub, ref)).id
+    for name in await resolve.agents(hub, agents):
+        await hub.conversations.leave(where, name)
+    return await hub.conversations.get(where)
+
+
+@_verb("rename", "Give it another name.", "renamed", "NEW")
+async def rename(hub: Hub, ref: str, new: str) -> shapes.Conversation:
+    return await hub.conversations.rename(ref, new)
+
+
+@_verb("archive", "Close it; it stays readable.", "archived")
+async def archive(hub: Hub, ref: str) -> shapes.Conversation:
+    await hub.conversations.archive(ref)
+    return await hub.conversations.get(ref)
+
+
+async def _closed(hub: Hub, ref: str) -> shapes.Conversation:
+    """By its name too, which an open one may have by now."""
+    ref = ref.lstrip("#")
+    named = [each for each in await hub.conversations.list(archived=True) if ref in (each.name, each.id)]
+    return named[-1] if named else await resolve.place(hub, ref)
+
+
+@_verb("unarchive", "Bring it back.", "brought back", find=_closed)
+async def unarchive(hub: Hub, ref: str) -> shapes.Conversation:
+    await hub.conversations.unarchive(ref)
+    return await hub.conversations.get(ref)
+
+
+@conv.command("dissolve", examples=("moot conv dissolve build", "moot conv dissolve build --yes"))
+@click.argument("ref", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def dissolve(session: Session, ref: str, yes: bool) -> None:
+    """End a group; what was said stays readable."""
+    dissolving(session, ref, yes=yes)
+
+
+def dissolving(session: Session, ref: str, *, yes: bool) -> None:
+    ask_first(yes=yes, what="dissolving")
+
+    async def work(hub: Hub) -> shapes.Conversation:
+        found = await resolve.place(hub, ref)
+        if not yes:
+            click.confirm(f"Dissolve {title(found)}? What was said stays readable.", abort=True, err=True)
+        await hub.conversations.dissolve(found.id)
+        return await hub.conversations.get(found.id)
+
+    tell_change(session, with_hub(session, work), "dissolved")
+
+
+@conv.command("delete", examples=("moot conv delete build", "moot conv delete build --yes"))
+@click.argument("ref", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def delete(session: Session, ref: str, yes: bool) -> None:
+    """Erase it with everything said in it."""
+    ask_first(yes=yes, what="deleting")
+
+    async def work(hub: Hub) -> str:
+        found = await resolve.place(hub, ref)
+        if not yes:
+            click.confirm(f"Erase {title(found)} and everything said in it?", abort=True, err=True)
+        await hub.conversations.delete(found.id)
+        return found.id
+
+    gone = with_hub(session, work)
+    if session.json:
+        session.screen.data({"deleted": gone})
+    else:
+        session.screen.say(f"deleted {gone}")
+
+
+@conv.command("continue", examples=("moot conv continue build", "moot conv continue build --json"))
+@click.argument("ref", metavar="ID")
+@click.pass_obj
+def go_on(session: Session, ref: str) -> None:
+    """Let a stopped round or chain go on."""
+
+    async def work(hub: Hub) -> bool:
+        return await hub.conversations.resume((await resolve.place(hub, ref)).id)
+
+    moved = with_hub(session, work)
+    if session.json:
+        session.screen.data({"continued": moved})
+    else:
+        session.screen.say("it goes on" if moved else "nothing was stopped here")
+
+
+@conv.command("stop", examples=("moot conv stop build", "moot conv stop build arya --json"))
+@click.argument("ref", metavar="ID")
+@click.argument("agent", required=False)
+@click.pass_obj
+def stop(session: Session, ref: str, agent: str | None) -> None:
+    """Stop who is speaking there; what was said so far is kept."""
+
+    async def work(hub: Hub) -> tuple[str, ...]:
+        where = await resolve.place(hub, ref)
+        return await hub.conversations.stop(where.id, await resolve.agent(hub, agent) if agent else None)
+
+    stopped = with_hub(session, work)
+    if session.json:
+        session.screen.data({"stopped": list(stopped)})
+    else:
+        session.screen.say(f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking there")
+
+
+@conv.command("retry", examples=("moot conv retry build", "moot conv retry build --json"))
+@click.argument("ref", metavar="ID")
+@click.option("--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (120).")
+@click.pass_obj
+def retry(session: Session, ref: str, timeout: float) -> int:
+    """Ask those again whose turn failed, and wait for them."""
+    return asyncio.run(retrying(session, ref, timeout))
+
+
+async def retrying(session: Session, ref: str, seconds: float) -> int:
+    async with opened_hub(session) as hub:
+        where = await resolve.place(hub, ref)
+        tell_broken(session, await host_the_absent(hub, session, {seat.name for seat in agents_in(where)}))
+        talk = Talk(hub, where, view_for(session, hub, where))
+        async with talk.following():
+            async with talk.by_other_means() as mine:
+                done: Done = await carry_out(slash.Retry(), At(hub, where))
+                mine.update({done.receipt.id} if done.receipt is not None else ())
+            for said in done.lines:
+                session.screen.note(said)
+            if done.receipt is None:
+                if session.json:
+                    session.screen.data({"receipt": None, "replies": [], "outcome": "queued"})
+                return OK
+            outcome = await talk.outcome(done.receipt, await talk.wait(seconds))
+            outcome = await explained(session, hub, outcome)
+            await talk.read()
+        return told(session, outcome)
+
+
+@conv.command("config", examples=("moot conv config build", "moot conv config build max_depth 4"))
+@click.argument("ref", metavar="ID")
+@click.argument("key", required=False)
+@click.argument("value", required=False)
+@click.pass_obj
+def config(session: Session, ref: str, key: str | None, value: str | None) -> None:
+    """Show the settings of a conversation, or set one."""
+
+    async def work(hub: Hub) -> shapes.Conversation:
+        return await configured(hub, ref, key, value)
+
+    run = with_reading if value is None else with_hub
+    show_settings(session, run(session, work), key)
+
+
+def show_settings(session: Session, found: shapes.Conversation, key: str | None) -> None:
+    chosen = found.settings if key is None else {key: found.settings[key]}
+    if session.json:
+        session.screen.data(chosen)
+    else:
+        for name, held in chosen.items():
+            session.screen.say(f"{name} = {json.dumps(held)}")
+
+
+async def configured(hub: Hub, ref: str, key: str | None, value: str | None) -> shapes.Conversation:
+    found = await resolve.place(hub, ref)
+    if key is not None:
+        check_setting(found, key)
+    return found if key is None or value is None else await configure(hub, found, key, value)

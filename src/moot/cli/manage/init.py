@@ -1,0 +1,228 @@
+"""`moot init`: the first moot.toml and a workspace for every agent. It never writes over anything."""
+
+import difflib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from moot.brains.llm.default_model import DEFAULTS, LOCAL_URL, local_server_answers, with_keys
+from moot.brains.llm.keys import ANTHROPIC, KeyRing, as_holder
+from moot.cli.frame.params import leaf
+from moot.cli.frame.session import Session
+from moot.cli.run.welcome import shown
+from moot.errors import BadName, BadValue
+from moot.rules.words.names import NameProblem, check_name, unique_slug
+from moot.settings.home import Home, find_home
+from moot.settings.load import load, parse
+from moot.settings.schema.constraints import BRAIN
+from moot.settings.starter import LONGEST_ROLE, NewAgent, first_toml, write_new, write_workspace
+
+DEMO: Final = "demo"
+NOBODY_NAMED: Final = "helper: answers questions"
+
+
+@leaf("init", examples=("moot init", 'moot init --yes --agent "arya: backend engineer"'))
+@click.option("--yes", is_flag=True, help="Ask nothing: options and defaults are the answers.")
+@click.option("--agent", "agents", multiple=True, metavar='"NAME: ROLE"', help="An agent; may be repeated.")
+@click.option("--user", metavar="NAME", help="Your name (user).")
+@click.option("--brain", metavar="BRAIN", help="What the agents think with (demo).")
+def init(session: Session, yes: bool, agents: tuple[str, ...], user: str | None, brain: str | None) -> None:
+    """Set up: your name, your first agents, what they think with.
+
+    Writes moot.toml and a workspace for each agent. What is there already is never changed.
+    """
+    home = Home(find_home(session.home_option, os.environ))
+    if not yes and (session.json or not sys.stdin.isatty()):
+        raise click.UsageError("setting up asks three questions, and nobody is there to answer: add --yes")
+    if not yes and home.toml.exists():
+        _tell_what_is_there(session, home, None)
+        return
+    asking = _Asking(session, home)
+    who = _user(user or ("user" if yes else asking.name()))
+    team = [_agent(line) for line in agents or ((NOBODY_NAMED,) if yes else asking.agents(who))]
+    _check_names(team, who)
+    thinking = _brain(brain or (DEMO if yes else asking.brain()))
+    text = first_toml(who, [NewAgent(agent.name, agent.role, thinking) for agent in team])
+    parse(text.encode(), os.environ, file=str(home.toml), folder=home.path)
+    if home.toml.exists():
+        _tell_what_is_there(session, home, text)
+        return
+    made = _write(home, text, team, who)
+    _tell(session, home, [agent.name for agent in team], thinking, made)
+
+
+# --- what is wanted ----------------------------------------------------------------------------------------
+
+
+def _user(name: str) -> str:
+    try:
+        check_name(name, taken=(), human="human")
+    except NameProblem as problem:
+        raise BadName(f'"{name}" cannot be your name here', detail=f"expected {problem.expected}") from None
+    return name
+
+
+def _agent(line: str) -> NewAgent:
+    name, _, role = line.partition(":")
+    role = " ".join(role.split())
+    if len(role) > LONGEST_ROLE:
+        raise BadValue(f"the role of {name.strip()} is longer than {LONGEST_ROLE} characters")
+    return NewAgent(name.strip().lstrip("@"), role)
+
+
+def _check_names(team: Sequence[NewAgent], user: str) -> None:
+    taken: list[str] = []
+    for agent in team:
+        try:
+            check_name(agent.name, taken=taken, human=user)
+        except NameProblem as problem:
+            raise BadName(
+                f'"{agent.name}" cannot be the name of an agent: {problem.problem}',
+                detail=f"expected {problem.expected}",
+                suggestions=problem.suggestions,
+            ) from None
+        taken.append(agent.name)
+
+
+def _brain(given: str) -> str:
+    if not BRAIN.fits(given):
+        raise BadValue(f'"{given}" is no brain', detail=f"expected {BRAIN.phrase}")
+    return given
+
+
+class _Asking:
+    """The three questions, for people at a terminal. A wrong answer is asked again."""
+
+    def __init__(self, session: Session, home: Home) -> None:
+        self._screen = session.screen
+        self._ring = KeyRing(os.environ, home.keys)
+        self._home = home
+
+    def name(self) -> str:
+        return self._until_right("1/3  Your name", _user, default="user")
+
+    def agents(self, user: str) -> tuple[str, ...]:
+        self._screen.note("2/3  First agents, as NAME: ROLE; an empty line ends")
+        lines: list[str] = []
+        while line := click.prompt(
+            "    ", default="", show_default=False, prompt_suffix=" ", err=True
+        ).strip():
+            try:
+                _check_names([_agent(each) for each in (*lines, line)], user)
+            except (BadName, BadValue) as problem:
+                self._screen.note(f"     {problem.title}; {problem.detail}")
+            else:
+                lines.append(line)
+        return tuple(lines) or (NOBODY_NAMED,)
+
+    def brain(self) -> str:
+        choices = {"demo, offline, for now": lambda: DEMO}
+        for model, held in with_keys(self._ring).items():
+            choices[f"{model}, by the key {held.key.ending}"] = lambda model=model: model  # type: ignore[misc]
+        choices["paste a key"] = self._with_key
+        near = " (one answers)" if local_server_answers() else ""
+        choices[f"a server of your own, such as Ollama{near}"] = self._with_server
+        self._screen.note("3/3  What do they think with?")
+        for number, words in enumerate(choices, 1):
+            self._screen.note(f"     [{number}] {words}")
+        picked = click.prompt("    ", type=click.IntRange(1, len(choices)), default=1, err=True)
+        return list(choices.values())[picked - 1]()
+
+    def _with_key(self) -> str:
+        choices = click.Choice(list(DEFAULTS))
+        provider = as_holder(click.prompt("     provider", type=choices, default=ANTHROPIC, err=True))
+        key = click.prompt("     key (hidden)", hide_input=True, err=True)
+        self._home.make()
+        kept = self._ring.store(provider, key)
+        self._screen.note(f"     key {kept.key.ending} kept in {shown(self._home.keys)}, mode 600")
+        return DEFAULTS[provider]
+
+    def _with_server(self) -> str:
+        url = click.prompt("     address", default=LOCAL_URL, err=True)
+        return self._until_right("     model", lambda model: _brain(f"openai:{model}@{url}"))
+
+    def _until_right(self, question: str, check: Callable[[str], str], default: str | None = None) -> str:
+        while True:
+            try:
+                return check(click.prompt(question, default=default, err=True).strip())
+            except (BadName, BadValue) as problem:
+                self._screen.note(f"     {problem.title}; {problem.detail}")
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+def _write(home: Home, text: str, team: Sequence[NewAgent], user: str) -> list[Path]:
+    """The workspaces first: moot.toml is what makes a home set up."""
+    home.make()
+    made: list[Path] = []
+    taken: list[str] = []
+    for agent in team:
+        identity = unique_slug(agent.name, taken)
+        taken.append(identity)
+        made += write_workspace(home.agents / identity, agent, user)
+    if write_new(home.toml, text):
+        made.append(home.toml)
+    return made
+
+
+# --- telling -----------------------------------------------------------------------------------------------
+
+
+def _tell(session: Session, home: Home, names: list[str], brain: str, made: list[Path]) -> None:
+    commands = [(session.screen.command(way), words) for way, words in next_commands(names, brain)]
+    if session.json:
+        told = {
+            "path": str(home.toml),
+            "written": True,
+            "agents": names,
+            "files": [str(path) for path in made],
+        }
+        session.screen.data({**told, "next": [command for command, _ in commands]})
+        return
+    screen = session.screen
+    screen.say(f"✓ wrote {shown(home.toml)}")
+    screen.say(f"✓ {', '.join(names)} (brain: {brain}); who they are is in {shown(home.agents)}/NAME/*.md")
+    width = max(len(command) for command, _ in commands)
+    for number, (command, words) in enumerate(commands):
+        screen.say(f"{'Next: ' if number == 0 else '      '} {command:<{width}}   {words}")
+
+
+def next_commands(names: list[str], brain: str) -> list[tuple[str, str]]:
+    third = ("moot keys set anthropic", "a model in place of the demo brain")
+    if brain != DEMO:
+        third = ("moot doctor", "check that all is well")
+    return [
+        (f"moot chat {' '.join(names[:3])}", "talk with them"),
+        ("moot up", "keep them running, for others to reach"),
+        third,
+    ]
+
+
+def _tell_what_is_there(session: Session, home: Home, text: str | None) -> None:
+    """A second run changes nothing, and shows how what is there differs from what was asked for."""
+    settings = load(home)
+    names = [agent.name for agent in settings.agents]
+    there = home.toml.read_text(encoding="utf-8", errors="replace")
+    lines = (
+        ()
+        if text is None
+        else difflib.unified_diff(
+            there.splitlines(), text.splitlines(), "moot.toml", "as asked for now", lineterm=""
+        )
+    )
+    diff = "\n".join(lines)
+    if session.json:
+        session.screen.data({"path": str(home.toml), "written": False, "agents": names, "diff": diff})
+        return
+    screen = session.screen
+    screen.say(
+        f"{shown(home.toml)} is there already, with {len(names)} agents: {', '.join(names) or 'none'}."
+    )
+    screen.say("Nothing was changed. To change it: moot config set KEY VALUE, or moot config edit")
+    if diff:
+        screen.say(diff)

@@ -1,0 +1,208 @@
+"""`moot keys`: give, show, try and take away the keys of model providers. None is ever an argument, or shown."""
+
+import asyncio
+import os
+import re
+import sys
+
+import click
+
+from moot.brains.llm.catalogue import endpoint_of, offered, servers
+from moot.brains.llm.default_model import DEFAULTS
+from moot.brains.llm.keys import OPENAI, Held, KeyRing, as_holder, variables
+from moot.cli.frame.params import Branch
+from moot.cli.frame.session import Session
+from moot.errors import BadValue, ModelUnavailable, NotFound
+from moot.rules.words.mentions import nearest
+from moot.settings.home import Home, find_home
+from moot.settings.load import load
+
+_BARE = re.compile(r"[\w-]+")
+
+
+@click.group(
+    "keys",
+    cls=Branch,
+    examples=("moot keys set anthropic", "moot keys list"),
+    short_help="Keys of model providers.",
+    aliases={"rm": "remove"},
+)
+def keys() -> None:
+    """Keys of model providers."""
+
+
+def home_of(session: Session) -> Home:
+    """Without the hub, which this command does not need."""
+    return Home(find_home(session.home_option, os.environ))
+
+
+def ring(session: Session) -> KeyRing:
+    return KeyRing(os.environ, home_of(session).keys)
+
+
+@keys.command("set", examples=("moot keys set anthropic", "moot keys set openrouter.ai < key.txt"))
+@click.argument("provider")
+@click.option(
+    "--test/--no-test",
+    default=None,
+    help="Ask the provider whether it accepts the key, and keep none that it refuses (where it is typed).",
+)
+@click.pass_obj
+def set_(session: Session, provider: str, test: bool | None) -> None:
+    """Keep a key: typed without echo, or read from standard input.
+
+    PROVIDER is anthropic, openai, or the host of a compatible server, such as openrouter.ai.
+    """
+    holder = _provider(session, provider)
+    value = _typed(session, holder)
+    if not value.strip():
+        raise BadValue(
+            "no key was given", fix=(f"moot keys set {holder} < key.txt", f"moot keys set {holder}")
+        )
+    home = home_of(session)
+    wanted = sys.stdin.isatty() if test is None else test
+    tried = _tried(session, holder, value.strip()) if wanted else ""
+    home.make()
+    kept = ring(session).store(holder, value)
+    if session.json:
+        session.screen.data(told(kept))
+        return
+    if tried:
+        session.screen.say(tried)
+    session.screen.say(f"✓ key {kept.key.ending} of {holder} kept in {ring(session).path}, mode 600")
+    used = ring(session).find(holder)
+    if used is not None and used.source == "environment":
+        session.screen.note(f"{used.variable} is set, and wins over it")
+    demo = [row.name for row in load(home).agents if row.brain == "demo"]
+    if demo and holder in DEFAULTS:
+        session.screen.note(
+            f"on the demo brain: {', '.join(demo)}. Switch them: moot agents set --all --model auto"
+        )
+
+
+def _provider(session: Session, given: str) -> str:
+    """Whoever a key is for. A bare word is a machine of one's own network only where an agent thinks there."""
+    holder = as_holder(given)
+    if holder in DEFAULTS or not _BARE.fullmatch(holder) or holder == "localhost":
+        return holder
+    if holder in {as_holder(there) for there in servers(row.brain for row in load(home_of(session)).agents)}:
+        return holder
+    near = nearest(holder, tuple(DEFAULTS))
+    raise NotFound(
+        f"there is no provider {holder}",
+        detail="expected anthropic, openai, or the host of a compatible server, such as openrouter.ai",
+        fix=(f"moot keys set {near[0] if near else 'anthropic'}",),
+        suggestions=near,
+        what="provider",
+        ref=holder,
+    )
+
+
+def _tried(session: Session, holder: str, value: str) -> str:
+    """A key that is refused is not kept; one that cannot be tried now is."""
+    try:
+        place = _endpoint(session, holder, None)
+        asyncio.run(offered(place, KeyRing({variables(holder)[0]: value}, home_of(session).keys), os.environ))
+    except (NotFound, ModelUnavailable) as reason:
+        return f"! the key was not tried: {reason.title}"
+    return "✓ key accepted (asked the provider for its list of models, no tokens used)"
+
+
+@keys.command("test", examples=("moot keys test anthropic", "moot keys test openrouter.ai --json"))
+@click.argument("provider")
+@click.option("--url", metavar="URL", help="Where a compatible server answers, if no agent uses it.")
+@click.pass_obj
+def test(session: Session, provider: str, url: str | None) -> None:
+    """Ask a provider whether it accepts the key: for its list of models, which costs no tokens."""
+    holder = as_holder(provider)
+    held = ring(session).need(holder)
+    found = asyncio.run(offered(_endpoint(session, holder, url), ring(session), os.environ))
+    if session.json:
+        session.screen.data({**told(held), "accepted": True, "models": len(found)})
+    else:
+        session.screen.say(f"✓ {holder} accepts the key {held.key.ending}; it offers {len(found)} models")
+
+
+def _endpoint(session: Session, holder: str, url: str | None) -> str:
+    """Where the holder of a key answers."""
+    if holder in DEFAULTS:
+        return endpoint_of(holder)
+    if url is not None:
+        if as_holder(url) != holder:
+            raise BadValue(f"{url} is not at {holder}, and a key goes to its holder only")
+        return endpoint_of(OPENAI, url.rstrip("/"))
+    for there in servers(row.brain for row in load(home_of(session)).agents):
+        if as_holder(there) == holder:
+            return endpoint_of(OPENAI, there)
+    raise NotFound(
+        f"where {holder} answers is not known: no agent uses it",
+        fix=(f"moot keys test {holder} --url https://{holder}/v1",),
+        ref=holder,
+    )
+
+
+@keys.command("list", examples=("moot keys list", "moot keys list --json"))
+@click.pass_obj
+def list_(session: Session) -> None:
+    """Every key that is set: provider, where it is from, and its last four characters."""
+    found = ring(session).all()
+    if session.json:
+        session.screen.data([told(held) for held in found])
+    elif not found:
+        session.screen.say("no keys. Set one: moot keys set anthropic")
+    else:
+        rows = [(held.holder, held.variable or held.source, held.key.ending) for held in found]
+        session.screen.table(("provider", "from", "key"), rows)
+
+
+@keys.command("remove", examples=("moot keys remove anthropic", "moot keys remove openrouter.ai --json"))
+@click.argument("provider")
+@click.pass_obj
+def remove(session: Session, provider: str) -> None:
+    """Forget a key that Moot keeps."""
+    holder = as_holder(provider)
+    if not ring(session).remove(holder):
+        raise _nothing_kept(session, holder)
+    if session.json:
+        session.screen.data({"provider": holder, "removed": True})
+    else:
+        session.screen.say(f"✓ the key of {holder} is gone from {ring(session).path}")
+
+
+def told(held: Held) -> dict[str, str]:
+    return {
+        "provider": held.holder,
+        "source": held.source,
+        "variable": held.variable,
+        "ending": held.key.ending,
+    }
+
+
+def _typed(session: Session, holder: str) -> str:
+    """Whatever comes by standard input, or one line without echo."""
+    if not sys.stdin.isatty():
+        return sys.stdin.read(1 << 16)
+    if session.json:
+        raise BadValue(
+            "a key would have to be typed, and --json asks nothing",
+            fix=(f"moot keys set {holder} --json < key.txt",),
+        )
+    typed: str = click.prompt("Key (hidden)", hide_input=True, err=True)
+    return typed
+
+
+def _nothing_kept(session: Session, holder: str) -> NotFound:
+    found = ring(session).find(holder)
+    kept = [held.holder for held in ring(session).all() if held.source == "keys.json"]
+    if found is not None:
+        return NotFound(
+            f"the key of {holder} is not kept by Moot: it comes from {found.variable}",
+            fix=(f"unset {found.variable}",),
+            ref=holder,
+        )
+    return NotFound(
+        f"no key of {holder} is kept",
+        detail=f"kept are: {', '.join(kept)}" if kept else f"it would be in {ring(session).path}",
+        fix=("moot keys list", f"moot keys set {holder}"),
+        ref=holder,
+    )

@@ -1,0 +1,119 @@
+"""`moot models`: what agents could think with, asked of whoever offers it."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from moot.brains.llm.catalogue import ANY, endpoint_of, offered, servers
+from moot.brains.llm.default_model import DEFAULTS, LOCAL_URL, local_server_answers
+from moot.brains.llm.keys import OPENAI, KeyRing
+from moot.brains.llm.prices import price
+from moot.cli.frame.exit_codes import FAILED, OK
+from moot.cli.frame.hub_access import home_of
+from moot.cli.frame.params import leaf
+from moot.cli.frame.session import Session
+from moot.errors import MootError, NotFound
+from moot.settings import Settings, load
+
+DEMO = "demo"
+
+
+@leaf("models", examples=("moot models", "moot models anthropic --json"))
+@click.argument("provider", required=False)
+def models(session: Session, provider: str | None) -> int:
+    """What agents could think with: the models of every provider whose key is set.
+
+    PROVIDER is anthropic, openai, or the address of a compatible server.
+    """
+    home = home_of(session)
+    settings = load(home)
+    ring = KeyRing(os.environ, home.keys)
+    places = endpoints(settings, ring)
+    if provider is not None:
+        places = [_named(provider, places)]
+    found, troubles = asyncio.run(_asked(places, ring))
+    rows = [] if provider else [_row(DEMO, DEMO, settings)]
+    rows += [
+        _row(brain.replace(ANY, name), name, settings) for brain, names in found.items() for name in names
+    ]
+    if session.json:
+        session.screen.data(rows)
+    else:
+        _show(session, rows)
+        if not places:
+            session.screen.note("no key is set, so nobody else was asked: moot keys set anthropic")
+    for trouble in troubles:
+        session.screen.note(f"! {trouble.title}")
+    if provider is not None and troubles:
+        raise troubles[0]
+    return FAILED if troubles and not found else OK
+
+
+def endpoints(settings: Settings, ring: KeyRing) -> list[str]:
+    """Who can be asked, as brain strings: providers with a key, servers that agents use, one on this machine."""
+    asked = [endpoint_of(provider) for provider in DEFAULTS if ring.find(provider) is not None]
+    near = [LOCAL_URL] if local_server_answers() else []
+    asked += [endpoint_of(OPENAI, url) for url in (*servers(row.brain for row in settings.agents), *near)]
+    return list(dict.fromkeys(asked))
+
+
+def _named(provider: str, places: list[str]) -> str:
+    """One that was named, with a key or not: whoever asks for it learns what is missing."""
+    if provider in DEFAULTS:
+        return endpoint_of(provider)
+    if provider.startswith(("http://", "https://")):
+        return endpoint_of(OPENAI, provider.rstrip("/"))
+    for place in places:
+        if f"//{provider}/" in f"{place}/":
+            return place
+    raise NotFound(
+        f'no provider is called "{provider}"',
+        detail=f"expected {', '.join(DEFAULTS)}, the address of a server, or the host of one that an agent uses",
+        fix=("moot models", f"moot models https://{provider}/v1"),
+        ref=provider,
+    )
+
+
+async def _asked(places: list[str], ring: KeyRing) -> tuple[dict[str, list[str]], list[MootError]]:
+    """All at once; who does not answer keeps nobody from being heard."""
+    answers = await asyncio.gather(
+        *(offered(place, ring, os.environ) for place in places), return_exceptions=True
+    )
+    found: dict[str, list[str]] = {}
+    troubles: list[MootError] = []
+    for place, answer in zip(places, answers, strict=True):
+        if isinstance(answer, MootError):
+            troubles.append(answer)
+        elif isinstance(answer, BaseException):
+            raise answer
+        else:
+            found[place] = answer
+    return found, troubles
+
+
+def _row(brain: str, model: str, settings: Settings) -> dict[str, Any]:
+    costs = price(model)
+    return {
+        "brain": brain,
+        "agents": [row.name for row in settings.agents if row.brain == brain],
+        "input_usd": costs.input if costs else None,
+        "output_usd": costs.output if costs else None,
+    }
+
+
+def _show(session: Session, rows: list[dict[str, Any]]) -> None:
+    with session.screen.paged():
+        session.screen.table(
+            ("brain", "in $/M", "out $/M", "agents"),
+            [
+                (row["brain"], _money(row, "input_usd"), _money(row, "output_usd"), ", ".join(row["agents"]))
+                for row in rows
+            ],
+        )
+
+
+def _money(row: Mapping[str, Any], key: str) -> str:
+    return "-" if row[key] is None else f"{row[key]:g}"

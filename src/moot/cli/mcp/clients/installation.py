@@ -1,0 +1,227 @@
+"""Tell clients of Moot: a plan that can be shown, then its steps, each entered in the ledger before it is done."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, structs
+
+from moot.cli.mcp.clients import files
+from moot.cli.mcp.clients.documents import Edit, holds, read, with_edits, without_edits
+from moot.cli.mcp.clients.entry import Http, Way
+from moot.cli.mcp.clients.files import Unreadable
+from moot.cli.mcp.clients.known import Client, Place, Scope
+from moot.cli.mcp.clients.ledger import Change, Ledger, Touched
+from moot.cli.mcp.hooks.events import hook_edits
+from moot.errors import Conflict, McpClient
+from moot.settings.home import Home
+
+COMMAND_SECONDS: Final = 120
+LONGEST_SAID: Final = 500
+
+
+class Wish(Struct, frozen=True):
+    """What a person asked for, for one client."""
+
+    client: Client
+    program: str
+    way: Way
+    scope: Scope
+    wake: bool
+    home: Home
+    place: Place
+
+    @property
+    def agent(self) -> str:
+        """Who it is by its token; empty where that follows from client and folder."""
+        return self.client.name if isinstance(self.way, Http) else ""
+
+    @property
+    def folder(self) -> str:
+        return str(self.place.folder) if self.scope == "project" else ""
+
+
+class Run(Struct, frozen=True):
+    """The client's own commands, which rewrite its settings file."""
+
+    path: Path
+    commands: tuple[tuple[str, ...], ...]
+    edits: tuple[Edit, ...]
+
+
+class Write(Struct, frozen=True):
+    """A file that is edited because no command does it."""
+
+    path: Path
+    edits: tuple[Edit, ...]
+
+
+Step: TypeAlias = Run | Write
+
+
+class Plan(Struct, frozen=True):
+    wish: Wish
+    steps: tuple[Step, ...]
+    """None: everything is as wished."""
+
+
+def plan(wish: Wish, ledger: Ledger) -> Plan:
+    """What has to be done. Nothing is changed, and what cannot be done is refused here."""
+    try:
+        return Plan(wish, tuple(_steps(wish, _change(wish, ledger))))
+    except Unreadable as trouble:
+        raise Conflict(
+            str(trouble),
+            detail=f"Moot changes no file that it cannot read whole. Nothing was changed.\n{by_hand(wish)}",
+            fix=(f"mend it, then: moot mcp install {wish.client.name}",),
+        ) from None
+
+
+def by_hand(wish: Wish) -> str:
+    where = wish.client.config(wish.scope, wish.place)
+    return f"By hand, in {where}:\n{wish.client.snippet(wish.way).rstrip()}"
+
+
+def _steps(wish: Wish, change: Change | None) -> Iterator[Step]:
+    yield from _registering(wish, change)
+    hooks = wish.client.hooks(wish.scope, wish.place) if wish.wake else None
+    if hooks is not None:
+        edits = hook_edits(wish.client, wish.home, wish.agent)
+        if not _is_current(hooks, edits, change):
+            yield _writing(hooks, edits)
+
+
+def _registering(wish: Wish, change: Change | None) -> Iterator[Step]:
+    client, path = wish.client, wish.client.config(wish.scope, wish.place)
+    document = read(path, files.content(path))
+    if client.is_told(document, wish.way):
+        return
+    known = client.knows(document)
+    ours = change is not None and change.file(path) is not None
+    if known is not None and not ours:
+        raise Conflict(
+            f"{client.name} already has an MCP server called moot, which Moot did not put there",
+            detail=f"it stands in {path}; nothing was changed",
+            fix=(_removal(client, wish.scope, path), f"moot mcp install {client.name}"),
+        )
+    adding, removing = client.adding(wish.way, wish.scope), client.removing(wish.scope)
+    edits = client.edits(wish.way)
+    if adding is None:
+        yield _writing(path, edits)
+    else:
+        first = (removing,) if known is not None and removing else ()
+        yield Run(path, (*first, adding), edits)
+
+
+def _writing(path: Path, edits: tuple[Edit, ...]) -> Write:
+    """Tried before it is promised: a file that has no place for them is refused while nothing has been done."""
+    with_edits(path, files.content(path), edits)
+    return Write(path, edits)
+
+
+def _removal(client: Client, scope: Scope, path: Path) -> str:
+    command = client.removing(scope)
+    return " ".join(command) if command else f"take moot out of {path}"
+
+
+def _is_current(path: Path, edits: tuple[Edit, ...], change: Change | None) -> bool:
+    """All of it is there, and nothing of an earlier install beside it."""
+    document = read(path, files.content(path))
+    entered = change.file(path) if change is not None else None
+    stale = [edit for edit in entered.edits if edit not in edits] if entered else []
+    return all(holds(document, edit) for edit in edits) and not any(holds(document, edit) for edit in stale)
+
+
+# --- doing it --------------------------------------------------------------------------------------------
+
+
+def carry_out(plan: Plan, ledger: Ledger, at: str) -> Change | None:
+    """Do the steps. What was done before a step failed stays entered, so that `uninstall` undoes it."""
+    wish = plan.wish
+    change = _change(wish, ledger)
+    if not plan.steps:
+        return change
+    change = change or Change(wish.client.name, wish.scope, wish.folder, wish.way, at)
+    change = structs.replace(change, way=wish.way, wake=change.wake or wish.wake)
+    for step in plan.steps:
+        entered = _entered(step, change)
+        change = change.with_file(entered)
+        ledger.keep(change)
+        try:
+            _do(step, wish, entered)
+        finally:
+            # Also where it failed half-way: as long as nobody else writes to the file, its first bytes can come back.
+            left = files.fingerprint(files.content(step.path))
+            change = change.with_file(structs.replace(entered, edits=step.edits, after=left))
+            ledger.keep(change)
+    return change
+
+
+def _do(step: Step, wish: Wish, entered: Touched) -> None:
+    if isinstance(step, Write):
+        _edit(step, entered)
+        return
+    for command in step.commands:
+        _run(wish, command)
+    _made_sure(wish, step.path)
+
+
+def _change(wish: Wish, ledger: Ledger) -> Change | None:
+    return ledger.find(wish.client.name, wish.scope, wish.folder)
+
+
+def _entered(step: Step, change: Change) -> Touched:
+    """How the file was without Moot: as first entered, or, where its owner changed it since, as it is now less ours."""
+    data = files.content(step.path)
+    earlier = change.file(step.path)
+    if earlier is None:
+        folders = tuple(str(folder) for folder in files.missing_folders(step.path))
+        return Touched(str(step.path), data, files.mode_of(step.path), step.edits, folders)
+    if data is None or earlier.after == files.fingerprint(data):
+        return structs.replace(earlier, after="")
+    rest = without_edits(step.path, data, earlier.edits, earlier.before)
+    return structs.replace(earlier, before=rest, mode=files.mode_of(step.path), after="")
+
+
+def _edit(step: Write, entered: Touched) -> None:
+    data = files.content(step.path)
+    if data is not None:
+        data = without_edits(step.path, data, entered.edits, entered.before)
+    made = with_edits(step.path, data, step.edits)
+    files.write(step.path, made, files.mode_of(step.path))
+
+
+def _run(wish: Wish, command: tuple[str, ...]) -> None:
+    """The client's own command; what it says is told only where it fails."""
+    try:
+        done = subprocess.run(
+            (wish.program, *command[1:]),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=wish.place.folder,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _failed(wish, command, str(error)) from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise _failed(wish, command, said[-LONGEST_SAID:] or f"it ended with code {done.returncode}")
+
+
+def _failed(wish: Wish, command: tuple[str, ...], said: str) -> McpClient:
+    return McpClient(
+        f"{' '.join(command[:3])} failed: {said}",
+        detail=by_hand(wish),
+        fix=(f"moot mcp uninstall {wish.client.name}",),
+        client=wish.client.name,
+    )
+
+
+def _made_sure(wish: Wish, path: Path) -> None:
+    """Its command may say yes and do something else."""
+    document: dict[str, Any] = read(path, files.content(path))
+    if not wish.client.is_told(document, wish.way):
+        command = wish.client.adding(wish.way, wish.scope) or ()
+        raise _failed(wish, command, f"it ended well, and {path} does not have the entry")

@@ -1,0 +1,274 @@
+"""What `moot mcp install`, `uninstall` and `status` do and say, in the order in which people read it."""
+
+import shlex
+import time
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from moot import shapes
+from moot.cli.frame.hub_access import home_of, with_reading
+from moot.cli.frame.session import Session
+from moot.cli.mcp.clients import tokens
+from moot.cli.mcp.clients.entry import Http, Way, server, variable_of
+from moot.cli.mcp.clients.installation import Plan, Run, Wish, carry_out, plan
+from moot.cli.mcp.clients.known import CLIENTS, Client, Place, Scope
+from moot.cli.mcp.clients.ledger import Change, Issued, Ledger
+from moot.cli.mcp.clients.probe import LONGEST, seconds_to_start, too_slow
+from moot.cli.mcp.clients.removal import Undone
+from moot.cli.mcp.clients.removal import undo as undone_by
+from moot.cli.mcp.clients.state import Standing, standing
+from moot.cli.run.welcome import shown
+from moot.cli.terminal.screen import clock_time
+from moot.errors import McpClient
+from moot.hub import Hub
+
+
+class Installing:
+    """One run of `moot mcp install`."""
+
+    def __init__(
+        self, session: Session, names: Sequence[str], *, wake: bool, http: bool, scope: Scope
+    ) -> None:
+        self._session = session
+        self._names = tuple(dict.fromkeys(names))
+        self._wake = wake
+        self._http = http
+        self._scope: Scope = scope
+        self._home = home_of(session)
+        self._place = Place.here()
+
+    @cached_property
+    def plans(self) -> list[Plan]:
+        ledger = Ledger(self._home)
+        return [plan(wish, ledger) for wish in self._wishes()]
+
+    @property
+    def has_to_change(self) -> bool:
+        return any(plan.steps for plan in self.plans)
+
+    def _wishes(self) -> list[Wish]:
+        asked = [CLIENTS[name] for name in self._names]
+        there = asked or [client for client in CLIENTS.values() if client.found(self._place)]
+        wishes = [self._wish(client) for client in there]
+        missing = [wish for wish in wishes if not wish.program]
+        if missing:
+            raise not_installed(missing[0])
+        if not wishes:
+            raise McpClient(
+                "no coding CLI that Moot knows is on PATH",
+                detail=f"looked for {', '.join(client.program for client in CLIENTS.values())}",
+                fix=("moot mcp config", "moot mcp config --client codex"),
+            )
+        return wishes
+
+    def _wish(self, client: Client) -> Wish:
+        way: Way = server(self._home.path, client=client.name)
+        if self._http:
+            way = Http(tokens.address(self._home), variable_of(client.name))
+        program = client.found(self._place) or ""
+        return Wish(client, program, way, self._scope, self._wake, self._home, self._place)
+
+    # --- before ------------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """What will be done, before it is."""
+        say = self._session.screen.say
+        if self._session.json:
+            self._session.screen.data([told(plan) for plan in self.plans])
+            return
+        say("Found   " + "   ".join(f"{p.wish.client.name} ({p.wish.program})" for p in self.plans))
+        self._show_steps()
+        for each in self.plans:
+            if not each.steps:
+                say(f"Nothing to do for {each.wish.client.name}: it is connected already.")
+            if self._wake and each.wish.client.hooks(self._scope, self._place) is None:
+                say(f"{each.wish.client.title} has no hooks that Moot knows: its agents read when they ask.")
+        if self.has_to_change:
+            mine = "project files" if self._scope == "user" else "your own settings"
+            say(f"Will not touch: {mine}, other MCP servers.      Undo: moot mcp uninstall")
+
+    def _show_steps(self) -> None:
+        say = self._session.screen.say
+        steps = [step for plan in self.plans for step in plan.steps]
+        commands = [command for step in steps if isinstance(step, Run) for command in step.commands]
+        if commands:
+            say("Will run:")
+        for command in commands:
+            say(f"  {shlex.join(command)}")
+        written = [step for step in steps if not isinstance(step, Run)]
+        if written:
+            say("Will write:")
+        for step in written:
+            say(f"  {shown(step.path)}   {', '.join(dict.fromkeys(edit.path[-1] for edit in step.edits))}")
+        if self._http:
+            named = ", ".join(plan.wish.client.name for plan in self.plans if plan.steps)
+            say(f"Will make a token for: {named}")
+
+    # --- after -------------------------------------------------------------------------------------------
+
+    def carry_out(self) -> None:
+        ledger = Ledger(self._home)
+        self._home.make()
+        issued: dict[str, shapes.IssuedToken] = {}
+        for each in self.plans:
+            change = carry_out(each, ledger, shapes.when(time.time()) or "")
+            if change is not None and each.steps and isinstance(each.wish.way, Http) and not change.token:
+                made = issued[each.wish.client.name] = tokens.issue(self._session, each.wish.client.name)
+                ledger.keep(structs.replace(change, token=Issued(made.agent, made.id)))
+        took = self._started()
+        if self._session.json:
+            secrets = {name: token.token for name, token in issued.items()}
+            clients = [told(plan) for plan in self.plans]
+            self._session.screen.data([{**each, "token": secrets.get(each["client"])} for each in clients])
+        else:
+            self._tell(took, issued)
+        self._refuse_a_slow_start(took)
+
+    def _started(self) -> float | None:
+        return 0.0 if self._http else seconds_to_start()
+
+    def _refuse_a_slow_start(self, took: float | None) -> None:
+        for each in self.plans:
+            if took is None or took > (each.wish.client.patience or LONGEST):
+                raise too_slow(each.wish.client, took)
+
+    def _tell(self, took: float | None, issued: dict[str, shapes.IssuedToken]) -> None:
+        say = self._session.screen.say
+        for each in self.plans:
+            client = each.wish.client
+            done = "registered" if each.steps else "unchanged "
+            allowed = f" ({client.title} allows {client.patience:.0f} s)" if client.patience else ""
+            ready = f"; server started in {took:.1f} s{allowed}" if took else ""
+            say(f"✓ {client.name:<12}{done}    {client.after}{ready}")
+            if each.wish.wake and client.trust:
+                say(f"  {client.trust}")
+        for name, token in issued.items():
+            say(f"  export {variable_of(name)}={token.token}   # {name}'s token, shown this once")
+        if issued:
+            say("  They reach the hub while it runs: moot up")
+        self._tell_reachability()
+
+    def _tell_reachability(self) -> None:
+        say = self._session.screen.say
+        reach = {plan.wish.client.name: self._reach(plan) for plan in self.plans}
+        say(f"Reachability now: {', '.join(f'{name} {word}' for name, word in reach.items())}.")
+        deaf = [name for name, word in reach.items() if word == "on-demand" and name in ("claude", "codex")]
+        if deaf:
+            say("  Messages wait until the agent asks. To deliver at turn end:"
+                f" moot mcp install --wake {' '.join(deaf)}")  # fmt: skip
+
+    def _reach(self, plan: Plan) -> str:
+        wakes = standing(plan.wish.client, self._home, self._place, ()).wake
+        trusted = " once its hooks are trusted" if plan.wish.client.trust else ""
+        return f"next-turn{trusted}" if wakes else "on-demand"
+
+
+def not_installed(wish: Wish) -> McpClient:
+    """E501, with what to paste."""
+    client = wish.client
+    snippet = "\n".join(f"        {line}" for line in client.snippet(wish.way).splitlines())
+    return McpClient(
+        f"{client.program} is not on PATH",
+        fix=(f"install {client.title}, or add this to its config:\n{snippet}",),
+        client=client.name,
+        file=str(client.config(wish.scope, wish.place)),
+    )
+
+
+def told(plan: Plan) -> dict[str, Any]:
+    steps = plan.steps
+    return {
+        "client": plan.wish.client.name,
+        "program": plan.wish.program,
+        "scope": plan.wish.scope,
+        "changes": bool(steps),
+        "runs": [list(command) for step in steps if isinstance(step, Run) for command in step.commands],
+        "writes": [str(step.path) for step in steps if not isinstance(step, Run)],
+    }
+
+
+# --- undoing ---------------------------------------------------------------------------------------------
+
+
+def undo(session: Session, names: Sequence[str], *, only_print: bool) -> bool:
+    """Whether all of it could be undone."""
+    ledger, place = Ledger(home_of(session)), Place.here()
+    changes = [change for change in ledger.changes if not names or change.client in names]
+    if only_print or not changes:
+        _tell_changes(session, changes)
+        return True
+    done: list[Undone] = []
+    for change in changes:
+        done += undone_by(change, ledger, place)
+        if change.token is not None:
+            tokens.revoke(session, change.token.agent, change.token.id)
+    if session.json:
+        session.screen.data([structs.asdict(each) for each in done])
+    else:
+        for each in done:
+            sign = "✗" if each.how == "kept" else "✓"
+            why = f"   {each.why}" if each.why else ""
+            session.screen.say(f"{sign} {each.client:<12}{each.how:<10}{shown(Path(each.path))}{why}")
+        session.screen.note("restart open sessions of these clients")
+    return all(each.how != "kept" for each in done)
+
+
+def _tell_changes(session: Session, changes: Sequence[Change]) -> None:
+    if session.json:
+        session.screen.data([
+            {"client": change.client, "scope": change.scope, "files": [each.path for each in change.files]}
+            for change in changes
+        ])  # fmt: skip
+        return
+    for change in changes:
+        for each in change.files:
+            session.screen.say(f"{change.client:<12}{shown(Path(each.path))}")
+    if not changes:
+        session.screen.say("nothing to undo: Moot has changed no client's files")
+
+
+# --- looking ---------------------------------------------------------------------------------------------
+
+
+def tell_standing(session: Session, names: Sequence[str]) -> None:
+    home, place = home_of(session), Place.here()
+
+    chosen = [client for client in CLIENTS.values() if not names or client.name in names]
+
+    async def look(hub: Hub) -> list[Standing]:
+        agents = {agent.name: agent for agent in await hub.agents.list()}
+        came = {client.name: await hub.agents.arrivals(client.name) for client in chosen}
+        return [
+            standing(client, home, place, [agents[each.name] for each in came[client.name]])
+            for client in chosen
+        ]
+
+    found = with_reading(session, look)
+    if session.json:
+        session.screen.data([each.to_dict() for each in found])
+        return
+    rows = [_row(each) for each in found]
+    session.screen.table(("client", "installed", "registered", "wake", "last seen", "reachability"), rows)
+    for each in found:
+        if each.trouble:
+            session.screen.note(f"! {each.client}: {each.trouble}")
+        elif each.found and not each.registered:
+            session.screen.note(f"  to connect {each.client}: moot mcp install {each.client}")
+
+
+def _row(each: Standing) -> tuple[str, ...]:
+    where = ", ".join(r.scope if r.by == "moot" else f"{r.scope}, by hand" for r in each.registered)
+    seen = f"{clock_time(each.seen)} {each.agents[0]}" if each.agents else "never"
+    installed = shown(Path(each.found)) if each.found else "no"
+    return (
+        each.client,
+        installed,
+        where or "no",
+        "yes" if each.wake else "no",
+        seen,
+        each.reachability or "away",
+    )

@@ -1,0 +1,47 @@
+"""For clients that come by HTTP: the hub's address, and a token that says who they are."""
+
+from contextlib import suppress
+
+from moot import shapes
+from moot.cli.frame.hub_access import with_hub
+from moot.cli.frame.session import Session
+from moot.errors import BadValue, NotFound
+from moot.hub import Hub
+from moot.hub.process.hub_lock import running_hub
+from moot.settings import Home, load
+
+
+def address(home: Home) -> str:
+    """Where the hub that runs answers MCP; where none runs, where it will."""
+    running = running_hub(home) or {}
+    url = str(running.get("url") or "")
+    if not url.startswith("http"):
+        settings = load(home).hub
+        if not settings.port:
+            raise BadValue(
+                "no address can be registered: no hub runs, and it takes any free port (hub.port = 0)",
+                fix=("moot config set hub.port 8420", "moot up --detach"),
+            )
+        url = f"http://{settings.host}:{settings.port}"
+    return f"{url.rstrip('/')}/mcp/"
+
+
+def issue(session: Session, agent: str) -> shapes.IssuedToken:
+    """A token for an agent; one that nobody knows yet is made, as an outside one."""
+
+    async def work(hub: Hub) -> shapes.IssuedToken:
+        try:
+            await hub.agents.get(agent)
+        except NotFound:
+            await hub.agents.create(agent, external=True)
+        return await hub.agents.issue_token(agent)
+
+    return with_hub(session, work)
+
+
+def revoke(session: Session, agent: str, id: str) -> None:
+    async def work(hub: Hub) -> None:
+        with suppress(NotFound):  # it went with its agent
+            await hub.agents.revoke_token(agent, id)
+
+    with_hub(session, work)

@@ -1,0 +1,40 @@
+"""`moot mcp hook`: run by a client's own hooks. Quick, silent, and never the reason why a session stumbles."""
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+
+from moot.cli.frame.session import Session
+from moot.cli.mcp.command import mcp
+
+LONGEST = 16 << 20
+"""Bytes of an event that are read: a prompt is part of it."""
+
+
+@mcp.command(
+    "hook",
+    hidden=True,
+    examples=(
+        "moot mcp hook --client claude Stop < event.json",
+        "moot mcp hook --client codex --agent reviewer SessionStart < event.json",
+    ),
+)
+@click.argument("event", type=click.Choice(("Stop", "UserPromptSubmit", "SessionStart")))
+@click.option("--client", required=True, metavar="CLIENT", help="Which program runs the hook.")
+@click.option("--agent", default="", metavar="NAME", help="Who the session is; else by client and folder.")
+@click.pass_obj
+def hook(session: Session, event: str, client: str, agent: str) -> None:
+    """Hand what waits to the session that runs this hook."""
+    from moot.cli.mcp.hooks import run_hook  # noqa: PLC0415  the other verbs do without it
+
+    moment = run_hook.asked(event, client, sys.stdin.buffer.read(LONGEST), os.environ, agent)
+    run_hook.run(session.home_folder(), moment, _say)
+
+
+def _say(answer: dict[str, Any]) -> None:
+    """To the client, and all the way: what stays in a buffer of ours it will never see."""
+    click.echo(json.dumps(answer, ensure_ascii=False), color=False)
+    sys.stdout.flush()  # fails where there is no standard output at all, with which `echo` is content

@@ -1,0 +1,93 @@
+"""One hook run: what the client said, a look whether there is anything to do, and the log for what went wrong.
+
+Light on purpose: a person waits for it at the end of every turn. The rest is in answer_hook.py, for when it is needed.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+
+from moot import files
+from moot.cli.mcp.hooks.peek import anything_to_do
+from moot.settings.home import Home
+
+LOG_BYTES: Final = 1 << 20
+VARIABLE: Final = "MOOT_AGENT"
+Say: TypeAlias = Callable[[dict[str, Any]], None]
+"""Tells the client something; raises unless the client has been told when it returns."""
+
+
+class Asked(Struct, frozen=True):
+    """What the client said of the moment."""
+
+    event: str
+    client: str
+    folder: Path
+    name: str = ""
+    """Who the session is, where a person said so; else it follows from client and folder."""
+    again: bool = False
+    """The turn goes on already because of a hook: nothing more is added to it."""
+
+
+def asked(event: str, client: str, told: bytes, environ: Mapping[str, str], name: str = "") -> Asked:
+    """A client that says something else than expected is taken at its word as far as it goes."""
+    try:
+        facts = json.loads(told)
+    except ValueError:
+        facts = None
+    if not isinstance(facts, dict):
+        facts = {"stop_hook_active": True}
+    # Where the session began; the shell in it may have gone elsewhere since.
+    folder = environ.get("CLAUDE_PROJECT_DIR") or facts.get("cwd") or os.getcwd()
+    return Asked(
+        event=event,
+        client=client,
+        folder=Path(os.path.realpath(str(folder))),
+        # Codex keeps a person's variables from the servers it starts, so there the name is not the server's.
+        name=name or ("" if client == "codex" else environ.get(VARIABLE, "")),
+        again=facts.get("stop_hook_active", False) is not False,
+    )
+
+
+def run(folder: Path, moment: Asked, say: Say) -> None:
+    """Tell the client what there is to tell it. Whatever goes wrong, the session goes on."""
+    home = Home(folder)
+    try:
+        if not home.db.exists() or _is_idle(home, moment):
+            return
+        from moot.cli.mcp.hooks.answer_hook import answer  # noqa: PLC0415  most turns end before this is needed
+
+        answer(home, moment, say)
+    except Exception as error:  # a person's session: it does not stumble over us, whatever it is
+        _log(home, moment, error)
+
+
+def _is_idle(home: Home, moment: Asked) -> bool:
+    """Nothing waits, and its hooks are known; a session that starts is always told who it is."""
+    return moment.event != "SessionStart" and not anything_to_do(
+        home.db, client=moment.client, folder=str(moment.folder), name=moment.name
+    )
+
+
+def _log(home: Home, moment: Asked, error: Exception) -> None:
+    """One line in logs/hooks.log, which begins anew when it is long."""
+    line = {
+        "at": time.time(),
+        "client": moment.client,
+        "event": moment.event,
+        "error": f"{type(error).__name__}: {error}",
+    }
+    try:
+        path = home.logs / "hooks.log"
+        file = files.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        with os.fdopen(file, "a", encoding="utf-8") as log:
+            if os.fstat(file).st_size > LOG_BYTES:
+                os.ftruncate(file, 0)
+            log.write(f"{json.dumps(line)}\n")
+    except OSError:  # then it stays untold: there is nobody to tell
+        return

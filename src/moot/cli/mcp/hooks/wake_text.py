@@ -1,0 +1,75 @@
+"""How a client is told by its hooks: messages in frames, in the form that Claude Code and Codex both read.
+
+When something is handed over, and what that means for the agent's turns, is the hub's affair (hub/external/hooks.py).
+"""
+
+from collections.abc import Iterator
+from secrets import token_hex
+from typing import Any, Final
+
+from moot.context.frames import Frames, quoted
+from moot.model.ids import ConversationId
+from moot.shapes import Handed, Hooked, Message
+
+MOST: Final = 20
+"""Messages at once; what is left comes with the next turn."""
+LONGEST_TEXT: Final = 6_000
+"""Characters of one message. Clients cut hook output at about ten thousand, and would cut it in the middle."""
+LONGEST: Final = 9_000
+
+AGENTS: Final = frozenset({"agent", "external"})
+
+
+def said(event: str, told: Hooked) -> dict[str, Any] | None:
+    """The client's own form of what a hook has to say; None for nothing."""
+    if event == "Stop":
+        text = handed_over(told.name, told.found)
+        return {"decision": "block", "reason": text} if text else None
+    parts = [announced(told.name, told.waiting) if told.first else "", handed_over(told.name, told.found)]
+    text = "\n\n".join(part for part in parts if part)
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}} if text else None
+
+
+def announced(name: str, conversations: int) -> str:
+    """Once in a session: who it is, and whether something waits."""
+    text = f'In Moot you are "{name}": other agents and people reach you by this name.'
+    if not conversations:
+        return text
+    where = "one conversation" if conversations == 1 else f"{conversations} conversations"
+    return f"{text} Messages in {where} wait for you; they come with the next prompt."
+
+
+def handed_over(name: str, found: Handed) -> str:
+    """The messages in frames that no text can leave, each with the id to reply to; empty where there are none."""
+    if not found.messages:
+        return ""
+    blocks: list[str] = []
+    for message in found.messages:
+        share = min(LONGEST_TEXT, max(0, LONGEST - sum(map(len, blocks))))
+        blocks.append(_block(message, share))
+    many = "A message" if len(blocks) == 1 else f"{len(blocks)} messages"
+    return "\n\n".join([
+        f'{many} for you, "{name}", by Moot. Only what stands inside a frame was said by its sender.',
+        *blocks,
+        "\n".join(_closing(found)),
+    ])  # fmt: skip
+
+
+def _closing(found: Handed) -> Iterator[str]:
+    if found.must_answer:
+        yield f"An answer is expected to {', '.join(found.must_answer)}."
+    yield "To answer a message, call Moot's tool reply with its id. Where no answer is needed, go on or stop."
+    if found.next:
+        yield f"{found.next} more wait: check_messages reads them now, else they come with a later turn."
+
+
+def _block(message: Message, share: int) -> str:
+    kind = "agent" if message.kind in AGENTS else message.kind
+    left = len(message.text) - share
+    text = message.text if left <= 0 else message.text[:share]
+    frame = Frames(token_hex(16), ConversationId(message.conversation))
+    block = frame.block(f'[From {kind} "{quoted(message.sender)}"]: id {message.id}', message.seq, text)
+    if left <= 0:
+        return block
+    whole = f'read_conversation("{message.conversation}", after={message.seq - 1})'
+    return f"{block}\n({left} more characters: {whole} shows it whole)"

@@ -1,0 +1,81 @@
+"""`moot mcp install|uninstall|status`: connect coding CLIs, let them go again, say how they stand."""
+
+import sys
+from typing import cast
+
+import click
+
+from moot.cli.frame.exit_codes import FAILED, OK
+from moot.cli.frame.session import Session
+from moot.cli.mcp.command import mcp
+
+KNOWN = ("claude", "codex", "gemini", "antigravity", "vscode")
+NAMES = click.argument("names", nargs=-1, type=click.Choice(KNOWN), metavar="[CLIENT]...")
+
+
+@mcp.command(
+    "install",
+    examples=("moot mcp install", "moot mcp install --wake claude codex", "moot mcp install --print"),
+)
+@NAMES
+@click.option("--wake", is_flag=True, help="Add hooks: what waits is handed over as a turn ends or begins.")
+@click.option("--http", is_flag=True, help="Register the hub's address instead; makes a token for each.")
+@click.option("--print", "only_print", is_flag=True, help="Only say what would be done.")
+@click.option(
+    "--scope",
+    type=click.Choice(("user", "project")),
+    default="user",
+    metavar="SCOPE",
+    help="user (default: all your projects) or project (this folder).",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def install(
+    session: Session,
+    names: tuple[str, ...],
+    *,
+    wake: bool,
+    http: bool,
+    only_print: bool,
+    scope: str,
+    yes: bool,
+) -> None:
+    """Connect Claude Code, Codex, Gemini CLI, Antigravity CLI or VS Code; without names, those on PATH.
+
+    Says first what it will run and write. `moot mcp uninstall` puts every file back as it was.
+    """
+    from moot.cli.mcp.clients.known import Scope  # noqa: PLC0415  help and completion do without all this
+    from moot.cli.mcp.clients.report import Installing  # noqa: PLC0415
+
+    work = Installing(session, names, wake=wake, http=http, scope=cast(Scope, scope))
+    if only_print or not work.has_to_change:
+        work.show()
+        return
+    if not yes and (session.json or not sys.stdin.isatty()):
+        raise click.UsageError("installing asks first, and nobody is there to answer: add --yes")
+    if not session.json:
+        work.show()
+    if not yes:
+        click.confirm("Continue?", default=True, abort=True, err=True)
+    work.carry_out()
+
+
+@mcp.command("uninstall", examples=("moot mcp uninstall", "moot mcp uninstall claude --print"))
+@NAMES
+@click.option("--print", "only_print", is_flag=True, help="Only say what would be undone.")
+@click.pass_obj
+def uninstall(session: Session, names: tuple[str, ...], only_print: bool) -> int:
+    """Undo what install did: every file as it was. Where one was changed since, only Moot's entry goes."""
+    from moot.cli.mcp.clients.report import undo  # noqa: PLC0415
+
+    return OK if undo(session, names, only_print=only_print) else FAILED
+
+
+@mcp.command("status", examples=("moot mcp status", "moot mcp status codex --json"))
+@NAMES
+@click.pass_obj
+def status(session: Session, names: tuple[str, ...]) -> None:
+    """Per client: installed, registered, hooks, when a session was last seen, how it can be reached."""
+    from moot.cli.mcp.clients.report import tell_standing  # noqa: PLC0415
+
+    tell_standing(session, names)

@@ -1,0 +1,59 @@
+"""`moot inbox`: what waits for you, or for an agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from moot.cli.frame import resolve
+from moot.cli.frame.hub_access import with_hub, with_reading
+from moot.cli.frame.params import AT_LEAST_1, leaf
+from moot.cli.frame.session import Session
+from moot.cli.read.why import address
+from moot.cli.terminal.phrases import is_agent, marks_of, title
+from moot.cli.terminal.screen import clock_time, safe
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+
+@leaf(
+    "inbox", examples=("moot inbox", "moot inbox --agent arya --unread --json", "moot inbox --ack build:12")
+)
+@click.option("--agent", metavar="NAME", help="What waits for this agent.")
+@click.option("--unread", is_flag=True, help="Only what was not read yet.")
+@click.option("--limit", type=AT_LEAST_1, default=20, metavar="N", help="At most so many (20).")
+@click.option("--ack", metavar="MSG", multiple=True, help="You have read so far, such as build:12.")
+def inbox(session: Session, agent: str | None, unread: bool, limit: int, ack: tuple[str, ...]) -> None:
+    """What waits for you, or for an agent."""
+    if ack and agent:
+        raise click.UsageError("--ack is about your own inbox; an agent's moves with its turns")
+    if ack:
+        with_hub(session, lambda hub: acknowledge(hub, ack))
+
+    async def work(hub: Hub) -> None:
+        whose = await resolve.agent(hub, agent) if agent else None
+        found = await hub.inbox(agent=whose, unread=unread, limit=limit)
+        if session.json:
+            session.screen.data([each.to_dict() for each in found])
+            return
+        for each in found:
+            message = each.message
+            place = await hub.conversations.get(message.conversation)
+            who = message.sender
+            if is_agent(message):
+                who = session.screen.name(who, marks_of(place).get(who, "●"))
+            new = "new " if each.unread else "    "
+            where = f"{title(place)}:{message.seq}"
+            session.screen.say(f"{new} {clock_time(message.at)}  {where}  {who}: {safe(message.text)}")
+        if not found:
+            session.screen.note(f"nothing waits for {agent or 'you'}")
+
+    with_reading(session, work)
+
+
+async def acknowledge(hub: Hub, messages: tuple[str, ...]) -> None:
+    for message in messages:
+        where, _, seq = (await address(hub, message, None)).rpartition(":")
+        await hub.conversations.read(where, int(seq))

@@ -1,0 +1,156 @@
+"""`moot turn show` and `moot context`: what an agent was given, or would be given now, to the last byte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import to_builtins
+
+from moot import shapes
+from moot.cli.frame import resolve
+from moot.cli.frame.exit_codes import FAILED, OK
+from moot.cli.frame.hub_access import with_hub, with_reading
+from moot.cli.frame.params import Branch, leaf
+from moot.cli.frame.session import Session
+from moot.cli.terminal.phrases import address, addresses, message_at
+from moot.cli.terminal.screen import Screen, clock_time, safe
+from moot.model.answer import Receipt
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+
+@click.group(
+    "turn",
+    cls=Branch,
+    examples=("moot turn show 12", "moot turn show 12 --json"),
+    short_help="One turn, with what its agent was given.",
+)
+def turn() -> None:
+    """One turn, with what its agent was given."""
+
+
+@turn.command("show", examples=("moot turn show 12", "moot turn show 12 --json"))
+@click.argument("id", metavar="TURN")
+@click.pass_obj
+def show(session: Session, id: str) -> None:
+    """What an agent was given for a turn, what it cost and what it answered."""
+
+    async def work(hub: Hub) -> None:
+        found = await hub.turn(id)
+        if session.json:
+            session.screen.data(found.to_dict())
+        else:
+            with session.screen.paged():
+                await tell(session.screen, hub, found)
+
+    with_reading(session, work)
+
+
+@turn.command("dead", examples=("moot turn dead", "moot turn dead --agent arya --json"))
+@click.option("--agent", metavar="NAME", help="Only this agent.")
+@click.pass_obj
+def dead(session: Session, agent: str | None) -> None:
+    """Turns that failed or expired and were not made up for since."""
+
+    async def work(hub: Hub) -> tuple[list[shapes.Turn], dict[str | None, str]]:
+        dead = await hub.dead_letters(agent=await resolve.agent(hub, agent) if agent else None)
+        return dead, await addresses(hub, [turn.cause for turn in dead])
+
+    found, named = with_hub(session, work)
+    if session.json:
+        session.screen.data([turn.to_dict() for turn in found])
+    elif not found:
+        session.screen.say("nothing: every turn was answered, passed or made up for")
+    else:
+        rows = [(t.id, t.agent, t.state, named[t.cause], t.error or "") for t in found]
+        session.screen.table(("turn", "agent", "state", "message", "error"), rows)
+
+
+@turn.command("retry", examples=("moot turn retry 12", "moot turn retry 12 --json"))
+@click.argument("id", metavar="TURN")
+@click.pass_obj
+def retry(session: Session, id: str) -> None:
+    """Ask an agent once more for what it failed to answer."""
+
+    async def work(hub: Hub) -> tuple[Receipt, str]:
+        receipt = await hub.redeliver(id)
+        return receipt, address(await hub.conversations.get(receipt.conversation), receipt.seq)
+
+    receipt, named = with_hub(session, work)
+    if session.json:
+        session.screen.data(receipt.to_dict())
+    session.screen.say(f"asked again as {named}")
+
+
+@leaf("context", examples=("moot context arya build", "moot context arya build --json"))
+@click.argument("agent")
+@click.argument("conversation")
+def context(session: Session, agent: str, conversation: str) -> None:
+    """What an agent would be given if its turn began now."""
+
+    async def work(hub: Hub) -> None:
+        where = await resolve.place(hub, conversation)
+        found = await hub.context(await resolve.agent(hub, agent), where.id)
+        if session.json:
+            session.screen.data(found)
+            return
+        say = session.screen.say
+        say(f"{found['agent']} in {where.name}: {found['new']} new, {found['bytes']} bytes")
+        shown(session.screen, found["given"])
+
+    with_hub(session, work)
+
+
+@leaf("replay", examples=("moot replay arya", "moot replay arya --json"))
+@click.argument("agent")
+def replay(session: Session, agent: str) -> int:
+    """Rebuild an agent's views from the log, and prove them equal to the store's."""
+
+    async def work(hub: Hub) -> shapes.Replayed:
+        return await hub.replay(await resolve.agent(hub, agent))
+
+    found = with_hub(session, work)
+    if session.json:
+        session.screen.data(to_builtins(found))
+    else:
+        verdict = "equal" if found.equal else f"different in turns {', '.join(found.differ)}"
+        session.screen.say(f"{found.turns} turns in {found.conversations} conversations: {verdict}")
+    return OK if found.equal else FAILED
+
+
+async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
+    say = screen.say
+    where = await hub.conversations.get(turn.conversation)
+    times = f"{clock_time(turn.started_at)} to {clock_time(turn.ended_at)}"
+    say(f"turn {turn.id}  {screen.name(turn.agent)} in {where.name}, {turn.state}, {times}")
+    say(f"  {turn.duty}, {turn.reason}; reads #{turn.lo + 1} to #{turn.hi}; attempt {turn.attempt}")
+    for key, value in (turn.usage or {}).items():
+        say(f"  {key.replace('_', ' ')}: {value}")
+    if turn.given is None:
+        say(screen.dim("  what it was given is not known"))
+    else:
+        shown(screen, turn.given)
+        if not turn.given["exact"]:
+            screen.note("not what it was given to the last byte: a message was edited or deleted since")
+    for step in turn.steps:
+        result = await message_at(hub, step["result"]) if step["result"] else None
+        say(screen.dim(f"── tool {safe(step['tool'])}"))
+        say(safe(step["arguments"]))
+        say(safe(result.text) if result is not None else "(no result)")
+    say(screen.dim("── answered"))
+    reply = await message_at(hub, turn.message) if turn.message else None
+    say(safe(reply.text) if reply is not None else turn.error or turn.state)
+
+
+def shown(screen: Screen, given: dict[str, Any]) -> None:
+    """The prompt as it is, part by part."""
+    if given["system"]:
+        screen.say(screen.dim("── system"))
+        screen.say(safe(given["system"]))
+    for line in given["messages"]:
+        screen.say(screen.dim(f"── {line['role']}"))
+        screen.say(safe(line["content"]))
+    if given["tools"]:
+        screen.say(screen.dim(f"── tools: {', '.join(given['tools'])}"))

@@ -1,0 +1,197 @@
+"""`moot status`: where things stand, as text: what needs you, who works, what is done, and the hub."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from moot import shapes
+from moot.cli.frame.hub_access import home_of, with_reading
+from moot.cli.frame.params import AT_LEAST_1, leaf
+from moot.cli.frame.session import Session
+from moot.cli.run.welcome import shown
+from moot.cli.talk.absence import to_bring_back
+from moot.cli.terminal.screen import Screen, clock_time, safe
+from moot.cli.terminal.watch import watch
+from moot.hub import Hub
+from moot.hub.process.hub_lock import running_hub
+from moot.settings import Home
+from moot.wiring import concerns
+
+DONE_SECONDS = 24 * 3600
+MOST = 10
+SHOWN = 60
+FAILED = ("failed", "expired")
+
+
+@leaf("status", examples=("moot status", "moot status --json"))
+@click.option(
+    "--watch", "watched", is_flag=True, help="Show it again whenever it changes, until interrupted."
+)
+@click.option("--limit", type=AT_LEAST_1, default=MOST, metavar="N", help="At most so many of each (10).")
+def status(session: Session, watched: bool, limit: int) -> None:
+    """Where things stand: what needs you, who works, what is done."""
+
+    def look() -> dict[str, Any]:
+        home = home_of(session)
+        found = with_reading(session, lambda hub: standing(hub, home, limit))
+        return {"home": str(home.path), "hub": running_hub(home), **found}
+
+    def tell(found: dict[str, Any]) -> None:
+        show(session.screen, found)
+
+    if watched:
+        watch(session, look, tell, dict)
+    elif session.json:
+        session.screen.data(look())
+    else:
+        tell(look())
+
+
+async def standing(hub: Hub, home: Home, limit: int) -> dict[str, Any]:
+    names = {place.id: place.name for place in await hub.conversations.list()}
+    put_away = {place.id: place.name for place in await hub.conversations.list(archived=True)}
+    turns = await hub.turns()
+    recent = datetime.fromtimestamp(time.time() - DONE_SECONDS, UTC).isoformat()
+    ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
+    agents = await hub.agents.list()
+    return {
+        "agents": [_agent(agent) for agent in agents],
+        "needs_you": [
+            *_broken(hub, home, agents),
+            *await _unread(hub, names),
+            *_failed(ended, names, put_away),
+            *await _owed(hub, turns, names),
+        ][:limit],
+        "working": [
+            _turn(turn, names) for turn in turns if turn.state in ("running", "ready", "held", "waiting")
+        ][:limit],
+        "done": [_turn(turn, put_away | names) for turn in reversed(ended) if turn.state == "said"][:limit],
+    }
+
+
+def _agent(agent: shapes.Agent) -> dict[str, Any]:
+    state = "away" if agent.status == "offline" else str(agent.activity["label"])
+    return {"name": agent.name, "state": state, "queue": agent.queue}
+
+
+async def _unread(hub: Hub, names: dict[str, str]) -> list[dict[str, Any]]:
+    """Per conversation, how much was not read and what came last."""
+    last: dict[str, shapes.Message] = {}
+    count: dict[str, int] = {}
+    for each in await hub.inbox(unread=True, limit=1000):
+        where = each.message.conversation
+        last[where], count[where] = each.message, count.get(where, 0) + 1
+    return [
+        {
+            "what": "unread",
+            "conversation": names.get(where, where),
+            "count": count[where],
+            "message": message.to_dict(),
+            "fix": f"moot chat --conv {names.get(where, where)}",
+        }
+        for where, message in last.items()
+    ]
+
+
+def _broken(hub: Hub, home: Home, agents: list[shapes.Agent]) -> list[dict[str, Any]]:
+    """Agents that cannot answer as they are set up. Only the code of one that a hub should host, and does not, is run
+    to tell what is wrong with it."""
+    away = {name for agent in agents if agent.status == "offline" for name in (agent.name, *agent.aliases)}
+    missed = {row.name for row in hub.settings.agents if row.autostart and row.name in away}
+    return [
+        {"what": "broken", "agent": concern.agent, "error": concern.text, "fix": concern.fix}
+        for concern in concerns(hub.settings, home, loads=missed if running_hub(home) else ())
+        if concern.silent
+    ]
+
+
+def _failed(
+    turns: list[shapes.Turn], names: dict[str, str], put_away: dict[str, str]
+) -> list[dict[str, Any]]:
+    """What failed, and was not made up for since: by a later turn there, or anywhere for a question that is put
+    away by now (`moot send` archives its own conversation)."""
+    in_order = sorted(turns, key=lambda turn: turn.ended_at or "")
+    newest = {(turn.agent, turn.conversation): turn for turn in in_order}
+    last = {turn.agent: turn for turn in in_order}
+    found = [turn for (_, where), turn in newest.items() if where in names]
+    found += [turn for turn in last.values() if turn.conversation in put_away]
+    return [
+        {
+            "what": "failed",
+            **_turn(turn, put_away | names),
+            "error": turn.error,
+            "fix": f"moot conv retry {names[turn.conversation]}"
+            if turn.conversation in names
+            else f"moot turn show {turn.id}",
+        }
+        for turn in found
+        if turn.state in FAILED
+    ]
+
+
+async def _owed(hub: Hub, turns: list[shapes.Turn], names: dict[str, str]) -> list[dict[str, Any]]:
+    """What waits for somebody who is away, and the command that brings them back, where one does."""
+    return [
+        {
+            "what": "away",
+            **_turn(turn, names),
+            "fix": await to_bring_back(hub, [await hub.agents.get(turn.agent)]),
+        }
+        for turn in turns
+        if turn.state == "owed"
+    ]
+
+
+def _turn(turn: shapes.Turn, names: dict[str, str]) -> dict[str, Any]:
+    return {
+        "agent": turn.agent,
+        "conversation": names.get(turn.conversation, turn.conversation),
+        "state": turn.state,
+        "turn": turn.id,
+        "since": turn.started_at,
+        "at": turn.ended_at,
+    }
+
+
+def show(screen: Screen, found: dict[str, Any]) -> None:
+    hub = found["hub"]
+    told = f"runs (pid {hub['pid']})" if hub else f"does not run; {screen.command('moot up')} starts it"
+    screen.say(f"hub      {told}")
+    people = ", ".join(f"{agent['name']} {agent['state']}" for agent in found["agents"])
+    screen.say(f"agents   {people or 'none yet'}")
+    screen.say(f"home     {shown(Path(found['home']))}")
+    for title, rows in (
+        ("needs you", found["needs_you"]),
+        ("working", found["working"]),
+        ("done", found["done"]),
+    ):
+        screen.say(f"\n{screen.strong(title)}")
+        for row in rows:
+            left, right = _line(row)
+            screen.say(screen.beside(f"  {safe(left)}", screen.command(right)))
+        if not rows:
+            screen.say(screen.dim("  nothing"))
+
+
+def _line(row: dict[str, Any]) -> tuple[str, str]:
+    """What it is, and what can be done about it."""
+    match row.get("what"):
+        case "unread":
+            text = row["message"]["text"].strip().splitlines()[0][:SHOWN]
+            told = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
+        case "failed":
+            told = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
+        case "broken":
+            told = row["error"]
+        case "away":
+            told = f"{row['conversation']}: {row['agent']} is away, a message waits for it"
+        case _:
+            at = clock_time(row["at"] or row["since"])
+            return (
+                f"{at}  {row['agent']} in {row['conversation']}{'' if row['at'] else ', ' + row['state']}",
+                "",
+            )
+    return told, row["fix"]

@@ -1,0 +1,109 @@
+"""`moot why`: for one message, each agent's part in it, by which rule, and what caused it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from moot import shapes
+from moot.cli.frame import resolve
+from moot.cli.frame.hub_access import with_reading
+from moot.cli.frame.params import leaf
+from moot.cli.frame.session import Session
+from moot.cli.talk.absence import to_bring_back
+from moot.cli.terminal.phrases import DUTIES, is_agent, marks_of, message_at, reason_for, you
+from moot.cli.terminal.screen import Screen, clock_time, safe
+from moot.errors import BadValue, NotFound
+from moot.rules.reasons import REMOVED
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+SHOWN = 70
+LOOKED_AT = 20
+"""Conversations in which the last message may lie: the newest ones."""
+NOBODYS = {"system": "a notice of Moot", "tool": "what a tool answered"}
+
+
+@leaf("why", examples=("moot why", "moot why build:12", "moot why 12 --conv build --json"))
+@click.argument("message", required=False)
+@click.option("--conv", metavar="ID", help="The conversation, where MESSAGE is only a number or is left out.")
+def why(session: Session, message: str | None, conv: str | None) -> None:
+    """Why each agent answered a message or was silent; without MESSAGE, the one that was said last."""
+
+    async def work(hub: Hub) -> None:
+        found = await hub.why(await (address(hub, message, conv) if message else newest(hub, conv)))
+        if session.json:
+            session.screen.data(found.to_dict())
+        else:
+            await show(session.screen, hub, found)
+
+    with_reading(session, work)
+
+
+async def address(hub: Hub, given: str, conv: str | None) -> str:
+    """`conversation:seq`, by id or by name; a bare number with --conv."""
+    where, colon, seq = given.rpartition(":")
+    if not colon:
+        where, seq = conv or "", given.lstrip("#")
+    if not where or not (seq.isascii() and seq.isdigit()):
+        raise BadValue(
+            f'"{given}" is no message address',
+            detail="expected CONVERSATION:NUMBER, or a number with --conv",
+            fix=("moot tail", "moot why NUMBER --conv NAME"),
+        )
+    found = await resolve.place(hub, where)
+    return f"{found.id}:{int(seq)}"
+
+
+async def newest(hub: Hub, conv: str | None) -> str:
+    """What was said last, by a person or an agent, there or anywhere; a one-shot question is archived by then."""
+    from moot.hub.commands.slash import newest_said  # noqa: PLC0415  send, which finds addresses here, starts without a hub
+
+    if conv is not None:
+        places = [await resolve.place(hub, conv)]
+    else:
+        places = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
+        places = sorted(places, key=lambda place: place.updated_at or "", reverse=True)[:LOOKED_AT]
+    last = [said for place in places if (said := await newest_said(hub, place.id)) is not None]
+    if not last:
+        raise NotFound(
+            "nothing has been said yet" + (f" in {conv}" if conv else ""),
+            fix=('moot send AGENT "…"', "moot conv list"),
+            ref=conv or "message",
+        )
+    return max(last, key=lambda message: (message.at or "", message.seq)).id
+
+
+async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
+    message = await message_at(hub, why.message)
+    if message is None:
+        raise NotFound(f"there is no message {why.message}", what="message", ref=why.message)
+    where = await hub.conversations.get(message.conversation)
+    first = safe((message.text.splitlines() or ["(deleted)"])[0])
+    text = first if len(first) <= SHOWN else first[:SHOWN] + "…"
+    screen.say(f"{where.name}:{message.seq}  {you(message.sender, hub)}, {clock_time(message.at)}: {text}")
+    if is_agent(message) and why.cause is not None:
+        at = why.cause["message"].rpartition(":")[2]
+        reason = await reason_for(hub, message)
+        screen.say(f"  said in turn {why.cause['turn']}, {reason}; answers {where.name}:{at}")
+    if message.kind in NOBODYS:
+        screen.say(f"  {NOBODYS[message.kind]}: it asks nobody, so nobody answers it")
+        if about := message.metadata.get("turn"):
+            screen.say(f"  it is about turn {about}: {screen.command(f'moot turn show {about}')}")
+        return
+    marks = marks_of(where)
+    rows = [_row(row, marks) for row in why.agents]
+    screen.table(("  agent", "part", "state", "rule", "reason"), rows)
+    owing = [await hub.agents.get(row.agent) for row in why.agents if row.state == "owed"]
+    if start := await to_bring_back(hub, owing) if owing else "":
+        screen.say(f"  fix   {screen.command(start)}")
+
+
+def _row(row: shapes.Because, marks: dict[str, str]) -> tuple[str, ...]:
+    reason = row.reason.removeprefix(f"{row.agent} ")
+    if reason == REMOVED:
+        return f"  {marks.get(row.agent, '●')} {row.agent}", "is gone", "-", "-", reason
+    state = row.state if row.duty != "observes" or row.state == "cancelled" else "-"
+    return f"  {marks.get(row.agent, '●')} {row.agent}", DUTIES[row.duty], state, row.rule, reason

@@ -1,0 +1,305 @@
+"""`moot agent start|stop|restart|status|logs|ping`: agents as processes of their own."""
+
+import asyncio
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from moot.cli.frame import resolve
+from moot.cli.frame.errors import text as error_text
+from moot.cli.frame.exit_codes import FAILED, OK
+from moot.cli.frame.hub_access import can_run, home_of, set_up_logs, with_hub, with_reading
+from moot.cli.frame.params import SECONDS
+from moot.cli.frame.session import Session
+from moot.cli.manage.agents import agents, mark
+from moot.cli.read.logs import SHOWN_LINES
+from moot.cli.read.logs import show as show_log
+from moot.cli.run.signals import end_of
+from moot.cli.run.welcome import shown
+from moot.cli.terminal.screen import ago
+from moot.cli.terminal.watch import watch
+from moot.errors import BadValue, MootError, NotFound
+from moot.host.pings import ask
+from moot.hub import Hub
+from moot.hub.process import daemons
+from moot.hub.process.tuning import run, tune_process
+from moot.settings import AgentSettings, Home, load
+from moot.settings.toml.agents import row_of
+from moot.wiring import spec
+
+PING_SECONDS = 5.0
+
+
+def _row(home: Home, name: str) -> AgentSettings:
+    found = row_of(home, os.environ, name)
+    if not can_run(found):
+        raise BadValue(
+            f'{name} has the brain "{found.brain}", which this version cannot run',
+            fix=(f"moot agents set {name} --model demo",),
+        )
+    return found
+
+
+def _wanted(home: Home, names: tuple[str, ...], everyone: bool) -> list[str]:
+    if everyone:
+        return [row.name for row in load(home).agents if row.autostart and can_run(row)]
+    if not names:
+        raise click.UsageError("say which agent: moot agent start NAME, or --all")
+    return [_row(home, name.lstrip("@")).name for name in names]
+
+
+@agents.command("start", examples=("moot agent start arya", "moot agent start --all"))
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everyone", is_flag=True, help="Every agent of moot.toml that starts by itself.")
+@click.option("--foreground", is_flag=True, help="Stay, and log to the terminal.")
+@click.pass_obj
+def start(session: Session, names: tuple[str, ...], everyone: bool, foreground: bool) -> int:
+    """Run an agent as a process of its own. With --all, one that does not start keeps no other from it."""
+    home = home_of(session)
+    wanted = _wanted(home, names, everyone)
+    if foreground:
+        if len(wanted) != 1:
+            raise click.UsageError("--foreground takes one agent")
+        _serve(session, home, wanted[0])
+        return OK
+    started: list[daemons.Daemon] = []
+    refused: list[MootError] = []
+    for name in wanted:
+        try:
+            started.append(asyncio.run(daemons.start(home, name)))
+        except MootError as trouble:
+            if not everyone:
+                raise
+            refused.append(trouble)
+    _tell_started(session, home, started, everyone=everyone)
+    for refusal in refused:
+        session.screen.note(error_text(refusal, ()))
+    return FAILED if refused else OK
+
+
+def _tell_started(session: Session, home: Home, started: list[daemons.Daemon], *, everyone: bool) -> None:
+    if session.json:
+        told = [{"name": one.name, "pid": one.pid, "socket": one.socket} for one in started]
+        session.screen.data(told[0] if len(told) == 1 and not everyone else told)
+        return
+    for one in started:
+        session.screen.say(
+            f"{session.screen.name(one.name)} runs (pid {one.pid}), log {shown(home.log_of(one.name))}"
+        )
+    if not started:
+        session.screen.note("no daemon runs")
+
+
+def _serve(session: Session, home: Home, name: str) -> None:
+    """The daemon itself: the same hub as everywhere, with one agent."""
+    set_up_logs(session, logging.WARNING)
+    home.make()
+    tune_process()
+    with daemons.PidFile(home.pid_of(name), name):
+        run(_hosting(home, name))
+
+
+async def _hosting(home: Home, name: str) -> None:
+    hosted = [spec(_row(home, name), home)]
+    async with Hub.open(home.path, agents=hosted, socket=home.socket_of(name), drain=20.0) as hub:
+        await end_of(hub).wait()
+
+
+@agents.command("stop", examples=("moot agent stop arya", "moot agent stop --all"))
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everyone", is_flag=True, help="Every daemon of this home.")
+@click.pass_obj
+def stop(session: Session, names: tuple[str, ...], everyone: bool) -> None:
+    """Stop daemons; running turns may end first."""
+    home = home_of(session)
+    wanted = list(daemons.all_running(home)) if everyone else [name.lstrip("@") for name in names]
+    if not wanted and not everyone:
+        raise click.UsageError("say which agent: moot agent stop NAME, or --all")
+    stopped = [{"name": name, "pid": asyncio.run(daemons.stop(home, name))} for name in wanted]
+    if session.json:
+        session.screen.data(stopped)
+    for one in stopped:
+        session.screen.say(f"{one['name']} stopped (pid {one['pid']})")
+    if not stopped:
+        session.screen.note("no daemon runs")
+
+
+@agents.command("restart", examples=("moot agent restart arya", "moot agent restart --all --json"))
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everyone", is_flag=True, help="Every daemon of this home.")
+@click.pass_obj
+def restart(session: Session, names: tuple[str, ...], everyone: bool) -> None:
+    """Stop daemons, if they run, and start them anew."""
+    home = home_of(session)
+    if not names and not everyone:
+        raise click.UsageError("say which agent: moot agent restart NAME, or --all")
+    wanted = list(daemons.all_running(home)) if everyone else _wanted(home, names, everyone=False)
+
+    async def work() -> list[daemons.Daemon]:
+        started: list[daemons.Daemon] = []
+        for name in wanted:
+            if daemons.running(home, name) is not None:
+                await daemons.stop(home, name)
+            started.append(await daemons.start(home, name))
+        return started
+
+    _tell_started(session, home, asyncio.run(work()), everyone=everyone)
+
+
+@agents.command("status", examples=("moot agent status", "moot agent status arya --json"))
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option(
+    "--watch", "watched", is_flag=True, help="Show it again whenever it changes, until interrupted."
+)
+@click.pass_obj
+def status(session: Session, names: tuple[str, ...], watched: bool) -> None:
+    """What agents are doing, and where they run."""
+    home = home_of(session)
+
+    async def work(hub: Hub) -> list[dict[str, Any]]:
+        meant = [await hub.agents.get(name) for name in await resolve.agents(hub, names)]
+        chosen = meant or await hub.agents.list()
+        alive = daemons.all_running(home)
+        return [{**agent.to_dict(), "host": await _host(hub, agent.name, alive)} for agent in chosen]
+
+    def look() -> list[dict[str, Any]]:
+        return with_reading(session, work)
+
+    def tell(found: list[dict[str, Any]]) -> None:
+        heads = ("  agent", "state", "reachable", "queue", "runs in", "last active")
+        session.screen.table(heads, [_status_row(agent) for agent in found])
+
+    if watched:
+        watch(session, look, tell, list)
+    elif session.json:
+        session.screen.data(look())
+    else:
+        tell(look())
+
+
+async def _host(hub: Hub, name: str, alive: dict[str, int]) -> dict[str, Any]:
+    """Where an agent runs; a daemon that has only just begun is known by its pid file."""
+    where = await hub.agents.where(name)
+    return {**where, "daemon": name in alive, **({"pid": alive[name]} if name in alive else {})}
+
+
+def _status_row(agent: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        f"  {mark(agent['status'])} {agent['name']}",
+        str(agent["activity"]["label"]),
+        agent["reachability"],
+        str(agent["queue"]),
+        _place(agent["host"]),
+        ago(agent["last_active"]),
+    )
+
+
+def _place(host: dict[str, Any]) -> str:
+    if host["daemon"]:
+        return f"daemon {host['pid']}"
+    return f"process {host['pid']}" if host.get("pid") else "-"
+
+
+@agents.command("logs", examples=("moot agent logs arya", "moot agent logs arya -f"))
+@click.argument("name")
+@click.option("-f", "--follow", is_flag=True, help="Go on until interrupted.")
+@click.pass_obj
+def logs(session: Session, name: str, follow: bool) -> None:
+    """What an agent's daemon has logged."""
+    path = home_of(session).log_of(name.lstrip("@"))
+    if not path.exists():
+        raise NotFound(
+            f"{name} has no log: it never ran as a daemon", fix=(f"moot agent start {name}",), ref=name
+        )
+    show_log(session, path, SHOWN_LINES, follow=follow)
+
+
+@agents.command("ping", examples=("moot agent ping arya", "moot agent ping arya --think"))
+@click.argument("name")
+@click.option("--think", is_flag=True, help="Also send a real message and wait for the reply.")
+@click.option("--timeout", type=SECONDS, metavar="SECS", default=30.0, help="Seconds to wait for it (30).")
+@click.pass_obj
+def ping(session: Session, name: str, think: bool, timeout: float) -> int:
+    """Test in three steps whether an agent can be reached: known, woken, answering."""
+
+    async def work(hub: Hub) -> dict[str, Any]:
+        agent = await hub.agents.get(await resolve.agent(hub, name))
+        where = await hub.agents.where(agent.name)
+        begun = time.perf_counter()
+        pong = (
+            await ask(Path(where["socket"]), {"ping": os.getpid()}, PING_SECONDS)
+            if where.get("socket")
+            else None
+        )
+        told: dict[str, Any] = {
+            "agent": agent.name,
+            "known": True,
+            "reachability": agent.reachability,
+            "kind": agent.kind,
+            "woken": agent.reachability == "live"
+            if agent.kind == "external"
+            else pong is not None and agent.name in pong.get("agents", ()),
+            "pid": pong.get("pid") if pong else None,
+            "milliseconds": round((time.perf_counter() - begun) * 1000, 2) if pong else None,
+            "answered": "not asked",
+        }
+        if think and (told["woken"] or agent.kind == "external"):
+            told["answered"] = await _answer(hub, agent.name, timeout)
+        return told
+
+    told = with_hub(session, work)
+    if session.json:
+        session.screen.data(told)
+    else:
+        _tell_ping(session, told, asked=think)
+    reached = told["woken"] or (told["kind"] == "external" and told["reachability"] != "away")
+    return OK if reached and not str(told["answered"]).startswith("failed") else FAILED
+
+
+OUTSIDE = {
+    "live": "it waits for messages: what is for it is read at once",
+    "next-turn": "its hooks hand over what waits when its next turn ends or begins",
+    "on-demand": "its session is there, and reads when it asks; moot mcp install --wake hands over sooner",
+    "away": "no session of it is there; messages wait",
+}
+"""What can be said of an agent that is somebody else's process."""
+
+
+async def _answer(hub: Hub, name: str, timeout: float) -> str:  # noqa: ASYNC109  the option's own name
+    try:
+        await hub.ask(
+            name, "This is a test of whether you can be reached. One word is enough.", timeout=timeout
+        )
+    except TimeoutError:
+        return "pending"
+    except MootError as outcome:
+        return "yes" if outcome.name == "passed" else f"failed: {outcome.title}"
+    return "yes"
+
+
+def _tell_ping(session: Session, told: dict[str, Any], *, asked: bool) -> None:
+    say = session.screen.say
+    start = session.screen.command(f"moot agent start {told['agent']}")
+    say(f"{session.screen.name(told['agent'])}")
+    say(f"  ✓ known       {told['reachability']}")
+    if told["kind"] == "external":
+        say(f"  {'✓' if told['woken'] else '·'} woken       {OUTSIDE[told['reachability']]}")
+    elif told["woken"]:
+        say(f"  ✓ woken       its process ({told['pid']}) answered in {told['milliseconds']} ms")
+    else:
+        say(f"  ✗ woken       no process answered; messages wait.  {start}")
+    signs = {"yes": "✓", "pending": "·", "not asked": "·"}
+    words = {
+        "pending": "delivered yes, answer pending",
+        "not asked": "not asked: nobody is there to answer" if asked else "not asked (--think asks)",
+        "yes": "yes",
+    }
+    answered = str(told["answered"])
+    say(f"  {signs.get(answered, '✗')} answered    {words.get(answered, answered)}")
+
+
+__all__ = ["agents"]

@@ -1,0 +1,99 @@
+"""What `moot doctor` says of agents' brains: whether the providers they think with answer, and which turns failed.
+
+Above: checks.py puts it beside the rest. Below: the catalogue of models, which costs no tokens, and the store's reads.
+Not here: what can be told without asking anybody (wiring.concerns).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from moot.brains.llm.brain_string import is_model_brain, parse_brain
+from moot.brains.llm.catalogue import endpoint_of, offered
+from moot.brains.llm.keys import KeyRing
+from moot.cli.run.check import BAD, OK, WARN, Check
+from moot.errors import KeyRefused, MootError, NoKey
+from moot.model.turn import Turn, TurnState
+from moot.settings import Home, Settings, load
+from moot.wiring import reading
+
+DAY_SECONDS: Final = 86_400
+ENDED: Final = (TurnState.SAID, TurnState.PASSED, TurnState.FAILED, TurnState.EXPIRED)
+FAILED: Final = (TurnState.FAILED, TurnState.EXPIRED)
+MOST_TURNS: Final = 1000
+Thinkers = dict[str, dict[str, list[str]]]
+"""Endpoint → model → the agents that think with it."""
+
+
+def thinkers(settings: Settings) -> Thinkers:
+    found: Thinkers = {}
+    for row in settings.agents:
+        if is_model_brain(row.brain):
+            brain = parse_brain(row.brain)
+            models = found.setdefault(endpoint_of(brain.provider, brain.url), {})
+            models.setdefault(brain.model, []).append(row.name)
+    return found
+
+
+async def brains(home: Home) -> list[Check]:
+    """The providers that agents of moot.toml think with, and no others."""
+    try:
+        settings = load(home)
+        used = thinkers(settings)
+        return await ask_providers(list(used), used, KeyRing(os.environ, home.keys))
+    except MootError:
+        return []  # told with the settings and the keys
+
+
+async def ask_providers(places: Sequence[str], used: Thinkers, ring: KeyRing) -> list[Check]:
+    """All at once. One that agents need and that does not answer is broken; another is merely noted."""
+    found = await asyncio.gather(*(_provider(place, used.get(place, {}), ring) for place in places))
+    return [check for checks in found for check in checks]
+
+
+async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRing) -> list[Check]:
+    name = place.replace(":*", "").replace("openai@", "")
+    agents = [agent for names in models.values() for agent in names]
+    whose = f" ({', '.join(agents)} cannot answer)" if agents else ""
+    try:
+        there = await offered(place, ring, os.environ)
+    except NoKey:
+        return []  # told with the agents
+    except MootError as error:
+        state = BAD if agents or isinstance(error, KeyRefused) else WARN
+        fix = next((way for way in error.fix if way != "moot doctor net"), "")
+        return [Check("models", state, f"{error.title}{whose}", fix)]
+    checks = [Check("models", OK, f"{name} answers; it offers {len(there)} models")]
+    for model, names in models.items():
+        if not any(each == model or each.startswith(f"{model}:") for each in there):
+            told = f"{name} does not list {model}, which {', '.join(names)} thinks with"
+            checks.append(Check("models", WARN, told, "moot models"))
+    return checks
+
+
+async def failed_turns(home: Home) -> list[Check]:
+    """Agents whose newest turn anywhere failed, today."""
+    if not home.db.exists():
+        return []
+    try:
+        reads = reading(home)
+    except MootError:
+        return []  # told with the database
+    try:
+        ended: list[Turn] = await reads.turns(states=ENDED, limit=MOST_TURNS)
+        names = {who.id: who.name for who in await reads.participants()}
+    except MootError:
+        return []
+    finally:
+        await reads.close()
+    newest = {turn.agent: turn for turn in sorted(ended, key=lambda turn: turn.ended_at)}
+    since = time.time() - DAY_SECONDS
+    return [
+        Check("turns", WARN, f"the newest turn of {names[agent]} failed: {turn.error}", "moot status")
+        for agent, turn in newest.items()
+        if turn.state in FAILED and turn.ended_at > since
+    ]

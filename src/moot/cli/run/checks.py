@@ -1,0 +1,292 @@
+"""What `moot doctor` looks at: one function for each subject, and with what is wrong how it can be mended.
+
+Above: doctor.py shows and mends. Below: the hub's own ways of looking.
+A repair is offered only where it cannot lose anything: modes, and files that a process left behind when it died.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import platform
+import shutil
+import socket
+import stat
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from moot import __version__, files
+from moot.brains.llm.keys import KeyRing
+from moot.cli.manage.models import endpoints
+from moot.cli.run.brain_checks import ask_providers, brains, failed_turns, thinkers
+from moot.cli.run.check import BAD, OK, WARN, Check
+from moot.cli.run.welcome import shown
+from moot.context.identity import FILES
+from moot.doors.http.wire.port_holder import holder_of
+from moot.errors import MootError
+from moot.hub.archive import backups, health
+from moot.hub.process import daemons
+from moot.hub.process.hub_lock import running_hub
+from moot.settings import Home, Settings, load, not_yet
+from moot.wiring import check_places, concerns
+
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+LITTLE_SPACE = 200 * 1024 * 1024
+LEFT_SECONDS = 600
+"""A draft that is older was left by a process that died."""
+ANSWER_SECONDS = 5
+HEALTHY = 200
+
+
+async def everything(home: Home) -> list[Check]:
+    """All that can be seen, asking nobody outside this machine but the providers that agents think with."""
+    from moot.cli.mcp.clients.doctor_lines import connected_clients  # noqa: PLC0415  it is told what a check is here
+
+    return [
+        *_versions(),
+        *_folder(home),
+        *_keys(home),
+        *_identity(home),
+        *_drafts(home),
+        *_settings(home),
+        *await brains(home),
+        *_hub(home),
+        *_daemons(home),
+        *_port(home),
+        *await database(home),
+        *await failed_turns(home),
+        *await connected_clients(home),
+    ]
+
+
+# --- the home ------------------------------------------------------------------------------------------------
+
+
+def _versions() -> Iterator[Check]:
+    yield Check("moot", OK, f"{__version__} on Python {platform.python_version()}")
+    yield Check("sqlite", OK, health.sqlite_version())
+
+
+def _folder(home: Home) -> Iterator[Check]:
+    where = shown(home.path)
+    if not home.path.exists():
+        yield Check("home", OK, f"{where} is not there yet; it is made when first needed")
+        return
+    if not os.access(home.path, os.W_OK | os.X_OK):
+        yield Check("home", BAD, f"{where} cannot be written", f"chmod u+rwx {home.path}")
+        return
+    mode = stat.S_IMODE(home.path.stat().st_mode)
+    if mode & ~PRIVATE_FOLDER:
+        told = f"{where} is open to others (mode {mode:04o})"
+        yield Check("home", WARN, told, f"chmod 700 {home.path}", partial(home.path.chmod, PRIVATE_FOLDER))
+    else:
+        yield Check("home", OK, f"{where}, writable, yours alone")
+
+
+def _keys(home: Home) -> Iterator[Check]:
+    try:
+        with files.opened(home.keys) as file:
+            mode = stat.S_IMODE(os.fstat(file).st_mode)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield Check("keys", BAD, f"keys.json is not used: {files.why(error)}", f"rm {home.keys}")
+        return
+    if mode & ~PRIVATE_FILE:
+        told = f"keys.json can be read by others (mode {mode:04o}) and is refused"
+        yield Check("keys", BAD, told, f"chmod 600 {home.keys}", partial(_close_to_others, home.keys))
+
+
+def _close_to_others(path: Path) -> None:
+    with files.opened(path) as file:
+        files.close_to_others(file)
+
+
+def _identity(home: Home) -> Iterator[Check]:
+    """Files that say who an agent is, and are not read because they are not plain ones."""
+    for workspace in sorted(home.agents.glob("*")):
+        for name in FILES:
+            parts = (home.agents.name, workspace.name, name)
+            if os.path.lexists(workspace / name) and (trouble := files.why_not_read(home.path, parts)):
+                told = f"{'/'.join(parts)} is not read: {trouble}"
+                yield Check("agents", WARN, told, f"ls -l {workspace / name}")
+
+
+def _drafts(home: Home) -> Iterator[Check]:
+    if not home.path.exists():
+        return
+    for path in [*home.path.glob(".moot.toml.*.new"), *home.path.glob(".keys-*")]:
+        if time.time() - path.stat().st_mtime > LEFT_SECONDS:
+            told = f"{path.name} was left by a command that died while it wrote"
+            yield Check("home", WARN, told, f"rm {path}", partial(path.unlink, missing_ok=True))
+
+
+def _settings(home: Home) -> Iterator[Check]:
+    try:
+        settings = load(home)
+        check_places(settings, home)
+    except MootError as error:
+        yield Check("moot.toml", BAD, error.title, error.fix[0] if error.fix else "")
+        return
+    there = "read" if home.toml.exists() else "not there: defaults"
+    yield Check("moot.toml", OK, f"{there}, {len(settings.agents)} agents")
+    for key in not_yet(settings):
+        yield Check("moot.toml", WARN, f"{key} is accepted, but this version does nothing with it yet")
+    for concern in concerns(settings, home):
+        yield Check("agents", BAD if concern.silent else WARN, concern.text, concern.fix)
+
+
+# --- what runs -----------------------------------------------------------------------------------------------
+
+
+def _hub(home: Home) -> Iterator[Check]:
+    running = running_hub(home)
+    if running is not None:
+        yield Check("hub", OK, f"runs (pid {running['pid']})")
+        return
+    left = [path for path in (home.hub_json, home.hub_sock) if path.exists()]
+    for path in left:
+        yield _left_over("hub", path, "a hub that is gone")
+    if not left:
+        yield Check("hub", OK, "none runs; chat and send host agents themselves")
+
+
+def _daemons(home: Home) -> Iterator[Check]:
+    alive = daemons.all_running(home)
+    if alive:
+        yield Check("daemons", OK, ", ".join(f"{name} (pid {pid})" for name, pid in alive.items()))
+    for path in sorted(home.run_agents.glob("*.pid")) + sorted(home.run_agents.glob("*.sock")):
+        if path.stem not in alive and not _somebody_answers(path):
+            yield _left_over("daemons", path, f"a daemon of {path.stem} that is gone")
+
+
+def _left_over(check: str, path: Path, whose: str) -> Check:
+    return Check(
+        check,
+        WARN,
+        f"{path.name} is left over from {whose}",
+        f"rm {path}",
+        partial(path.unlink, missing_ok=True),
+    )
+
+
+def _somebody_answers(path: Path) -> bool:
+    if path.suffix != ".sock":
+        return False
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(ANSWER_SECONDS)
+        return line.connect_ex(str(path)) == 0
+
+
+# --- the network ---------------------------------------------------------------------------------------------
+
+
+async def network(home: Home) -> list[Check]:
+    """The hub's port, and every provider of models that could be asked."""
+    try:
+        settings = load(home)
+    except MootError:
+        return list(_settings(home))
+    return [*_answering(home), *_port(home), *await _providers(home, settings)]
+
+
+def _answering(home: Home) -> Iterator[Check]:
+    hub = running_hub(home)
+    if hub is None or not str(hub.get("url", "")).startswith("http"):
+        yield Check("hub", OK, "none runs, so nothing listens")
+        return
+    url = urlsplit(hub["url"])
+    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+    line = kind(url.hostname or "", url.port, timeout=ANSWER_SECONDS)
+    try:
+        line.request("GET", "/healthz")
+        status = line.getresponse().status
+    except OSError as error:
+        yield Check("hub", BAD, f"{hub['url']} does not answer: {error}", "moot logs")
+    else:
+        state = OK if status == HEALTHY else BAD
+        yield Check("hub", state, f"{hub['url']} answers with {status}", "" if state == OK else "moot logs")
+    finally:
+        line.close()
+
+
+def _port(home: Home) -> Iterator[Check]:
+    """Whether `moot up` would find its port free."""
+    try:
+        wanted = load(home).hub
+    except MootError:
+        return
+    if running_hub(home) is not None or not wanted.port:
+        return
+    family = socket.AF_INET6 if ":" in wanted.host else socket.AF_INET
+    with socket.socket(family) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((wanted.host.strip("[]"), wanted.port))
+        except OSError as error:
+            holder = holder_of(wanted.port)
+            who = (
+                f'is used by "{holder.name}" (pid {holder.pid})'
+                if holder
+                else f"cannot be used: {error.strerror}"
+            )
+            yield Check("port", WARN, f"{wanted.port} {who}", f"moot up --port {wanted.port + 1}")
+
+
+async def _providers(home: Home, settings: Settings) -> list[Check]:
+    ring = KeyRing(os.environ, home.keys)
+    try:
+        places = endpoints(settings, ring)
+    except MootError as error:
+        return [Check("keys", BAD, error.title, error.fix[0] if error.fix else "")]
+    if not places:
+        return [Check("models", OK, "no key is set, so no provider was asked")]
+    return await ask_providers(places, thinkers(settings), ring)
+
+
+# --- the database --------------------------------------------------------------------------------------------
+
+
+async def database(home: Home) -> list[Check]:
+    if not home.db.exists():
+        return [Check("database", OK, "not there yet")]
+    return [await _sound(home), *_space(home), *_backups(home)]
+
+
+async def _sound(home: Home) -> Check:
+    try:
+        found = await health.check(home)
+    except MootError as error:
+        others = [way for way in error.fix if way != "moot doctor"]
+        return Check("database", BAD, f"{error.title} [{error.code}]", others[0] if others else "")
+    if found.problems:
+        return Check("database", BAD, "; ".join(found.problems), "moot backup restore")
+    sound = "integrity ok, all chains verified"
+    modes = f"journal {found.journal_mode}, synchronous {found.synchronous}"
+    return Check("database", OK, f"{found.messages} messages, {sound}, {modes}")
+
+
+def _space(home: Home) -> Iterator[Check]:
+    free = shutil.disk_usage(home.path).free
+    needed = max(LITTLE_SPACE, 2 * home.db.stat().st_size)
+    if free < needed:
+        told = (
+            f"{free >> 20} MiB are left where {shown(home.path)} is; a backup takes as much as the database"
+        )
+        yield Check("disk", WARN, told, "make room, or move the home: moot --home DIR …")
+
+
+def _backups(home: Home) -> Iterator[Check]:
+    newest = next(iter(backups.listed(home)), None)
+    if newest is None:
+        yield Check("backups", OK, "none yet; moot backup create makes one")
+        return
+    days = (time.time() - newest.at) / 86400
+    yield Check("backups", OK, f"the newest is {newest.path.name}, {_ago(days)}")
+
+
+def _ago(days: float) -> str:
+    return "less than a day old" if days < 1 else f"{days:.0f} days old"

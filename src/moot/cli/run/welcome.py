@@ -1,0 +1,62 @@
+"""What `moot` alone says: where things stand, and what to type next."""
+
+import os
+from pathlib import Path
+
+from moot import __version__
+from moot.cli.frame.session import Session
+from moot.cli.terminal.screen import Screen
+
+MOTTO = "A place where agents, and you, talk."
+FIRST = {
+    "moot demo": "watch three offline demo agents talk (no key, 40 s)",
+    "moot init": "make your own agents (three questions)",
+    "moot mcp install": "connect Claude Code, Codex or Gemini CLI",
+}
+USUAL = {
+    "moot chat NAME": "talk with an agent",
+    "moot agents list": "who is here",
+    "moot conv list": "what is being talked about",
+    "moot up": "run the agents until you stop it",
+}
+
+
+def tell(session: Session) -> None:
+    home = session.home_folder()
+    screen = session.screen
+    is_set_up = (home / "moot.toml").exists()
+    if session.json:
+        screen.data({"version": __version__, "home": str(home), "set_up": is_set_up})
+        return
+    screen.say(f"moot {__version__}. {MOTTO}\n")
+    if is_set_up:
+        _set_up(session, home)
+    else:
+        _nothing_yet(session, home)
+
+
+def _nothing_yet(session: Session, home: Path) -> None:
+    screen = session.screen
+    screen.say("Nothing is set up yet. Pick one:")
+    _list(screen, FIRST)
+    written = "" if (home / "moot.db").exists() else " (nothing written yet)"
+    screen.say(f"Data would live in {shown(home)}{written}.    More: moot --help")
+
+
+def _set_up(session: Session, home: Path) -> None:
+    screen = session.screen
+    _list(screen, USUAL)
+    screen.say(f"Data lives in {shown(home)}.    More: moot --help")
+
+
+def _list(screen: Screen, commands: dict[str, str]) -> None:
+    told = {screen.command(way): meaning for way, meaning in commands.items()}
+    width = max(map(len, told))
+    screen.say("\n".join(f"  {way:<{width}}     {meaning}" for way, meaning in told.items()) + "\n")
+
+
+def shown(path: Path) -> str:
+    """A path as people write it."""
+    mine = os.path.expanduser("~")
+    text = str(path)
+    return f"~{text[len(mine) :]}" if mine != "/" and text.startswith(f"{mine}/") else text

@@ -1,0 +1,1 @@
+"""Commands in which somebody says something: chat, send, ask, demo."""

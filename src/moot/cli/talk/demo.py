@@ -1,0 +1,273 @@
+"""`moot demo`: a team that talks without a key, in a home of its own. On a terminal the person joins in."""
+
+import asyncio
+import shutil
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import click
+
+from moot import shapes
+from moot.brains.code import AgentSpec
+from moot.cli.frame.hub_access import home_of, set_up_logs
+from moot.cli.frame.params import leaf
+from moot.cli.frame.session import Session
+from moot.cli.run.examples import claude_line, curl_line
+from moot.cli.run.welcome import shown
+from moot.cli.talk.dialogue import Dialogue
+from moot.cli.talk.fake_model import fake_model
+from moot.cli.talk.follow import Outcome, Talk, View
+from moot.cli.terminal.phrases import agents_in, marks_of, round_line, title
+from moot.cli.terminal.screen import Screen, clock_time, hollow
+from moot.cli.terminal.views import Plain, Silent, Streaming
+from moot.errors import BadValue, HubRunning
+from moot.hub import Hub
+from moot.hub.process.hub_lock import HubLock
+from moot.settings import Home, load
+from moot.wiring import configured_agents
+
+WIDTH = 72
+DEMO_BRAIN = "demo/1"
+FAKE_MODEL = "fake model"
+SIGN = "# The demo team of `moot demo`. Scripted: no model is called."
+TOML = f"""{SIGN}
+[hub]
+port = 0  # any free one
+
+[[agents]]
+name = "analyst"
+role = "analyst"
+brain = "demo"
+
+[[agents]]
+name = "writer"
+role = "writer"
+brain = "demo"
+
+[[agents]]
+name = "critic"
+role = "critic"
+brain = "demo"
+
+# These two thank each other until a brake stops them: `moot demo --tour loop`.
+[[agents]]
+name = "thanks-ann"
+role = "polite agent"
+brain = "demo"
+
+[[agents]]
+name = "thanks-bob"
+role = "polite agent"
+brain = "demo"
+"""
+
+
+MODEL_SIGN = f"{SIGN}\n# Here the agents think with a model: a fake one, that the demo starts."
+
+
+def toml_for(url: str) -> str:
+    """The same team, thinking with the model at an address."""
+    return TOML.replace(SIGN, MODEL_SIGN).replace('brain = "demo"', f'brain = "openai:fake@{url}/v1"')
+
+
+class Story:
+    """A tour: who is in it, what the person says first, and what one was to see."""
+
+    def __init__(
+        self, name: str, members: tuple[str, ...], opening: str, lesson: str, **settings: Any
+    ) -> None:
+        self.name = name
+        self.members = members
+        self.opening = opening
+        self.lesson = lesson
+        self.settings = settings
+
+
+TOURS = {
+    "group": Story(
+        "market-team",
+        ("analyst", "writer", "critic"),
+        "Analyze AAPL earnings, @analyst",
+        "You saw: a mention forces a reply, an agent calls another, a third stays silent.",
+    ),
+    "loop": Story(
+        "thanks",
+        ("thanks-ann", "thanks-bob"),
+        "@thanks-ann, please thank your colleague.",
+        "You saw: two agents that only thank each other are stopped by a brake; /continue is the way out.",
+        max_agent_turns_per_message=12,
+        max_depth=12,
+        cooldown_seconds=0.0,
+    ),
+}
+
+
+@leaf("demo", examples=("moot demo", "moot demo --tour loop --fast"))
+@click.option("--tour", type=click.Choice(list(TOURS)), default="group", help="Which story to tell (group).")
+@click.option("--fast", is_flag=True, help="No typing speed: everything at once.")
+@click.option("--with-fake-model", is_flag=True, help="Let the agents think with a fake model server.")
+@click.option("--reset", is_flag=True, help="Remove the demo's home and leave.")
+@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
+def demo(session: Session, tour: str, with_fake_model: bool, reset: bool, **options: bool) -> None:
+    """Watch offline demo agents talk, and join in."""
+    home = Home(home_of(session).path / ("demo-model" if with_fake_model else "demo"))
+    if reset:
+        _remove(home.path)
+        if session.json:
+            session.screen.data({"removed": str(home.path)})
+        session.screen.say(f"removed {shown(home.path)}")
+        return
+    set_up_logs(session)
+    show = Demo(session, home, TOURS[tour], plain=options["plain"], toml=TOML)
+    asyncio.run(_with_model(show) if with_fake_model else show.run(fast=options["fast"]))
+
+
+async def _with_model(show: "Demo") -> None:
+    """The whole way a real model would go: prompts, sockets, streaming, usage."""
+    async with fake_model() as url:
+        show.toml, show.brain = toml_for(url), FAKE_MODEL
+        await show.run(fast=False)
+
+
+def _remove(path: Path) -> None:
+    if not path.exists():
+        return
+    toml = path / "moot.toml"
+    if not toml.exists() or SIGN not in toml.read_text(encoding="utf-8"):
+        raise BadValue(
+            f"{path} does not look like a demo's home; nothing was removed",
+            detail="its moot.toml is not the one the demo writes",
+            fix=(f"rm -r {path}",),
+        )
+    shutil.rmtree(path)
+
+
+class Demo:
+    def __init__(self, session: Session, home: Home, story: Story, *, plain: bool, toml: str) -> None:
+        self.toml = toml
+        self.brain = DEMO_BRAIN
+        self._session = session
+        self._screen: Screen = session.screen
+        self._home = home
+        self._story = story
+        self._plain = plain or self._screen.plain or not session.is_terminal
+
+    async def run(self, *, fast: bool) -> None:
+        self._home.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._home.make()
+        if self.brain == FAKE_MODEL or not self._home.toml.exists():
+            self._home.toml.write_text(self.toml, encoding="utf-8")
+        agents = configured_agents(load(self._home), self._home, fast=fast)
+        with ExitStack() as held:
+            await self._played(agents, self._hub_lock(held))
+
+    def _hub_lock(self, held: ExitStack) -> HubLock | None:
+        """Where a person stays, the demo is a hub that other programs can reach, unless another demo is."""
+        if not self._session.is_terminal or self._session.json:
+            return None
+        with suppress(HubRunning):
+            return held.enter_context(HubLock(self._home))
+        return None
+
+    async def _played(self, agents: list[AgentSpec], lock: HubLock | None) -> None:
+        socket = self._home.hub_sock if lock is not None else None
+        async with Hub.open(self._home.path, agents=agents, socket=socket) as hub:
+            where = await self._fresh(hub)
+            self._introduce(where)
+            talk = Talk(hub, where, self._view(hub, where))
+            note = "0 model calls" if self.brain == DEMO_BRAIN else "a fake model"
+            dialogue = Dialogue(self._session, talk, note)
+            async with talk.following(), dialogue.keyboard():
+                done = await self._open(hub, dialogue)
+                if self._session.json:
+                    await self._answer(hub, where, done)
+                elif lock is not None:
+                    await self._join_in_with_doors_open(hub, dialogue, lock)
+                elif self._session.is_terminal:
+                    await self._join_in(dialogue)
+                else:
+                    await self._explain(dialogue, done)
+
+    async def _fresh(self, hub: Hub) -> shapes.Conversation:
+        """Every demo begins anew; earlier ones stay readable in the archive."""
+        for old in await hub.conversations.list():
+            if old.name == self._story.name:
+                await hub.conversations.archive(old.id)
+        members, settings = self._story.members, self._story.settings
+        return await hub.conversations.create(self._story.name, participants=members, settings=settings)
+
+    def _introduce(self, where: shapes.Conversation) -> None:
+        say = self._screen.say
+        made_by = "a fake model server" if self.brain == FAKE_MODEL else "a demo brain. No model is called"
+        say(f"{self._screen.strong('DEMO')}  Scripted replies by {made_by} and nothing")
+        say("      leaves this machine.")
+        say(f"      Separate home: {shown(self._home.path)}   (remove it with: moot demo --reset)\n")
+        who = "   ".join(self._screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
+        say(f"{self._screen.strong(title(where))}   {who}")
+        self._rule()
+
+    def _rule(self) -> None:
+        if not self._plain:
+            self._screen.say(self._screen.dim("─" * min(WIDTH, shutil.get_terminal_size().columns - 1)))
+
+    def _view(self, hub: Hub, where: shapes.Conversation) -> View:
+        if self._session.json:
+            return Silent()
+        marks = marks_of(where)
+        if self._plain:
+            return Plain(self._screen, hub, marks)
+        chips = dict.fromkeys(self._story.members, "demo")
+        return Streaming(self._screen, hub, marks, chips, after=0.0)
+
+    async def _open(self, hub: Hub, dialogue: Dialogue) -> Outcome:
+        at = clock_time(shapes.when(time.time()))
+        self._screen.say(
+            f"you, {at}:\n{self._story.opening}" if self._plain else f"you ▸ {self._story.opening}"
+        )
+        done = await dialogue.say(self._story.opening)
+        self._rule()
+        self._screen.say(self._story.lesson)
+        return done
+
+    async def _join_in(self, dialogue: Dialogue) -> None:
+        self._session.left = "left the demo."
+        self._screen.say("Next:  type something · /why · /help · moot demo --tour loop      Ctrl+D leaves")
+        await dialogue.run()
+
+    async def _join_in_with_doors_open(self, hub: Hub, dialogue: Dialogue, lock: HubLock) -> None:
+        from moot.cli.run.doors import open_doors  # noqa: PLC0415  heavy, and the story comes first
+
+        instance = f"i{uuid4().hex[:12]}"
+        facts = {"instance": instance, "started_at": shapes.when(time.time())}
+        async with open_doors(hub, self._home, facts) as at:
+            lock.announce(instance, (at.host, at.port, at.url))
+            self._screen.say("While this runs, from another terminal:")
+            self._screen.say(f"  {curl_line(self._home, at.url)}")
+            self._screen.say(f"  {claude_line(self._home)}")
+            await self._join_in(dialogue)
+
+    async def _explain(self, dialogue: Dialogue, done: Outcome) -> None:
+        self._screen.say("\nWhy it went so (moot why, or /why in a chat):")
+        await dialogue.why(str(done.receipt.seq))
+        stopped = any(row.duty == "blocked" for row in done.last.agents)
+        if stopped:
+            await dialogue.why(done.last.message.rpartition(":")[2])
+            self._screen.say("\nWay out: /continue in a chat, or")
+            self._screen.say(f"  moot --home {shown(self._home.path)} conv continue {self._story.name}")
+        self._screen.say("\nJoin in: run moot demo in a terminal.")
+
+    async def _answer(self, hub: Hub, where: shapes.Conversation, done: Outcome) -> None:
+        cap = int(where.settings["max_agent_turns_per_message"])
+        messages = await hub.newest(where.id)
+        self._screen.data(
+            {
+                "brain": self.brain,
+                "conversation": where.to_dict(),
+                "messages": [message.to_dict() for message in messages],
+                "why": done.why.to_dict(),
+                "ended": round_line(done.why, done.last, len(done.replies), cap),
+            }
+        )

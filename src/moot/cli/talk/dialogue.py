@@ -1,0 +1,314 @@
+"""The chat loop: preview, prompt, slash commands, words. The same in `chat` and in `demo`.
+
+At a terminal the person may type while others speak: what is said is posted at once, and how it ended is told when it
+has. Lines that come through a pipe wait for each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import click
+
+from moot.cli.frame.errors import text as error_text
+from moot.cli.frame.session import Session
+from moot.cli.read import why
+from moot.cli.talk.brakes import warn
+from moot.cli.talk.follow import Outcome, Talk, View
+from moot.cli.terminal.keyboard import Keyboard, piped_line
+from moot.cli.terminal.phrases import round_line, title
+from moot.cli.terminal.screen import Screen, safe
+from moot.cli.unloadable import explained
+from moot.errors import BadValue, HubAbsent, MootError
+from moot.hub.commands.slash import At, Done, carry_out, newest_said
+from moot.model.answer import Receipt
+from moot.rules.words import slash
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+ROUND_SECONDS = 300.0
+LEAVING = ("exit", "quit")
+"""Words that leave, alone on a line: they are what people type, and nobody's answer is wanted to them."""
+
+
+class Dialogue:
+    def __init__(
+        self,
+        session: Session,
+        talk: Talk,
+        note: str = "",
+        *,
+        max_turns: int | None = None,
+        reopen: Callable[[], Awaitable[tuple[Hub, View]]] | None = None,
+    ) -> None:
+        """`reopen` finds the way in anew when the hub has gone."""
+        self._session = session
+        self._screen: Screen = session.screen
+        self._talk = talk
+        self._reopen = reopen
+        self._note = note
+        self._max_turns = max_turns
+        self._keyboard: Keyboard | None = None
+        self._said: list[Receipt] = []
+        """What the person said and is not over yet, where they may type meanwhile."""
+        self._settling: asyncio.Task[None] | None = None
+        self._waiting: asyncio.Future[bool] | None = None
+
+    @asynccontextmanager
+    async def keyboard(self) -> AsyncIterator[None]:
+        """At a terminal, keys are taken from now on, also before `run` asks for them."""
+        if not self._is_typed_at:
+            yield
+            return
+        async with Keyboard(self._screen).held() as self._keyboard:
+            self._keyboard.when_interrupted = self._may_leave
+            try:
+                yield
+            finally:
+                if self._settling is not None:
+                    self._settling.cancel()
+                    await asyncio.gather(self._settling, return_exceptions=True)
+        interrupted, self._keyboard = self._keyboard.was_interrupted, None
+        if interrupted:
+            raise click.Abort
+
+    async def run(self, *, once: bool = False) -> None:
+        """Until the person leaves."""
+        if self._keyboard is None and self._is_typed_at:
+            async with self.keyboard():
+                await self.run(once=once)
+            return
+        await self._tell_preview()
+        while (line := await self._typed(f"{self._speaker} ▸ ")) is not None:
+            if line.strip().lower() in LEAVING or not await self.take(line):
+                return
+            if once and line.strip():
+                await self._until_told()
+                return
+            if self._settling is None:
+                await self._tell_preview()
+        if self._keyboard is None:
+            self._screen.say()
+
+    @property
+    def _hub(self) -> Hub:
+        return self._talk.hub
+
+    @property
+    def _is_typed_at(self) -> bool:
+        return self._session.is_terminal and not self._session.json
+
+    @property
+    def _speaker(self) -> str:
+        return "you" if self._hub.name == self._hub.settings.hub.user else self._hub.name
+
+    async def _typed(self, prompt: str) -> str | None:
+        if self._keyboard is not None:
+            return await self._keyboard.line(prompt)
+        self._screen.say(prompt, end="")
+        return await piped_line()
+
+    def _may_leave(self) -> bool:
+        """Ctrl+C where nothing is written: whoever is spoken to gets a second thought first."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            return False
+        if self._settling is None:
+            return True
+        self._screen.note("they go on: /stop stops who is speaking, Ctrl+C again leaves")
+        return False
+
+    async def _tell_preview(self) -> None:
+        with suppress(HubAbsent):  # the next line finds another hub, or tells that there is none
+            self._screen.say(self._screen.dim(await self.preview()))
+
+    async def preview(self) -> str:
+        """Who would answer, by the very function that decides it."""
+        found = await self._hub.preview(self._talk.conversation.id, "…")
+        must = f"{', '.join(found.must)} must" if found.must else "nobody must"
+        may = [f"{', '.join(found.may)} may"] if found.may else []
+        in_group = self._talk.conversation.kind == "group"
+        cap = [f"cap {self._max_turns or found.cap}"] if in_group else []
+        blocked = [f"{row.agent} cannot: {row.reason}" for row in found.blocked]
+        return "will answer: " + " · ".join(
+            [must, *may, *blocked, *cap, *([self._note] if self._note else [])]
+        )
+
+    async def take(self, line: str) -> bool:
+        """One line of the person; False when they leave."""
+        if not line.strip():
+            return True
+        await self._connect(line)
+        try:
+            command = slash.parse(line)
+            if isinstance(command, slash.Say):
+                await self._follow(await self._post(command.text))
+                return True
+            return await self.command(command)
+        except MootError as error:
+            self._screen.note(error_text(error, (), more=False))
+        return True
+
+    async def _post(self, text: str) -> Receipt:
+        """Say it once, also where the hub goes away just then and nobody knows whether it was kept."""
+        said: dict[str, Any] = {"max_turns": self._max_turns, "idempotency_key": uuid4().hex}
+        try:
+            return await self._talk.post(text, **said)
+        except HubAbsent:
+            await self._connect(text, anew=True)
+        try:
+            return await self._talk.post(text, **said)
+        except HubAbsent:
+            self._screen.give_back(text)
+            raise
+
+    async def _connect(self, line: str, *, anew: bool = False) -> None:
+        """Where the hub has gone: through the one that runs now, or without; else the line is given back."""
+        if self._reopen is None or not (anew or self._talk.is_cut):
+            return
+        try:
+            await self._talk.rejoin(*await self._reopen())
+        except MootError:
+            self._screen.give_back(line)
+            raise
+        self._screen.note("the hub had gone; the chat goes on")
+
+    async def command(self, command: slash.Command) -> bool:
+        """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
+        match command:
+            case slash.Why():
+                said = None if command.number else await newest_said(self._hub, self._talk.conversation.id)
+                await self.why(str(command.number or (said.seq if said is not None else 0)))
+                return True
+            case slash.GroupRemove() | slash.GroupDissolve() | slash.Archive():
+                if not await self._is_sure(command):
+                    return True
+            case _:
+                pass
+        async with self._talk.by_other_means() as mine:
+            done = await carry_out(command, At(self._hub, self._talk.conversation))
+            mine.update({done.receipt.id} if done.receipt is not None else ())
+        return await self._show(done)
+
+    async def _is_sure(self, command: slash.Command) -> bool:
+        """What takes something away is asked about; where nobody can answer, it is not done."""
+        if not self._session.is_terminal:
+            raise BadValue(
+                "this asks first, and nobody is there to answer",
+                fix=(f"moot conv -h, with --yes, for {self._talk.conversation.name}",),
+            )
+        words = {
+            slash.GroupRemove: "take them out of",
+            slash.GroupDissolve: "dissolve",
+            slash.Archive: "archive",
+        }
+        answer = await self._typed(f"{words[type(command)]} {title(self._talk.conversation)}? [y/N] ")
+        return (answer or "").strip().lower() in ("y", "yes")
+
+    async def _show(self, done: Done) -> bool:
+        for line in done.lines:
+            self._screen.say(f"  {safe(line)}")
+        if done.moved is not None:
+            await self._talk.move(done.moved)
+        if done.receipt is not None:
+            await self._follow(done.receipt)
+        elif done.waits:
+            await self._follow()
+        return not done.left
+
+    async def why(self, number: str) -> None:
+        if number == "0":
+            self._screen.say("  nothing has been said here yet")
+            return
+        address = await why.address(self._hub, number, self._talk.conversation.id)
+        await why.show(self._screen, self._hub, await self._hub.why(address))
+
+    async def say(self, text: str) -> Outcome:
+        """Say something, wait for what it sets off, and tell how it ended."""
+        receipt = await self._post(text)
+        await self._warn(receipt)
+        return await self._tell_end(receipt, settled=await self.wait())
+
+    async def _follow(self, receipt: Receipt | None = None) -> None:
+        """Something was set going: wait for it, or, where the person may type meanwhile, have its end told later."""
+        if receipt is not None:
+            await self._warn(receipt)
+        if self._keyboard is None:
+            settled = await self.wait()
+            if receipt is not None:
+                await self._tell_end(receipt, settled=settled)
+            return
+        self._said += [receipt] if receipt is not None else []
+        if self._settling is None:
+            self._settling = asyncio.create_task(self._settle())
+
+    async def _settle(self) -> None:
+        """Until nobody has anything left to do; then how each message ended, and who would answer next."""
+        try:
+            going = True
+            while going:
+                settled = await self._talk.wait(ROUND_SECONDS)
+                if not settled:
+                    self._stop_waiting()
+                said, self._said = self._said, []
+                for receipt in said:
+                    await self._tell_end(receipt, settled=settled)
+                going = bool(self._said)
+            await self._tell_preview()
+        except HubAbsent:
+            self._screen.note(
+                "the hub went away; what was said is kept, and your next line finds another way"
+            )
+        except MootError as error:
+            self._screen.note(error_text(error, (), more=False))
+        finally:
+            self._settling = None
+
+    async def _until_told(self) -> None:
+        if self._settling is not None:
+            await self._settling
+
+    async def _warn(self, receipt: Receipt) -> None:
+        await warn(self._session, self._hub, self._talk.conversation, receipt, in_chat=True)
+
+    async def _tell_end(self, receipt: Receipt, *, settled: bool) -> Outcome:
+        done = await self._talk.outcome(receipt, settled)
+        done = await explained(self._session, self._hub, done)
+        if settled and self._talk.conversation.kind == "group":
+            cap = self._max_turns or int(self._talk.conversation.settings["max_agent_turns_per_message"])
+            self._screen.say(self._screen.dim(f"  {round_line(done.why, done.last, len(done.replies), cap)}"))
+        elif settled and done.outcome in ("passed", "failed"):
+            self._screen.say(self._screen.dim(f"  {_ended(done)}"))
+        return done
+
+    async def wait(self) -> bool:
+        """Until everybody is done. Ctrl+C stops the waiting, not the agents."""
+        settled = False
+        self._waiting = asyncio.ensure_future(self._talk.wait(ROUND_SECONDS))
+        try:
+            settled = await self._waiting
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+        finally:
+            self._waiting = None
+        if not settled:
+            self._stop_waiting()
+        return settled
+
+    def _stop_waiting(self) -> None:
+        self._talk.hush()
+        self._screen.note("stopped waiting; the message is kept, and answers will stand here when they come")
+
+
+def _ended(done: Outcome) -> str:
+    if done.outcome == "passed":
+        who = ", ".join(row.agent for row in done.why.agents if row.state == "passed")
+        return f"{who} read it and chose to say nothing"
+    return f"no answer: {'; '.join(safe(cause.text) for cause in done.causes)} (/why, /retry)"

@@ -1,0 +1,279 @@
+"""One person in one conversation: says something, shows what follows, and knows when it is over.
+
+Above: send, chat and demo. Below: the hub's events; a view (terminal/views.py) draws them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
+
+from moot import shapes
+from moot.cli.talk.absence import to_bring_back
+from moot.cli.talk.unanswered import BROKEN, Cause, causes, nobody_will, was_wanted
+from moot.cli.terminal.phrases import address, is_agent, reason_of
+from moot.errors import HubAbsent
+from moot.model.answer import Receipt
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+LOOK_AGAIN = 1.0
+"""Seconds after which the store is asked again, whatever was told or not."""
+LOOKS = 50
+MOST_WAITING = 1000
+TICK = 0.2
+"""Seconds between two looks at who is still waited for."""
+ENDINGS = frozenset({"turn.finished", "turn.owed", "turn.held"})
+
+
+class View(Protocol):
+    """Draws what happens, in the order it is told."""
+
+    def started(self, agent: str, reason: str) -> None: ...
+    def delta(self, agent: str, text: str) -> None: ...
+    async def said(self, message: shapes.Message) -> None: ...
+    def ended(self, agent: str, state: str) -> None: ...
+    def over(self) -> None: ...
+    def hush(self) -> None: ...
+    def tick(self) -> None: ...
+    def moved(self, conversation: shapes.Conversation) -> None: ...
+
+
+class Away(Struct, frozen=True):
+    agent: shapes.Agent
+    waiting: int
+    """Messages that wait for it, in all its conversations."""
+    fix: str = ""
+    """What brings it back, where a command does."""
+
+
+class Outcome(Struct, frozen=True):
+    receipt: Receipt
+    replies: tuple[shapes.Message, ...]
+    outcome: str
+    why: shapes.Why
+    last: shapes.Why
+    """The parts in the newest reply: what stopped the round, if anything did."""
+    where: shapes.Conversation
+    brake: shapes.Message | None = None
+    """The notice that the chain was stopped, if it was."""
+    away: tuple[Away, ...] = ()
+    """Who owes an answer."""
+    causes: tuple[Cause, ...] = ()
+    """Where it failed: what kept each agent from answering."""
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {
+            "receipt": self.receipt.to_dict(),
+            "replies": [reply.to_dict() for reply in self.replies],
+            "outcome": self.outcome,
+        }
+        if self.outcome == "failed":
+            told["causes"] = [cause.to_dict() for cause in self.causes]
+        return told
+
+
+class Talk:
+    def __init__(self, hub: Hub, conversation: shapes.Conversation, view: View) -> None:
+        self.hub = hub
+        self.conversation = conversation
+        self.last = 0
+        """seq of the newest message shown."""
+        self._view = view
+        self._moved = asyncio.Event()
+        self._showing = asyncio.Lock()
+        self._mine: set[str] = set()
+        self._at_work: set[str] = set()
+        """Agents that were seen to begin a turn and not yet to end it."""
+        self._following: asyncio.Task[None] | None = None
+        self.shows_own = True
+        """Whether one's own words are shown, where they were not typed here."""
+
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator[Talk]:
+        """Show everything that happens in the conversation until the block is left."""
+        await self._begin()
+        ticking = asyncio.create_task(self._tick())
+        try:
+            yield self
+        finally:
+            ticking.cancel()
+            await asyncio.gather(ticking, return_exceptions=True)
+            await self._end()
+            self._view.over()
+
+    async def move(self, conversation: shapes.Conversation) -> None:
+        """Go on in another conversation, or in the same one as it is now."""
+        self._view.moved(conversation)
+        is_other = conversation.id != self.conversation.id
+        self.conversation = conversation
+        if is_other:
+            await self._end()
+            await self._begin()
+
+    @property
+    def is_cut(self) -> bool:
+        """The hub went away: nothing is heard any more."""
+        following = self._following
+        if following is None or not following.done() or following.cancelled():
+            return False
+        return isinstance(following.exception(), HubAbsent)
+
+    async def rejoin(self, hub: Hub, view: View) -> None:
+        """Go on where it was cut, through another hub on the same home; what was missed is shown."""
+        self._view.over()
+        self.hub, self._view = hub, view
+        await self._end()
+        await self._begin(self.last)
+        await self.catch_up()
+
+    async def _begin(self, last: int | None = None) -> None:
+        if last is None:
+            newest = await self.hub.newest(self.conversation.id, 1)
+            last = newest[-1].seq if newest else 0
+        self.last = last
+        self._at_work.clear()
+        self._following = asyncio.create_task(self._follow(self.hub.position))
+        for turn in await self.hub.turns(conversation=self.conversation.id, state="running"):
+            self._view.started(turn.agent, await reason_of(self.hub, turn.reason, turn.cause))
+
+    async def _end(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.gather(self._following, return_exceptions=True)
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            self._view.tick()
+
+    async def _follow(self, after: int) -> None:
+        async for event in self.hub.events(conversation=self.conversation.id, after=after):
+            if event.type == "message.posted":
+                await self.catch_up(int(event.body["seq"]))
+            elif event.type == "turn.delta":
+                self._view.delta(str(event.body["agent"]), str(event.body["text"]))
+            elif event.type == "turn.started":
+                self._at_work.add(str(event.body["agent"]))
+                reason = await reason_of(self.hub, event.body["reason"], event.body["cause"])
+                self._view.started(str(event.body["agent"]), reason)
+            elif event.type == "conversation.joined":
+                self.conversation = await self.hub.conversations.get(self.conversation.id)
+                self._view.moved(self.conversation)
+            elif event.type in ENDINGS:
+                await self.catch_up(_seq(event.body["message"]))
+                self._view.ended(str(event.body["agent"]), str(event.body["state"]))
+                self._at_work.discard(str(event.body["agent"]))
+                self._moved.set()
+
+    async def post(self, text: str, *, ref: str = "", **options: Any) -> Receipt:
+        """Say something here. What one has just typed oneself is not shown again."""
+        async with self._showing:
+            receipt = await self.hub.post(ref or self.conversation.id, text, **options)
+            self._mine.add(receipt.id)
+        return receipt
+
+    @asynccontextmanager
+    async def by_other_means(self) -> AsyncIterator[set[str]]:
+        """Something may be said in the person's name inside: its id goes into the set, and it is not shown again."""
+        async with self._showing:
+            yield self._mine
+
+    def hush(self) -> None:
+        """The person turns to something else: whoever speaks is shown once it is done."""
+        self._view.hush()
+
+    async def read(self) -> None:
+        """What was shown does not wait for the person any longer."""
+        if self.last:
+            await self.hub.conversations.read(self.conversation.id, self.last)
+
+    async def catch_up(self, upto: int | None = None) -> None:
+        """Show each message once, in order. `upto` what was told of so far: of what comes later, pieces are still
+        to be heard, and those of a message that is shown already would be shown twice."""
+        before = None if upto is None else upto + 1
+        async with self._showing:
+            for message in await self.hub.messages(self.conversation.id, after=self.last, before=before):
+                self.last = message.seq
+                is_own = message.sender == self.hub.name and not self.shows_own
+                if message.id not in self._mine and not is_own:
+                    await self._view.said(message)
+
+    async def wait(self, seconds: float) -> bool:
+        """Until nobody has anything left to do here; False when that took too long."""
+        try:
+            async with asyncio.timeout(seconds):
+                while await self.hub.unsettled(self.conversation.id):
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._moved.wait(), LOOK_AGAIN)
+                    self._moved.clear()
+        except TimeoutError:
+            return False
+        await self._shown()
+        return True
+
+    async def _shown(self) -> None:
+        """Let what is being shown be shown to its end, so that nothing appears twice or half, nor anybody at work."""
+        newest = await self.hub.newest(self.conversation.id, 1)
+        for _ in range(LOOKS):
+            if not self._at_work and (not newest or self.last >= newest[-1].seq):
+                return
+            await asyncio.sleep(LOOK_AGAIN / LOOKS)
+        await self.catch_up()
+
+    async def outcome(self, receipt: Receipt, settled: bool) -> Outcome:
+        later = await self.hub.messages(self.conversation.id, after=receipt.seq, limit=500)
+        replies = tuple(m for m in later if m.root == receipt.root and is_agent(m))
+        why = await self.hub.why(receipt.id)
+        word = _word(replies, why.agents, settled)
+        last = await self.hub.why(replies[-1].id) if replies else why
+        brake = next((m for m in later if _stops(m, receipt.root)), None)
+        away = tuple([await self._away(row.agent) for row in why.agents if row.state == "owed"])
+        wrong = (
+            await causes(self.hub, why, address(self.conversation, receipt.seq)) if word == "failed" else ()
+        )
+        return Outcome(receipt, replies, word, why, last, self.conversation, brake, away, wrong)
+
+    async def at_once(self, receipt: Receipt) -> Outcome:
+        """What is known without waiting: it is queued, unless nobody will ever answer."""
+        why = await self.hub.why(receipt.id)
+        wrong = (
+            await causes(self.hub, why, address(self.conversation, receipt.seq))
+            if nobody_will(why.agents)
+            else ()
+        )
+        word = "failed" if wrong else "queued"
+        return Outcome(receipt, (), word, why, why, self.conversation, causes=wrong)
+
+    async def _away(self, name: str) -> Away:
+        waiting = await self.hub.inbox(agent=name, unread=True, limit=MOST_WAITING)
+        agent = await self.hub.agents.get(name)
+        return Away(agent, len(waiting), await to_bring_back(self.hub, [agent]))
+
+
+def _seq(message: str | None) -> int:
+    return int(message.rpartition(":")[2]) if message else 0
+
+
+def _stops(message: shapes.Message, root: str) -> bool:
+    return message.metadata.get("notice") == "brake" and message.metadata.get("root") == root
+
+
+def _word(replies: Sequence[shapes.Message], rows: Sequence[shapes.Because], settled: bool) -> str:
+    """What came of a message, in one word; a reply counts for more than what others did not do."""
+    if not settled:
+        return "timed_out"
+    if replies:
+        return "replied"
+    states = {row.state for row in rows if was_wanted(row)}
+    if states & set(BROKEN):
+        return "failed"
+    for state in ("owed", "passed"):
+        if state in states:
+            return state
+    return "failed" if nobody_will(rows) else "queued"

@@ -1,0 +1,215 @@
+"""Saying one thing and showing what comes of it: what send, ask and chat with a text share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from moot import shapes
+from moot.cli.frame.errors import tell as tell_error
+from moot.cli.frame.errors import text as error_text
+from moot.cli.frame.exit_codes import OK, OUTCOMES, PAUSED, WAITED
+from moot.cli.frame.hub_access import home_of, host_the_absent
+from moot.cli.frame.session import Session
+from moot.cli.talk.absence import unwoken
+from moot.cli.talk.brakes import paused, warn
+from moot.cli.talk.follow import Away, Outcome, Talk, View
+from moot.cli.talk.unanswered import listed, several, was_wanted
+from moot.cli.terminal.phrases import address, agents_in, marks_of
+from moot.cli.terminal.screen import ago, safe
+from moot.cli.terminal.views import Plain, Silent, Streaming
+from moot.cli.unloadable import explained, tell_broken
+from moot.errors import HubAbsent, NoKey, Undelivered
+from moot.rules.words.mentions import parse
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+    from moot.wiring import Concern
+
+WAIT_SECONDS: Final = 120.0
+MODEL_BRAINS: Final = ("anthropic", "openai")
+REACHED: Final = {
+    "queued": frozenset[str](),
+    "delivered": frozenset({"queued", "held", "woken", "owed", "blocked", "cancelled"}),
+    "answered": frozenset(
+        {"queued", "held", "woken", "owed", "blocked", "cancelled", "running", "failed", "expired"}
+    ),
+}
+"""For each thing that can be required: the states that fall short of it."""
+
+
+async def posted(
+    session: Session,
+    hub: Hub,
+    where: shapes.Conversation,
+    text: str,
+    *,
+    wait: float | None,
+    plain: bool = False,
+    **options: Any,
+) -> Outcome:
+    """Post, host whoever is concerned and has no host, and wait for what comes of it."""
+    talk = Talk(hub, where, view_for(session, hub, where, plain=plain))
+    broken: list[Concern] = []
+    if wait is not None:
+        concerned = {*(seat.name for seat in agents_in(where)), *parse(text), *options.get("force", ())}
+        broken = await host_the_absent(hub, session, concerned)
+    async with talk.following():
+        receipt = await talk.post(text, **options)
+        session.left = (
+            f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; "
+            "agents answer when they can."
+        )
+        kept, look = f"the message is kept as {address(where, receipt.seq)}", f"moot conv show {where.name}"
+        with kept_if_the_hub_goes(kept, look, message=receipt.id):
+            await warn(session, hub, where, receipt)
+            if wait is None:
+                done = await talk.at_once(receipt)
+            else:
+                done = await talk.outcome(receipt, await talk.wait(wait))
+                await talk.read()
+            done = await explained(session, hub, done, loads=wait is not None)
+            told_of = {name for cause in done.causes for name in cause.agents}
+            tell_broken(session, [concern for concern in broken if concern.agent not in told_of])
+            for line in await unwoken(hub, done.why):
+                session.screen.note(line)
+        return done
+
+
+@contextmanager
+def kept_if_the_hub_goes(kept: str, look: str, **facts: Any) -> Iterator[None]:
+    """What was acknowledged stands, whatever becomes of the hub: nobody has to send it again."""
+    try:
+        yield
+    except HubAbsent as gone:
+        raise HubAbsent(
+            "the hub went away before the answer was there",
+            detail=f"{kept}, and answered when a hub runs again",
+            fix=("moot up", look),
+            **facts,
+        ) from gone
+
+
+def view_for(
+    session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool = False, together: bool = False
+) -> View:
+    """A growing text on a terminal; else lines, as where several talks are shown `together`.
+
+    Who asked for lines is told of states in them, a pipe is not.
+    """
+    screen = session.screen
+    if session.json:
+        return Silent()
+    wanted = plain or screen.plain
+    if session.is_terminal and not wanted and not together:
+        return Streaming(screen, hub, marks_of(where), chips(hub))
+    return Plain(screen, hub, marks_of(where), tells=wanted or sys.stderr.isatty())
+
+
+def chips(hub: Hub) -> dict[str, str]:
+    """Which agents have a demo brain: said in the header while they still speak."""
+    return {row.name: "demo" for row in hub.settings.agents if row.brain == "demo"}
+
+
+def told(session: Session, done: Outcome, required: str = "queued") -> int:
+    """Say what came of it, and give the exit code."""
+    short = [row.agent for row in done.why.agents if row.duty == "must" and row.state in REACHED[required]]
+    brake = paused(done) if done.brake is not None else None
+    missing = missing_key(session, done) if done.outcome == "failed" else None
+    if session.json:
+        session.screen.data({**done.to_dict(), **({"paused": brake.to_dict()} if brake else {})})
+    elif missing is None:
+        tell(session, done)
+        if short:
+            session.screen.note(error_text(not_reached(required, short), ()))
+        if brake is not None:
+            session.screen.note(error_text(brake, (), word="paused", command=session.screen.command))
+    code = OUTCOMES[done.outcome]
+    if missing is not None:
+        return tell_error(missing, session, ())
+    if code == OK and (short or brake is not None):
+        return WAITED if short else PAUSED
+    return code
+
+
+def missing_key(session: Session, done: Outcome) -> NoKey | None:
+    """What an agent that could not answer lacks, if it is a key."""
+    from moot.settings import load  # noqa: PLC0415  only where something failed
+    from moot.wiring import model  # noqa: PLC0415  as above
+
+    home = home_of(session)
+    failed = {row.agent for row in done.why.agents if row.state == "failed"}
+    for row in load(home).agents:
+        if row.name in failed and row.brain.partition(":")[0] in MODEL_BRAINS:
+            try:
+                model(row.brain, home, who=f"agent {row.name}")
+            except NoKey as missing:
+                fix = (missing.fix[0], f"moot agents set {row.name} --model demo")
+                return NoKey(missing.title, detail=missing.detail, fix=fix, **missing.facts)
+    return None
+
+
+def not_reached(required: str, agents: list[str]) -> Undelivered:
+    return Undelivered(
+        f"not {required}: {', '.join(agents)}",
+        detail="the message is kept, and waits for them",
+        fix=(f"moot agents show {agents[0]}",),
+    )
+
+
+def waits_for(away: Away, fix: str) -> str:
+    """Queued, and why nobody answers yet (E502)."""
+    agent = away.agent
+    seen = f"last seen {ago(agent.last_active)}" if agent.last_active else "never seen yet"
+    waiting = "1 message waits" if away.waiting == 1 else f"{away.waiting} messages wait"
+    start = f"\n  fix   {fix}" if fix else ""
+    return f"queued[E502] {agent.name} is away ({seen}). {waiting} for it.{start}"
+
+
+def tell_causes(session: Session, done: Outcome) -> None:
+    for cause in done.causes:
+        session.screen.note(f"no answer: {safe(cause.text)}")
+        if cause.fix:
+            session.screen.note(f"  fix   {session.screen.command(cause.fix)}")
+
+
+def not_asked(rows: Sequence[shapes.Because]) -> str:
+    """Each reason once, with all it holds for."""
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        named.setdefault(row.reason.removeprefix(f"{row.agent} "), []).append(row.agent)
+    return "; ".join(
+        f"{listed(names)} {reason if len(names) == 1 else several(reason)}" for reason, names in named.items()
+    )
+
+
+def tell(session: Session, done: Outcome) -> None:
+    screen = session.screen
+    states = {
+        row.state: [r.agent for r in done.why.agents if r.state == row.state] for row in done.why.agents
+    }
+    names = {state: ", ".join(agents) for state, agents in states.items()}
+    message = address(done.where, done.receipt.seq)
+    match done.outcome:
+        case "queued":
+            asked_nobody = done.why.agents and not any(was_wanted(row) for row in done.why.agents)
+            screen.say(f"{'kept' if asked_nobody else 'queued'} as {message}")
+            if asked_nobody:
+                screen.note(f"nobody was asked: {safe(not_asked(done.why.agents))}")
+        case "owed":
+            screen.say(f"queued as {message}")
+            for away in done.away:
+                screen.note(waits_for(away, screen.command(away.fix)))
+            tell_causes(session, done)
+        case "passed":
+            screen.note(f"{names['passed']} read it and chose to say nothing")
+        case "timed_out":
+            screen.note(f"no answer in time. The message stays queued as {message}.")
+        case "failed":
+            tell_causes(session, done)
+            if "owed" in states:
+                screen.note(f"the message is kept as {message}, and answered once that is mended")
+        case _:
+            pass

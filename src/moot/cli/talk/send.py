@@ -1,0 +1,259 @@
+"""`moot send`: one message, its receipt, and the reply if one waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import click
+from msgspec import Struct
+
+from moot import shapes
+from moot.cli.frame import resolve
+from moot.cli.frame.exit_codes import OUTCOMES
+from moot.cli.frame.hub_access import host_the_absent, opened_hub
+from moot.cli.frame.params import AT_LEAST_1, SECONDS, Leaf
+from moot.cli.frame.session import Session
+from moot.cli.read.why import address
+from moot.cli.talk.follow import Outcome, Talk
+from moot.cli.talk.outcome import WAIT_SECONDS, kept_if_the_hub_goes, posted, told, view_for
+from moot.cli.terminal.phrases import is_agent
+from moot.cli.terminal.standard_input import message_text
+from moot.cli.unloadable import tell_broken
+from moot.errors import HubAbsent, NotFound
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+REQUIRED = ("queued", "delivered", "answered")
+
+
+class SendLeaf(Leaf):
+    """Takes `--wait` alone as well as `--wait=SECS`; a word behind it is not its value."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        ours = [f"--wait={WAIT_SECONDS:g}" if word == "--wait" else word for word in args[:end]]
+        return super().parse_args(ctx, [*ours, *args[end:]])
+
+
+@click.command(
+    "send",
+    cls=SendLeaf,
+    examples=(
+        'moot send arya "what changed?"',
+        'moot send --conv build "@arya and @gendry, ready?"',
+        'moot send --all "we ship at noon"',
+    ),
+)
+@click.argument("words", nargs=-1, metavar="AGENT TEXT | --conv ID TEXT | --all TEXT")
+@click.option("--conv", metavar="ID", help="Say it in this conversation; all words are then the message.")
+@click.option(
+    "--all", "everyone", is_flag=True, help="To every agent, each in its own conversation with you."
+)
+@click.option("-m", "--message", metavar="TEXT", help="The text; - reads standard input.")
+@click.option("--file", metavar="PATH", help="Take the text from a file; behind TEXT, if both are given.")
+@click.option("--reply-to", metavar="MSG", help="The message it answers, such as build:12.")
+@click.option("--no-wait", is_flag=True, help="Return as soon as it is stored.")
+@click.option("--wait", type=SECONDS, metavar="[SECS]", help="Wait for the reply (120); the default.")
+@click.option("--timeout", type=SECONDS, metavar="SECS", help="Seconds to wait (120).")
+@click.option(
+    "--require", type=click.Choice(REQUIRED), default="queued", help="Exit 8 when it got no further."
+)
+@click.option("--interrupt", is_flag=True, help="Stop whoever speaks there now; this comes first.")
+@click.option("--max-turns", type=AT_LEAST_1, metavar="N", help="At most N agent turns for this message.")
+@click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
+@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
+@click.option("--idempotency-key", metavar="K", help="The same key again stores nothing twice.")
+@click.pass_obj
+def send(session: Session, /, **options: Any) -> int:
+    """Send one message and wait for the reply. What is piped in stands behind the text; `-` waits for it."""
+    order = Order(**options)
+    order.check()
+    agent, text = addressed(session, order)
+    if order.everyone:
+        return asyncio.run(broadcasting(session, order, text))
+    return told(session, asyncio.run(sending(session, order, agent, text)), order.require)
+
+
+class Order(Struct, frozen=True):
+    words: tuple[str, ...]
+    conv: str | None
+    everyone: bool
+    message: str | None
+    file: str | None
+    reply_to: str | None
+    no_wait: bool
+    wait: float | None
+    timeout: float | None
+    require: str
+    interrupt: bool
+    max_turns: int | None
+    speaker: str | None
+    plain: bool
+    idempotency_key: str | None
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds to wait; None not at all."""
+        if self.no_wait:
+            return None
+        given = self.timeout if self.timeout is not None else self.wait
+        return WAIT_SECONDS if given is None else given
+
+    @property
+    def to_a_place(self) -> bool:
+        """All words are the message."""
+        return self.everyone or self.conv is not None or self.reply_to is not None
+
+    def check(self) -> None:
+        if self.no_wait and (self.wait is not None or self.timeout is not None):
+            raise click.UsageError("--no-wait and a time to wait exclude each other")
+        if self.no_wait and self.require != "queued":
+            raise click.UsageError(f"--require {self.require} has to wait: leave out --no-wait")
+        if self.everyone and (self.conv is not None or self.reply_to is not None):
+            raise click.UsageError("--all goes to every agent: leave out --conv and --reply-to")
+        if self.everyone and (self.idempotency_key is not None or self.interrupt or self.max_turns):
+            raise click.UsageError("--all takes no --idempotency-key, --interrupt or --max-turns")
+
+
+def addressed(session: Session, order: Order) -> tuple[str, str]:
+    """To whom and what: the first word is the agent, unless an option says where."""
+    agent, rest = ("", order.words) if order.to_a_place else ((order.words or ("",))[0], order.words[1:])
+    if not agent and not order.to_a_place:
+        raise click.UsageError("say to whom: moot send AGENT TEXT, or moot send --conv ID TEXT")
+    if order.message is not None and rest:
+        raise click.UsageError("the text is there twice: as words and with -m")
+    words = rest if order.message is None else (order.message,)
+    text = message_text(session, words, order.file)
+    if not text and not words and order.file is None:
+        raise click.UsageError("say what: the text is missing (- reads it from standard input)")
+    return agent, text
+
+
+async def sending(session: Session, order: Order, agent: str, text: str) -> Outcome:
+    async with opened_hub(session) as hub:
+        voice = hub.acting_as(order.speaker) if order.speaker else hub
+        key = order.idempotency_key
+        options: dict[str, Any] = {"interrupt": order.interrupt, "idempotency_key": key}
+        options["max_turns"] = order.max_turns
+        options["correlation_id"] = f"q{key or uuid4().hex}"
+        agent = await resolve.agent(hub, agent) if agent else ""
+        if order.reply_to is not None:
+            options["reply_to"] = await address(hub, order.reply_to, order.conv)
+        conv = order.conv or str(options.get("reply_to", "")).rpartition(":")[0]
+        if conv:
+            where = await resolve.place(hub, conv)
+        elif order.speaker and order.speaker != hub.name:
+            where = await voice.conversations.implicit([agent])  # between agents the pair's own rules hold
+        else:
+            where, options["ref"] = await one_shot(voice, agent, text, key)
+        done = await posted(session, voice, where, text, wait=order.patience, plain=order.plain, **options)
+        with suppress(HubAbsent):  # the answer is there, and a conversation that stays open costs nothing
+            await put_away(voice, done)
+        return done
+
+
+async def one_shot(hub: Hub, agent: str, text: str, key: str | None) -> tuple[shapes.Conversation, str]:
+    """The conversation of this one message, and what to call it. A repeated key finds that of the first time."""
+    if key is None:
+        made = await hub.conversations.ephemeral(agent)
+        return made, made.id
+    own = f"send:{(await hub.agents.get(agent)).id}:{key}"
+    ref = f"ephemeral:{(await hub.agents.get(hub.name)).id}:{own}"
+    try:
+        before = await hub.post(ref, text, idempotency_key=key)
+    except NotFound:
+        return await hub.conversations.ephemeral(agent, own), ref
+    return await hub.conversations.get(before.conversation), ref
+
+
+async def put_away(hub: Hub, done: Outcome) -> None:
+    """A conversation for one message is archived once nothing in it is open. What is not waited for stays."""
+    where = await hub.conversations.get(done.receipt.conversation)
+    is_over = done.outcome in ("replied", "passed", "failed")
+    if where.kind == "ephemeral" and not where.archived and is_over and not await still_open(hub, where.id):
+        await hub.conversations.archive(where.id)
+
+
+async def still_open(hub: Hub, conversation: str) -> bool:
+    owed = await hub.turns(conversation=conversation, state="owed")
+    return bool(owed or await hub.unsettled(conversation))
+
+
+# --- to everybody ------------------------------------------------------------------------------------------
+
+
+async def broadcasting(session: Session, order: Order, text: str) -> int:
+    """One message per agent in the pair's own conversation, under its own limit; then all replies."""
+    async with opened_hub(session) as hub, AsyncExitStack() as stack:
+        voice = hub.acting_as(order.speaker) if order.speaker else hub
+        talks: dict[str, Talk] = {}
+        if order.patience is not None:
+            tell_broken(session, await host_the_absent(hub, session))
+            for agent in await hub.agents.list():
+                if agent.name != voice.name:
+                    pair = await voice.conversations.implicit([agent.name])
+                    talk = Talk(voice, pair, view_for(session, voice, pair, together=True))
+                    talk.shows_own = False
+                    talks[agent.name] = await stack.enter_async_context(talk.following())
+        before = {name: talk.last for name, talk in talks.items()}
+        done = await voice.broadcast(text)
+        session.left = "stopped waiting. The messages stay queued; agents answer when they can."
+        with kept_if_the_hub_goes("the messages are kept", "moot tail"):
+            reached = [talks[name] for name in done["delivered_to"] if name in talks]
+            settled = await asyncio.gather(*(talk.wait(order.patience or 0) for talk in reached))
+            replies = [
+                message
+                for talk in reached
+                for message in await voice.messages(talk.conversation.id, after=_before(before, talks, talk))
+                if is_agent(message) and message.sender != voice.name
+            ]
+            await asyncio.gather(*(talk.read() for talk in reached))
+            states = [row.state for talk in reached for row in await _parts(voice, talk)]
+            outcome = _word(done, replies, settled, states, waited=order.patience is not None)
+            return _tell(session, {**done, "replies": [r.to_dict() for r in replies], "outcome": outcome})
+
+
+def _before(before: dict[str, int], talks: dict[str, Talk], talk: Talk) -> int:
+    return next(before[name] for name, each in talks.items() if each is talk)
+
+
+async def _parts(voice: Hub, talk: Talk) -> tuple[shapes.Because, ...]:
+    """The agent's part in what was just said to it."""
+    own = [m for m in await voice.newest(talk.conversation.id) if m.sender == voice.name]
+    return (await voice.why(own[-1].id)).agents if own else ()
+
+
+def _word(
+    done: dict[str, Any],
+    replies: list[shapes.Message],
+    settled: list[bool],
+    states: list[str],
+    *,
+    waited: bool,
+) -> str:
+    if not done["delivered_to"]:
+        return "failed"
+    if not waited:
+        return "queued"
+    if not all(settled):
+        return "timed_out"
+    if replies:
+        return "replied"
+    return next((state for state in ("owed", "passed") if state in states), "failed")
+
+
+def _tell(session: Session, done: dict[str, Any]) -> int:
+    screen = session.screen
+    if session.json:
+        screen.data(done)
+    else:
+        screen.note(
+            f"sent to {', '.join(done['delivered_to']) or 'nobody'}: {done['outcome'].replace('_', ' ')}"
+        )
+        for refused in done["failed"]:
+            screen.note(f"not to {refused['agent']}: {refused['error']}")
+    return OUTCOMES[done["outcome"]]

@@ -1,0 +1,85 @@
+"""Why nobody answers a message, cause by cause, and what would change that.
+
+Above: send, ask and chat say it, and exit with 1. Below: the why-record, which knows each agent's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from moot import shapes
+from moot.cli.talk.absence import to_bring_back
+from moot.rules.reasons import failure
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+BROKEN: Final = ("failed", "expired")
+PAIR: Final = 2
+
+
+class Cause(Struct, frozen=True):
+    """One reason for silence, and those it holds for."""
+
+    agents: tuple[str, ...]
+    rule: str
+    text: str
+    fix: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"agents": list(self.agents), "rule": self.rule, "reason": self.text, "fix": self.fix}
+
+
+def was_wanted(row: shapes.Because) -> bool:
+    """Whether an agent was to answer, or would have been asked had it been there."""
+    return row.duty != "observes" or row.rule == "away"
+
+
+def nobody_will(rows: Sequence[shapes.Because]) -> bool:
+    """Whether it is known already that a message gets no answer: all who could give one are kept from it."""
+    wanted = [row for row in rows if was_wanted(row)]
+    return bool(wanted) and all(row.duty == "blocked" or row.rule == "away" for row in wanted)
+
+
+async def causes(hub: Hub, why: shapes.Why, message: str) -> tuple[Cause, ...]:
+    """What kept each agent that was wanted from answering; those that are away together, as one command starts them.
+    `message` is what it is called."""
+    rows = [row for row in why.agents if was_wanted(row)]
+    found = [_cause(row, message) for row in rows if row.state in BROKEN or row.duty == "blocked"]
+    away: list[shapes.Agent] = []
+    for row in rows:
+        if row.rule == "away" and row.duty == "observes":
+            agent = await hub.agents.get(row.agent)
+            if agent.activity["state"] == "removed":
+                found.append(_cause(row, why.message))
+            else:
+                away.append(agent)
+    return (*found, await _absence(hub, away)) if away else tuple(found)
+
+
+def _cause(row: shapes.Because, message: str) -> Cause:
+    if row.state in BROKEN:
+        told = f"{row.agent} {failure(row.error or row.state)}"
+        return Cause((row.agent,), row.rule, told, f"moot why {message}")
+    return Cause((row.agent,), row.rule, row.reason)
+
+
+def several(reason: str) -> str:
+    """What is said of one, said of more."""
+    one, _, rest = reason.partition(" ")
+    return f"{ {'was': 'were', 'is': 'are'}.get(one, one) } {rest}"
+
+
+async def _absence(hub: Hub, agents: Sequence[shapes.Agent]) -> Cause:
+    names = [agent.name for agent in agents]
+    are = "is" if len(names) == 1 else "are both" if len(names) == PAIR else "are all"
+    return Cause(tuple(names), "away", f"{listed(names)} {are} away", await to_bring_back(hub, agents))
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

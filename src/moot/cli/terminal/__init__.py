@@ -1,0 +1,1 @@
+"""The terminal: what is shown, what is typed, and how lines are worded."""

@@ -1,0 +1,209 @@
+"""What stands below everything that is said while a person may type: an unfinished line, who is waited for, the prompt.
+
+What others say is written above it, so neither tears the other apart. Where the cursor may not be moved (a dumb
+terminal, a screen reader) nothing is drawn twice but the prompt, once it was quiet for a moment.
+"""
+
+import asyncio
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import click
+
+from moot.cli.terminal.draft import Draft
+
+QUIET_SECONDS: Final = 0.3
+NEWLINE: Final = "↵"
+CUT: Final = "…"
+
+
+class Foot:
+    def __init__(self, draft: Draft, *, moves: bool, fit: Callable[[str], str], colour: bool) -> None:
+        self.prompt = ""
+        """What the draft stands behind; empty: nobody is asked, and what is typed is not shown yet."""
+        self._draft = draft
+        self._moves = moves
+        self._fit = fit
+        self._colour = colour
+        self._growing = ""
+        self._waiting: list[str] = []
+        self._rows = 0
+        """How many are drawn; the cursor is in the last one."""
+        self._drawn: list[int] = []
+        """How many columns each of them takes, the last one up to the cursor."""
+        self._echoed = ""
+        """Where nothing can be moved: what of the draft stands on the screen."""
+        self._later: asyncio.TimerHandle | None = None
+
+    # --- what others say -----------------------------------------------------------------------------------
+
+    def grow(self, text: str) -> None:
+        """More of a line that is being spoken; it is written above once it is whole."""
+        whole, newline, self._growing = (self._growing + text).rpartition("\n")
+        with self.lifted():
+            self._put(whole + newline)
+
+    def wait_for(self, lines: list[str]) -> None:
+        if lines != self._waiting:
+            self.erase()
+            self._waiting = lines
+            self.draw()
+
+    @contextmanager
+    def lifted(self) -> Iterator[None]:
+        """Out of the way of what is written inside."""
+        self.erase()
+        try:
+            yield
+        finally:
+            self.draw()
+
+    # --- what the person types -----------------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """The draft is another now."""
+        if self._moves:
+            self.erase()
+        elif not self._echo():
+            self._put("\n" if self._rows else "")
+            self._rows = 0
+        else:
+            return
+        self.draw(at_once=True)
+
+    def _echo(self) -> bool:
+        """What was typed at the end is simply written, or taken away again."""
+        text, before = self._shown(self._draft.text), self._echoed
+        if not self._rows or self._draft.cursor != len(self._draft.text):
+            return False
+        if text.startswith(before):
+            self._put(text[len(before) :])
+        elif before.startswith(text):
+            self._put("\b \b" * width(before[len(text) :]))
+        else:
+            return False
+        self._echoed = text
+        return True
+
+    def entered(self, text: str) -> None:
+        """What was typed becomes part of what was said."""
+        if self._moves:
+            with self.lifted():
+                self._put(self._fit(f"{self.prompt}{text}\n"))
+        else:
+            self._put("\n")
+            self._rows = 0
+
+    # --- drawing -------------------------------------------------------------------------------------------
+
+    def draw(self, *, at_once: bool = False) -> None:
+        if self._moves:
+            self._draw_rows()
+        elif self.prompt and not self._rows:
+            self._stop_waiting()
+            if at_once:
+                self._draw_line()
+            else:  # more may follow
+                self._later = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._draw_line)
+
+    def _draw_line(self) -> None:
+        self._echoed = self._shown(self._draft.text)
+        self._put(self._fit(self.prompt) + self._echoed)
+        self._rows = 1
+
+    def _draw_rows(self) -> None:
+        columns = shutil.get_terminal_size().columns
+        above = [*([self._growing] if self._growing else []), *self._waiting]
+        rows = [clipped(self._fit(row), columns - 1) for row in above]
+        back = 0
+        if self.prompt:
+            row, back = self._typed(columns - 1)
+            rows.append(row)
+        if rows:
+            self._put("\n".join(rows) + (f"\x1b[{back}D" if back else ""))
+            self._rows = len(rows)
+            self._drawn = [width(click.unstyle(row)) for row in rows]
+            self._drawn[-1] -= back
+
+    def resized(self) -> None:
+        """The terminal is wider or narrower now: what stands here is drawn to fit."""
+        if self._rows and self._moves:
+            self.erase()
+            self.draw()
+
+    def _height(self) -> int:
+        """How many rows the cursor is below the first: a terminal that became narrower has wrapped what was drawn."""
+        columns = shutil.get_terminal_size().columns
+        above, last = self._drawn[:-1], self._drawn[-1]
+        return sum(max(1, -(-taken // columns)) for taken in above) + last // columns
+
+    def _typed(self, columns: int) -> tuple[str, int]:
+        """The prompt and as much of the draft around the cursor as fits into a row; how far back the cursor is."""
+        prompt, cut, draft = self._fit(self.prompt), self._fit(CUT), self._draft
+        before, behind = self._shown(draft.text[: draft.cursor]), self._shown(draft.text[draft.cursor :])
+        room = max(8, columns - width(prompt) - 2 * width(cut))
+        head = leading(before[::-1], room - width(leading(behind, room // 2)))[::-1]
+        tail = leading(behind, room - width(head))
+        begin, end = cut if head != before else "", cut if tail != behind else ""
+        return f"{prompt}{begin}{head}{tail}{end}", width(tail + end)
+
+    def _shown(self, text: str) -> str:
+        return self._fit(text.replace("\n", NEWLINE).replace("\t", " "))
+
+    def erase(self) -> None:
+        self._stop_waiting()
+        if self._rows and self._moves:
+            up = f"\x1b[{height}A" if (height := self._height()) else ""
+            self._put(f"\r{up}\x1b[J")
+        elif self._rows:
+            self._put("\n")
+        self._rows = 0
+
+    def finish(self) -> None:
+        """Nobody types any more: what was growing stays."""
+        self.erase()
+        if self._growing:
+            self._put(f"{self._growing}\n")
+        self._growing, self._waiting, self.prompt = "", [], ""
+
+    def _stop_waiting(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+
+    def _put(self, text: str) -> None:
+        if text:
+            click.echo(text, nl=False, color=self._colour or self._moves)
+            sys.stdout.flush()
+
+
+def width(text: str) -> int:
+    """Columns that a text takes."""
+    return sum(_columns(letter) for letter in text)
+
+
+def _columns(letter: str) -> int:
+    if unicodedata.combining(letter) or unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
+
+
+def leading(text: str, columns: int) -> str:
+    """As much of its beginning as fits."""
+    taken = 0
+    for at, letter in enumerate(text):
+        taken += _columns(letter)
+        if taken > columns:
+            return text[:at]
+    return text
+
+
+def clipped(row: str, columns: int) -> str:
+    """A row that wrapped could not be taken away again."""
+    bare = click.unstyle(row)
+    fits = leading(bare, columns)
+    return row if fits == bare else fits

@@ -1,0 +1,126 @@
+"""The words in which messages, reasons and rounds are told, the same in every command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from moot import shapes
+from moot.cli.terminal.screen import Screen, clock_time, safe
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+DUTIES = {"must": "had to", "may": "could", "observes": "not asked", "blocked": "was stopped"}
+REASONS = {
+    "mention": "mentioned by {who}",
+    "force": "asked by {who}",
+    "direct": "answering {who}",
+    "poll": "of its own accord",
+    "react": "reacting to the others",
+    "round_robin": "next in the rotation",
+    "task": "working on a task",
+    "ask": "asked by {who}",
+}
+ENDS = {
+    "cap": "all turns of this message are used",
+    "depth": "answers to answers go no deeper",
+    "chain": "the chain is at its limit, /continue lets it go on",
+    "no_progress": "no progress, /continue lets them go on",
+    "budget": "an agent has used up its hour",
+    "paused": "an agent is paused",
+}
+
+
+def marks_of(conversation: shapes.Conversation) -> dict[str, str]:
+    return {seat.name: seat.mark for seat in conversation.participants}
+
+
+def agents_in(conversation: shapes.Conversation) -> list[shapes.Seat]:
+    return [seat for seat in conversation.participants if seat.kind in ("agent", "external")]
+
+
+def is_agent(message: shapes.Message) -> bool:
+    return message.kind in ("agent", "external")
+
+
+def title(conversation: shapes.Conversation) -> str:
+    return f"#{conversation.name}" if conversation.kind == "group" else conversation.name
+
+
+def address(conversation: shapes.Conversation, seq: int) -> str:
+    """A message as people call it; a command takes it as it takes the id."""
+    return f"{conversation.name}:{seq}"
+
+
+async def addresses(hub: Hub, ids: Iterable[str | None]) -> dict[str | None, str]:
+    """Ids of messages as people call them; nothing for none."""
+    named: dict[str | None, str] = {None: ""}
+    names: dict[str, str] = {}
+    for id in filter(None, ids):
+        place, _, seq = id.rpartition(":")
+        if place not in names:
+            names[place] = (await hub.conversations.get(place)).name
+        named[id] = f"{names[place]}:{seq}"
+    return named
+
+
+def you(name: str, hub: Hub) -> str:
+    return "you" if name == hub.name else name
+
+
+def chip(message: shapes.Message) -> str:
+    """What made it, where that must be seen: demo words never pass for a model's, nor a file's for a person's."""
+    if "imported" in message.metadata:
+        return "imported"
+    return "demo" if str(message.metadata.get("brain", "")).startswith("demo") else ""
+
+
+async def message_at(hub: Hub, address: str) -> shapes.Message | None:
+    conversation, _, seq = address.rpartition(":")
+    found = await hub.messages(conversation, after=int(seq) - 1, limit=1)
+    return found[0] if found and found[0].id == address else None
+
+
+async def reason_for(hub: Hub, message: shapes.Message) -> str:
+    """Why an agent said this: the rule, and who set it off."""
+    cause = (await hub.why(message.id)).cause
+    if cause is None:
+        return ""
+    turn = await hub.turn(cause["turn"], given=False)
+    return await reason_of(hub, turn.reason, turn.cause)
+
+
+async def reason_of(hub: Hub, rule: str, cause: str | None) -> str:
+    before = await message_at(hub, cause) if cause else None
+    return REASONS.get(rule, rule).format(who=you(before.sender, hub) if before else "somebody")
+
+
+def line(screen: Screen, hub: Hub, message: shapes.Message, marks: dict[str, str], reason: str = "") -> str:
+    """A message in plain mode: who, when, why, then the text, once and complete."""
+    if message.kind == "system":
+        return f"notice: {safe(message.text).strip('[]')}"
+    if message.kind == "tool":
+        used = f"{message.metadata.get('tool')} for {message.metadata.get('for')}"
+        return f"tool {safe(used)}, {clock_time(message.at)}:\n{safe(message.text)}"
+    name = you(message.sender, hub)
+    who = screen.name(name, marks.get(name, "●")) if is_agent(message) else name
+    made = [part for part in (chip(message), clock_time(message.at), reason) if part]
+    return f"{who}, {', '.join(made)}:\n{safe(message.text)}{cut(message)}"
+
+
+def cut(message: shapes.Message) -> str:
+    """The mark behind an answer that was stopped in the middle."""
+    return " … (stopped here)" if message.metadata.get("partial") else ""
+
+
+def round_line(opening: shapes.Why, last: shapes.Why, replies: int, cap: int) -> str:
+    """How a round ended: who was silent, how many turns were used, and why it went no further."""
+    passed = [row.agent for row in opening.agents if row.state == "passed"]
+    blocked = [row.rule for row in (*last.agents, *opening.agents) if row.duty == "blocked"]
+    stopped = next((ENDS[rule] for rule in blocked if rule in ENDS), "")
+    away = [row.agent for row in opening.agents if row.rule == "away"]
+    if away and not replies and not stopped:
+        stopped = f"{', '.join(away)} {'is' if len(away) == 1 else 'are'} away"
+    silent = f"{', '.join(passed)} passed · " if passed else ""
+    return f"{silent}turns {replies} of {cap} · ended: {stopped or 'nobody else was asked'}"

@@ -1,0 +1,1 @@
+"""How a call reaches a hub elsewhere: over its socket in lines, or over HTTP in requests."""

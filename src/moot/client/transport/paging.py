@@ -1,0 +1,148 @@
+"""Methods that take more than one request over HTTP: long lists come in pages, long waits in pieces."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from moot import shapes
+from moot.client.transport.line import error_from
+from moot.client.transport.requests import BEYOND_ALL
+from moot.errors import TimedOut
+
+PAGE = 500
+"""The most that the door gives at once."""
+PIECE_SECONDS = 60.0
+"""The longest wait of one request; a longer one goes on in the next."""
+
+
+class Ask(Protocol):
+    """One request: the answer, read as this type."""
+
+    async def __call__(self, method: str, answer: Any, /, **named: Any) -> Any: ...
+
+
+async def messages(ask: Ask, answer: Any, *, limit: int, **named: Any) -> Any:
+    """Ascending; with `before` alone, the newest below it."""
+    if named.get("before") is not None and not named.get("after"):
+        return await _backwards(ask, answer, limit, **named)
+    found: list[shapes.Message] = []
+    while len(found) < limit:
+        asked = min(PAGE, limit - len(found))
+        page = await ask("messages", answer, limit=asked, **named)
+        found += page
+        if len(page) < asked:
+            break
+        named["after"] = page[-1].seq
+    return found
+
+
+async def _backwards(ask: Ask, answer: Any, limit: int, **named: Any) -> list[shapes.Message]:
+    found: list[shapes.Message] = []
+    while len(found) < limit:
+        asked = min(PAGE, limit - len(found))
+        page = await ask("messages", answer, limit=asked, **named)
+        found = [*page, *found]
+        if len(page) < asked:
+            break
+        named["before"] = page[0].seq
+    return found
+
+
+async def newest(ask: Ask, answer: Any, *, limit: int, conversation: str) -> Any:
+    return await _backwards(ask, answer, limit, conversation=conversation, before=BEYOND_ALL)
+
+
+async def turns(ask: Ask, answer: Any, **named: Any) -> Any:
+    return await _all(ask, "turns", answer, lambda turn: int(turn.id), **named)
+
+
+async def conversations(ask: Ask, answer: Any, **named: Any) -> Any:
+    return await _all(ask, "conversations.list", answer, lambda one: one.id, **named)
+
+
+async def _all(ask: Ask, method: str, answer: Any, cursor: Callable[[Any], Any], **named: Any) -> list[Any]:
+    found: list[Any] = []
+    while True:
+        page = await ask(method, answer, limit=PAGE, **named)
+        found += page
+        if len(page) < PAGE:
+            return found
+        named["after"] = cursor(page[-1])
+
+
+# --- waits -----------------------------------------------------------------------------------------------
+
+
+class Until:
+    """A wait in pieces."""
+
+    def __init__(self, seconds: float) -> None:
+        self._clock = asyncio.get_running_loop().time
+        self._end = self._clock() + seconds
+
+    @property
+    def over(self) -> bool:
+        return self._clock() >= self._end
+
+    @property
+    def piece(self) -> float:
+        return max(0.0, min(PIECE_SECONDS, self._end - self._clock()))
+
+
+class Settled(shapes.Shape, frozen=True):
+    settled: bool
+    open: tuple[shapes.Turn, ...]
+
+
+async def settled(ask: Ask, answer: Any, *, timeout: float, conversation: str | None) -> None:  # noqa: ASYNC109
+    until = Until(timeout)
+    while True:
+        told = await _look(ask, conversation, until.piece)
+        if told.settled:
+            return
+        if until.over:
+            raise shapes.still_open(told.open, timeout)
+
+
+async def unsettled(ask: Ask, answer: Any, *, conversation: str | None) -> list[shapes.Turn]:
+    return list((await _look(ask, conversation, 0.0)).open)
+
+
+async def _look(ask: Ask, conversation: str | None, seconds: float) -> Settled:
+    where = {"conversation": conversation} if conversation else {}
+    found: Settled = await ask(
+        "settled" if conversation else "settled everywhere", Settled, timeout=seconds, **where
+    )
+    return found
+
+
+class Asked(shapes.Shape, frozen=True):
+    outcome: str
+    message: shapes.Message | None
+    error: dict[str, Any] | None
+
+
+async def answer_to(ask: Ask, answer: Any, *, timeout: float, target: str, **named: Any) -> Any:  # noqa: ASYNC109
+    """Each piece asks with the same key: the question is said once, and an answer that was missed is found."""
+    until = Until(timeout)
+    while True:
+        told: Asked = await ask("ask", Asked, target=target, timeout=until.piece, **named)
+        if told.error is None:
+            return told.message
+        outcome = error_from(told.error)
+        if not isinstance(outcome, TimedOut):
+            raise outcome
+        if until.over:
+            title = f"{target} did not answer within {timeout:g} s"
+            raise TimedOut(title, detail=outcome.detail, **outcome.facts)
+
+
+SEVERAL: dict[str, Callable[..., Awaitable[Any]]] = {
+    "messages": messages,
+    "newest": newest,
+    "turns": turns,
+    "conversations.list": conversations,
+    "settled": settled,
+    "unsettled": unsettled,
+    "ask": answer_to,
+}

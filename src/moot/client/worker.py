@@ -1,0 +1,164 @@
+"""A function of this process as an outside agent of a hub elsewhere: it asks for its turns, thinks, and ends them.
+
+One long poll per agent, and as many turns at once as its `concurrency`. What it works on it holds; a turn that was
+handed out and got lost on the way is handed out again. Leaving gives back what is open. Above: connect.py. Below:
+the client's own methods. Not here: leases and streamed pieces, which only a host beside the store has.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import structlog
+
+from moot import shapes
+from moot.brains.code import AgentSpec, CodeBrain
+from moot.client.hub import RemoteHub
+from moot.errors import HubAbsent, MootError, NotPermitted, Stale, Trouble, TurnFailed, Unauthenticated
+
+log = structlog.get_logger("moot.outside")
+
+WAIT_SECONDS = 30.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+LEAVE_SECONDS = 5.0
+
+
+class OutsideTurn:
+    """What the function is handed: the turn as INTERFACES has it."""
+
+    def __init__(self, seen: shapes.View, hub: RemoteHub) -> None:
+        self.id = seen.turn.id
+        self.agent = seen.turn.agent
+        self.conversation = seen.conversation
+        self.must_answer = seen.turn.duty == "must"
+        self.reason = seen.turn.reason
+        self.deadline = seen.deadline
+        self.trigger = seen.trigger
+        self.text = seen.trigger.text
+        self.new = seen.new
+        self.messages = seen.messages
+        self.hub = hub
+        """Speaks as this agent; what it posts belongs to this turn."""
+        self.said = ""
+
+    async def say(self, chunk: str) -> None:
+        """A piece of the reply. It is kept here, and posted with the rest when the turn ends."""
+        self.said += chunk
+
+
+class Outside:
+    def __init__(self, hub: RemoteHub, spec: AgentSpec) -> None:
+        self._hub = hub
+        self._spec = spec
+        self._brain = CodeBrain(spec.think, spec.brain, spec.close)
+        self._open: dict[str, asyncio.Task[None]] = {}
+        self._places: dict[str, str] = {}
+        """Conversation → the turn that is worked on there."""
+        self._room = asyncio.Semaphore(max(1, spec.concurrency))
+
+    @asynccontextmanager
+    async def served(self) -> AsyncIterator[None]:
+        """While the block lasts, the agent is there."""
+        asking = asyncio.get_running_loop().create_task(self._serve())
+        try:
+            yield
+        finally:
+            await self._leave(asking)
+
+    async def _leave(self, asking: asyncio.Task[None]) -> None:
+        """Functions are stopped, and their turns given back: the next who serves this agent is handed them."""
+        held = list(self._open)
+        tasks = [asking, *self._open.values()]
+        for task in tasks:
+            task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await asyncio.wait(tasks)
+                for turn in held:
+                    with suppress(MootError):
+                        await self._hub.give_back(turn)
+                await self._brain.close()
+
+    # --- asking for turns --------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        pause, clock = FIRST_PAUSE, asyncio.get_running_loop().time
+        while True:
+            await self._room.acquire()
+            asked_at = clock()
+            try:
+                found = await self._hub.wait(timeout=WAIT_SECONDS, limit=1, handed=(), held=tuple(self._open))
+                pause = FIRST_PAUSE
+            except (Unauthenticated, NotPermitted) as refused:
+                self._log("error", "an agent is served no longer", "serving_ended", refused)
+                return
+            except MootError as trouble:  # the hub is away, or in trouble: it may come back
+                self._log("warning", "an agent waits for its hub", "hub_awaited", trouble)
+                self._room.release()
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                continue
+            self._room.release()
+            for turn in found.handed:
+                await self._begin(turn)
+            if not found.handed and asked_at + FIRST_PAUSE > clock():
+                await asyncio.sleep(FIRST_PAUSE)  # a hub that is being stopped answers at once, with nothing
+
+    async def _begin(self, turn: str) -> None:
+        if turn in self._open:
+            return
+        await self._room.acquire()
+        self._open[turn] = task = asyncio.get_running_loop().create_task(self._take(turn))
+        task.add_done_callback(lambda _: self._over(turn))
+
+    def _over(self, turn: str) -> None:
+        self._open.pop(turn, None)
+        self._places = {place: open_ for place, open_ in self._places.items() if open_ != turn}
+        self._room.release()
+
+    # --- a turn ------------------------------------------------------------------------------------------
+
+    async def _take(self, turn: str) -> None:
+        try:
+            size = {"messages": self._spec.context_messages, "tokens": self._spec.context_tokens}
+            seen = await self._hub.view(turn, **size)
+            self._instead_of(seen.conversation.id, turn)
+            await self._end(turn, **await self._thought(OutsideTurn(seen, self._hub.within(turn))))
+        except Stale as late:
+            self._log("info", "a turn was over before its answer", "answer_dropped", late, turn=turn)
+        except TurnFailed as unheard:
+            self._log("warning", "an answer was refused", "answer_refused", unheard, turn=turn)
+        except MootError as trouble:
+            self._log("warning", "a turn was let go", "turn_let_go", trouble, turn=turn)
+
+    def _instead_of(self, place: str, turn: str) -> None:
+        """An agent has one turn in a conversation: another means that the last one is over, interrupted."""
+        before = self._places.get(place)
+        self._places[place] = turn
+        if before is not None and (task := self._open.get(before)) is not None:
+            task.cancel()
+
+    async def _thought(self, turn: OutsideTurn) -> dict[str, Any]:
+        try:
+            reply = await self._brain.think(turn)
+        except Exception as error:  # the border to foreign code: a function may fail in any way it likes
+            self._log("warning", "an agent failed", "brain_failed", error, turn=turn.id)
+            return {"error": f"{type(error).__name__}: {error}"}
+        return {"text": turn.said or None if reply is None else reply}
+
+    async def _end(self, turn: str, **outcome: Any) -> None:
+        """The answer is not given up while the hub is away; ended twice is ended once."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                await self._hub.end(turn, **outcome)
+                return
+            except Trouble as trouble:
+                kind = "hub_awaited" if isinstance(trouble, HubAbsent) else "hub_in_trouble"
+                self._log("warning", "an answer waits for the hub", kind, trouble, turn=turn)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _log(self, level: str, event: str, action: str, error: Exception, **more: Any) -> None:
+        getattr(log, level)(event, action=action, agent=self._spec.name, error=repr(error), **more)

@@ -1,0 +1,290 @@
+"""From a view to a prompt, and to the note by which the inspector makes the same prompt again.
+
+A prompt is: the system text; what stands for the beginning (summary, pinned task); the window, in order, own words
+as the assistant's, all others in frames; the closing of each earlier turn where it stood; this turn's closing; the
+tool calls of this turn so far. Nothing in it depends on the clock, and each part depends only on what is stored, so
+the next prompt begins with all of this one until the window moves by a block or another summary begins.
+
+Above: the host, which hands prompts to model brains; the hub's inspector. Below: view.py, frames.py, closing_words.py.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+
+from msgspec import Struct, structs
+
+from moot.context import identity
+from moot.context.closing_words import HUB, closing
+from moot.context.frames import Framed, Frames, line
+from moot.context.templates import Templates
+from moot.context.view import Reads, View, Views
+from moot.context.window import Size, tokens
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.message import Message, Summary
+from moot.model.participant import Kind, Participant
+from moot.model.prompt import Line, Offered, Prompt, ToolCall
+from moot.model.turn import MOVES_CURSOR, Given, Turn, TurnState
+from moot.rules.words.silence import PASS
+
+MOST_REMEMBERED = 256
+"""Last prompts kept to measure how much of the next one they share."""
+MOST_EARLIER = 200
+"""Closings of earlier turns in one prompt."""
+FRAME_TOKENS = 20
+IN_TEXT = "text-"
+"""Calls that a model wrote into its text have no id of a provider: their results are shown in frames."""
+ABOUT = "[About this conversation]:"
+MOST_SHOWN = 32_768
+"""Characters of a single message that a model is shown."""
+
+Names = Callable[[ParticipantId], str]
+Known = Callable[[ParticipantId], Participant | None]
+
+
+class Shown(Struct, frozen=True):
+    """A prompt with the note of it, and the text that the note refers to by its fingerprint."""
+
+    prompt: Prompt
+    given: Given
+    text: str
+
+
+class Context:
+    def __init__(
+        self,
+        reads: Reads,
+        templates: Templates,
+        workspaces: Path,
+        known: Known,
+        secret: str,
+        *,
+        roles: Mapping[ParticipantId, str] = MappingProxyType({}),
+    ) -> None:
+        """`roles` are those that the owner wrote, in moot.toml or in the program that opened the hub."""
+        self._reads = reads
+        self._views = Views(reads)
+        self._templates = templates
+        self._workspaces = workspaces
+        self._known = known
+        self._secret = secret
+        self._roles = roles
+        self._last: OrderedDict[tuple[ParticipantId, ConversationId], bytes] = OrderedDict()
+
+    def frames(self, conversation: ConversationId) -> Frames:
+        return Frames(self._secret, conversation)
+
+    async def view(self, turn: Turn, agent: Participant, size: Size) -> View:
+        return await self._views.of(turn, agent, size, _cost)
+
+    async def again(self, turn: Turn, agent: Participant, given: Given) -> View:
+        return await self._views.again(turn, agent, given)
+
+    async def prompt(self, view: View, offered: Offered) -> Shown:
+        """What a model is given for the turn now."""
+        system = self.system(view, offered)
+        names = self._names(view)
+        lines = await self._lines(view, names.__getitem__)
+        prompt = Prompt(system=system, lines=lines, tools=offered.tools, stable=len(lines))
+        flat = flattened(prompt)
+        note = Given(
+            start=view.start,
+            digest=fingerprint(flat),
+            system=fingerprint(system.encode()),
+            epoch=view.summary.epoch if view.summary else 0,
+            pinned=view.pinned.seq if view.pinned else 0,
+            names={who: name for who, name in names.items() if who != name},
+            tools=tuple(tool.name for tool in offered.tools),
+            size=len(flat),
+            shared=self._shared(view, flat),
+        )
+        going_on = structs.replace(prompt, lines=(*lines, *await self._steps(view.turn)))
+        return Shown(going_on, note, system)
+
+    async def shown_again(self, turn: Turn, agent: Participant, given: Given) -> tuple[Prompt, bool]:
+        """The prompt a turn was given, and whether it is byte for byte the same still."""
+        view = await self.again(turn, agent, given)
+        text = await self._reads.text(given.system) if given.system else ""
+        members = {m.author for m in view.messages}
+        names = {who: given.names.get(who, who) for who in (*members, *(m.participant for m in view.members))}
+        lines = await self._lines(view, lambda who: names.get(who, who))
+        prompt = Prompt(system=text or "", lines=lines)
+        return prompt, fingerprint(flattened(prompt)) == given.digest
+
+    # --- the parts ---------------------------------------------------------------------------------------
+
+    def system(self, view: View, offered: Offered) -> str:
+        """The owner's words stand as they are; what anybody else may have set is in `about`, in a frame."""
+        others = [
+            who
+            for member in view.members
+            if member.participant != view.agent.id and (who := self._known(member.participant)) is not None
+        ]
+        return self._templates.render(
+            "system.md.j2",
+            agent={"name": view.agent.name, "role": self._owners_role(view.agent)},
+            conversation={"name": line(view.conversation.name), "kind": view.conversation.kind.value},
+            others=[
+                {"name": who.name, "kind": _kind(who.kind), "role": self._owners_role(who)} for who in others
+            ],
+            about=self._about(view, others),
+            identity=identity.read(self._workspaces, view.agent.id),
+            organisation=self._templates.render("organisation.md.j2", relations={}),
+            tools_off=offered.off,
+            text_form=offered.text_form,
+        )
+
+    def _owners_role(self, who: Participant) -> str:
+        """The role, where the owner wrote it; empty where a token may have."""
+        return who.role if who.role == self._roles.get(who.id) else ""
+
+    def _about(self, view: View, others: Sequence[Participant]) -> str:
+        """What a group is called, and what was said of those in it, by whoever was allowed to: as material."""
+        named = [who for who in (view.agent, *others) if who.role and not self._owners_role(who)]
+        told = [f"{who.name}: {_in_one_line(who.role)}" for who in named]
+        if view.conversation.takes_rounds:
+            told.insert(0, f"this group: {_in_one_line(view.conversation.name)}")
+        return self.frames(view.conversation.id).block(ABOUT, 0, "\n".join(told)) if told else ""
+
+    def _names(self, view: View) -> dict[ParticipantId, str]:
+        """What everybody who is shown or present is called now."""
+        ids = {m.author for m in view.messages} | {m.participant for m in view.members}
+        if view.pinned is not None:
+            ids.add(view.pinned.author)
+        return {who: found.name if (found := self._known(who)) is not None else who for who in ids}
+
+    async def _lines(self, view: View, name: Names) -> tuple[Line, ...]:
+        frames = self.frames(view.conversation.id)
+        earlier = await self._reads.turns_before(view.turn, reading_to=view.start + 1, limit=MOST_EARLIER)
+        closings: dict[int, list[Turn]] = {}
+        for turn in earlier:
+            if turn.given is not None:
+                closings.setdefault(turn.hi, []).append(turn)
+        summary = await self.summary(view.summary) if view.summary is not None else ""
+        lines = list(_beginning(view, summary, frames, name))
+        for message in view.messages:
+            lines += _as_read_by(view.agent.id, message, frames, name)
+            for turn in closings.get(message.seq, ()):
+                lines += _earlier(turn)
+        lines.append(Line("user", closing(view.turn, view.start)))
+        return tuple(lines)
+
+    async def summary(self, summary: Summary) -> str:
+        """In its frame. Where a conversation began in a file its summaries count as imported, whoever made them."""
+        first = await self._reads.message(summary.conversation, 1)
+        imported = first is not None and "imported" in first.metadata
+        return self.frames(summary.conversation).summary(summary, imported=imported)
+
+    async def _steps(self, turn: Turn) -> list[Line]:
+        """The tools of this turn so far: what each answer asked for, then what came back."""
+        lines: list[Line] = []
+        frames = self.frames(turn.conversation)
+        for _, asked in groupby(turn.steps, key=lambda step: step.answer):
+            steps = list(asked)
+            native = tuple(step for step in steps if not step.call.startswith(IN_TEXT))
+            calls = tuple(ToolCall(step.call, step.tool, step.arguments) for step in native)
+            lines.append(Line("assistant", steps[0].said, calls=calls))
+            for step in steps:
+                result = await self._reads.message(turn.conversation, step.seq)
+                if result is None:
+                    continue
+                if step in native:
+                    lines.append(Line("user", result.text, answers=step.call))
+                else:
+                    lines.append(Line("user", frames.show(framed(result, str))))
+        return lines
+
+    def _shared(self, view: View, flat: bytes) -> int | None:
+        """How many bytes the prompt begins with that the agent's last one here began with; None at first."""
+        where = (view.agent.id, view.conversation.id)
+        last = self._last.pop(where, None)
+        self._last[where] = flat
+        while len(self._last) > MOST_REMEMBERED:
+            self._last.popitem(last=False)
+        return None if last is None else common_prefix(last, flat)
+
+
+def framed(message: Message, name: Names) -> Framed:
+    imported = "imported" in message.metadata
+    if message.kind is Kind.SYSTEM:
+        return Framed("system", "", message.seq, message.text, imported)
+    if message.kind is Kind.TOOL:
+        tool = str(message.metadata.get("tool", "tool"))
+        return Framed("tool", tool, message.seq, message.text, imported)
+    return Framed(_kind(message.kind), name(message.author), message.seq, message.text, imported)
+
+
+def _frame(message: Message, frames: Frames, name: Names) -> str:
+    """A message in its frame; of one that is very long, the beginning."""
+    shown = framed(message, name)
+    left = len(shown.text) - MOST_SHOWN
+    if left <= 0:
+        return frames.show(shown)
+    cut = structs.replace(shown, text=shown.text[:MOST_SHOWN])
+    return f"{frames.show(cut)}\n{HUB} #{message.seq} goes on for {left} more characters."
+
+
+def _in_one_line(text: str) -> str:
+    """Rows from before line ends were refused may have some; the frame escapes the rest."""
+    return " ".join(text.split())
+
+
+def _kind(kind: Kind) -> str:
+    return "agent" if kind is Kind.EXTERNAL else kind.value
+
+
+def _cost(message: Message) -> int:
+    return tokens(message.text[:MOST_SHOWN]) + FRAME_TOKENS
+
+
+def _as_read_by(me: ParticipantId, message: Message, frames: Frames, name: Names) -> Iterator[Line]:
+    if message.author != me:
+        yield Line("user", _frame(message, frames, name))
+        return
+    yield Line("assistant", message.text)
+    if message.metadata.get("partial"):
+        yield Line("user", f"{HUB} You were interrupted here.")
+
+
+def _earlier(turn: Turn) -> Iterator[Line]:
+    """Where an earlier turn's prompt ended; silence is told as what it was."""
+    if turn.state in MOVES_CURSOR and turn.given is not None:
+        yield Line("user", closing(turn, turn.given.start))
+        if turn.state is TurnState.PASSED:
+            yield Line("assistant", PASS)
+
+
+def _beginning(view: View, summary: str, frames: Frames, name: Names) -> Iterator[Line]:
+    """What stands for everything before the window."""
+    reached = 0
+    if view.summary is not None:
+        reached = view.summary.upto
+        yield Line("user", f"{HUB} A summary stands for what was said before.\n{summary}")
+    if view.pinned is not None:
+        yield Line("user", f"{HUB} This conversation began with a task:\n{_frame(view.pinned, frames, name)}")
+    if view.start > reached:
+        yield Line("user", f"{HUB} #{reached + 1} to #{view.start} are not shown.")
+
+
+def flattened(prompt: Prompt) -> bytes:
+    """A prompt as one run of bytes, so that prefixes can be compared."""
+    parts = [prompt.system, *(f"\x1e{line.role}\x1f{line.content}" for line in prompt.lines)]
+    return "".join(parts).encode()
+
+
+def fingerprint(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def common_prefix(one: bytes, other: bytes) -> int:
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

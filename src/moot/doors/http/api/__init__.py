@@ -1,0 +1,1 @@
+"""The routes: one table, what each takes and answers, and the functions behind them."""

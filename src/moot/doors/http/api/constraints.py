@@ -1,0 +1,90 @@
+"""What fields take beyond their type, for the document only: the checks themselves stay where the words for a refusal
+are. tests/doors/http/test_schema.py holds the two together: what the document allows is accepted, all else refused."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
+
+from moot.model.conversation import ConversationKind, GroupOverrides, GroupSettings
+from moot.model.token import Scope
+from moot.model.turn import TurnState
+from moot.rules.words.names import NAME_EXPECTED
+from moot.settings.schema.fields import FACTS
+
+
+def _one_of(choices: type[StrEnum]) -> Meta:
+    return Meta(extra_json_schema={"enum": [choice.value for choice in choices]})
+
+
+def _settings() -> dict[str, Any]:
+    """As `[groups]` of moot.toml takes them; null follows the default."""
+    facts = FACTS[GroupSettings]
+    told = {
+        name: {"anyOf": [facts[name].takes.schema, {"type": "null"}], "description": facts[name].meaning}
+        for name in GroupOverrides.__struct_fields__
+    }
+    return {"properties": told, "additionalProperties": False}
+
+
+Text = Annotated[
+    str,
+    Meta(
+        description="Not empty, not white space alone, without U+0000",
+        extra_json_schema={"pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"},
+    ),
+]
+Words = Annotated[
+    str,
+    Meta(
+        description="Without U+0000; nothing, white space and [PASS] are silence",
+        extra_json_schema={"pattern": r"^[^\x00]*$"},
+    ),
+]
+AgentName = Annotated[
+    str,
+    Meta(
+        description=NAME_EXPECTED,
+        extra_json_schema={"pattern": r"^[a-z]([a-z0-9_.-]{0,61}[a-z0-9_-])?$", "format": "agent-name"},
+    ),
+]
+ConversationName = Annotated[
+    str,
+    Meta(
+        description="1 to 100 visible characters without : and /, not beginning with - @ or #",
+        extra_json_schema={"minLength": 1, "format": "conversation-name"},
+    ),
+]
+Display = Annotated[
+    str,
+    Meta(
+        description="Up to 128 visible characters that look like nobody's name and like no reserved one",
+        extra_json_schema={"format": "display-name"},
+    ),
+]
+Line = Annotated[
+    str,
+    Meta(
+        description="One line, at most 500 characters, without control, bidi or invisible ones",
+        extra_json_schema={"maxLength": 500, "format": "line"},
+    ),
+]
+Folder = Annotated[
+    str,
+    Meta(
+        description="A path, apart from Moot's home", extra_json_schema={"maxLength": 4096, "format": "path"}
+    ),
+]
+Address = Annotated[
+    str, Meta(description="Id of a message", extra_json_schema={"pattern": r"^[^\x00]+:[0-9]{1,18}$"})
+]
+GroupKind = Annotated[str, _one_of(ConversationKind)]
+State = Annotated[str, _one_of(TurnState)]
+Granted = Annotated[str, _one_of(Scope)]
+Settings = Annotated[dict[str, Any], Meta(extra_json_schema=_settings())]
+
+HEADERS: Final[dict[str, dict[str, Any]]] = {
+    "Idempotency-Key": {"type": "string", "pattern": r"^[!-~]([ -~]{0,198}[!-~])?$"},
+    "If-Match": {"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,9}"|[0-9]{1,9})$'},
+    "Last-Event-ID": {"type": "string"},
+}

@@ -1,0 +1,294 @@
+"""Conversations, messages and turns over HTTP: thin functions from a call to the hub."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import structs
+
+from moot import shapes
+from moot.doors.access import Action, Standing, may
+from moot.doors.http.api import subject
+from moot.doors.http.api.problems import NO_CONTENT, Answer, Refusal
+from moot.doors.http.api.route import Call
+from moot.doors.http.api.schema import (
+    ConversationList,
+    DeliveryList,
+    Hits,
+    MessageList,
+    Resumed,
+    Settled,
+    Stopped,
+    TurnList,
+)
+from moot.errors import BadValue, Conflict, NotFound, NotPermitted, TimedOut
+from moot.hub.commands.values import kind_of_conversation
+from moot.model.answer import Receipt
+
+DONE = 200
+CREATED = 201
+LONGEST_VERSION = 9
+LONGEST_KEY = 200
+STALE_MATCH = 412
+NO_MATCH = 428
+
+
+def sees(call: Call, conversation: shapes.Conversation) -> bool:
+    return may(call.who, Action.READ, subject.place(conversation))
+
+
+# --- conversations ---------------------------------------------------------------------------------------
+
+
+async def conversations(call: Call) -> ConversationList:
+    query = call.query
+    if query.kind is not None:
+        kind_of_conversation(query.kind)
+    found = await call.hub.conversations.list(archived=query.archived, kind=query.kind)
+    seen = [
+        one
+        for one in found
+        if one.id > query.after
+        and query.channel_type in (None, one.channel_type)
+        and query.channel_group_id in (None, one.channel_group_id)
+        and sees(call, one)
+    ]
+    page = sorted(seen, key=lambda one: one.id)[: query.limit]
+    return ConversationList(page, page[-1].id if len(seen) > len(page) else None)
+
+
+async def create(call: Call) -> Answer:
+    body = call.body
+    made = await call.hub.conversations.create(
+        body.name,
+        participants=body.participants,
+        kind=body.kind,
+        settings=body.settings,
+        channel=(body.channel_type, body.channel_group_id),
+        exist_ok=body.exist_ok,
+    )
+    return Answer(made, CREATED, {"Location": f"/api/conversations/{made.id}"})
+
+
+async def implicit(call: Call) -> shapes.Conversation:
+    return await call.hub.conversations.implicit(call.body.participants)
+
+
+async def ephemeral(call: Call) -> shapes.Conversation:
+    return await call.hub.conversations.ephemeral(call.body.target, call.body.key)
+
+
+async def conversation(call: Call) -> shapes.Conversation:
+    return call.where
+
+
+async def change(call: Call) -> shapes.Conversation:
+    changed = call.where
+    if call.body.name is not None:
+        changed = await call.hub.conversations.rename(call.where.id, call.body.name)
+    if call.body.settings is not None:
+        changed = await call.hub.conversations.configure(call.where.id, **call.body.settings)
+    return changed
+
+
+async def remove(call: Call) -> Answer:
+    if call.query.purge:
+        if call.who.standing is not Standing.OWNER:
+            raise NotPermitted("only the owner may erase a conversation", fix=("leave out purge=true",))
+        await call.hub.conversations.delete(call.where.id)
+    else:
+        await call.hub.conversations.archive(call.where.id)
+    return Answer(status=NO_CONTENT)
+
+
+async def join(call: Call) -> shapes.Conversation:
+    return await call.hub.conversations.join(call.where.id, call.body.name)
+
+
+async def leave(call: Call) -> Answer:
+    await call.hub.conversations.leave(call.where.id, call.path["name"])
+    return Answer(status=NO_CONTENT)
+
+
+async def go_on(call: Call) -> Resumed:
+    return Resumed(await call.hub.conversations.resume(call.where.id))
+
+
+async def unarchive(call: Call) -> shapes.Conversation:
+    await call.hub.conversations.unarchive(call.where.id)
+    return await call.hub.conversations.get(call.where.id)
+
+
+async def dissolve(call: Call) -> Answer:
+    await call.hub.conversations.dissolve(call.where.id)
+    return Answer(status=NO_CONTENT)
+
+
+async def stop(call: Call) -> Stopped:
+    return Stopped(list(await call.hub.conversations.stop(call.where.id, call.body.agent)))
+
+
+async def read(call: Call) -> Answer:
+    await call.hub.conversations.read(call.where.id, int(call.body.seq))
+    return Answer(status=NO_CONTENT)
+
+
+async def settled(call: Call) -> Settled:
+    return await settled_within(call, call.where.id)
+
+
+async def settled_within(call: Call, where: str | None) -> Settled:
+    try:
+        await call.hub.settled(where, timeout=call.query.timeout)
+    except TimedOut:
+        return Settled(False, await call.hub.unsettled(where))
+    return Settled(True, [])
+
+
+# --- messages --------------------------------------------------------------------------------------------
+
+
+async def messages(call: Call) -> MessageList:
+    query = call.query
+    found = await call.hub.messages(
+        call.where.id, after=query.after, before=query.before, limit=query.limit + 1
+    )
+    if query.before is not None and not query.after:
+        return MessageList(found[-query.limit :])
+    page = found[: query.limit]
+    return MessageList(page, page[-1].seq if len(found) > len(page) else None)
+
+
+async def post(call: Call) -> Answer:
+    body = structs.asdict(call.body)
+    key = idempotency_key(call)
+    body["max_turns"] = body["max_turns"] and int(body["max_turns"])
+    receipt = await call.hub.post(call.ref, body.pop("text"), idempotency_key=key, **body)
+    return stored(receipt)
+
+
+async def again(call: Call) -> Answer:
+    key = idempotency_key(call)
+    return stored(await call.hub.ask_again(call.path["id"], call.body.agents, idempotency_key=key))
+
+
+async def redeliver(call: Call) -> Answer:
+    return stored(await call.hub.redeliver(call.path["id"], idempotency_key=idempotency_key(call)))
+
+
+def stored(receipt: Receipt) -> Answer:
+    return Answer(receipt, DONE if receipt.replayed else CREATED)
+
+
+def idempotency_key(call: Call) -> str | None:
+    key = call.headers.get("idempotency-key")
+    if key is not None and not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
+        raise BadValue("this Idempotency-Key cannot be used", detail="it takes 1 to 200 printable characters")
+    return key
+
+
+async def preview(call: Call) -> Any:
+    return await call.hub.preview(call.where.id, call.body.text, force=call.body.force)
+
+
+async def message(call: Call) -> Answer:
+    return _versioned(await call.hub.message(call.path["id"]))
+
+
+async def edit(call: Call) -> Answer:
+    version = await _matched(call)
+    with _match_is_checked():
+        return _versioned(await call.hub.edit(call.path["id"], call.body.text, version=version))
+
+
+async def delete(call: Call) -> Answer:
+    version = await _matched(call)
+    with _match_is_checked():
+        return _versioned(await call.hub.delete(call.path["id"], version=version))
+
+
+async def why(call: Call) -> shapes.Why:
+    return await call.hub.why(call.path["id"])
+
+
+async def deliveries(call: Call) -> DeliveryList:
+    return DeliveryList(await call.hub.deliveries(call.path["id"]))
+
+
+def _versioned(message: shapes.Message) -> Answer:
+    return Answer(message, headers={"ETag": f'"{message.version}"'})
+
+
+async def _matched(call: Call) -> int:
+    """The version that the caller saw; `*` is whichever stands."""
+    given = call.headers.get("if-match", "").strip()
+    if not given:
+        missing = BadValue(
+            "a change of a message needs the header If-Match with the version you saw",
+            fix=("read the message; its version is in it, and in the ETag",),
+        )
+        raise Refusal(NO_MATCH, missing)
+    if given == "*":
+        return (await call.hub.message(call.path["id"])).version
+    number = given.removeprefix("W/").strip('"')
+    if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_VERSION):
+        raise BadValue(f"If-Match: {given[:40]} is no version", detail='it takes a number, plain or as "3"')
+    return int(number)
+
+
+@contextmanager
+def _match_is_checked() -> Iterator[None]:
+    """Where somebody else was faster, what was to match does not."""
+    try:
+        yield
+    except Conflict as stale:
+        if "current_version" in stale.facts:
+            raise Refusal(STALE_MATCH, stale) from None
+        raise
+
+
+# --- turns and search ------------------------------------------------------------------------------------
+
+
+async def turns(call: Call) -> TurnList:
+    query = call.query
+    where = query.conversation and (await subject.conversation(call.hub, call.who, query.conversation)).id
+    found = await call.hub.turns(conversation=where, agent=query.agent, state=query.state)
+    seen = [turn for turn in await _seen(call, found) if int(turn.id) > query.after]
+    page = seen[: query.limit]
+    return TurnList(page, int(page[-1].id) if len(seen) > len(page) else None)
+
+
+async def dead_letters(call: Call) -> TurnList:
+    return TurnList(await _seen(call, await call.hub.dead_letters(agent=call.query.agent)))
+
+
+async def _seen(call: Call, turns: list[shapes.Turn]) -> list[shapes.Turn]:
+    """Those in conversations that the caller may read."""
+    places = {where: await _sees_id(call, where) for where in {turn.conversation for turn in turns}}
+    return [turn for turn in turns if places[turn.conversation]]
+
+
+async def turn(call: Call) -> shapes.Turn:
+    """What an agent was given is its own, and the owner's."""
+    found = await call.hub.turn(call.path["id"], given=False)
+    if call.query.given and (call.who.standing is Standing.OWNER or call.who.name == found.agent):
+        return await call.hub.turn(call.path["id"])
+    return found
+
+
+async def search(call: Call) -> Hits:
+    """The hub finds what lies in the caller's conversations; who was taken out meanwhile is told nothing more."""
+    found = await call.hub.search(call.query.q, limit=call.query.limit)
+    seen = {where: await _sees_id(call, where) for where in {hit.message.conversation for hit in found}}
+    hits = [hit for hit in found if seen[hit.message.conversation]]
+    return Hits(hits, None if hits else await call.hub.narrowest(call.query.q))
+
+
+async def _sees_id(call: Call, conversation: str) -> bool:
+    if call.who.standing is Standing.OWNER:
+        return True
+    try:
+        return sees(call, await call.hub.conversations.get(conversation))
+    except NotFound:
+        return False

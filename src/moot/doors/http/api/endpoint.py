@@ -1,0 +1,199 @@
+"""The way of a request: who is it (gate/auth.py), may it, is it well-formed; then its function; then the answer."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+from contextlib import nullcontext
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+import structlog
+from starlette.requests import ClientDisconnect, Request
+
+from moot.doors.access import NOBODY, Principal, Standing
+from moot.doors.credentials import still_good_for
+from moot.doors.http.api import subject
+from moot.doors.http.api.problems import Answer, Refusal, problem
+from moot.doors.http.api.query import query
+from moot.doors.http.api.route import Call, House, Route
+from moot.doors.http.gate.auth import Gate
+from moot.doors.http.gate.origin import sent
+from moot.doors.http.streams.sse import Stream, until_gone
+from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted
+from moot.rules.words.redact import redacted
+from moot.shapes import Handed
+
+log = structlog.get_logger("moot.http")
+
+NOTHING = subject.Found()
+LEAST_BODY = 1024 * 1024
+TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
+
+
+class Entry:
+    """Everything at one path: its methods, and what they share."""
+
+    def __init__(self, routes: Mapping[str, Route], house: House, gate: Gate) -> None:
+        self._routes = dict(routes)
+        self._house = house
+        self._gate = gate
+        self._path = next(iter(routes.values())).path
+        self._decoders = {r.body: msgspec.json.Decoder(r.body) for r in routes.values() if r.body is not None}
+        self._most_bytes = most_bytes(house.hub.settings.limits.message_bytes)
+        if "GET" in self._routes and not self._routes["GET"].streams:
+            self._routes.setdefault("HEAD", self._routes["GET"])
+        self.allow = ", ".join(sorted(self._routes))
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        request = Request(scope, receive)
+        begun = time.perf_counter()
+        answer = await self._answer(request, receive)
+        if isinstance(answer, Stream):
+            await answer.run(scope, receive, send)
+            return
+        self._house.meters.answered(
+            request.method if request.method in self._routes else "other",
+            self._path,
+            answer.status,
+            time.perf_counter() - begun,
+        )
+        await sent(answer, send, head=request.method == "HEAD")
+
+    async def _answer(self, request: Request, receive: Any) -> Answer | Stream:
+        who = NOBODY
+        try:
+            route = self._routes.get(request.method)
+            if route is None:
+                told = NotPermitted(
+                    f"{request.method[:20]} means nothing here", detail=f"allowed: {self.allow}"
+                )
+                raise Refusal(NO_METHOD, told, allow=self.allow)
+            who = NOBODY if route.action is None else await self._gate.principal(request)
+            return await self._carried_out(request, route, who, receive)
+        except Refusal as refusal:
+            return problem(refusal.error, refusal.status, refusal.headers)
+        except MootError as error:
+            return problem(without_hints(error, who))
+        except ClientDisconnect:  # nobody reads this answer
+            return problem(BadValue("the caller left before its request was whole"), MALFORMED)
+        except Exception as error:  # the border of the process: a caller gets an answer whatever happened
+            number = uuid4().hex[:12]
+            log.error(
+                "a request failed",
+                action="request_failed",
+                path=self._path,
+                id=number,
+                error=redacted(repr(error)),
+            )
+            return problem(MootError("the hub failed at this", detail=f"its log says more under {number}"))
+
+    # --- what --------------------------------------------------------------------------------------------
+
+    async def _carried_out(
+        self, request: Request, route: Route, who: Principal, receive: Any
+    ) -> Answer | Stream:
+        hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
+        path: dict[str, str] = dict(request.path_params)
+        found = (
+            NOTHING if _goes_straight(route, who, request) else await subject.named_by(route, hub, who, path)
+        )
+        call = Call(
+            who=who,
+            hub=hub,
+            house=self._house,
+            path=path,
+            query=query(request.scope["query_string"], route.query),
+            body=await self._body(request, route),
+            headers=request.headers,
+            conversation=found.conversation,
+            agent=found.agent,
+        )
+        if route.waits:
+            value = await self._waited(route, call, receive)
+        else:
+            value = await route.handle(call)
+        if who.by_owner and route.method != "GET":
+            await self._house.hub.acted_as(who.name, f"{route.method} {request.url.path}")
+        if isinstance(value, Answer | Stream):
+            return value
+        return Answer(value, route.status)
+
+    async def _waited(self, route: Route, call: Call, receive: Any) -> Any:
+        open_at_once = self._house.open_at_once
+        with open_at_once.one(call.who) if route.waits_now(call) else nullcontext():
+            value = await self._while_asked(route.handle(call), receive)
+        await still_good_for(call.hub, call.who, value.handed if isinstance(value, Handed) else ())
+        return value
+
+    async def _while_asked(self, work: Awaitable[Any], receive: Any) -> Any:
+        """Wait no longer than the caller does: what it would have been given stays for its next question."""
+        working = asyncio.ensure_future(work)
+        others = [
+            asyncio.ensure_future(until_gone(receive)),
+            asyncio.ensure_future(self._house.leaving.wait()),
+        ]
+        try:
+            await asyncio.wait([working, *others], return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                return working.result()
+            raise HubAbsent("the hub is being stopped", fix=("ask again",), retry_after_ms=1000)
+        finally:
+            for task in (working, *others):
+                task.cancel()
+            await asyncio.wait([working, *others])
+
+    async def _body(self, request: Request, route: Route) -> Any:
+        if request.method in ("GET", "HEAD"):
+            return None
+        raw = await self._read(request)
+        if route.body is None:
+            if raw.strip() not in (b"", b"{}"):
+                raise BadValue("this takes no body")
+            return None
+        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media != "application/json":
+            raise Refusal(
+                WRONG_MEDIA, BadValue("the body must be application/json", detail=f"it is {media!r}")
+            )
+        try:
+            return self._decoders[route.body].decode(raw)
+        except msgspec.ValidationError as wrong:
+            fields = ", ".join(route.body.__struct_encode_fields__)
+            raise BadValue(f"the body does not fit: {wrong}", detail=f"fields are {fields}") from wrong
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
+            raise Refusal(MALFORMED, BadValue(f"the body is no JSON: {wrong}")) from wrong
+
+    async def _read(self, request: Request) -> bytes:
+        """What takes too long to come is not waited for: wire/http1.py hangs up."""
+        told = request.headers.get("content-length", "")
+        if told.isdecimal() and int(told[:20]) > self._most_bytes:
+            raise self._too_large()
+        read = b""
+        async for piece in request.stream():
+            read = read + piece if read else piece
+            if len(read) > self._most_bytes:
+                raise self._too_large()
+        return read
+
+    def _too_large(self) -> Refusal:
+        return Refusal(TOO_LARGE, BadValue(f"a body may have {self._most_bytes} bytes at most"))
+
+
+def most_bytes(longest_message: int) -> int:
+    """What is taken at once from somebody."""
+    return max(LEAST_BODY, 2 * longest_message)
+
+
+def _goes_straight(route: Route, who: Principal, request: Request) -> bool:
+    """The owner's posts need no look-up before; under a key they do, since a repeat is known by the id."""
+    return route.finds_itself and who.standing is Standing.OWNER and "idempotency-key" not in request.headers
+
+
+def without_hints(error: MootError, who: Principal) -> MootError:
+    """What comes near a wrong name may be a conversation that the caller must not know of."""
+    if not isinstance(error, NotFound) or who.standing is Standing.OWNER:
+        return error
+    public = set(error.facts.get("available", ()))
+    error.suggestions = tuple(name for name in error.suggestions if name in public)
+    return error

@@ -1,0 +1,37 @@
+"""Outside agents over HTTP: they ask for what waits for them, see it, and answer. Each speaks for itself alone."""
+
+from moot import shapes
+from moot.doors.http.api.conversations import idempotency_key, stored
+from moot.doors.http.api.problems import NO_CONTENT, Answer
+from moot.doors.http.api.route import Call
+
+
+async def check(call: Call) -> shapes.Handed:
+    """With `wait_seconds`, as soon as something waits."""
+    hub = call.hub if call.hub.name == call.agent else call.hub.acting_as(call.agent)
+    body = call.body
+    given = {"limit": int(body.limit), "handed": body.handed, "held": body.held}
+    if body.wait_seconds:
+        return await hub.wait(timeout=body.wait_seconds, **given)
+    return await hub.check(**given)
+
+
+async def reply(call: Call) -> Answer:
+    message = (
+        f"{call.where.id}:{call.path['id'].rpartition(':')[2]}"  # the path may say the conversation's name
+    )
+    receipt = await call.hub.reply(message, call.body.text, idempotency_key=idempotency_key(call))
+    return Answer(status=NO_CONTENT) if receipt is None else stored(receipt)
+
+
+async def view(call: Call) -> shapes.View:
+    return await call.hub.view(call.path["id"], messages=call.query.messages, tokens=call.query.tokens)
+
+
+async def end(call: Call) -> shapes.Turn:
+    return await call.hub.end(call.path["id"], text=call.body.text, error=call.body.error)
+
+
+async def give_back(call: Call) -> Answer:
+    await call.hub.give_back(call.path["id"])
+    return Answer(status=NO_CONTENT)

@@ -1,0 +1,84 @@
+"""The hub itself over HTTP: is it well, what are its limits, what was done here, what happens."""
+
+from typing import Any
+
+from msgspec import to_builtins
+
+from moot.doors.http.api import subject
+from moot.doors.http.api.conversations import settled_within
+from moot.doors.http.api.problems import Answer
+from moot.doors.http.api.route import Call
+from moot.doors.http.api.schema import EventList, Healthy, Settled, Status
+from moot.doors.http.streams.sse import Stream
+
+
+async def healthz(call: Call) -> Healthy:
+    """The process answers."""
+    return Healthy("ok")
+
+
+async def readyz(call: Call) -> Healthy:
+    """The store answers too."""
+    await call.hub.horizon()
+    return Healthy("ready")
+
+
+async def metrics(call: Call) -> Answer:
+    found = await call.hub.agents.list()
+    text, media = call.house.meters.written(
+        position=call.hub.position,
+        live=sum(agent.reachability == "live" for agent in found),
+        open_turns=len(await call.hub.unsettled()),
+    )
+    return Answer(text, media=media)
+
+
+async def openapi(call: Call) -> Answer:
+    return Answer(call.house.openapi())
+
+
+async def limits(call: Call) -> dict[str, Any]:
+    found: dict[str, Any] = to_builtins(call.hub.settings.limits)
+    return found
+
+
+async def status(call: Call) -> Status:
+    found = await call.hub.agents.list()
+    facts = call.house.facts
+    return Status(
+        me=call.hub.name,
+        version=facts["version"],
+        instance=facts["instance"],
+        started_at=facts["started_at"],
+        user=call.hub.settings.hub.user,
+        position=call.hub.position,
+        agents=len(found),
+        live=sum(agent.reachability == "live" for agent in found),
+        open_turns=len(await call.hub.unsettled()),
+        streams=call.house.fan.count,
+    )
+
+
+async def settled(call: Call) -> Settled:
+    """All conversations of the hub."""
+    return await settled_within(call, None)
+
+
+async def usage(call: Call) -> dict[str, Any]:
+    return await call.hub.usage(agent=call.query.agent, conversation=call.query.conversation)
+
+
+async def audit(call: Call) -> EventList:
+    found = await call.hub.audit(after=call.query.after, limit=call.query.limit)
+    return EventList(found, int(found[-1].id or 0) if len(found) == call.query.limit else None)
+
+
+async def events(call: Call) -> Stream:
+    query = call.query
+    after = query.after
+    if after is None and (last := call.headers.get("last-event-id", "")).isascii() and last.isdecimal():
+        after = int(last[:16])
+    where = query.conversation and (await subject.conversation(call.hub, call.who, query.conversation)).id
+    agent = (await call.hub.agents.get(query.agent)).name if query.agent else None
+    types = frozenset(kind.strip() for kind in query.types.split(",") if kind.strip())
+    return Stream(call.house.fan, call.who, where=where, agent=agent, types=types, after=after)

@@ -1,0 +1,136 @@
+"""What a route is: a row that says everything about one method of one path. The rows are in routes.py."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from moot import shapes
+from moot.doors.access import Action, Principal
+from moot.doors.http.api.schema import Listening, NoQuery
+from moot.doors.open_limit import OpenAtOnce
+from moot.errors import MootError
+from moot.hub import Hub
+
+
+class About(StrEnum):
+    """What a path names; endpoint.py finds it, and asks whether the caller may."""
+
+    HOUSE = "house"
+    CONVERSATION = "conversation"
+    SEAT = "seat"
+    MESSAGE = "message"
+    TURN = "turn"
+    AGENT = "agent"
+
+
+class Call(Struct, frozen=True):
+    """A request that was let in and understood."""
+
+    who: Principal
+    hub: Hub
+    """Speaks as the caller."""
+    house: "House"
+    path: Mapping[str, str]
+    query: Any
+    body: Any
+    headers: Mapping[str, str]
+    conversation: shapes.Conversation | None = None
+    """Of the path, the message or the turn that it names."""
+    agent: str = ""
+    """Current name of the agent that the path names."""
+
+    @property
+    def ref(self) -> str:
+        """The conversation by its id, or as the path names it where it was not looked up."""
+        return self.path["id"] if self.conversation is None else self.conversation.id
+
+    @property
+    def where(self) -> shapes.Conversation:
+        assert self.conversation is not None
+        return self.conversation
+
+
+class House(Struct, frozen=True):
+    """What the whole door shares; the hub in it is the owner's."""
+
+    hub: Hub
+    owner_token: str
+    facts: Mapping[str, Any]
+    fan: Any
+    open_at_once: OpenAtOnce
+    marks: Any
+    meters: Any
+    openapi: Callable[[], bytes]
+    leaving: asyncio.Event
+    """The hub is being stopped: whoever waits is sent away."""
+
+
+Find: TypeAlias = Callable[[Hub, Principal, Mapping[str, str]], Awaitable[shapes.Conversation]]
+Handle: TypeAlias = Callable[[Call], Awaitable[Any]]
+
+
+class Route(Struct, frozen=True):
+    method: str
+    path: str
+    summary: str
+    handle: Handle
+    action: Action | None
+    """None: no token is needed."""
+    answer: Any
+    """Type of the answer; None for an empty one."""
+    about: About = About.HOUSE
+    body: type[Struct] | None = None
+    query: type[Struct] = NoQuery
+    status: int = 200
+    errors: tuple[type[MootError], ...] = ()
+    """Besides 401, 403, 422 and 429, which every route may answer with."""
+    refusal: type[Struct] | None = None
+    """The shape in which agents are told that somebody is not there (404), or may not (403) or not now (429) be
+    written to; as plain JSON."""
+    media: str = "application/json"
+    headers: tuple[str, ...] = ()
+    """Request headers it heeds."""
+    finds_itself: bool = False
+    """What it does finds the conversation and refuses what is not there: for the owner, who may do everything, it
+    need not be looked up before. It is then in `Call.ref` only."""
+    waits: str = ""
+    """It may take its time: the field that says how long. It ends when its caller goes, or the hub."""
+    silent: bool = False
+    """It may also answer 204, when there was nothing to say."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def operation(self) -> str:
+        """Its name in OpenAPI."""
+        return "_".join(re.findall(r"\w+", f"{self.method.lower()} {self.path.removeprefix('/api')}"))
+
+    def waits_now(self, call: Call) -> bool:
+        """Whether this caller is ready to wait at all."""
+        return bool(getattr(call.query if call.body is None else call.body, self.waits))
+
+    @property
+    def streams(self) -> bool:
+        return self.media == "text/event-stream"
+
+
+class Socket(Struct, frozen=True):
+    """A path for WebSockets: plain text both ways, in the one conversation that `find` gives."""
+
+    path: str
+    summary: str
+    find: Find
+    """The conversation, once it is clear that the caller may hear it."""
+    action: Action
+    query: type[Struct] = Listening
+    errors: tuple[type[MootError], ...] = ()
+
+    @property
+    def key(self) -> str:
+        return f"WS {self.path}"

@@ -1,0 +1,333 @@
+"""What requests may contain and answers hold. A field that is not here is refused: none of them names a sender."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from moot import shapes
+from moot.doors.http.api import constraints
+from moot.doors.http.api.constraints import Text
+
+KINDS = ("external", "agent", "human")
+"""Whom the API can enrol."""
+BIGGEST = 2**53
+MOST = 500
+Cursor = Annotated[int, Meta(ge=0, le=BIGGEST)]
+Limit = Annotated[int, Meta(ge=1, le=MOST)]
+Seconds = Annotated[float, Meta(ge=0, le=300)]
+
+
+class Given(Struct, frozen=True, forbid_unknown_fields=True):
+    """Comes from outside."""
+
+
+# --- bodies ----------------------------------------------------------------------------------------------
+
+
+class NewConversation(Given, frozen=True):
+    name: constraints.ConversationName
+    participants: tuple[str, ...] = ()
+    kind: constraints.GroupKind = "group"
+    settings: constraints.Settings = {}
+    channel_type: str = ""
+    channel_group_id: str = ""
+    exist_ok: bool = False
+    """Where you are in one of this name and kind, it is the answer; participants who are missing join it."""
+
+
+class Among(Given, frozen=True):
+    participants: tuple[str, ...]
+
+
+class Question(Given, frozen=True):
+    target: str
+    key: Annotated[str, Meta(max_length=200)] = ""
+
+
+class ChangedConversation(Given, frozen=True):
+    name: constraints.ConversationName | None = None
+    settings: constraints.Settings | None = None
+
+
+class Joining(Given, frozen=True):
+    name: str
+
+
+class NewMessage(Given, frozen=True):
+    text: Text
+    reply_to: constraints.Address | None = None
+    force: tuple[str, ...] = ()
+    intent: str | None = None
+    interrupt: bool = False
+    max_turns: Annotated[float, Meta(ge=1, le=1000, multiple_of=1)] | None = None
+    """A whole number; JSON has one kind of number, and some write 3 as 3.0. So it is with those below."""
+    correlation_id: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class Stopping(Given, frozen=True):
+    agent: str | None = None
+
+
+class ReadTo(Given, frozen=True):
+    seq: Annotated[
+        float, Meta(ge=0, le=BIGGEST - 1, multiple_of=1)
+    ]  # the next number up is read as the same float
+
+
+class Edit(Given, frozen=True):
+    text: Text
+
+
+class Draft(Given, frozen=True):
+    text: Text
+    force: tuple[str, ...] = ()
+
+
+class Again(Given, frozen=True):
+    agents: tuple[str, ...]
+
+
+class Reply(Given, frozen=True):
+    text: constraints.Words
+
+
+class Letter(Given, frozen=True):
+    text: Text
+    intent: str | None = None
+
+
+class Asking(Given, frozen=True):
+    text: Text
+    timeout: Seconds = 60.0
+
+
+class Check(Given, frozen=True):
+    limit: Annotated[float, Meta(ge=1, le=MOST, multiple_of=1)] = 50
+    wait_seconds: Seconds = 0.0
+    handed: tuple[str, ...] | None = None
+    held: tuple[str, ...] = ()
+
+
+class Ending(Given, frozen=True):
+    text: str | None = None
+    error: str | None = None
+
+
+class NewAgent(Given, frozen=True):
+    name: constraints.AgentName
+    role: constraints.Line = ""
+    display: constraints.Display = ""
+    kind: Annotated[str, Meta(extra_json_schema={"enum": list(KINDS)})] = KINDS[0]
+
+
+class ChangedAgent(Given, frozen=True):
+    name: constraints.AgentName | None = None
+    role: constraints.Line | None = None
+    display: constraints.Display | None = None
+    project: constraints.Folder | None = None
+
+
+class Said(Given, frozen=True):
+    message: Text
+
+
+class NewToken(Given, frozen=True):
+    scopes: Annotated[tuple[constraints.Granted, ...], Meta(extra_json_schema={"minItems": 1})] = (
+        "read",
+        "post",
+    )
+
+
+# --- queries ---------------------------------------------------------------------------------------------
+
+
+class NoQuery(Given, frozen=True):
+    pass
+
+
+class Conversations(Given, frozen=True):
+    kind: constraints.GroupKind | None = None
+    archived: bool = False
+    channel_type: str | None = None
+    channel_group_id: str | None = None
+    after: str = ""
+    limit: Limit = 100
+
+
+class Listening(Given, frozen=True):
+    """How a WebSocket goes on where it was."""
+
+    client: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._~-]{1,64}$")] | None = None
+    after: Cursor | None = None
+    received: Cursor | None = None
+
+
+class Erasing(Given, frozen=True):
+    purge: bool = False
+
+
+class Messages(Given, frozen=True):
+    after: Cursor = 0
+    before: Cursor | None = None
+    limit: Limit = 100
+
+
+class Waiting(Given, frozen=True):
+    timeout: Seconds = 30.0
+
+
+class OneTurn(Given, frozen=True):
+    given: bool = True
+
+
+class Window(Given, frozen=True):
+    messages: Limit = 20
+    tokens: Annotated[int, Meta(ge=1, le=1_000_000)] = 8000
+
+
+class OfAgent(Given, frozen=True):
+    agent: str | None = None
+
+
+class Spent(Given, frozen=True):
+    agent: str | None = None
+    conversation: str | None = None
+
+
+class Inside(Given, frozen=True):
+    conversation: str
+
+
+class Turns(Given, frozen=True):
+    conversation: str | None = None
+    agent: str | None = None
+    state: constraints.State | None = None
+    after: Cursor = 0
+    limit: Limit = 100
+
+
+class Search(Given, frozen=True):
+    q: Annotated[str, Meta(max_length=1000)]
+    """Words, "phrases" and from: to: in: kind: before: after: has: is:"""
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+class Page(Given, frozen=True):
+    after: Cursor = 0
+    limit: Limit = 100
+
+
+class Inbox(Given, frozen=True):
+    limit: Limit = 100
+
+
+class Received(Given, frozen=True):
+    unread: bool = False
+    limit: Limit = 20
+
+
+class Events(Given, frozen=True):
+    conversation: str | None = None
+    agent: str | None = None
+    types: str = ""
+    """Separated by commas."""
+    after: Cursor | None = None
+
+
+# --- answers ---------------------------------------------------------------------------------------------
+
+
+class ConversationList(Struct, frozen=True):
+    conversations: list[shapes.Conversation]
+    next: str | None = None
+
+
+class MessageList(Struct, frozen=True):
+    messages: list[shapes.Message]
+    next: int | None = None
+
+
+class TurnList(Struct, frozen=True):
+    turns: list[shapes.Turn]
+    next: int | None = None
+
+
+class ReceivedList(Struct, frozen=True):
+    received: list[shapes.Received]
+
+
+class DeliveryList(Struct, frozen=True):
+    deliveries: list[shapes.Delivered]
+
+
+class Stopped(Struct, frozen=True):
+    stopped: list[str]
+
+
+class Settled(Struct, frozen=True):
+    settled: bool
+    open: list[shapes.Turn]
+
+
+class Resumed(Struct, frozen=True):
+    resumed: bool
+
+
+class AgentList(Struct, frozen=True, rename={"me": "self"}):
+    agents: list[shapes.Agent]
+    me: str
+
+
+class Asked(Struct, frozen=True):
+    """What came of a question: `replied` with the message, or `passed`, `failed`, `timed_out` with the error object."""
+
+    outcome: str
+    message: shapes.Message | None = None
+    error: dict[str, Any] | None = None
+
+
+class TokenList(Struct, frozen=True):
+    tokens: list[shapes.Token]
+
+
+class Hits(Struct, frozen=True):
+    hits: list[shapes.Hit]
+    removed_by: shapes.Removed | None = None
+    """Where there are no hits: the filter that removed the most."""
+
+
+class EventList(Struct, frozen=True):
+    events: list[shapes.Event]
+    next: int | None = None
+
+
+class Status(Struct, frozen=True, rename={"me": "self"}):
+    me: str
+    version: str
+    instance: str
+    started_at: str | None
+    user: str
+    position: int
+    agents: int
+    live: int
+    open_turns: int
+    streams: int
+
+
+class Healthy(Struct, frozen=True):
+    status: str
+
+
+class Problem(Struct, frozen=True):
+    """The error object of every door, as `application/problem+json`; facts of the case may stand beside these."""
+
+    type: str
+    status: int
+    code: str
+    name: str
+    title: str
+    detail: str
+    fix: list[str]
+    suggestions: list[str]
+    retryable: bool
+    retry_after_ms: int | None

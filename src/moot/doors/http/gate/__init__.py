@@ -1,0 +1,1 @@
+"""In front of every request: is it meant for us, who is it, and not too often."""

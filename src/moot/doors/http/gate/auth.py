@@ -1,0 +1,90 @@
+"""Who is it, and not too often: the credential of a request becomes a principal, for all that listens here."""
+
+import hmac
+import math
+from time import monotonic
+
+from starlette.requests import HTTPConnection
+
+from moot.doors.access import Principal, Standing, unauthenticated
+from moot.doors.http.gate.rate import Buckets
+from moot.doors.http.wire.strangers import KNOWN
+from moot.errors import NotPermitted, RateLimited
+from moot.hub import Hub
+from moot.model.token import Scope
+
+ALL_SCOPES = frozenset(scope.value for scope in Scope)
+
+
+class Gate:
+    """The one way in for everything that listens on the port."""
+
+    def __init__(self, hub: Hub, owner_token: str) -> None:
+        self.hub = hub
+        self._owner_token = owner_token
+        self._per_second = hub.settings.limits.requests_per_second
+        self._buckets = Buckets(self._per_second, monotonic)
+
+    async def principal(self, request: HTTPConnection, door: str = "http") -> Principal:
+        """As the credential says, and not more often than it may."""
+        given = request.headers.getlist("authorization")
+        kind, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        return await self.admitted(token if kind.lower() == "bearer" else "", request, door)
+
+    async def admitted(self, token: str, request: HTTPConnection, door: str) -> Principal:
+        """The same for a token that came another way than in the usual header."""
+        who = await self.bearer(token, door)
+        if who is None:
+            raise unauthenticated()
+        recognised = request.scope.get("extensions", {}).get(KNOWN)
+        if recognised is not None:
+            recognised()
+        self.count(who)
+        return await self._spoken_for(request, who)
+
+    async def bearer(self, token: str, door: str) -> Principal | None:
+        """Whose a token is; None where it opens nothing."""
+        if not token or not token.isascii():
+            return None
+        hub = self.hub
+        if hmac.compare_digest(token, self._owner_token):
+            return Principal(Standing.OWNER, hub.name, hub.name, human=True, scopes=ALL_SCOPES)
+        found = await hub.agents.bearer(token)
+        if found is None:
+            return None
+        hub.agents.noticed(found.id, door)
+        return Principal(
+            Standing.PARTICIPANT, found.id, found.name, found.human, found.scopes, token=found.token
+        )
+
+    def count(self, who: Principal) -> None:
+        """One more thing asked for; too many in a short time are refused. The owner is exempt."""
+        if who.standing is Standing.PARTICIPANT and (wait := self._buckets.take(who.id)):
+            raise RateLimited(
+                f"{who.name} asks too often",
+                detail=f"{self._per_second:g} requests a second are allowed",
+                retry_after_ms=math.ceil(wait * 1000),
+                limit="requests_per_second",
+            )
+
+    async def _spoken_for(self, request: HTTPConnection, who: Principal) -> Principal:
+        """`Moot-Act-As`, from the owner only. All rules bind whom the owner speaks for."""
+        name = request.headers.get("moot-act-as")
+        if name is None:
+            return who
+        if who.standing is not Standing.OWNER:
+            raise NotPermitted("only the owner may speak for somebody else", fix=("leave out Moot-Act-As",))
+        speaker = await self.hub.agents.get(name)
+        if speaker.name == who.name:
+            return who
+        human = speaker.kind == "human"
+        return Principal(Standing.PARTICIPANT, speaker.id, speaker.name, human, ALL_SCOPES, by_owner=True)
+
+    def voice(self, who: Principal) -> Hub:
+        """The hub, speaking as whoever asked."""
+        return self.hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self.hub
+
+    async def voice_within(self, who: Principal, turn: str | None) -> Hub:
+        """The same, in a turn that an outside agent has open: what it posts belongs to that one."""
+        hub = self.voice(who)
+        return await hub.within(turn) if turn and who.standing is Standing.PARTICIPANT else hub

@@ -1,0 +1,90 @@
+"""In front of everything: is this request meant for us, and does no foreign web page send it?
+
+A page in somebody's browser can reach loopback. It cannot choose the Host header, which names the page's own site
+after a rebinding of its name, nor leave out the Origin. Both must be exactly ours. There are no cookies, so nothing
+is sent along without being asked for.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from moot.doors.http.api.problems import Answer, problem
+from moot.errors import NotPermitted
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+MISDIRECTED = 421
+FOREIGN = 403
+PLAIN_PORTS = {"http": 80, "https": 443}
+
+
+def hosts(names: Iterable[str], port: int, scheme: str = "http") -> frozenset[str]:
+    """Every form of Host that means us. The port may be left out only where it goes without saying."""
+    known = [name.lower() for name in (*LOOPBACK, *names)]
+    bracketed = [f"[{name}]" if ":" in name and not name.startswith("[") else name for name in known]
+    exact = {f"{name}:{port}" for name in bracketed}
+    return frozenset(exact | (set(bracketed) if PLAIN_PORTS[scheme] == port else set()))
+
+
+def judged(
+    headers: Iterable[tuple[bytes, bytes]], allowed: frozenset[str], scheme: str = "http"
+) -> Answer | None:
+    """None when the request may pass, else the answer to it."""
+    given: dict[bytes, list[str]] = {b"host": [], b"origin": []}
+    for name, value in headers:
+        if name in given:
+            given[name].append(value.decode("latin-1"))
+    if len(given[b"host"]) != 1 or given[b"host"][0].lower() not in allowed:
+        refusal = NotPermitted(
+            "this hub does not go by that Host",
+            detail=f"it goes by {', '.join(sorted(allowed))}",
+            fix=("use one of these addresses", "add the name to hub.names in moot.toml"),
+        )
+        return problem(refusal, MISDIRECTED)
+    origins = {f"{scheme}://{host}" for host in allowed}
+    if given[b"origin"] and (len(given[b"origin"]) > 1 or given[b"origin"][0].lower() not in origins):
+        return problem(NotPermitted("a web page of another origin may not ask here"), FOREIGN)
+    return None
+
+
+class Guard:
+    """The outermost layer; what does not pass is seen by nothing behind it."""
+
+    def __init__(self, app: Any, allowed: frozenset[str], scheme: str = "http") -> None:
+        self._app = app
+        self._allowed = allowed
+        self._scheme = scheme
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        answer = judged(scope.get("headers", ()), self._allowed, self._scheme)
+        if answer is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await sent(answer, send)
+        else:
+            await denied(answer, send)
+
+
+async def sent(answer: Answer, send: Any, *, head: bool = False) -> None:
+    """Write an answer down, with what every answer has."""
+    body = answer.body()
+    headers = {
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        **({} if answer.value is None else {"content-type": answer.media}),
+        **{name.lower(): value for name, value in answer.headers.items()},
+        "content-length": str(len(body)),
+    }
+    if answer.status == 204:  # noqa: PLR2004
+        del headers["content-length"]
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": raw})
+    await send({"type": "http.response.body", "body": b"" if head else body})
+
+
+async def denied(answer: Answer, send: Any) -> None:
+    """The same answer to somebody who wanted a WebSocket: HTTP, as long as the handshake is not over."""
+
+    async def as_handshake(event: dict[str, Any]) -> None:
+        await send({**event, "type": f"websocket.{event['type']}"})
+
+    await sent(answer, as_handshake)

@@ -1,0 +1,1 @@
+"""What is pushed: event streams and WebSockets, fed by one reader of the log."""

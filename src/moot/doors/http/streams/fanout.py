@@ -1,0 +1,285 @@
+"""One reader of the log for all streams: every event is written down once and handed to whoever wants it and may.
+
+A follower that does not keep up is not waited for: beyond its bounds it is told how far it got, and let go. It comes
+back with that cursor and misses nothing, since what is stored is read from the store.
+"""
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from typing import Any, Protocol
+
+from msgspec import Struct, json
+
+from moot import shapes
+from moot.doors.access import HOUSE, Action, Place, Principal, Standing, may
+from moot.doors.http.streams.members import Places
+from moot.doors.http.streams.text_frames import Said
+from moot.doors.http.wire.stream_line import Lent, chunked
+from moot.doors.open_limit import OpenAtOnce
+from moot.hub import Hub
+
+MOST_EVENTS = 256
+MOST_BYTES = 1024 * 1024
+COMING = frozenset({"conversation.joined", "conversation.created"})
+"""Told to those who are there afterwards."""
+GOING = frozenset({"conversation.left", "conversation.deleted"})
+"""Told to those who were there before."""
+PUBLIC = "agent."
+TO_ALL = frozenset({"token.revoked", "agent.renamed"})
+"""What may end the stream of anybody, whatever it follows."""
+SAID_OF_ITSELF = frozenset({"lagged", "server_restarting"})
+"""Why a stream ends, where the reader should come back with its cursor."""
+
+_encode = json.Encoder().encode
+
+
+class Frame(Struct, frozen=True):
+    """An event as it goes over the wire, and who may see it."""
+
+    id: int
+    """0 for what is told live only."""
+    type: str
+    by: str | None
+    place: Place | None
+    written: bytes
+    chunk: bytes = b""
+    """The same, ready for the wire."""
+    said: Said | None = None
+    """The message it tells of, for those who read plain text."""
+
+
+def control(kind: str, after: int) -> bytes:
+    """What a stream says about itself."""
+    return b"event: %s\ndata: %s\n\n" % (kind.encode(), _encode({"after": str(after)}))
+
+
+class Wants(Struct):
+    """What a follower asked for, and who it is."""
+
+    who: Principal
+    where: str | None = None
+    agent: str | None = None
+    types: frozenset[str] = frozenset()
+    _asked_about: Place | None = None
+    _answer: bool = False
+
+    def __call__(self, frame: Frame) -> bool:
+        if self.where is not None and (frame.place is None or frame.place.ref != self.where):
+            return False
+        if self.agent is not None and frame.by != self.agent:
+            return False
+        if self.types and frame.type not in self.types:
+            return False
+        return self._may(frame)
+
+    def _may(self, frame: Frame) -> bool:
+        if frame.place is not None:
+            if frame.place is not self._asked_about:  # the fan has a new one as soon as its members change
+                self._asked_about, self._answer = frame.place, may(self.who, Action.READ, frame.place)
+            return self._answer
+        if frame.type.startswith(PUBLIC):
+            return may(self.who, Action.LOOK, HOUSE)
+        return self.who.standing is Standing.OWNER
+
+
+class Follower:
+    """One stream's place in the fan: a bounded queue, and whether it is over."""
+
+    def __init__(self, wants: Wants, cursor: int = 0, line: Lent | None = None) -> None:
+        self.wants = wants
+        self.ending: str | None = None
+        """Why the stream ends."""
+        self.cursor = cursor
+        """The newest event that the reader has surely been sent."""
+        self._line = line
+        self._idle = False
+        """Its task waits, and nothing of it is under way: who has something may write it there."""
+        self._waiting: deque[Frame] = deque()
+        self._bytes = 0
+        self._woken = asyncio.Event()
+
+    def push(self, frame: Frame) -> bool:
+        """False when it did not fit: the follower lags."""
+        if frame.id and frame.id <= self.cursor:
+            return True  # it was read from the store
+        if self._idle and self._line is not None and not self._waiting and self._line.write(frame.chunk):
+            self.cursor = frame.id or self.cursor
+            return True
+        size = self._bytes + len(frame.written)
+        if len(self._waiting) >= MOST_EVENTS or size > MOST_BYTES:
+            if not frame.id:
+                return True  # pieces of a reply are dropped before the follower is
+            self.end("lagged")
+            return False
+        self._waiting.append(frame)
+        self._bytes = size
+        self._woken.set()
+        return True
+
+    def end(self, why: str) -> None:
+        if self.ending is None:
+            self.ending = why
+        if why == "lagged":
+            self._waiting.clear()
+        self._woken.set()
+
+    async def taken(self, seconds: float) -> list[Frame]:
+        """What waits, once something does; nothing after so many seconds, or when it is over."""
+        if not self._waiting and self.ending is None:
+            self._woken.clear()
+            self._idle = True
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._woken.wait()
+            self._idle = False
+        found = list(self._waiting)
+        self._waiting.clear()
+        self._bytes = 0
+        return found
+
+
+class Following(Protocol):
+    """Whoever hangs on the fan."""
+
+    wants: Wants
+
+    def push(self, frame: Frame) -> bool:
+        """False when it did not fit: the follower lags."""
+        ...
+
+    def end(self, why: str) -> None: ...
+
+
+class Fan:
+    def __init__(self, hub: Hub, meters: Any, open_at_once: OpenAtOnce) -> None:
+        self.hub = hub
+        self.position = 0
+        """The newest stored event that was handed out."""
+        self.closing = False
+        self.count = 0
+        """Streams and sockets that are open."""
+        self._meters = meters
+        self._open_at_once = open_at_once
+        self._followers: dict[str | None, set[Following]] = {}
+        """By the conversation they follow; None for all."""
+        self._places = Places(hub)
+        self._pump: asyncio.Task[None] | None = None
+        meters.count_streams(lambda: self.count)
+
+    def enter(self, who: Principal) -> None:
+        """One more stream of somebody, unless it has too much open."""
+        self._open_at_once.enter(who)
+        self.count += 1
+
+    def leave(self, who: Principal) -> None:
+        self._open_at_once.leave(who)
+        self.count -= 1
+
+    def start(self) -> None:
+        if self._pump is None:
+            self.position = self.hub.position
+            self._places.all_changed()  # what happened while nobody looked was not noted
+            self._pump = asyncio.get_running_loop().create_task(self._run())
+
+    def add(self, follower: Following) -> None:
+        if self.closing:
+            follower.end("server_restarting")
+        self._followers.setdefault(follower.wants.where, set()).add(follower)
+
+    def drop(self, follower: Following) -> None:
+        here = self._followers.get(follower.wants.where, set())
+        here.discard(follower)
+        if not here:
+            self._followers.pop(follower.wants.where, None)
+
+    def drain(self) -> None:
+        """Tell all streams that the hub goes, and let them go."""
+        self.closing = True
+        for follower in self._everybody():
+            follower.end("server_restarting")
+
+    async def close(self) -> None:
+        self.drain()
+        if (pump := self._pump) is not None:
+            pump.cancel()
+            await asyncio.wait([pump])
+
+    async def _run(self) -> None:
+        try:
+            await self._hand_out()
+        finally:  # whoever followed comes back with its cursor, and a new pump begins
+            self._pump = None
+            self._let_all_go("lagged")
+
+    def _let_all_go(self, why: str) -> None:
+        for follower in self._everybody():
+            follower.end(why)
+        self._followers.clear()
+
+    def _everybody(self) -> list[Following]:
+        return [follower for here in self._followers.values() for follower in here]
+
+    def _concerned(self, event: shapes.Event) -> list[Following]:
+        """Those who may want it, or whose stream it may end."""
+        if event.type in TO_ALL:
+            return self._everybody()
+        followers = self._followers
+        return [
+            *followers.get(None, ()),
+            *(followers.get(event.conversation, ()) if event.conversation else ()),
+        ]
+
+    async def _hand_out(self) -> None:
+        async for event in self.hub.events(after=self.position):
+            if event.type == "reset":  # the log was cut under us: each stream looks for itself what it missed
+                self._let_all_go("lagged")
+                self._places.all_changed()
+                self.position = max(self.position, int(event.body["after"]))
+                continue
+            frame = await self.frame(event)
+            self.position = max(self.position, frame.id)
+            for follower in self._concerned(event):
+                if follower.wants(frame) and not follower.push(frame):
+                    self.drop(follower)
+                    self._meters.lagged()
+                elif why := _shut_out(follower.wants, event):
+                    follower.end(why)
+                    self.drop(follower)
+
+    async def frame(self, event: shapes.Event) -> Frame:
+        number = int(event.id or 0)
+        head = b"id: %d\n" % number if number else b""
+        written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(event))
+        where = await self._place(event, is_news=number > self.position)
+        said = Said.told(event.body) if event.type == "message.posted" else None
+        return Frame(number, event.type, event.by, where, written, chunked(written), said)
+
+    async def _place(self, event: shapes.Event, *, is_news: bool) -> Place | None:
+        """Changes are noted by whoever comes to them first: a stream that reads the past may be ahead of the pump."""
+        where, kind = event.conversation, event.type
+        if is_news and kind == "agent.renamed":
+            self._places.all_changed()
+        if where is None:
+            return None
+        if is_news and kind in COMING:
+            self._places.changed(where)
+        found = await self._places.of(where)
+        if is_news and kind in GOING:
+            self._places.changed(where)
+        return found
+
+
+def _shut_out(wants: Wants, event: shapes.Event) -> str:
+    """Why a follower hears no more, if that is so."""
+    who = wants.who
+    match event.type:
+        case "token.revoked":
+            return "revoked" if who.token and event.body.get("token") == who.token else ""
+        case "agent.renamed":
+            return "renamed" if event.body.get("previous_name") == who.name else ""
+        case "conversation.left" if wants.where == event.conversation:
+            return "left" if who.standing is not Standing.OWNER and event.by == who.name else ""
+        case "conversation.deleted" if wants.where == event.conversation:
+            return "deleted"
+    return ""

@@ -1,0 +1,153 @@
+"""One reader of a conversation over a WebSocket: a place in it, and the wire to whoever reads.
+
+It hangs on the fan. While it catches up from the store, what the fan hands it only says that there is more; from then
+on each message is written to the wire at once, by whoever hands it out: no task is woken for it. A reader that does not
+take what it is told is told nothing more until it does. `seq` has no gaps, so that a message which is not the next one
+is never taken for it: what is missing is read from the store.
+"""
+
+import asyncio
+from contextlib import suppress
+
+from moot.doors.access import Principal
+from moot.doors.http.streams.acks import Marks
+from moot.doors.http.streams.fanout import MOST_BYTES, MOST_EVENTS, Frame, Wants
+from moot.doors.http.streams.text_frames import Said
+from moot.doors.http.wire.frames import Wire
+from moot.model.bookmark import Bookmark
+
+TYPES = frozenset({"message.posted"})
+
+
+class Place:
+    """How far somebody is: the seq, and how many messages of others were told up to there."""
+
+    __slots__ = ("frames", "seq")
+
+    def __init__(self, seq: int, frames: int) -> None:
+        self.seq = seq
+        self.frames = frames
+
+
+class Listener:
+    def __init__(self, who: Principal, where: str, wire: Wire, begin: Place, *, alone: bool) -> None:
+        self.wants = Wants(who, where=where, types=TYPES)
+        self._name = who.name
+        self.ending: str | None = None
+        self.place = begin
+        self.behind = True
+        """There is something in the store that was not told here."""
+        self._catching_up = True
+        self._wire = wire
+        self._alone = alone
+        self._unread = self._unread_bytes = 0
+        """What was held back since the reader stopped taking what it is told."""
+        self._woken = asyncio.Event()
+        self._marks: Marks | None = None
+        self._bookmark: Bookmark | None = None
+        self._asked: Place | None = None
+        wire.drained = self._drained
+
+    # --- what the fan does -------------------------------------------------------------------------------
+
+    def push(self, frame: Frame) -> bool:
+        """False when the reader is too slow."""
+        said, place = frame.said, self.place
+        if said is None or said.seq <= place.seq:
+            return True
+        if not self._catching_up and not self._wire.writable.is_set():
+            return self._held_back(said)
+        if self._catching_up or said.seq != place.seq + 1:
+            self.behind = True
+            self._woken.set()
+            return True
+        self.tell(said)
+        return True
+
+    def _held_back(self, said: Said) -> bool:
+        """It stays in the store until the reader has taken what it was told before; not too much of it, though."""
+        self.behind = True
+        self._unread += 1
+        self._unread_bytes += len(said.frame(alone=self._alone))
+        if self._unread <= MOST_EVENTS and self._unread_bytes <= MOST_BYTES:
+            return True
+        self.end("lagged")
+        return False
+
+    def end(self, why: str) -> None:
+        if self.ending is None:
+            self.ending = why
+        if why == "replaced":
+            self._marks = None  # how far the client has come is the other connection's to say
+        self._woken.set()
+
+    # --- what the socket does ----------------------------------------------------------------------------
+
+    def tell(self, said: Said) -> None:
+        """The next message, if it is somebody else's; in any case we have come so far."""
+        place = self.place
+        place.seq = said.seq
+        if said.author == self._name:
+            return
+        place.frames += said.counts
+        self._wire.tell(said.frame(alone=self._alone))
+        if self._marks is not None:
+            self._marks.restless(self)
+
+    def caught_up(self) -> bool:
+        """From here on the fan tells. Nothing may be awaited between the last look and this."""
+        if self.behind:
+            return False
+        self._catching_up = False
+        return True
+
+    async def stirred(self) -> None:
+        """Until it is over, or something must be read from the store and the reader takes it."""
+        while self.ending is None and not (self.behind and self._wire.writable.is_set()):
+            self._woken.clear()
+            await self._woken.wait()
+        self._catching_up = True
+
+    async def room(self, seconds: float) -> bool:
+        """Wait until the reader has taken nearly everything; False when it does not."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wire.writable.wait()
+                return True
+        return False
+
+    def _drained(self) -> None:
+        self._unread = self._unread_bytes = 0
+        if self.behind:
+            self._woken.set()
+
+    # --- its bookmark ------------------------------------------------------------------------------------
+
+    def keep(self, marks: Marks, bookmark: Bookmark) -> None:
+        """From now on it is noted how far the reader has surely come."""
+        self._marks, self._bookmark = marks, bookmark
+        self._wire.received = self._received
+        self._wire.closed_by_both = self._all_received
+
+    def ask(self) -> bool:
+        """Have the reader answer for what it was told; False when it already has."""
+        if self._bookmark is None or self._bookmark.seq >= self.place.seq:
+            return False
+        if self._asked is None or self._asked.seq < self.place.seq:
+            self._asked = Place(self.place.seq, self.place.frames)
+            self._wire.ask(self._asked.seq)
+        return self._wire.is_open
+
+    def _received(self, seq: int) -> None:
+        if self._asked is not None and self._asked.seq == seq:
+            self._note(self._asked)
+
+    def _all_received(self) -> None:
+        self._note(self.place)
+
+    def _note(self, place: Place) -> None:
+        if self._marks is None or self._bookmark is None or place.seq <= self._bookmark.seq:
+            return
+        mark = self._bookmark
+        self._bookmark = Bookmark(mark.participant, mark.client, mark.conversation, place.seq, place.frames)
+        self._marks.note(self._bookmark)

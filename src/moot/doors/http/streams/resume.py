@@ -1,0 +1,64 @@
+"""Where a reader goes on. Frames carry no number, so a client that wants each message exactly once counts them.
+
+The bookmark says how many messages of others lie before it. A client that received more stands that many messages
+behind the bookmark; one that received less (its library had answered for what it never saw) as many before it. Own
+messages and the hub's words are told to nobody who counts, so both sides count the same.
+"""
+
+from moot import shapes
+from moot.doors.http.streams.reader import Place
+from moot.doors.http.streams.text_frames import Said
+from moot.errors import Conflict
+from moot.hub import Hub
+
+PAGE = 200
+FURTHEST = 10_000
+"""Messages that are gone through at most to find where a client stood."""
+
+
+def _counted(message: shapes.Message, reader: str) -> bool:
+    return message.sender != reader and Said.of(message).counts
+
+
+async def stood(hub: Hub, where: str, mark: Place, received: int) -> Place:
+    """The place of a client that has received so many messages here."""
+    if abs(received - mark.frames) > FURTHEST:
+        raise _lost(received, mark)
+    if received >= mark.frames:
+        return await _ahead(hub, where, mark, received)
+    return await _back(hub, where, mark, received)
+
+
+async def _ahead(hub: Hub, where: str, mark: Place, received: int) -> Place:
+    place = Place(mark.seq, mark.frames)
+    while place.frames < received:
+        page = await hub.messages(where, after=place.seq, limit=PAGE)
+        if not page:
+            raise _lost(received, place)
+        for message in page:
+            if place.frames < received:
+                place.seq = message.seq
+                place.frames += _counted(message, hub.name)
+    return place
+
+
+async def _back(hub: Hub, where: str, mark: Place, received: int) -> Place:
+    place = Place(mark.seq, mark.frames)
+    while place.frames > received:
+        page = await hub.messages(where, before=place.seq + 1, limit=PAGE)
+        if not page:
+            raise _lost(received, place)
+        for message in reversed(page):
+            if place.frames > received:
+                place.seq = message.seq - 1
+                place.frames -= _counted(message, hub.name)
+    return place
+
+
+def _lost(received: int, place: Place) -> Conflict:
+    return Conflict(
+        f"nobody here can have received {received} messages",
+        detail=f"{place.frames} were told to this client; the history may be a restored one",
+        fix=("come with another client and after=SEQ, or without received",),
+        known=place.frames,
+    )

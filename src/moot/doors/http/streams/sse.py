@@ -1,0 +1,135 @@
+"""An event stream: first what happened since the reader's cursor, from the store; then what happens, from the fan.
+
+`lagged`, `reset` and `server_restarting` carry the cursor to come back with. A comment every 15 s keeps proxies and
+readers sure that somebody is there; with it comes the cursor, for readers that want little of what happens.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from moot.doors.access import Principal
+from moot.doors.credentials import still_good
+from moot.doors.http.streams.fanout import SAID_OF_ITSELF, Fan, Follower, Frame, Wants, control
+from moot.doors.http.wire.stream_line import EXTENSION, Lent
+from moot.errors import Unauthenticated
+
+HEARTBEAT_SECONDS = 15.0
+STUCK_SECONDS = 30.0
+"""A reader that takes nothing for so long is gone, or should be."""
+PIECE = 64 * 1024
+HEADERS = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+class Gone(Exception):
+    """Nobody reads any more."""
+
+
+class Stream:
+    def __init__(self, fan: Fan, who: Principal, *, after: int | None, **wants: Any) -> None:
+        self._fan = fan
+        self._wants = Wants(who, **wants)
+        self._after = after
+        self._line: Lent | None = None
+        self._cursor = 0
+        """The newest event that the reader has surely been sent."""
+        fan.enter(who)
+
+    async def run(self, scope: Any, receive: Any, send: Any) -> None:
+        self._line = scope.get("extensions", {}).get(EXTENSION)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                telling = tasks.create_task(self._tell(send))
+                watching = tasks.create_task(until_gone(receive))
+                await asyncio.wait([telling, watching], return_when=asyncio.FIRST_COMPLETED)
+                telling.cancel()
+                watching.cancel()
+        finally:
+            self._fan.leave(self._wants.who)
+
+    async def _tell(self, send: Any) -> None:
+        with suppress(Gone, OSError):
+            await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+            await self._send(send, b"retry: 1000\n\n")
+            self._fan.start()
+            await self._catch_up(send)
+            follower = Follower(self._wants, self._cursor, self._line)
+            self._fan.add(follower)  # nothing is awaited since the fan was caught up with: there is no gap
+            try:
+                await still_good(self._fan.hub, self._wants.who)  # from here on the fan hears of a revocation
+                await self._send(send, b"id: %d\n: following\n\n" % self._cursor)
+                await self._follow(follower, send)
+            except Unauthenticated:
+                pass  # it was revoked while it read the past; the stream just ends
+            finally:
+                self._fan.drop(follower)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _catch_up(self, send: Any) -> None:
+        """Until nothing is left that the fan has handed out before."""
+        hub, fan = self._fan.hub, self._fan
+        self._cursor = hub.position if self._after is None else self._after
+        if self._cursor > hub.position:
+            await self._reset(send, hub.position)
+        elif self._cursor < (horizon := await hub.horizon()):
+            await self._reset(send, horizon)
+        while self._cursor < fan.position:
+            past = await hub.past(self._cursor)
+            if self._cursor < (
+                horizon := await hub.horizon()
+            ):  # it moved while we read: the page may have a gap
+                await self._reset(send, horizon)
+                continue
+            await self._send_frames(send, [await fan.frame(event) for event in past.events])
+            self._cursor = max(self._cursor, past.reached)
+
+    async def _reset(self, send: Any, cursor: int) -> None:
+        self._cursor = cursor
+        await self._send(send, control("reset", cursor))
+
+    async def _follow(self, follower: Follower, send: Any) -> None:
+        while True:
+            frames = await follower.taken(HEARTBEAT_SECONDS)
+            self._cursor = follower.cursor
+            fresh = [frame for frame in frames if not frame.id or frame.id > self._cursor]
+            await self._send_frames(send, fresh)
+            follower.cursor = self._cursor
+            if follower.ending is not None and not frames:
+                if follower.ending in SAID_OF_ITSELF:
+                    await self._send(send, control(follower.ending, self._cursor))
+                return
+            if not frames:
+                await self._send(send, b"id: %d\n: still here\n\n" % self._cursor)
+
+    async def _send_frames(self, send: Any, frames: Iterable[Frame]) -> None:
+        piece, size, upto = [], 0, self._cursor
+        for frame in frames:
+            upto = max(upto, frame.id)
+            if self._wants(frame):
+                piece.append(frame.written)
+                size += len(frame.written)
+            if size > PIECE:
+                await self._send(send, b"".join(piece))
+                self._cursor = upto
+                piece, size = [], 0
+        if piece:
+            await self._send(send, b"".join(piece))
+        self._cursor = upto
+
+    async def _send(self, send: Any, written: bytes) -> None:
+        try:
+            async with asyncio.timeout(STUCK_SECONDS):
+                await send({"type": "http.response.body", "body": written, "more_body": True})
+        except TimeoutError:
+            raise Gone from None
+
+
+async def until_gone(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

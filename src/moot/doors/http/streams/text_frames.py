@@ -1,0 +1,83 @@
+"""What goes over a WebSocket, in words: plain text and nothing else.
+
+A frame is one whole message of somebody else: in a conversation of two its text, among more `name: text`. What the
+hub says itself begins with `! `, and nobody else's words do: a text of a pair that begins with `!` gets one more in
+front. Frames of the hub are no messages, and nobody counts them.
+
+    hello there                     said by the other of the two
+    arya: hello there               said by arya, among more
+    !!wait                          the other of the two said "!wait"
+    ! [arya joined]                 a notice
+    ! tool: 3 files                 what a tool answered
+    ! error[E305] room is archived  what you said was not stored, and why
+    ! warning[E201] nobody is …     it was stored, and there is something to know
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from moot import shapes
+from moot.doors.http.wire.frames import framed
+from moot.errors import MootError
+from moot.model.answer import Warned
+from moot.model.participant import Kind
+
+MARK = "!"
+PAIRS = frozenset({"direct", "link"})
+"""Kinds of conversation in which there is no need to say who speaks."""
+
+
+class Said(Struct):
+    """A message, and its frames once somebody needed them: each is written down once, however many read it."""
+
+    seq: int
+    author: str
+    kind: str
+    text: str
+    counts: bool = True
+    """Whether it is somebody's message; the hub's own words and those of tools are not."""
+    alone: bytes = b""
+    """Its frame for the other one of two."""
+    named: bytes = b""
+    """Its frame for one among more."""
+
+    def __post_init__(self) -> None:
+        self.counts = self.kind not in (Kind.SYSTEM, Kind.TOOL)
+
+    @classmethod
+    def of(cls, message: shapes.Message) -> "Said":
+        return cls(message.seq, message.sender, message.kind, message.text)
+
+    @classmethod
+    def told(cls, body: dict[str, Any]) -> "Said | None":
+        """As an event tells of it; None where it is gone by now."""
+        return cls(body["seq"], body["from"], body["kind"], body["text"]) if body else None
+
+    def frame(self, *, alone: bool) -> bytes:
+        if alone:
+            self.alone = self.alone or framed(self._spoken(alone=True))
+            return self.alone
+        self.named = self.named or framed(self._spoken(alone=False))
+        return self.named
+
+    def _spoken(self, *, alone: bool) -> str:
+        if self.kind == Kind.SYSTEM:
+            return f"{MARK} {self.text}"
+        if self.kind == Kind.TOOL:
+            return f"{MARK} {self.author}: {self.text}"
+        if not alone:
+            return f"{self.author}: {self.text}"
+        return MARK + self.text if self.text.startswith(MARK) else self.text
+
+
+def refusal(error: MootError) -> str:
+    """Why something was not done, in one frame."""
+    parts = [error.title, error.detail, *(f"try: {fix}" for fix in error.fix[:1])]
+    if error.retry_after_ms is not None:
+        parts.append(f"again in {error.retry_after_ms / 1000:.1f} s")
+    return f"{MARK} error[{error.code}] {'; '.join(part for part in parts if part)}"
+
+
+def warning(told: Warned) -> str:
+    return f"{MARK} warning[{told.code}] {told.message}"

@@ -1,0 +1,315 @@
+"""One WebSocket: who is it, which conversation; then what others say goes out and what it says goes in.
+
+The token comes with the handshake (`Authorization`, or `Sec-WebSocket-Protocol: moot, bearer.TOKEN` from a browser),
+or as the first frame. What is refused before the handshake is over is answered as HTTP; after it, by a close code,
+which is 4000 and the status HTTP would give. What somebody says and may not is refused by a frame, and the
+connection stays.
+
+Above: app.py mounts it. Below: reader.py tells, the hub posts. Not here: what frames look like (text_frames.py).
+"""
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import Any
+from uuid import uuid4
+
+import structlog
+from msgspec import Struct
+from starlette.requests import HTTPConnection
+
+from moot import shapes
+from moot.doors.access import NOBODY, Action, Principal
+from moot.doors.credentials import still_good
+from moot.doors.http.api import subject
+from moot.doors.http.api.endpoint import without_hints
+from moot.doors.http.api.problems import FAILED, problem, status_of
+from moot.doors.http.api.query import query
+from moot.doors.http.api.route import House, Socket
+from moot.doors.http.gate.auth import Gate
+from moot.doors.http.gate.origin import denied
+from moot.doors.http.streams.reader import Listener, Place
+from moot.doors.http.streams.resume import stood
+from moot.doors.http.streams.text_frames import PAIRS, Said, refusal, warning
+from moot.doors.http.wire.frames import EXTENSION, Wire, framed
+from moot.errors import BadText, BadValue, MootError, RateLimited
+from moot.hub import Hub
+from moot.hub.commands.tokens import LONGEST
+from moot.hub.process.owner_token import SHORTEST
+from moot.model.bookmark import Bookmark
+from moot.rules.words.redact import redacted
+
+log = structlog.get_logger("moot.http")
+
+DOOR = "ws"
+PROTOCOL = "moot"
+BEARER = "bearer."
+TOKEN_SECONDS = 10.0
+"""In which the first frame must come, where the handshake brought no token."""
+MOST_UNKNOWN = 64
+"""Sockets that may be open at once without having said who they are."""
+STUCK_SECONDS = 30.0
+"""A reader that catches up and takes nothing for so long is gone, or should be."""
+PAGE = 200
+BY_STATUS = 4000
+SWITCHING = 101
+
+GOODBYES = {
+    "lagged": (4000, "you read too slowly; come back with the same client"),
+    "server_restarting": (1012, "the hub is being stopped; come back"),
+    "renamed": (1012, "you have another name; come back"),
+    "revoked": (4401, "the token was revoked"),
+    "left": (4403, "you are no longer in this conversation"),
+    "deleted": (4404, "the conversation is gone"),
+    "replaced": (4409, "the same client came by another connection"),
+}
+LATE = (4408, "no token came in time")
+BROKEN = (1011, "the hub failed at this; its log says more")
+
+
+class Gone(Exception):
+    """Nobody is there any more."""
+
+
+class Party(Struct, frozen=True):
+    """Who was let in, where, and from which place on."""
+
+    who: Principal
+    hub: Hub
+    """Speaks as the caller."""
+    where: shapes.Conversation
+    begin: Place
+    bookmark: Bookmark | None
+
+
+class SocketEntry:
+    """Everything at one path. `unknown` is shared by all paths: how many have not said yet who they are."""
+
+    def __init__(self, row: Socket, house: House, gate: Gate, unknown: set[object]) -> None:
+        self._row = row
+        self._house = house
+        self._gate = gate
+        self._unknown = unknown
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await receive()  # that somebody wants to connect
+        begun, request = time.perf_counter(), HTTPConnection(scope)
+        wire: Wire = scope["extensions"][EXTENSION]
+        offered = [one for one in scope["subprotocols"] if one.startswith(BEARER)]
+        chosen = PROTOCOL if PROTOCOL in scope["subprotocols"] else None
+        status = SWITCHING
+        try:
+            if offered or "authorization" in request.headers:
+                token = offered[0].removeprefix(BEARER) if offered else None
+                party = await self._admitted(request, token)
+                await self._accept(send, chosen)
+            else:
+                party = await self._admitted_late(request, wire, receive, send, chosen)
+            await Talk(party, wire, self._house, self._gate, request.url.path).run(receive)
+        except _Refused as refused:
+            status = status_of(refused.error)
+            if wire.handshake_complete:
+                wire.say_goodbye(BY_STATUS + status, refused.error.title)
+            else:
+                await denied(problem(refused.error), send)
+        except (Gone, OSError):
+            pass
+        except Exception as error:  # the border of the process: the others go on
+            status = FAILED
+            failed(error, self._row.path)
+            wire.say_goodbye(*BROKEN)
+        finally:
+            self._house.meters.answered("GET", self._row.path, status, time.perf_counter() - begun)
+
+    async def _accept(self, send: Any, chosen: str | None) -> None:
+        await send({"type": "websocket.accept", "subprotocol": chosen})
+
+    async def _admitted_late(
+        self, request: HTTPConnection, wire: Wire, receive: Any, send: Any, chosen: str | None
+    ) -> Party:
+        """By the first frame. Until it comes, nothing is told and nothing else is taken."""
+        if len(self._unknown) >= MOST_UNKNOWN:
+            raise _Refused(RateLimited("too many are at the door; bring the token with the handshake"))
+        self._unknown.add(wire)
+        try:
+            await self._accept(send, chosen)
+            async with asyncio.timeout(TOKEN_SECONDS):
+                token = await _text(receive)
+        except TimeoutError:
+            wire.say_goodbye(*LATE)
+            raise Gone from None
+        finally:
+            self._unknown.discard(wire)
+        return await self._admitted(request, (token or "").strip())
+
+    async def _admitted(self, request: HTTPConnection, token: str | None) -> Party:
+        """By a token of its own, or by the header that requests have."""
+        who, gate = NOBODY, self._gate
+        try:
+            if token is None:
+                who = await gate.principal(request, DOOR)
+            else:
+                who = await gate.admitted(token, request, DOOR)
+            return await self._party(request, who)
+        except MootError as error:
+            raise _Refused(without_hints(error, who)) from error
+        except Exception as error:  # the border of the process: a caller gets an answer whatever happened
+            raise _Refused(failed(error, self._row.path)) from error
+
+    async def _party(self, request: HTTPConnection, who: Principal) -> Party:
+        hub = self._gate.voice(who)
+        asked = query(request.scope["query_string"], self._row.query)
+        if asked.received is not None and asked.client is None:
+            raise BadValue("received says how much a client has received; it needs client=ID")
+        where = await self._row.find(hub, who, request.path_params)
+        if asked.client is None:
+            head = max((message.seq for message in await hub.newest(where.id, 1)), default=0)
+            begin = head if asked.after is None else min(asked.after, head)
+            return Party(who, hub, where, Place(begin, 0), None)
+        await self._house.marks.write()
+        opened = await hub.conversations.bookmarks.open(where.id, asked.client, after=asked.after)
+        mark = opened.bookmark
+        begin_at = Place(mark.seq, mark.frames)
+        if asked.received is not None:
+            begin_at = await stood(hub, where.id, begin_at, asked.received)
+        return Party(who, hub, where, begin_at, mark)
+
+
+class Talk:
+    """The life of a socket that was let in."""
+
+    def __init__(self, party: Party, wire: Wire, house: House, gate: Gate, path: str) -> None:
+        self._party = party
+        self._wire = wire
+        self._house = house
+        self._gate = gate
+        self._path = path
+        self._gone = False
+        pair, seats = party.where.kind in PAIRS, {seat.name for seat in party.where.participants}
+        self._listener = Listener(
+            party.who, party.where.id, wire, party.begin, alone=pair and party.who.name in seats
+        )
+
+    async def run(self, receive: Any) -> None:
+        fan, marks, party = self._house.fan, self._house.marks, self._party
+        try:
+            fan.enter(party.who)
+        except RateLimited as refusal:
+            raise _Refused(refusal) from refusal
+        if party.bookmark is not None:
+            marks.take(party.bookmark.key, self._listener)
+            self._listener.keep(marks, party.bookmark)
+        fan.start()
+        fan.add(self._listener)
+        try:
+            await self._both(receive)
+        finally:
+            fan.drop(self._listener)
+            fan.leave(party.who)
+        try:
+            if not self._gone:  # then we said goodbye: who answers has received everything
+                await _until_gone(receive)
+        finally:
+            if party.bookmark is not None:
+                await marks.leave(party.bookmark.key, self._listener)
+
+    async def _both(self, receive: Any) -> None:
+        """Until either the other side goes or we do."""
+        async with asyncio.TaskGroup() as tasks:
+            telling = tasks.create_task(self._tell())
+            hearing = tasks.create_task(self._hear(receive))
+            await asyncio.wait([telling, hearing], return_when=asyncio.FIRST_COMPLETED)
+            telling.cancel()
+            hearing.cancel()
+
+    # --- what others say ---------------------------------------------------------------------------------
+
+    async def _tell(self) -> None:
+        listener = self._listener
+        try:
+            await still_good(self._house.hub, self._party.who)  # from here on the fan hears of a revocation
+            while listener.ending is None:
+                await self._catch_up()
+                await listener.stirred()
+        except MootError as error:
+            self._wire.say_goodbye(BY_STATUS + status_of(error), error.title)
+        except Exception as error:  # the border of the process: the others go on
+            self._wire.say_goodbye(*BROKEN)
+            failed(error, self._path)
+        else:
+            self._wire.say_goodbye(*GOODBYES[listener.ending])
+
+    async def _catch_up(self) -> None:
+        """From the store, until nothing is left that the fan has handed out before."""
+        listener, hub = self._listener, self._party.hub
+        while listener.ending is None and not listener.caught_up():
+            listener.behind = False
+            page = await hub.messages(self._party.where.id, after=listener.place.seq, limit=PAGE)
+            for message in page:
+                if not await listener.room(STUCK_SECONDS):
+                    listener.end("lagged")
+                    return
+                listener.tell(Said.of(message))
+            listener.behind = listener.behind or len(page) == PAGE
+
+    # --- what it says ------------------------------------------------------------------------------------
+
+    async def _hear(self, receive: Any) -> None:
+        try:
+            while True:
+                await self._say(await _text(receive))
+        except Gone:
+            self._gone = True
+
+    async def _say(self, text: str | None) -> None:
+        try:
+            if text is None:
+                raise BadText("only text can be said here", detail="a binary frame came")
+            self._gate.count(self._party.who)
+            await self._post(text)
+        except MootError as error:
+            self._wire.tell(framed(refusal(without_hints(error, self._party.who))))
+        except Exception as error:  # the border of the process: a caller gets an answer whatever happened
+            self._wire.tell(framed(refusal(failed(error, self._path))))
+
+    async def _post(self, text: str) -> None:
+        party = self._party
+        if _may_be_token(text) and await self._gate.bearer(text.strip(), DOOR) is not None:
+            raise BadText("this is a token, and was not posted", fix=("bring it with the handshake only",))
+        await subject.conversation(party.hub, party.who, party.where.id, Action.POST)
+        receipt = await party.hub.post(party.where.id, text)
+        for told in receipt.warnings:
+            self._wire.tell(framed(warning(told)))
+        if party.who.by_owner:
+            await self._house.hub.acted_as(party.who.name, f"said {receipt.id} at {self._path}")
+
+
+class _Refused(Exception):
+    def __init__(self, error: MootError) -> None:
+        super().__init__(error.title)
+        self.error = error
+
+
+def _may_be_token(text: str) -> bool:
+    return SHORTEST <= len(text) <= LONGEST and len(text.split()) == 1
+
+
+async def _text(receive: Any) -> str | None:
+    """The next frame; None where it is no text."""
+    event = await receive()
+    if event["type"] != "websocket.receive":
+        raise Gone
+    found: str | None = event.get("text")
+    return found
+
+
+async def _until_gone(receive: Any) -> None:
+    with suppress(Gone):
+        while True:
+            await _text(receive)
+
+
+def failed(error: Exception, path: str) -> MootError:
+    number = uuid4().hex[:12]
+    log.error("a socket failed", action="socket_failed", path=path, id=number, error=redacted(repr(error)))
+    return MootError("the hub failed at this", detail=f"its log says more under {number}")

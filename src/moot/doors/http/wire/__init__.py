@@ -1,0 +1,1 @@
+"""Bytes on the port: connections, what strangers may cost, HTTP/1 and WebSocket frames."""

@@ -1,0 +1,144 @@
+"""uvicorn's HTTP protocol with bounds: how long a request may take to come, how large its head may be, and how much is
+read ahead of the answers.
+
+Above: listener.py gives it to uvicorn. Below: intake.py cuts what comes, httptools parses. Not here: how large a body
+may be (api/endpoint.py). A request that comes in one piece, as most do, sets no timer.
+"""
+
+from asyncio import TimerHandle, Transport
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from moot.doors.http.api.problems import PROBLEM, problem
+from moot.doors.http.wire.intake import Intake
+from moot.doors.http.wire.strangers import Strangers
+from moot.errors import BadValue
+
+HEAD_BYTES: Final = 64 * 1024
+HEADERS: Final = 200
+HEAD_SECONDS: Final = 10.0
+"""For a whole head; and for the rest of a body that nobody waits for any more."""
+BODY_SECONDS: Final = 30.0
+MALFORMED, TOO_SLOW, TOO_LARGE = 400, 408, 431
+
+
+PIECE: Final = 16 * 1024
+"""Bytes that are parsed before anybody else is heard."""
+REQUEST_SECONDS: Final = 0.0004
+"""What it costs to say no to a stranger."""
+
+
+class TooLarge(Exception):
+    """A head that nobody wants to read."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    _timer: TimerHandle | None = None
+    _in_head = True
+    _head_bytes = 0
+    _refusal = MALFORMED
+    _intake: Intake
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._strangers: Strangers = self.server_state.strangers  # type: ignore[attr-defined]
+        self._strangers.came(transport)
+        self._intake = Intake(
+            self._strangers,
+            transport,
+            feed=self._fed,
+            may_feed=lambda: not self.pipeline,
+            resume=self._read_on,
+            piece=PIECE,
+        )
+        self._wait(HEAD_SECONDS)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._strangers.left(self.transport)
+        self._intake.drop()
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._intake.take(data)
+
+    def _read_on(self) -> None:
+        if not self.flow.read_paused:
+            self.transport.resume_reading()
+
+    def _fed(self, data: bytes) -> None:
+        if self._in_head:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if (self._in_head and not self._head_bytes) or self.transport.is_closing():
+            return
+        if self._in_head and self._head_bytes > HEAD_BYTES:
+            self._refuse(TOO_LARGE)
+        elif self._timer is None:
+            self._wait(HEAD_SECONDS if self._in_head else BODY_SECONDS)
+
+    def handle_websocket_upgrade(self) -> None:
+        self._intake.drop()  # nobody may speak before the handshake is answered
+        super().handle_websocket_upgrade()
+        self.transport.resume_reading()
+
+    def on_headers_complete(self) -> None:
+        self._wait_no_more()
+        self._intake.cost(REQUEST_SECONDS)
+        self._in_head, self._head_bytes = False, 0
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if size > HEAD_BYTES or len(self.headers) > HEADERS:
+            self._refusal = TOO_LARGE
+            raise TooLarge  # the parser stops, and what it was is answered below
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._wait_no_more()
+        self._in_head = True
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self._in_head:
+            self._wait(HEAD_SECONDS)
+        self.loop.call_soon(self._intake.go_on)
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(self._refusal)
+
+    # --- waiting and refusing ----------------------------------------------------------------------------
+
+    def _wait(self, seconds: float) -> None:
+        self._wait_no_more()
+        self._timer = self.loop.call_later(seconds, self._refuse, TOO_SLOW)
+
+    def _wait_no_more(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self, status: int) -> None:
+        """Told in our words where nothing else is being answered, and then it is over."""
+        if self.transport.is_closing():
+            return
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:  # type: ignore[redundant-expr]
+            body = problem(REFUSALS[status], status).body()
+            lines = (
+                STATUS_LINE[status],
+                f"content-type: {PROBLEM}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n".encode(),
+                body,
+            )
+            self.transport.write(b"".join(lines))
+        self.transport.close()
+
+
+REFUSALS: Final = {
+    MALFORMED: BadValue("this is no HTTP request"),
+    TOO_SLOW: BadValue(
+        "the request took too long to come",
+        detail=f"its head has {HEAD_SECONDS:g} seconds, its body {BODY_SECONDS:g}",
+    ),
+    TOO_LARGE: BadValue(f"a request may have {HEADERS} headers and {HEAD_BYTES} bytes of them at most"),
+}

@@ -1,0 +1,96 @@
+"""What a connection sends, fed to its parser in pieces: a stranger's when it is its turn, everybody's no more at once
+than others can wait for.
+
+A parser is done with what it is fed before anybody else is heard. A packet may hold thousands of requests or frames, so
+it is cut; while a connection has more than it may be fed, nothing more is read from it.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from moot.doors.http.wire.strangers import Stranger, Strangers
+
+STRANGERS_PIECE: Final = 512
+"""Bytes: a few dozen frames, or some twenty of the smallest requests."""
+EVENT_SECONDS: Final = 0.00003
+"""What a piece costs beside its parsing."""
+
+
+class Intake:
+    def __init__(
+        self,
+        strangers: Strangers,
+        transport: Any,
+        *,
+        feed: Callable[[bytes], None],
+        may_feed: Callable[[], bool],
+        resume: Callable[[], None],
+        piece: int,
+    ) -> None:
+        self._strangers = strangers
+        self._transport = transport
+        self._feed = feed
+        self._may_feed = may_feed
+        self._resume = resume
+        self._piece = piece
+        self._held = b""
+        self._at = 0
+        self._planned = False
+        self.stranger: Stranger | None = strangers.of(transport)
+
+    def take(self, data: bytes) -> None:
+        """What has come. Most connections are known, send little at a time, and are fed at once."""
+        if self.stranger is None and not self._held and len(data) <= self._piece and self._may_feed():
+            self._feed(data)
+            return
+        self._held, self._at = self._held[self._at :] + data, 0
+        self._transport.pause_reading()
+        if not self._planned:
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Feed the next piece, as soon as that may be."""
+        self._planned = False
+        if not self._held or self._transport.is_closing() or not self._may_feed():
+            return
+        self._planned = True
+        if self.stranger is None:
+            self._step()
+        else:
+            self._strangers.do(self.stranger.spent, self._step)
+
+    def _step(self) -> None:
+        self._planned = False
+        if self._transport.is_closing():
+            self.drop()
+            return
+        piece = self._piece if self.stranger is None else STRANGERS_PIECE
+        part = self._held[self._at : self._at + piece]
+        self._at += len(part)
+        begun = time.perf_counter()
+        self._feed(part)
+        if self.stranger is not None:
+            self._strangers.charge(self.stranger, time.perf_counter() - begun + EVENT_SECONDS)
+        if self._at < len(self._held):
+            self._planned = True
+            asyncio.get_running_loop().call_soon(self.go_on)
+        elif self._held:
+            self._held, self._at = b"", 0
+            if not self._transport.is_closing():
+                self._resume()
+
+    def cost(self, seconds: float) -> None:
+        """Something that a stranger sent is more work than reading it."""
+        if self.stranger is not None:
+            self._strangers.charge(self.stranger, seconds)
+
+    def recognised(self) -> None:
+        if self.stranger is not None:
+            self._strangers.is_known(self.stranger)
+            self.stranger = None
+
+    def drop(self) -> None:
+        """Nothing more is fed: it is over, or somebody else's."""
+        self._held, self._at = b"", 0

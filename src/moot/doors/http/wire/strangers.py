@@ -1,0 +1,164 @@
+"""Connections that have not shown a token yet: how many there may be, and how much of the hub's time they get.
+
+All strangers together have a small share of one core, whatever they send and however many they are; who has spent least
+goes first. What somebody cost is given back as soon as it shows a token, and from then on nothing is counted. There is
+room for so many strangers, in all and from one address; for a newcomer the oldest goes. So whoever floods the door
+waits for the others that do, and those inside hardly notice.
+
+Above: admission.py lets connections in, intake.py feeds what they send. Not here: how often those inside may ask
+(gate/rate.py).
+"""
+
+import asyncio
+import heapq
+import itertools
+import time
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any, Final
+
+KNOWN: Final = "moot.known"
+"""In a scope's extensions: what to call once its connection has shown a token."""
+SHARE: Final = 0.05
+"""Of one core."""
+BURST: Final = 0.02
+"""Seconds of it that may be saved up."""
+MOST: Final = 512
+MOST_OF_ONE: Final = 256
+"""From one address. On this machine all have the same, and there is only the number in all."""
+CHANCE_SECONDS: Final = 1.0
+"""So long a stranger stays, however many more wait outside: time to show a token."""
+TICK, TOCK = 0.001, 0.005
+"""Shortest and longest time until one looks again whether there is time left: some may have been given back."""
+
+
+class Stranger:
+    __slots__ = ("peer", "since", "spent", "transport")
+
+    def __init__(self, transport: asyncio.BaseTransport, peer: str) -> None:
+        self.since = time.perf_counter()
+        self.transport = transport
+        self.peer = peer
+        self.spent = 0.0
+
+
+class Strangers:
+    def __init__(self) -> None:
+        self._here: dict[asyncio.BaseTransport, Stranger] = {}
+        self._from: dict[str, dict[asyncio.BaseTransport, Stranger]] = {}
+        self.entrance = 0.0
+        """What it costs to let somebody in."""
+        self._coming = 0
+        self._left = BURST
+        self._since = time.perf_counter()
+        self._order = itertools.count()
+        self._waiting: list[tuple[float, int, Callable[[], None]]] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    # --- who is here -------------------------------------------------------------------------------------
+
+    def came(self, transport: asyncio.BaseTransport) -> Stranger:
+        address = transport.get_extra_info("peername")
+        peer = str(address[0]) if isinstance(address, tuple) and address else ""
+        stranger = Stranger(transport, peer)
+        self._coming = max(0, self._coming - 1)
+        mine = self._from.setdefault(peer, {})
+        if len(mine) >= MOST_OF_ONE and not _is_here(peer):
+            self._show_out(next(iter(mine.values())))
+        if len(self._here) >= MOST:
+            self._show_out(next(iter(self._here.values())))
+        self._from.setdefault(peer, mine)[transport] = self._here[transport] = stranger
+        return stranger
+
+    def has_room(self) -> bool:
+        """For one more: there is, or the oldest has had its chance."""
+        if len(self._here) + self._coming < MOST:
+            return True
+        if len(self._here) < MOST:
+            return False
+        return time.perf_counter() - next(iter(self._here.values())).since >= CHANCE_SECONDS
+
+    def of(self, transport: asyncio.BaseTransport) -> Stranger | None:
+        return self._here.get(transport)
+
+    def is_known(self, stranger: Stranger) -> None:
+        """It has shown a token: what it cost so far was nobody's flood."""
+        if self._forget(stranger):
+            self._left = min(BURST, self._left + stranger.spent + self.entrance)
+            if self._waiting and self._left > 0 and self._timer is not None:
+                self._timer.cancel()
+                self._timer = asyncio.get_running_loop().call_later(0, self._go_on)
+
+    def left(self, transport: asyncio.BaseTransport) -> None:
+        stranger = self._here.get(transport)
+        if stranger is not None:
+            self._forget(stranger)
+
+    def _show_out(self, stranger: Stranger) -> None:
+        self._forget(stranger)
+        transport: Any = stranger.transport
+        transport.abort()
+
+    def _forget(self, stranger: Stranger) -> bool:
+        mine = self._from.get(stranger.peer, {})
+        mine.pop(stranger.transport, None)
+        if not mine:
+            self._from.pop(stranger.peer, None)
+        return self._here.pop(stranger.transport, None) is not None
+
+    # --- what they cost ----------------------------------------------------------------------------------
+
+    def charge(self, stranger: Stranger, seconds: float) -> None:
+        stranger.spent += seconds
+        self._left -= seconds
+
+    def owed(self) -> float:
+        """Seconds that strangers have had beyond their share."""
+        self._refill()
+        return max(0.0, -self._left)
+
+    def let_in(self) -> None:
+        """A newcomer, until it `came` or `turned_back`; what that cost is given back when it is known."""
+        self._left -= self.entrance
+        self._coming += 1
+
+    def turned_back(self) -> None:
+        self._coming = max(0, self._coming - 1)
+
+    def do(self, spent: float, work: Callable[[], None]) -> None:
+        """Now, where time is left for strangers and nobody waits for it; else when it is this one's turn."""
+        self._refill()
+        if self._left > 0 and not self._waiting:
+            work()
+            return
+        heapq.heappush(self._waiting, (spent, next(self._order), work))
+        self._plan()
+
+    def _refill(self) -> None:
+        now = time.perf_counter()
+        self._left = min(BURST, self._left + (now - self._since) * SHARE)
+        self._since = now
+
+    def _plan(self) -> None:
+        if self._timer is None and self._waiting:
+            wait = min(TOCK, max(TICK, -self._left / SHARE))
+            self._timer = asyncio.get_running_loop().call_later(wait, self._go_on)
+
+    def _go_on(self) -> None:
+        self._timer = None
+        self._refill()
+        while self._waiting and self._left > 0:
+            heapq.heappop(self._waiting)[2]()
+        self._plan()
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._waiting.clear()
+
+
+def _is_here(peer: str) -> bool:
+    try:
+        return ip_address(peer).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,167 @@
+"""Whom a message calls: mentions, force, the target of an ephemeral conversation, the other side of a pair.
+
+post.py asks this before it stores anything. Names are resolved here, and what the sender must be told about
+them is collected; nothing is decided about turns.
+"""
+
+from msgspec import Struct
+
+from moot.flow.steps import look
+from moot.flow.steps.lineage import Descent
+from moot.model.answer import Warned
+from moot.model.conversation import EPHEMERAL
+from moot.model.ids import ParticipantId
+from moot.model.participant import TAKES_TURNS, Kind, Participant
+from moot.model.turn import MENTION, Call, Rule, Turn
+from moot.rules import brakes
+from moot.rules.draft import Room
+from moot.rules.words import mentions
+
+EVERYONE = frozenset({"all", "everyone", "here"})
+
+
+class Words(Struct, frozen=True, gc=False):
+    """What a message says about whom it is for."""
+
+    mentions: tuple[str, ...] = ()
+    force: tuple[str, ...] = ()
+    asks: bool = False
+    """It is a question that wants an answer of its own."""
+    awaited: float = 0.0
+    """Until when its author waits for the answer."""
+
+
+class Addressed(Struct, gc=False):
+    """Whom a message calls, before anything is stored."""
+
+    agents: dict[ParticipantId, Rule] = {}
+    mentioned: tuple[ParticipantId, ...] = ()
+    awaited: float = 0.0
+    warnings: list[Warned] = []
+    invited: list[Participant] = []
+
+
+def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]) -> Addressed:
+    """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
+    told = Addressed(awaited=words.awaited)
+    agents = told.agents
+    for turn in stopped:
+        agents[turn.agent] = Rule.FORCE
+    if room.takes_rounds:
+        _forced(room, author, words, told)
+    else:
+        _third_parties(room, words, told)
+        for member in room.agents():
+            forced = Rule.FORCE if member.participant in agents else Rule.DIRECT
+            agents[member.participant] = Rule.ASK if words.asks else forced
+    agents.pop(author.id, None)
+    return told
+
+
+def named(room: Room, words: Words) -> set[ParticipantId]:
+    """The members a message asks for by name, or all of them."""
+    if EVERYONE.intersection(words.mentions):
+        return set(room.members)
+    meant = [mentions.resolve(token, room.draft.seen.named) for token in words.mentions]
+    meant += [room.draft.seen.named(name) for name in words.force]
+    return {who.id for who in meant if who is not None}
+
+
+def calls(
+    room: Room, author: Participant, told: Addressed, line: Descent, turn: Turn | None
+) -> tuple[list[Call], dict[ParticipantId, Rule]]:
+    """A call per agent on the message that comes next, and the rule for each that gets no turn from it."""
+    made: list[Call] = []
+    blocks: dict[ParticipantId, Rule] = {}
+    if not told.agents:
+        return made, blocks
+    human = author.kind not in TAKES_TURNS
+    depth = turn.depth + 1 if turn is not None else 1
+    too_deep = room.takes_rounds and depth > room.settings.max_depth
+    draft, seq = room.draft, room.conversation.next_seq
+    for agent, reason in told.agents.items():
+        call = Call(agent, seq, human, depth, line.hop, line.chain.id, reason, 0, line.due, told.awaited)
+        made.append(call)
+        stop = None if human else brakes.chain_stop(call, line.chain, draft.at.terms.limits)
+        if stop is None and too_deep:
+            stop = Rule.DEPTH
+        who = draft.participant(agent)
+        if who.removed:
+            told.warnings.append(
+                Warned("E201", f"{who.name} was removed: nobody answers for it", (who.name,))
+            )
+        if stop is None and who.paused:
+            stop = Rule.PAUSED
+        if stop is not None:
+            blocks[agent] = stop
+    return made, blocks
+
+
+def _forced(room: Room, author: Participant, words: Words, told: Addressed) -> None:
+    """In a group: the target of an ephemeral one, those named with force, those mentioned; each once."""
+    agents, home = told.agents, room.conversation.home
+    ephemeral = room.conversation.kind is EPHEMERAL
+    if ephemeral and home is not None and home in room.members and not author.speaks_in_turns:
+        agents.setdefault(home, Rule.DIRECT)
+    for name in words.force:
+        who = look.participant(room.draft.seen, name)
+        if who.speaks_in_turns and (who.id in room.members or _invites(room, author, who, told)):
+            agents.setdefault(who.id, Rule.FORCE)
+    named: dict[ParticipantId, None] = {}
+    for token in words.mentions:
+        for who in _meant(room, author, token, told):
+            named[who.id] = None
+            if who.kind in TAKES_TURNS:
+                agents.setdefault(who.id, MENTION)
+    told.mentioned = tuple(named)
+
+
+def _meant(room: Room, author: Participant, token: str, told: Addressed) -> list[Participant]:
+    """The participants an `@name` means here. Unknown names stay text, and the sender is told."""
+    who = mentions.resolve(token, room.draft.seen.named)
+    if who is None and token in EVERYONE:
+        here = [room.draft.participant(m.participant) for m in room.agents()]
+        return [who for who in here if not who.removed]
+    if who is None:
+        told.warnings.append(_unknown(token))
+        return []
+    if who.id in room.members or _invites(room, author, who, told):
+        return [who]
+    return []
+
+
+def _third_parties(room: Room, words: Words, told: Addressed) -> None:
+    """In a direct conversation a mention invites nobody; the sender learns what would."""
+    named: dict[ParticipantId, None] = {}
+    for token in words.mentions:
+        who = mentions.resolve(token, room.draft.seen.named)
+        if who is None:
+            told.warnings.append(_unknown(token))
+        elif who.id in room.members:
+            named[who.id] = None
+        else:
+            here = " ".join(room.draft.participant(m.participant).name for m in room.agents())
+            text = f"{who.name} is not in this conversation; to talk together: moot chat {here} {who.name}"
+            told.warnings.append(Warned("E304", text, (who.name,)))
+    told.mentioned = tuple(named)
+
+
+def _invites(room: Room, author: Participant, who: Participant, told: Addressed) -> bool:
+    """People invite agents by naming them; agents only where the group says so."""
+    if who in told.invited:
+        return True
+    if who.removed:
+        told.warnings.append(
+            Warned("E201", f"{who.name} was removed; the name stays plain text", (who.name,))
+        )
+        return False
+    if who.speaks_in_turns and (author.kind is Kind.HUMAN or room.settings.agents_may_invite):
+        told.invited.append(who)
+        return True
+    text = f"{who.name} is not in {room.conversation.name} and was not invited"
+    told.warnings.append(Warned("E304", text, (who.name,)))
+    return False
+
+
+def _unknown(token: str) -> Warned:
+    return Warned("E201", f'nobody is called "{token}"; the name stays plain text', (token,))

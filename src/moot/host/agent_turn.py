@@ -1,0 +1,172 @@
+"""A turn as its agent sees it while it speaks: what it reads, how it answers, and the tools it uses."""
+
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct, json, structs
+
+from moot import shapes
+from moot.context.frames import Frames
+from moot.context.prompt import Context, Shown, framed
+from moot.context.view import View
+from moot.failpoints import failpoint
+from moot.flow import call_tool, tool_result
+from moot.model.message import Message
+from moot.model.prompt import Offered, Prompt, ToolCall, ToolResult, Usage
+from moot.model.turn import Duty, Given, Step, Turn
+from moot.ports import Clock, Store, Tool
+from moot.rules.words.silence import HoldBack
+
+MOST_RESULT = 65_536
+"""Characters of a tool's answer that are kept."""
+
+
+class Surroundings(Struct, frozen=True):
+    """What a turn runs in, put together by the hub for one agent's turn."""
+
+    store: Store
+    context: Context
+    names: shapes.Names
+    conversation: shapes.Conversation
+    hub: Any
+    offered: Offered
+    clock: Clock
+    stream: Callable[[str], Awaitable[None]]
+
+
+class Speaking:
+    """What a brain is handed. `say` streams; what is said last, returned or streamed, is the reply."""
+
+    def __init__(self, view: View, around: Surroundings) -> None:
+        turn = view.turn
+        self.id = str(turn.id)
+        self.agent = around.names(turn.agent)
+        self.role = view.agent.role
+        self.conversation = around.conversation
+        self.must_answer = turn.duty is Duty.MUST
+        self.reason = turn.reason.value
+        self.deadline = turn.deadline or None
+        self.text = view.trigger.text
+        self.hub = around.hub
+        self.said = ""
+        self.usage: Usage | None = None
+        self._view = view
+        self._around = around
+        self._turn = turn
+        self._shown: Shown | None = None
+        self._hold_back = HoldBack()
+
+    # --- what it reads -----------------------------------------------------------------------------------
+
+    @cached_property
+    def trigger(self) -> shapes.Message:
+        """The newest message that owed this turn."""
+        return shapes.Message.of(self._view.trigger, self._around.names)
+
+    @cached_property
+    def new(self) -> tuple[shapes.Message, ...]:
+        """By others, since this agent's last turn here."""
+        return tuple(shapes.Message.of(message, self._around.names) for message in self._view.new)
+
+    @cached_property
+    def messages(self) -> tuple[shapes.Heard, ...]:
+        """The window."""
+        frames = self._around.context.frames(self._view.conversation.id)
+        return tuple(heard(m, self._view.agent.id, frames, self._around.names) for m in self._view.messages)
+
+    async def prompt(self) -> Prompt:
+        """What a model is given for this turn, with the tools used in it so far."""
+        view = structs.replace(self._view, turn=self._turn)
+        shown = await self._around.context.prompt(view, self._around.offered)
+        self._shown = self._shown or shown
+        return shown.prompt
+
+    @property
+    def given(self) -> Given:
+        """The note of what it was given, for the inspector."""
+        return self._shown.given if self._shown else Given(start=self._view.start)
+
+    @property
+    def given_text(self) -> str:
+        return self._shown.text if self._shown else ""
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the turn is over whatever happens; signs of life do not move that."""
+        return max(0.0, self._turn.limit - self._around.clock.now())
+
+    # --- how it answers ----------------------------------------------------------------------------------
+
+    async def say(self, chunk: str) -> None:
+        """Stream a piece of the reply. Text that may still become `[PASS]` is held back."""
+        self.said += chunk
+        shown = self._hold_back.feed(chunk)
+        await self._around.stream(shown)
+
+    def begin_answer(self) -> None:
+        """A model begins another answer: what it streamed before the last tool call was not the reply."""
+        self.said = ""
+        self._hold_back = HoldBack()
+
+    def spend(self, usage: Usage) -> None:
+        self.usage = usage if self.usage is None else self.usage.plus(usage)
+
+    # --- the tools it uses -------------------------------------------------------------------------------
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Tool calls of this turn so far, those before a crash included."""
+        return self._turn.steps
+
+    async def use(self, tool: Tool | None, call: ToolCall, *, answer: int, said: str) -> ToolResult:
+        """Call a tool: written down before it runs and after; the turn then goes on from the store."""
+        intent = call_tool.CallTool(
+            turn=self._turn.id,
+            fence=self._turn.fence,
+            call=call.id,
+            tool=call.name,
+            arguments=call.arguments,
+            answer=answer,
+            said=said,
+            idempotent=tool is None or tool.spec.idempotent,
+        )
+        self._turn = await self._around.store.transact(call_tool, intent)
+        failpoint("host.intended")
+        return await self.run_step(tool, self._turn.steps[-1])
+
+    async def run_step(self, tool: Tool | None, step: Step) -> ToolResult:
+        """Run a tool whose call is written down, and write down what came of it."""
+        result = await self._run(tool, step)
+        failpoint("host.tool_ran")
+        text = result.text if len(result.text) <= MOST_RESULT else f"{result.text[:MOST_RESULT]}\n[cut]"
+        answered = tool_result.ToolAnswered(
+            self._turn.id, self._turn.fence, step.call, text.replace("\x00", "\ufffd"), result.failed
+        )
+        self._turn = await self._around.store.transact(tool_result, answered)
+        await self._around.stream("")
+        return result
+
+    async def _run(self, tool: Tool | None, step: Step) -> ToolResult:
+        if tool is None:
+            there = ", ".join(spec.name for spec in self._around.offered.tools) or "none"
+            return ToolResult(f'there is no tool "{step.tool}"; tools here: {there}', failed=True)
+        try:
+            arguments = json.decode(step.arguments or "{}", type=dict[str, Any])
+        except ValueError as problem:
+            return ToolResult(f"the arguments are not a JSON object: {problem}", failed=True)
+        try:
+            return await tool.run(arguments, self)
+        except Exception as error:  # a tool may fail in any way it likes; the model is told, the turn goes on
+            return ToolResult(f"{step.tool} failed: {type(error).__name__}: {error}", failed=True)
+
+    @property
+    def turn(self) -> Turn:
+        return self._turn
+
+
+def heard(message: Message, me: str, frames: Frames, names: shapes.Names) -> shapes.Heard:
+    """A message as one agent reads it: own words as they were said, others' in a frame (SPEC K-06)."""
+    own = message.author == me
+    content = message.text if own else frames.show(framed(message, names))
+    return shapes.Heard(shapes.Message.of(message, names), "assistant" if own else "user", content)

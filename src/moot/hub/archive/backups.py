@@ -1,0 +1,271 @@
+"""Backups of a home: `backups/moot-….db`, each a verified copy of the database at one moment.
+
+Beside it, in a folder of the same name, lie moot.toml and the agents' identity files. Secrets never go into a
+backup: keys.json and the hub's token stay where they are, and moot.toml only refers to secrets.
+
+Above: the command line, and housekeeping in a running hub. Below: the store's own copying (wiring.py).
+"""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from moot import files
+from moot.context.identity import FILES
+from moot.errors import HubRunning, NotFound, StoreDamaged, StoreUnwritable
+from moot.hub.process import daemons
+from moot.hub.process.hub_lock import HubLock
+from moot.settings import Home
+from moot.wiring import copies
+
+_NAME = re.compile(r"moot-(?:(auto|before-restore|schema\d+)-)?(\d{8}T\d{12}Z)\.db")
+_STAMP = "%Y%m%dT%H%M%S%fZ"
+KINDS = {"": "manual", "auto": "automatic", "before-restore": "before a restore"}
+PRIVATE_FOLDER = 0o700
+SETTINGS = "moot.toml"
+FROM_ELSEWHERE = "moot.toml.restored"
+"""Settings say what is run. Those of a backup that lies elsewhere take effect when the owner has renamed them."""
+MOST_BYTES = 1 << 20
+"""Of an identity file; a prompt takes much less."""
+
+
+class Backup(Struct, frozen=True):
+    """One that is there, as far as its name and size tell."""
+
+    path: Path
+    bytes: int
+    at: float
+    kind: str
+
+
+class Made(Struct, frozen=True):
+    path: Path
+    bytes: int
+    messages: int
+
+
+class Verified(Struct, frozen=True):
+    path: Path
+    sound: bool
+    schema: int
+    messages: int
+    problems: tuple[str, ...]
+
+
+class Restored(Struct, frozen=True):
+    path: Path
+    messages: int
+    safety: Path | None
+    """What was there before, kept."""
+    files: tuple[str, ...]
+    """Settings and identity files that were missing and came back."""
+    revoked: int = 0
+    """Tokens that were good when it was made and open nothing now: revoked since, or not known here."""
+
+
+def create(home: Home, *, kind: str = "", at: float | None = None) -> Made:
+    """Copy the database while whoever likes writes to it, verify the copy, and put the files beside it."""
+    if not home.db.exists():
+        raise NotFound(
+            f"there is nothing to back up: {home.db} is not there",
+            fix=("moot demo", "moot init"),
+            ref="moot.db",
+        )
+    home.make()
+    target = home.backups / _name(kind, time.time() if at is None else at)
+    found = copies.copy(home.db, target)
+    _copy_files(home.path, _beside(target), _files(home.path))
+    return Made(target, target.stat().st_size, found.messages)
+
+
+def _name(kind: str, at: float) -> str:
+    stamp = datetime.fromtimestamp(at, UTC).strftime(_STAMP)
+    return f"moot-{kind}-{stamp}.db" if kind else f"moot-{stamp}.db"
+
+
+def listed(home: Home) -> list[Backup]:
+    """All there are, newest first."""
+    found: list[Backup] = []
+    for path in home.backups.glob("moot-*.db"):
+        met = _NAME.fullmatch(path.name)
+        if met is not None:
+            at = datetime.strptime(met[2], _STAMP).replace(tzinfo=UTC).timestamp()
+            kind = KINDS.get(met[1] or "", "before a migration")
+            found.append(Backup(path, path.stat().st_size, at, kind))
+    return sorted(found, key=lambda backup: (backup.at, backup.path.name), reverse=True)
+
+
+class Chosen(Struct, frozen=True):
+    path: Path
+    passed_over: tuple[Verified, ...] = ()
+    """Newer ones that are damaged."""
+
+
+def choose(home: Home, ref: str | None) -> Chosen:
+    """The backup to restore: the one that is named, else the newest that is sound."""
+    if ref is not None:
+        return Chosen(find(home, ref))
+    damaged: list[Verified] = []
+    for backup in listed(home):
+        if backup.kind == KINDS["before-restore"]:
+            continue
+        found = verify(backup.path)
+        if found.sound:
+            return Chosen(backup.path, tuple(damaged))
+        damaged.append(found)
+    raise NotFound(
+        f"there is no sound backup in {home.backups}",
+        detail="\n".join(f"{each.path.name}: {each.problems[0]}" for each in damaged[:3]),
+        fix=("moot backup list", "moot backup create"),
+        ref="backup",
+    )
+
+
+def find(home: Home, ref: str) -> Path:
+    """A backup by its path or name."""
+    given = Path(os.path.expanduser(ref))
+    for path in (given, home.backups / given.name, home.backups / f"{given.name}.db"):
+        if path.is_file():
+            return path
+    names = tuple(backup.path.name for backup in listed(home)[:3])
+    raise NotFound(
+        f"there is no backup {ref}",
+        detail=f"looked there and in {home.backups}",
+        fix=("moot backup list",),
+        suggestions=names,
+        ref=ref,
+    )
+
+
+def verify(path: Path) -> Verified:
+    """Read a backup whole. What is wrong with it is told, not raised."""
+    try:
+        found = copies.inspect(path)
+    except (StoreDamaged, StoreUnwritable) as damage:
+        return Verified(path, sound=False, schema=0, messages=0, problems=(damage.detail or damage.title,))
+    return Verified(path, not found.problems, found.schema, found.messages, found.problems)
+
+
+def prune(home: Home, keep: int) -> list[Path]:
+    """Remove automatic backups beyond the newest `keep`; those that people made, or a migration, stay."""
+    gone = [backup.path for backup in listed(home) if backup.kind == KINDS["auto"]][keep:]
+    for path in gone:
+        path.unlink(missing_ok=True)
+        shutil.rmtree(_beside(path), ignore_errors=True)
+    return gone
+
+
+# --- restoring ---------------------------------------------------------------------------------------------
+
+
+def restore(home: Home, source: Path) -> Restored:
+    """Put a backup in the database's place. Nothing is replaced before the backup has been read whole and what
+    is there now has been kept."""
+    home.make()
+    with _alone(home):
+        staged, found = copies.stage(source, home.db)
+        try:
+            safety = _keep_what_is_there(home)
+            copies.put_in_place(staged, home.db)
+        finally:
+            copies.remove(staged)
+        now = copies.inspect(home.db)
+    if now.messages != found.messages or now.problems:
+        raise StoreDamaged(
+            f"{home.db} does not hold what was restored into it",
+            detail=now.problems[0] if now.problems else f"{now.messages} messages, not {found.messages}",
+            fix=("moot doctor",),
+        )
+    missing = [name for name in _files(_beside(source)) if not os.path.lexists(home.path / name)]
+    is_own = source.resolve().parent == home.backups.resolve()
+    back = _copy_files(_beside(source), home.path, missing, settings=SETTINGS if is_own else FROM_ELSEWHERE)
+    return Restored(source, now.messages, safety, tuple(str(name) for name in back), found.revoked)
+
+
+@contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    """Nobody else has the home open, and nobody can open it until the block is left."""
+    lock = HubLock(home)
+    try:
+        lock.__enter__()
+    except HubRunning as running:
+        raise _occupied(home, f"a hub runs on it (pid {running.facts.get('pid')})", ("moot stop",)) from None
+    try:
+        for name, pid in daemons.all_running(home).items():
+            raise _occupied(home, f"agent {name} runs on it (pid {pid})", (f"moot agent stop {name}",))
+        with copies.nobody_writes(home.db):
+            if (other := copies.holder(home.db)) is not None:
+                raise _occupied(home, f"process {other} has it open", (f"kill {other}",))
+            yield
+    finally:
+        lock.__exit__(None, None, None)
+
+
+def _occupied(home: Home, who: str, fix: tuple[str, ...]) -> HubRunning:
+    return HubRunning(
+        f"{home.path} is in use: {who}",
+        detail="a backup is put back only when nobody writes; nothing was changed",
+        fix=fix,
+    )
+
+
+def _keep_what_is_there(home: Home) -> Path | None:
+    has_log = home.db.with_name(f"{home.db.name}-wal").exists()
+    if not home.db.exists() and not has_log:
+        return None
+    target = home.backups / _name("before-restore", time.time())
+    try:
+        if not home.db.exists():
+            raise StoreDamaged(f"{home.db} is gone, but its log is still here")
+        copies.copy(home.db, target)
+        _copy_files(home.path, _beside(target), _files(home.path))
+        copies.fold_log(home.db)
+    except StoreDamaged:
+        target = target.with_suffix(".damaged")
+        copies.set_aside(home.db, target)
+    return target
+
+
+# --- the files beside it -----------------------------------------------------------------------------------
+
+
+def _beside(backup: Path) -> Path:
+    return backup.with_suffix(".files")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Settings and identity files, as paths below the folder. Never anything else: what is not named here may
+    be secret."""
+    if (folder / SETTINGS).is_file():
+        yield Path(SETTINGS)
+    for path in sorted((folder / "agents").glob("*/*.md")):
+        name = path.relative_to(folder)
+        if path.name in FILES and not files.why_not_read(folder, name.parts):
+            yield name
+
+
+def _copy_files(
+    source: Path, target: Path, names: Iterable[Path], *, settings: str = SETTINGS
+) -> tuple[Path, ...]:
+    """Those that were copied, by their new names: new files, and never through a link. moot.toml alone may be one, it
+    is the owner's; in the target it is called `settings`."""
+    target.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    copied: list[Path] = []
+    for name in names:
+        try:
+            if name == Path(SETTINGS):
+                new, content = Path(settings), (source / name).read_bytes()
+            else:
+                new, content = name, files.read_below(source, name.parts, MOST_BYTES)
+            files.create_below(target, new.parts, content)
+        except (files.Unfit, FileNotFoundError, FileExistsError):
+            continue  # a link in its place, or its workspace's; or it went or came this moment
+        copied.append(new)
+    return tuple(copied)

@@ -1,0 +1,183 @@
+"""Write conversations down, page by page: JSON Lines that can be read back, or Markdown for people.
+
+Above: the command line. Below: the read ports alone; no hub is needed, and none is disturbed.
+A conversation is written up to the message that is its newest when its turn comes.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from msgspec import to_builtins
+
+from moot.hub.archive import transcript
+from moot.model.conversation import Conversation, Member
+from moot.model.ids import NO_ROOT, SYSTEM, TOOL, ParticipantId
+from moot.model.message import Message
+from moot.model.participant import Kind, Participant
+from moot.ports import Page
+from moot.rules.words.redact import redacted, redacted_values
+
+PAGE = 500
+NOBODYS = (SYSTEM, TOOL)
+
+
+class Export:
+    """One export. Counts what it has written."""
+
+    def __init__(self, reads: Any, people: Sequence[Participant], *, redact: bool = False) -> None:
+        self._reads = reads
+        self._people = {who.id: who for who in people}
+        self._told: set[str] = set()
+        self.redact = redact
+        self.conversations = 0
+        self.messages = 0
+
+    @classmethod
+    async def of(cls, reads: Any, *, redact: bool = False) -> "Export":
+        return cls(reads, await reads.participants(), redact=redact)
+
+    def name(self, who: ParticipantId) -> str:
+        known = self._people.get(who)
+        return known.name if known is not None else who
+
+    def person(self, who: ParticipantId) -> Participant | None:
+        return self._people.get(who)
+
+    def clean(self, text: str) -> str:
+        return redacted(text) if self.redact else text
+
+    async def members(self, conversation: Conversation) -> list[Member]:
+        """In joining order."""
+        found: list[Member] = await self._reads.members(conversation.id)
+        return found
+
+    async def pages(self, conversation: Conversation) -> AsyncIterator[list[Message]]:
+        after = 0
+        while after < conversation.head:
+            page = Page(after=after, before=conversation.head + 1, limit=PAGE)
+            found = await self._reads.messages(conversation.id, page)
+            if not found:
+                return
+            self.messages += len(found)
+            yield found
+            after = found[-1].seq
+
+    # --- JSON Lines ----------------------------------------------------------------------------------------
+
+    async def jsonl(self, conversations: Sequence[Conversation]) -> AsyncIterator[bytes]:
+        """Whole lines, some at a time."""
+        yield transcript.written(transcript.Header(transcript.VERSION, redacted=self.redact))
+        for conversation in conversations:
+            async for chunk in self._conversation(conversation):
+                yield chunk
+            self.conversations += 1
+
+    async def _conversation(self, conversation: Conversation) -> AsyncIterator[bytes]:
+        members = await self.members(conversation)
+        seated = [*[m.participant for m in members], *([conversation.home] if conversation.home else [])]
+        lines = [line for who in seated for line in self._introduced(who, Kind.AGENT)]
+        lines.append(
+            transcript.Conversation(
+                id=conversation.id,
+                name=self.clean(conversation.name),
+                kind=conversation.kind.value,
+                created_at=transcript.moment(conversation.created_at),
+                updated_at=transcript.moment(conversation.updated_at),
+                participants=tuple(
+                    transcript.Seat(self.name(m.participant), transcript.moment(m.joined_at)) for m in members
+                ),
+                settings=to_builtins(conversation.settings),
+                home=self.name(conversation.home) if conversation.home else "",
+                archived=conversation.archived,
+                channel_type=conversation.channel_type,
+                channel_group_id=conversation.channel_group_id,
+            )
+        )
+        yield b"".join(map(transcript.written, lines))
+        count = 0
+        async for page in self.pages(conversation):
+            count += len(page)
+            yield b"".join([transcript.written(line) for message in page for line in self._message(message)])
+        summaries = [line async for line in self._summaries(conversation)]
+        end = transcript.End(messages=count, summaries=len(summaries))
+        yield b"".join([*map(transcript.written, summaries), transcript.written(end)])
+
+    def _introduced(self, who: ParticipantId, kind: Kind) -> list[transcript.AnyLine]:
+        """The person's line, before it is first needed."""
+        if who in self._told or who in NOBODYS:
+            return []
+        self._told.add(who)
+        known = self._people.get(who) or Participant(id=who, name=who, kind=kind)
+        return [transcript.Person(known.name, known.kind.value, known.display, self.clean(known.role))]
+
+    def _message(self, message: Message) -> list[transcript.AnyLine]:
+        lines = self._introduced(message.author, message.kind)
+        for mentioned in message.mentions:
+            lines += self._introduced(mentioned, Kind.AGENT)
+        metadata = {key: value for key, value in message.metadata.items() if key != "deleted"}
+        lines.append(
+            transcript.Message(
+                seq=message.seq,
+                sender=self.name(message.author),
+                kind=message.kind.value,
+                at=transcript.moment(message.at),
+                text=self.clean(message.text),
+                mentions=tuple(map(self.name, message.mentions)),
+                reply_to=message.reply_to,
+                root=_root(message),
+                hop=message.hop,
+                intent=message.intent,
+                version=version_at_origin(message),
+                deleted=is_deleted(message),
+                metadata=redacted_values(metadata) if self.redact else metadata,
+            )
+        )
+        return lines
+
+    async def _summaries(self, conversation: Conversation) -> AsyncIterator[transcript.Summary]:
+        """Those that still stand; a deleted message takes the summaries with it that may quote it."""
+        for epoch in range(1, conversation.epoch + 1):
+            found = await self._reads.summary_of(conversation.id, epoch)
+            if found is not None:
+                yield transcript.Summary(
+                    upto=found.upto,
+                    text=self.clean(found.text),
+                    by=found.by,
+                    at=transcript.moment(found.at),
+                    version=found.version,
+                    usage=found.usage,
+                )
+
+
+def _root(message: Message) -> int | str:
+    if message.root in (NO_ROOT, message.id):
+        return 0
+    where, _, seq = message.root.rpartition(":")
+    return int(seq) if where == message.conversation and seq.isdecimal() else message.root
+
+
+def is_deleted(message: Message) -> bool:
+    return bool(message.metadata.get("deleted"))
+
+
+def version_at_origin(message: Message) -> int:
+    """An imported message goes on counting where its origin stopped; marking it deleted here was no change."""
+    imported = message.metadata.get("imported")
+    if not isinstance(imported, dict):
+        return message.version
+    here = message.version - 1 - bool(imported.get("deleted"))
+    return int(imported.get("version", 1)) + here
+
+
+async def chosen(reads: Any, ref: str | None) -> list[Conversation]:
+    """One conversation by name or id, an archived one too; or all there are, in the order they were made."""
+    if ref is not None:
+        found = await reads.conversation(ref)
+        if found is not None:
+            return [found]
+    every = [
+        each for archived in (False, True) for each in await reads.conversations(archived=archived, kind=None)
+    ]
+    if ref is None:
+        return sorted(every, key=lambda each: each.id)
+    return [each for each in every if each.name == ref][-1:]

@@ -1,0 +1,310 @@
+"""Take an export in: read and checked to its last line first, then brought in batches that can be taken up again.
+
+Above: the command line. Below: flow/import_.py, the one way in for what was said elsewhere.
+
+Nothing is stored of a file with a broken line. A file is known by its digest, a message by its line in it: an
+import that was interrupted goes on where it stopped, and one that is repeated changes nothing.
+
+People and agents are found by name, where a person is a person and an agent an agent; whoever is unknown is enrolled
+without credentials, agents as `external`. Nobody can speak as them until somebody says so.
+"""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+from msgspec import Struct, structs
+
+from moot.errors import BadName, BadValue, Conflict
+from moot.flow import import_
+from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.hub.archive import transcript
+from moot.hub.archive.validate import Checked, Planned, lines_of
+from moot.hub.core import Core
+from moot.model.conversation import Conversation, ConversationKind
+from moot.model.ids import SYSTEM, TOOL, ConversationId, ParticipantId, RootId, address, parse_address
+from moot.model.message import Summary
+from moot.model.participant import Kind
+from moot.rules.words.names import CONVERSATION_LENGTH
+
+BATCH: Final = 200
+BATCH_BYTES: Final = 4 * 1024 * 1024
+MOST_NAMES: Final = 1000
+
+
+class Person(Struct, frozen=True):
+    name: str
+    kind: str
+    called: str
+    """What it is called here."""
+    known: bool
+
+
+class Brought(Struct, frozen=True):
+    """What became of one conversation, or would."""
+
+    name: str
+    called: str
+    id: str
+    messages: int
+    """Added now, or to be added."""
+    state: str
+    """`new`, `resumed` or `there`."""
+
+
+class Report(Struct, frozen=True):
+    conversations: tuple[Brought, ...]
+    people: tuple[Person, ...]
+    dry_run: bool = False
+
+
+class Import:
+    """One file on its way in."""
+
+    def __init__(self, core: Core, me: ParticipantId, checked: Checked) -> None:
+        self._core = core
+        self._store = core.parts.store
+        self._me = me
+        self._checked = checked
+        self._ids: dict[str, ParticipantId] = {"system": SYSTEM, "tool": TOOL}
+        self._rooms: dict[str, ConversationId] = {}
+        """Conversation id in the file → here."""
+
+    async def preview(self) -> Report:
+        """What would happen; nothing is stored."""
+        people = [await self._person(person, dry=True) for person in self._checked.people.values()]
+        brought: list[Brought] = []
+        taken: set[str] = set()
+        for planned in self._checked.conversations:
+            found = await self._begun(planned)
+            told = _state(planned, found)
+            called = found.name if told == "there" and found is not None else await self._free(planned, taken)
+            taken.add(called)
+            head = found.head if found is not None else 0
+            left = 0 if told == "there" else planned.messages - head
+            brought.append(Brought(planned.line.name, called, found.id if found else "", left, told))
+        return Report(tuple(brought), tuple(people), dry_run=True)
+
+    async def run(self, file: BinaryIO) -> Report:
+        people = [await self._person(person, dry=False) for person in self._checked.people.values()]
+        await self._core.refresh()
+        rooms = [await self._room(planned) for planned in self._checked.conversations]
+        brought: list[Brought] = []
+        blocks = _blocks(file, self._checked)
+        for planned, (room, told) in zip(self._checked.conversations, rooms, strict=True):
+            lines = next(blocks)
+            if told == "there":
+                for _ in lines:
+                    pass
+                brought.append(Brought(planned.line.name, room.name, room.id, 0, told))
+                continue
+            summaries = await self._bring(room, planned, lines)
+            opened = await self._open(room, planned, summaries)
+            added = planned.messages - room.head
+            brought.append(Brought(planned.line.name, opened.name, opened.id, added, told))
+        return Report(tuple(brought), tuple(people))
+
+    # --- who -----------------------------------------------------------------------------------------------
+
+    async def _person(self, person: transcript.Person, *, dry: bool) -> Person:
+        """Whoever goes by that name and is of that sort, else somebody new under a name that is free."""
+        human = person.kind == Kind.HUMAN.value
+        for name in _candidates(person.name):
+            known = await self._store.participant(name)
+            if known is not None and (known.kind is Kind.HUMAN) is human:
+                self._ids[person.name] = known.id
+                return Person(person.name, person.kind, known.name, known=True)
+            if known is None and await self._enrolled(person, name, human=human, dry=dry):
+                return Person(person.name, person.kind, name, known=False)
+        raise Conflict(f"no name is left for {person.name}")
+
+    async def _enrolled(self, person: transcript.Person, name: str, *, human: bool, dry: bool) -> bool:
+        kind = Kind.HUMAN if human else Kind.EXTERNAL
+        new = Newcomer(name, kind, person.display, person.role, "" if human else "external")
+        do = self._store.preview if dry else self._store.transact
+        try:
+            try:
+                [who] = await do(enrolling, Enrol((new,), fresh=True))
+            except BadValue:  # shown there under what is somebody's name here
+                [who] = await do(enrolling, Enrol((structs.replace(new, display=""),), fresh=True))
+        except BadName:
+            return False  # reserved here, or too much like another name: the next one will do
+        self._ids[person.name] = who.id
+        return True
+
+    # --- where ---------------------------------------------------------------------------------------------
+
+    async def _begun(self, planned: Planned) -> Conversation | None:
+        """What an earlier import of the same file has begun or finished."""
+        key = self._key(planned.number)
+        for archived in (False, True):
+            for found in await self._store.conversations(archived=archived, kind=None):
+                if found.key == key:
+                    return found  # type: ignore[no-any-return]
+        return None
+
+    def _key(self, number: int) -> str:
+        return f"import:{self._checked.digest[:32]}:{number}"
+
+    async def _room(self, planned: Planned) -> tuple[Conversation, str]:
+        found, line = await self._begun(planned), planned.line
+        if found is None:
+            command = import_.Begin(
+                author=self._me,
+                key=self._key(planned.number),
+                name=line.name,
+                kind=ConversationKind(line.kind),
+                created_at=transcript.seconds(line.created_at),
+                seats=tuple(
+                    import_.Seat(self._ids[seat.name], transcript.seconds(seat.joined_at))
+                    for seat in line.participants
+                ),
+                settings=planned.settings,
+                home=self._ids.get(line.home),
+            )
+            made = await self._core.do(import_.beginning, command)
+            self._rooms[line.id] = made.id
+            return made, "new"
+        self._rooms[line.id] = found.id
+        return found, _state(planned, found)
+
+    async def _free(self, planned: Planned, taken: set[str]) -> str:
+        for name in _numbered(planned.line.name):
+            there = await self._store.conversation(name)
+            if planned.line.archived or (name not in taken and there is None):
+                return name
+        raise Conflict(f"no name is left for {planned.line.name}")
+
+    async def _open(self, room: Conversation, planned: Planned, summaries: list[Summary]) -> Conversation:
+        """Under its own name or, where that is taken, with a number behind it."""
+        line = planned.line
+        for name in _numbered(line.name):
+            command = import_.End(
+                author=self._me,
+                conversation=room.id,
+                name=name,
+                updated_at=transcript.seconds(line.updated_at),
+                archived=line.archived,
+                summaries=tuple(summaries),
+            )
+            try:
+                opened: Conversation = await self._core.do(import_.ending, command)
+            except Conflict as taken:
+                if "conversation" not in taken.facts:
+                    raise
+                continue
+            return opened
+        raise Conflict(f"no name is left for {line.name}")
+
+    # --- what ----------------------------------------------------------------------------------------------
+
+    async def _bring(
+        self, room: Conversation, planned: Planned, lines: Iterator[tuple[int, transcript.AnyLine]]
+    ) -> list[Summary]:
+        batch: list[import_.Item] = []
+        size = 0
+        summaries: list[Summary] = []
+        for number, line in lines:
+            if isinstance(line, transcript.Summary):
+                summaries.append(_summary(line))
+            if not isinstance(line, transcript.Message) or line.seq <= room.head:
+                continue
+            batch.append(self._item(line, number, planned, room.id))
+            size += len(line.text)
+            if len(batch) == BATCH or size > BATCH_BYTES:
+                await self._send(room.id, batch)
+                size = 0
+        await self._send(room.id, batch)
+        return summaries
+
+    async def _send(self, room: ConversationId, batch: list[import_.Item]) -> None:
+        if batch:
+            await self._core.do(import_.bringing, import_.Bring(self._me, room, tuple(batch)))
+            batch.clear()
+
+    def _item(
+        self, line: transcript.Message, number: int, planned: Planned, room: ConversationId
+    ) -> import_.Item:
+        origin = address(ConversationId(planned.line.id), line.seq)
+        earlier = line.metadata.get("imported")
+        imported: dict[str, Any] = {"id": origin, **(earlier if isinstance(earlier, dict) else {})}
+        imported.pop("deleted", None)
+        imported |= {"version": line.version} if line.version > 1 or "version" in imported else {}
+        imported |= {"deleted": True} if line.deleted else {}
+        root = self._root(line.root, room)
+        if not root and line.root:
+            imported.setdefault("root", line.root)
+        return import_.Item(
+            seq=line.seq,
+            author=self._ids[line.sender],
+            kind=Kind(line.kind),
+            text=line.text,
+            at=transcript.seconds(line.at),
+            root=root,
+            imported=imported,
+            hop=line.hop,
+            mentions=tuple(self._ids[name] for name in line.mentions),
+            reply_to=line.reply_to,
+            intent=line.intent,
+            deleted=line.deleted,
+            metadata={key: value for key, value in line.metadata.items() if key != "deleted"},
+            key=self._key(number),
+        )
+
+    def _root(self, root: int | str, room: ConversationId) -> RootId:
+        """A chain that began in a conversation of the same file goes on there; of others only the address is
+        remembered."""
+        if isinstance(root, int):
+            return RootId(address(room, root) if root else "")
+        where, seq = parse_address(root)
+        there = self._rooms.get(where)
+        return RootId(address(there, seq) if there is not None else "")
+
+
+def _state(planned: Planned, found: Conversation | None) -> str:
+    if found is None:
+        return "new"
+    whole = found.head >= planned.messages
+    return "there" if whole and found.archived <= planned.line.archived else "resumed"
+
+
+def _summary(line: transcript.Summary) -> Summary:
+    return Summary(
+        conversation=ConversationId(""),
+        epoch=0,
+        upto=line.upto,
+        text=line.text,
+        by=line.by,
+        at=transcript.seconds(line.at),
+        version=line.version,
+        usage=line.usage,
+    )
+
+
+def _candidates(name: str) -> Iterator[str]:
+    yield name
+    yield f"{name[:50]}-imported"
+    for number in range(2, MOST_NAMES):
+        yield f"{name[:50]}-imported-{number}"
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    for number in range(2, MOST_NAMES):
+        tail = f"-{number}"
+        yield name[: CONVERSATION_LENGTH - len(tail)] + tail
+
+
+def _blocks(file: BinaryIO, checked: Checked) -> Iterator[Iterator[tuple[int, transcript.AnyLine]]]:
+    """The lines of each conversation, behind its own line. Each block is read to its end before the next."""
+    file.seek(0)
+    lines = lines_of(file)
+
+    def block() -> Iterator[tuple[int, transcript.AnyLine]]:
+        for number, raw in lines:
+            line = transcript.read(raw)
+            if isinstance(line, transcript.End):
+                return
+            yield number, line
+
+    for _ in checked.conversations:
+        yield block()

@@ -1,0 +1,291 @@
+"""Read an export to its last line before anything is stored, and say of every broken line where and why.
+
+Keeps only what is needed to plan: the conversations, the people, and how many lines belong to each.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+import msgspec
+from msgspec import Struct
+
+from moot.errors import BadValue
+from moot.hub.archive import transcript
+from moot.hub.commands.values import check_described, overrides
+from moot.model.conversation import ConversationKind, GroupOverrides
+from moot.model.ids import parse_address
+from moot.model.participant import Kind
+from moot.rules.words.names import NameProblem, check_conversation_name, is_id
+from moot.rules.words.text import TextProblem, check_text, unfit_letter
+
+LONGEST_LINE: Final = 64 * 1024 * 1024
+MOST_TOLD: Final = 20
+SHOWN_BESIDE: Final = ("tool", "for", "brain", "notice", "sender", "type")
+LONGEST_BESIDE: Final = 500
+NOBODYS: Final = {"system": Kind.SYSTEM.value, "tool": Kind.TOOL.value}
+"""Names that stand for nobody: notices, and what tools answered."""
+_KINDS = frozenset(kind.value for kind in Kind)
+_PAIR: Final = 2
+
+
+class Planned(Struct):
+    """One conversation of the file."""
+
+    number: int
+    """The line it begins on."""
+    line: transcript.Conversation
+    settings: GroupOverrides
+    messages: int = 0
+    summaries: int = 0
+    whole: bool = False
+
+
+class Checked(Struct):
+    digest: str
+    conversations: list[Planned]
+    people: dict[str, transcript.Person]
+
+
+class Wrong(ValueError):
+    """What is wrong with a line."""
+
+
+def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Numbered from one; a last line without an end counts. Blank lines are passed over."""
+    number = 0
+    while raw := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if raw.strip():
+            yield number, raw
+
+
+def check(file: BinaryIO, label: str, *, limit_bytes: int) -> Checked:
+    """The whole file, or one error that names the first broken line and counts the others."""
+    reading = _Reading(limit_bytes)
+    wrong: list[tuple[int, str]] = []
+    digest = hashlib.sha256()
+    last = 0
+    for number, raw in lines_of(file):
+        digest.update(raw)
+        last = number
+        try:
+            reading.take(number, raw)
+        except Wrong as reason:
+            wrong.append((number, str(reason)))
+            if isinstance(reason, Hopeless) or len(wrong) >= MOST_TOLD:
+                break
+    if not wrong and (unfinished := reading.unfinished()):
+        wrong.append((last, unfinished))
+    if wrong:
+        raise _refusal(label, wrong)
+    return Checked(digest.hexdigest(), reading.conversations, reading.people)
+
+
+class Hopeless(Wrong):
+    """Nothing that follows can be judged."""
+
+
+def _refusal(label: str, wrong: list[tuple[int, str]]) -> BadValue:
+    number, reason = wrong[0]
+    others = [f"{label}:{line}: {why}" for line, why in wrong[1:4]]
+    more = [f"and {len(wrong) - 4} more"] if len(wrong) > 4 else []  # noqa: PLR2004  three are shown
+    return BadValue(
+        f"{label}:{number}: {reason}",
+        detail="\n".join([*others, *more, "nothing was stored"]),
+        fix=("export it again: moot export --all --format jsonl -o FILE",),
+        file=label,
+        line=number,
+        lines=[line for line, _ in wrong],
+    )
+
+
+class _Reading:
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._header: transcript.Header | None = None
+        self._ids: set[str] = set()
+        self.conversations: list[Planned] = []
+        self.people: dict[str, transcript.Person] = {}
+
+    @property
+    def _open(self) -> Planned | None:
+        return self.conversations[-1] if self.conversations and not self.conversations[-1].whole else None
+
+    def unfinished(self) -> str:
+        if self._header is None:
+            return "the file is empty; expected an export of moot"
+        if self._open is not None:
+            return f"the file ends in the middle of {self._open.line.name}: its end line is missing"
+        return ""
+
+    def take(self, number: int, raw: bytes) -> None:
+        line = self._read(raw)
+        match line:
+            case None:
+                pass  # the header
+            case transcript.Header():
+                raise Wrong("a second moot-export line; a file has one, at its beginning")
+            case transcript.Person():
+                self._person(line)
+            case transcript.Conversation():
+                self._conversation(number, line)
+            case transcript.Message():
+                self._message(line)
+            case transcript.Summary():
+                self._summary(line)
+            case transcript.End():
+                self._end(line)
+
+    def _read(self, raw: bytes) -> transcript.AnyLine | None:
+        if len(raw) > LONGEST_LINE:
+            raise Hopeless(f"longer than {LONGEST_LINE} bytes")
+        try:
+            line = transcript.read(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+            told = re.sub(r"\s+", " ", str(problem))[:200]
+            kind = Wrong if self._header is not None else Hopeless
+            raise kind(f"{told[:1].lower()}{told[1:]}") from None
+        if self._header is not None:
+            return line
+        if not isinstance(line, transcript.Header):
+            raise Hopeless('not an export of moot: expected {"type":"moot-export", …} on the first line')
+        if line.version != transcript.VERSION:
+            raise Hopeless(
+                f"an export of version {line.version}; this moot reads version {transcript.VERSION}"
+            )
+        self._header = line
+        return None
+
+    def _person(self, line: transcript.Person) -> None:
+        if line.kind not in _KINDS or line.name in NOBODYS:
+            raise Wrong(f"{line.name} ({line.kind}) cannot be a participant")
+        if not line.name.strip():
+            raise Wrong("a person without a name")
+        try:
+            check_described(role=line.role, display=line.display)
+        except BadValue as problem:
+            raise Wrong(f"{line.name[:40]}: {problem.title}") from None
+        known = self.people.setdefault(line.name, line)
+        if known.kind != line.kind:
+            raise Wrong(f"{line.name} is {line.kind} here and {known.kind} before")
+
+    def _conversation(self, number: int, line: transcript.Conversation) -> None:
+        if self._open is not None:
+            raise Hopeless(f"a conversation begins before the end line of {self._open.line.name}")
+        if line.kind not in {kind.value for kind in ConversationKind}:
+            raise Hopeless(f'"{line.kind}" is no kind of conversation')
+        if line.id in self._ids or not is_id(line.id):
+            raise Hopeless(f'the id "{line.id}" is empty, taken or no id')
+        self._ids.add(line.id)
+        planned = Planned(number, line, GroupOverrides())
+        self.conversations.append(planned)
+        try:
+            check_conversation_name(line.name)
+            planned.settings = overrides(line.settings)
+        except NameProblem as problem:
+            raise Wrong(f'"{line.name[:40]}" cannot be its name: expected {problem.expected}') from None
+        except BadValue as problem:
+            raise Wrong(f"settings: {problem.title}") from None
+        for at in (line.created_at, line.updated_at, *[seat.joined_at for seat in line.participants]):
+            _time(at)
+        self._known(*[seat.name for seat in line.participants], *([line.home] if line.home else []))
+        if line.kind == ConversationKind.DIRECT.value and len(line.participants) > _PAIR:
+            raise Wrong("a direct conversation has two participants")
+
+    def _message(self, line: transcript.Message) -> None:
+        room = self._inside("message")
+        room.messages += 1
+        if line.seq != room.messages:
+            expected, room.messages = room.messages, line.seq
+            raise Wrong(f"message {line.seq} where message {expected} was expected")
+        self._author(line)
+        self._known(*line.mentions)
+        _time(line.at)
+        if not 0 <= line.reply_to < line.seq:
+            raise Wrong(f"reply_to {line.reply_to} is not before message {line.seq}")
+        if line.version < 1 or line.hop < 0:
+            raise Wrong("version counts from 1, hop from 0")
+        _root(line)
+        _metadata(line)
+        self._text(line)
+
+    def _author(self, line: transcript.Message) -> None:
+        kind = NOBODYS.get(line.sender)
+        if kind is None:
+            self._known(line.sender)
+            kind = self.people[line.sender].kind
+        human = Kind.HUMAN.value
+        nobody = line.sender in NOBODYS
+        if (
+            line.kind not in _KINDS
+            or (nobody and line.kind != kind)
+            or (kind == human) != (line.kind == human)
+        ):
+            raise Wrong(f"a message of kind {line.kind} from {line.sender}, who is {kind}")
+        if line.kind in NOBODYS.values() and not nobody:
+            raise Wrong(f"a message of kind {line.kind} from {line.sender}")
+
+    def _text(self, line: transcript.Message) -> None:
+        try:
+            check_text(line.text, limit_bytes=self._limit)
+        except TextProblem as problem:
+            if problem.problem != "empty":
+                raise Wrong(f"its text: expected {problem.expected} (limits.message_bytes)") from None
+        if line.deleted and line.text:
+            raise Wrong("it is deleted and has a text")
+
+    def _summary(self, line: transcript.Summary) -> None:
+        room = self._inside("summary")
+        room.summaries += 1
+        _time(line.at)
+        if not 0 < line.upto <= room.messages or not line.text.strip():
+            raise Wrong(f"a summary up to {line.upto} of {room.messages} messages, or without a text")
+
+    def _end(self, line: transcript.End) -> None:
+        room = self._inside("end")
+        room.whole = True
+        if (line.messages, line.summaries) != (room.messages, room.summaries):
+            raise Wrong(
+                f"it counts {line.messages} messages and {line.summaries} summaries; "
+                f"there are {room.messages} and {room.summaries}"
+            )
+
+    def _inside(self, what: str) -> Planned:
+        if self._open is None:
+            raise Wrong(f"{what} line outside a conversation")
+        return self._open
+
+    def _known(self, *names: str) -> None:
+        for name in names:
+            if name not in self.people:
+                raise Wrong(f'no person line has told of "{name[:40]}" before')
+
+
+def _time(text: str) -> None:
+    try:
+        if not transcript.seconds(text) > 0:
+            raise ValueError(text)
+    except (ValueError, OverflowError):
+        raise Wrong(f'"{text[:40]}" is no time; expected such as 2027-01-15T08:00:00.000000Z') from None
+
+
+def _metadata(line: transcript.Message) -> None:
+    """What is shown beside a text, in the line that says whose it is, stays in that line."""
+    for key in SHOWN_BESIDE:
+        value = line.metadata.get(key, "")
+        if not isinstance(value, str) or len(value) > LONGEST_BESIDE or unfit_letter(value) or '"' in value:
+            raise Wrong(f"metadata.{key} is not one short line of text")
+    if not isinstance(line.metadata.get("imported", {}), dict):
+        raise Wrong("metadata.imported is not an object")
+
+
+def _root(line: transcript.Message) -> None:
+    try:
+        if isinstance(line.root, str):
+            parse_address(line.root)
+        elif not 0 <= line.root <= line.seq:
+            raise ValueError("a chain cannot begin after it")
+    except ValueError as problem:
+        raise Wrong(f"root: {problem}") from None

@@ -1,0 +1,1 @@
+"""What changes something, beyond a single verb: a question and its answer, a broadcast, slash commands, tokens."""

@@ -1,0 +1,130 @@
+"""A question and its answer: the turn that ends with one message, and what came of it (SPEC K-13).
+
+A question has a turn of its own, so whoever asked is told by that turn's end (questions.py), and by no other. It
+carries a `correlation_id` in its metadata and the answer carries it back, for whoever follows the log.
+"""
+
+import asyncio
+from contextlib import ExitStack, suppress
+from typing import Any
+
+from moot.errors import MootError, Passed, TimedOut, TurnFailed
+from moot.flow import give_up, post
+from moot.flow.post import Post
+from moot.flow.steps.posted import Posted
+from moot.hub.core import Core
+from moot.model.answer import Delivery
+from moot.model.ids import ParticipantId
+from moot.model.message import Message
+from moot.model.participant import Participant
+from moot.model.turn import OPEN, Rule, Turn, TurnState
+from moot.ports import EVERY_TURN, Clock
+from moot.rules.reasons import REASONS
+
+
+def correlated(id: str | None) -> dict[str, str]:
+    """What a question carries so that its answer can be told from others."""
+    return {"correlation_id": id} if id else {}
+
+
+async def answer_to(core: Core, question: Post, who: Participant, seconds: float) -> Message:
+    """Post a question and wait for its answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
+    with ExitStack() as listening:
+        with core.questions.posting():
+            posted: Posted = await core.do(post, question)
+            asked = posted.message
+            ended = listening.enter_context(core.questions.ended((asked.conversation, asked.seq)))
+        _gets_a_turn(posted, who)
+        turn = await _over(core, asked, who.id) if posted.scene is None else None
+        turn = turn or await _wait(core, ended, posted, who.id, question.awaited)
+    while turn is not None and _goes_on(turn):
+        with core.questions.ended((asked.conversation, asked.seq)) as again:
+            if not await _still_open(core, asked, who.id):
+                turn = await _over(core, asked, who.id) or turn
+                break
+            turn = await _wait(core, again, posted, who.id, question.awaited)
+    turn = turn or await _over(core, asked, who.id)
+    if turn is None:
+        raise TimedOut(
+            f"{who.name} did not answer within {seconds:g} s",
+            detail=f"the message is kept as {asked.id}; an answer will stand in the conversation",
+            message=asked.id,
+        )
+    return await _answer(core, turn, who.name)
+
+
+def _goes_on(turn: Turn) -> bool:
+    """Whether the question may still be answered: who interrupted the turn may have had it begin again."""
+    return turn.state is TurnState.CANCELLED and turn.interrupted
+
+
+async def _wait(
+    core: Core, ended: "asyncio.Future[Turn]", posted: Posted, agent: ParticipantId, until: float
+) -> Turn | None:
+    """The turn, or nothing when the time is over. Who is stopped while it waits has given up."""
+    try:
+        return await within(core.parts.clock, ended, until)
+    except asyncio.CancelledError:
+        asked = posted.message
+        called = posted.scene.turns.get(agent) if posted.scene is not None else None
+        command = give_up.GiveUp(asked.conversation, asked.seq, called.id if called is not None else None)
+        with suppress(MootError):
+            await core.do(give_up, command)
+        raise
+
+
+async def within(clock: Clock, awaited: "asyncio.Future[Turn]", until: float) -> Turn | None:
+    """What is awaited, or nothing when the clock has reached a moment."""
+    bell: asyncio.Future[None] = asyncio.ensure_future(clock.sleep_until(until))
+    either: tuple[asyncio.Future[Any], ...] = (awaited, bell)
+    try:
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        return awaited.result() if awaited.done() else None
+    finally:
+        bell.cancel()
+
+
+def _gets_a_turn(posted: Posted, who: Participant) -> None:
+    """A question that gets no turn is told so at once."""
+    told: Delivery | None = next((one for one in posted.receipt().deliveries if one.agent == who.name), None)
+    if told is not None and told.state == "blocked":
+        raise TurnFailed(
+            f"{who.name} is not asked: it {told.reason}",
+            detail=f"the message is kept as {posted.message.id}",
+            rule=told.rule,
+            message=posted.message.id,
+        )
+
+
+async def _answer(core: Core, turn: Turn, name: str) -> Message:
+    if turn.message and turn.state is TurnState.SAID:
+        message: Message | None = await core.parts.store.message(turn.conversation, turn.message)
+        if message is not None:
+            return message
+    if turn.state is TurnState.PASSED or turn.state is TurnState.SAID:
+        raise Passed(f"{name} read it and chose to say nothing")
+    raise TurnFailed(f"{name} could not answer: {_trouble(turn)}", turn=str(turn.id))
+
+
+def _trouble(turn: Turn) -> str:
+    if turn.interrupted:
+        return "it was interrupted"
+    rule = turn.rule if turn.rule is not None and turn.rule is not Rule.FORCE else None
+    return turn.error or (f"it {REASONS[rule]}" if rule is not None else turn.state.value)
+
+
+async def _over(core: Core, asked: Message, agent: ParticipantId) -> Turn | None:
+    """The turn of a question that is over: it came again after its answer was lost on the way, or nobody told."""
+    found: list[Turn] = await core.parts.store.turns(
+        conversation=asked.conversation, agent=agent, limit=EVERY_TURN
+    )
+    over = [turn for turn in found if turn.state not in OPEN and turn.called_by(asked.seq)]
+    ended = [turn for turn in over if not _goes_on(turn)] or over
+    return ended[-1] if ended else None
+
+
+async def _still_open(core: Core, asked: Message, agent: ParticipantId) -> bool:
+    found: list[Turn] = await core.parts.store.turns(
+        conversation=asked.conversation, agent=agent, states=tuple(OPEN), limit=EVERY_TURN
+    )
+    return any(turn.called_by(asked.seq) for turn in found)

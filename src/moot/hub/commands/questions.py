@@ -1,0 +1,74 @@
+"""Who waits for which answer in this process: told by the turns that end, each turn by its own question.
+
+Above: ask.py posts questions and waits here. Below: the log. One pair of ears for all: thousands may wait at once.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from moot.model.event import Event
+from moot.model.ids import ConversationId
+from moot.model.turn import OPEN, Turn, TurnState
+
+Question = tuple[ConversationId, int]
+Ended = asyncio.Future[Turn]
+MOST_EARLY = 1000
+
+
+class Questions:
+    def __init__(self) -> None:
+        self._waiting: dict[Question, list[Ended]] = {}
+        self._posting = 0
+        self._early: dict[Question, Turn] = {}
+        """Answered before whoever asked knew the number of its question. Bounded: who finds nothing here, and is told
+        nothing, looks into the store when its time is over."""
+
+    def on_events(self, events: list[Event]) -> None:
+        """Settle what was waited for."""
+        if not self._posting and not self._waiting:
+            return
+        for event in events:
+            if event.turn is not None and event.turn.state not in OPEN:
+                self._ended(event.turn)
+
+    def _ended(self, turn: Turn) -> None:
+        asked = turn.question
+        if asked is None or (turn.state is not TurnState.CANCELLED and asked.seq > turn.hi):
+            return
+        question = turn.conversation, asked.seq
+        waiting = self._waiting.get(question)
+        if waiting is None:
+            if self._posting and len(self._early) < MOST_EARLY:
+                self._early[question] = turn
+            return
+        for future in waiting:
+            if not future.done():
+                future.set_result(turn)
+
+    @contextmanager
+    def posting(self) -> Iterator[None]:
+        """While a question is posted, and its number is not known yet, nothing is missed."""
+        self._posting += 1
+        try:
+            yield
+        finally:
+            self._posting -= 1
+            if not self._posting:
+                self._early.clear()
+
+    @contextmanager
+    def ended(self, question: Question) -> Iterator[Ended]:
+        """The turn that ends with a question, once it is over."""
+        future: Ended = asyncio.get_running_loop().create_future()
+        early = self._early.pop(question, None)
+        if early is not None:
+            future.set_result(early)
+        waiting = self._waiting.setdefault(question, [])
+        waiting.append(future)
+        try:
+            yield future
+        finally:
+            waiting.remove(future)
+            if not waiting:
+                self._waiting.pop(question, None)

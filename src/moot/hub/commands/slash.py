@@ -1,0 +1,305 @@
+"""Carry out a slash command in a conversation: the same for the terminal, the web and every bridge (SPEC G-12).
+
+Above: a surface that has a person's line and a conversation; it asks first where the row says so, prints the
+lines and waits for what was set going. Below: the hub's own verbs. Not here: reading the line (rules/words/slash.py).
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
+from typing import Any, Final
+
+from msgspec import Struct, json
+
+from moot import shapes
+from moot.errors import BadName, BadValue
+from moot.hub.hub import Hub
+from moot.model.answer import Receipt
+from moot.rules.words import slash
+
+AGENT_KINDS: Final = ("agent", "external")
+FAILED: Final = ("failed", "expired")
+SHOWN: Final = 10
+LONGEST_NAME: Final = 60
+
+
+class Done(Struct, frozen=True):
+    """What came of a command."""
+
+    lines: tuple[str, ...] = ()
+    """For the person, as plain text; names and texts of others are in it as they are."""
+    receipt: Receipt | None = None
+    """Something was said: there may be answers to wait for."""
+    waits: bool = False
+    """Something was set going."""
+    moved: shapes.Conversation | None = None
+    """The chat goes on in this conversation."""
+    left: bool = False
+    """The chat is over."""
+
+
+class At(Struct, frozen=True):
+    """Where a command was typed, and who typed it."""
+
+    hub: Hub
+    where: shapes.Conversation
+    channel: tuple[str, str] = ("", "")
+    """The chat elsewhere that is bound here, for a bridge: (channel_type, channel_group_id)."""
+
+    @property
+    def agents(self) -> list[str]:
+        return [seat.name for seat in self.where.participants if seat.kind in AGENT_KINDS]
+
+
+async def carry_out(command: slash.Command, at: At) -> Done:
+    return await DOES[type(command)](command, at)
+
+
+# --- talking ---------------------------------------------------------------------------------------------
+
+
+async def _ask(command: slash.Ask, at: At) -> Done:
+    known = {name for agent in await at.hub.agents.list() for name in (agent.name, *agent.aliases)}
+    asked = slash.asked(command, known.__contains__)
+    if asked.text:
+        receipt = await at.hub.post(at.where.id, asked.text, force=asked.names)
+        return Done(receipt=receipt, waits=True)
+    last = await newest_of_a_person(at.hub, at.where.id)
+    if last is None:
+        raise BadValue("nobody has said anything here that could be asked about", fix=("/ask NAME... TEXT",))
+    return Done(receipt=await at.hub.ask_again(last.id, asked.names), waits=True)
+
+
+async def _all(command: slash.All, at: At) -> Done:
+    receipt = await at.hub.post(at.where.id, command.text, force=at.agents)
+    return Done(receipt=receipt, waits=True)
+
+
+async def _retry(_: slash.Retry, at: At) -> Done:
+    last = await newest_of_a_person(at.hub, at.where.id)
+    parts = (await at.hub.why(last.id)).agents if last is not None else ()
+    failed = [part.agent for part in parts if part.state in FAILED]
+    if last is None or not failed:
+        return Done(("nobody's turn failed here: there is nothing to try again",))
+    receipt = await at.hub.ask_again(last.id, failed)
+    return Done((f"asking {', '.join(failed)} again",), receipt=receipt, waits=True)
+
+
+async def newest_of_a_person(hub: Hub, conversation: str) -> shapes.Message | None:
+    recent = await hub.newest(conversation, 100)
+    return next((m for m in reversed(recent) if m.kind == "human" and not m.metadata.get("deleted")), None)
+
+
+async def newest_said(hub: Hub, conversation: str) -> shapes.Message | None:
+    """What a person or an agent said last: notices and what tools answered ask nobody, so they explain nothing."""
+    recent = await hub.newest(conversation, 100)
+    return next((m for m in reversed(recent) if m.kind not in ("system", "tool")), None)
+
+
+async def _continue(_: slash.Continue, at: At) -> Done:
+    moved = await at.hub.conversations.resume(at.where.id)
+    return Done(("it goes on" if moved else "nothing was stopped here",), waits=moved)
+
+
+async def _stop(command: slash.Stop, at: At) -> Done:
+    stopped = await at.hub.conversations.stop(at.where.id, command.agent or None)
+    return Done((f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking here",))
+
+
+async def _why(command: slash.Why, at: At) -> Done:
+    newest = None if command.number else await newest_said(at.hub, at.where.id)
+    seq = command.number or (newest.seq if newest is not None else 0)
+    found = await at.hub.why(f"{at.where.id}:{seq}")
+    return Done(tuple(map(str, found.agents)))
+
+
+# --- groups ----------------------------------------------------------------------------------------------
+
+
+async def _create(command: slash.GroupCreate, at: At) -> Done:
+    made = await create_group(at.hub, command.names, channel=at.channel)
+    return Done((f"made {made.name} with {', '.join(_members(made))}",), moved=made)
+
+
+async def create_group(
+    hub: Hub, names: tuple[str, ...], *, name: str = "", channel: tuple[str, str] = ("", "")
+) -> shapes.Conversation:
+    """A new group under the name given, or under the first free one made of its members' names."""
+    if name:
+        return await hub.conversations.create(name, participants=names, channel=channel)
+    for agent in names:
+        await hub.agents.get(agent)  # a name nobody has is refused before it becomes part of another
+    base = "-".join(names)[:LONGEST_NAME].rstrip("-")
+    taken = {found.name for found in await hub.conversations.list()}
+    free = next(made for made in _numbered(base) if made not in taken)
+    return await hub.conversations.create(free, participants=names, channel=channel)
+
+
+def _numbered(base: str) -> Any:
+    yield base
+    yield from (f"{base}-{number}" for number in count(2))
+
+
+async def _add(command: slash.GroupAdd, at: At) -> Done:
+    for name in command.names:
+        await at.hub.conversations.join(at.where.id, name)
+    return await _moved_to_itself(at)
+
+
+async def _remove(command: slash.GroupRemove, at: At) -> Done:
+    for name in command.names:
+        await at.hub.conversations.leave(at.where.id, name)
+    return await _moved_to_itself(at)
+
+
+async def _moved_to_itself(at: At) -> Done:
+    """The same conversation, as it is now."""
+    now = await at.hub.conversations.get(at.where.id)
+    return Done((f"{now.name}: {', '.join(_members(now))}",), moved=now)
+
+
+async def _list(_: slash.GroupList, at: At) -> Done:
+    now = await at.hub.conversations.get(at.where.id)
+    members = [f"  {seat.name} ({seat.kind})" for seat in now.participants]
+    return Done((f"{now.name}, {now.kind}", *members, *settings_lines(now)))
+
+
+async def _dissolve(_: slash.GroupDissolve, at: At) -> Done:
+    if at.where.kind != "group":
+        raise BadValue(f"{at.where.name} is no group", detail="only groups are dissolved", fix=("/archive",))
+    await at.hub.conversations.dissolve(at.where.id)
+    home = at.where.home
+    back = await at.hub.conversations.implicit([home]) if home else None
+    told = f"{at.where.name} is dissolved; what was said stays readable as {at.where.id}"
+    return Done((told,), moved=back, left=back is None)
+
+
+async def _config(command: slash.GroupConfig, at: At) -> Done:
+    now = await at.hub.conversations.get(at.where.id)
+    if command.value:
+        now = await configure(at.hub, now, command.key, command.value)
+    elif command.key:
+        check_setting(now, command.key)
+    lines = settings_lines(now)
+    chosen = [line for line in lines if not command.key or line.split()[0] == command.key]
+    return Done(tuple(chosen), moved=now if command.value else None)
+
+
+async def configure(hub: Hub, where: shapes.Conversation, key: str, value: str) -> shapes.Conversation:
+    check_setting(where, key)
+    return await hub.conversations.configure(where.id, **{key: setting_value(value)})
+
+
+def check_setting(where: shapes.Conversation, key: str) -> None:
+    if key not in where.settings:
+        raise BadValue(f'"{key}" is no setting', detail=f"settings are {', '.join(where.settings)}")
+
+
+def setting_value(text: str) -> Any:
+    """Numbers and true/false as such, everything else as text."""
+    try:
+        return json.decode(text)
+    except ValueError:
+        return text
+
+
+def settings_lines(where: shapes.Conversation) -> tuple[str, ...]:
+    return tuple(f"{name} = {json.encode(held).decode()}" for name, held in where.settings.items())
+
+
+# --- looking around --------------------------------------------------------------------------------------
+
+
+async def _agents(_: slash.Agents, at: At) -> Done:
+    found = await at.hub.agents.list()
+    here = set(at.agents)
+    return Done(tuple(_agent_line(agent, here=agent.name in here) for agent in found))
+
+
+def _agent_line(agent: shapes.Agent, *, here: bool) -> str:
+    state = "away" if agent.status == "offline" else str(agent.activity["label"])
+    return ", ".join(part for part in (agent.name, state, agent.role, "" if here else "not here") if part)
+
+
+async def _name(command: slash.Name, at: At) -> Done:
+    if not command.agent and len(at.agents) != 1:
+        raise BadName(
+            "say whose name it is to be", detail=f"here are {', '.join(at.agents)}", fix=("/name AGENT NEW",)
+        )
+    before = command.agent or at.agents[0]
+    await at.hub.agents.rename(before, command.new)
+    return Done((f"{before} is called {command.new} now",), moved=await at.hub.conversations.get(at.where.id))
+
+
+async def _inbox(_: slash.Inbox, at: At) -> Done:
+    waiting = [
+        each.message for each in await at.hub.inbox(unread=True) if each.message.conversation != at.where.id
+    ]
+    named = await _addresses(at.hub, waiting)
+    lines = [one_line(named[message.id], message) for message in waiting]
+    return Done(tuple(lines) or ("nothing waits for you",))
+
+
+async def _search(command: slash.Search, at: At) -> Done:
+    hits = await at.hub.search(command.query, limit=SHOWN)
+    if not hits:
+        removed = await at.hub.narrowest(command.query)
+        return Done((removed.told() if removed else "nothing found",))
+    named = await _addresses(at.hub, [hit.message for hit in hits])
+    return Done(tuple(f"{named[hit.message.id]}  {hit.message.sender}: {hit.snippet}" for hit in hits))
+
+
+async def _addresses(hub: Hub, messages: Sequence[shapes.Message]) -> dict[str, str]:
+    """Ids of messages → as people call them."""
+    places = dict.fromkeys(message.conversation for message in messages)
+    names = {place: (await hub.conversations.get(place)).name for place in places}
+    return {message.id: f"{names[message.conversation]}:{message.seq}" for message in messages}
+
+
+def one_line(address: str, message: shapes.Message) -> str:
+    whole = message.text.strip()
+    first = (whole.splitlines() or [""])[0]  # a deleted one has none
+    return f"{address}  {message.sender}: {first[:80]}{'…' if first != whole else ''}"
+
+
+async def _archive(_: slash.Archive, at: At) -> Done:
+    await at.hub.conversations.archive(at.where.id)
+    return Done(
+        (f"{at.where.name} is archived; moot conv unarchive {at.where.id} brings it back",), left=True
+    )
+
+
+async def _help(command: slash.Help, _: At) -> Done:
+    return Done(
+        tuple(f"{form:<{slash.FORM_WIDTH}}{meaning}" for form, meaning in slash.help_lines(command.name))
+    )
+
+
+async def _quit(_: slash.Quit, __: At) -> Done:
+    return Done(left=True)
+
+
+def _members(where: shapes.Conversation) -> list[str]:
+    return [seat.name for seat in where.participants]
+
+
+DOES: Final[dict[type[Any], Callable[[Any, At], Awaitable[Done]]]] = {
+    slash.Ask: _ask,
+    slash.All: _all,
+    slash.Retry: _retry,
+    slash.Continue: _continue,
+    slash.Stop: _stop,
+    slash.Why: _why,
+    slash.GroupCreate: _create,
+    slash.GroupAdd: _add,
+    slash.GroupRemove: _remove,
+    slash.GroupList: _list,
+    slash.GroupDissolve: _dissolve,
+    slash.GroupConfig: _config,
+    slash.Agents: _agents,
+    slash.Name: _name,
+    slash.Inbox: _inbox,
+    slash.Search: _search,
+    slash.Archive: _archive,
+    slash.Help: _help,
+    slash.Quit: _quit,
+}

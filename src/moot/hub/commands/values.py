@@ -1,0 +1,54 @@
+"""What callers may set at run time takes the same values as in moot.toml, and is refused in the same words."""
+
+from typing import Any
+
+import msgspec
+
+from moot.errors import BadValue
+from moot.model.conversation import ConversationKind, GroupOverrides, GroupSettings
+from moot.settings import AgentSettings, Home
+from moot.settings.problems import shown
+from moot.settings.schema.fields import FACTS
+
+
+def overrides(settings: dict[str, Any]) -> GroupOverrides:
+    """The settings of one conversation; the error names the key and what it takes."""
+    given = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in settings.items()
+    }  # JSON has one kind of number: 3.0 is a 3
+    facts = FACTS[GroupSettings]
+    for name, value in given.items():
+        if value is not None and name in facts and not facts[name].takes.fits(value):
+            raise BadValue(f"{name} = {shown(value)} is not {facts[name].takes.phrase}")
+    try:
+        return msgspec.convert(given, GroupOverrides)
+    except msgspec.ValidationError as problem:
+        raise BadValue(
+            f"these settings cannot be used: {problem}",
+            detail=f"settings are {', '.join(GroupOverrides.__struct_fields__)}",
+        ) from problem
+
+
+def check_described(**fields: str | None) -> None:
+    """What is said of a participant: its role, display name and project. Empty says nothing."""
+    facts = FACTS[AgentSettings]
+    for name, value in fields.items():
+        if value and not facts[name].takes.fits(value):
+            raise BadValue(f"{name} = {shown(value)} is not {facts[name].takes.phrase}")
+
+
+def check_project(home: Home, project: str | None) -> None:
+    """A project is apart from the home, or what works there could change who an agent is."""
+    if project and (how := home.overlaps(home.folder(project))):
+        raise BadValue(f"project = {shown(project)} {how}", detail="expected a folder apart from it")
+
+
+def kind_of_conversation(kind: str) -> ConversationKind:
+    try:
+        return ConversationKind(kind)
+    except ValueError:
+        raise BadValue(
+            f'"{kind}" is no kind of conversation',
+            detail=f"kinds are {', '.join(item.value for item in ConversationKind)}",
+        ) from None

@@ -1,0 +1,47 @@
+"""Sessions that their client's hooks wake: what each moment of one means for what waits for its agent.
+
+    Stop               its turn ends: what waits is handed over, and the turn goes on for it, once
+    UserPromptSubmit   its turn begins: what waits goes along with the prompt
+    SessionStart       nobody reads yet: it is told how much waits, and the first prompt brings it
+
+What is handed over is handed out, as by `check`. But a hook is a process of its own, which its client may end at any
+time, throwing away what it wrote: what it was given counts as read once it says that it has written it (`said`) and the
+turn that was to read it has come to its end. Until then it is given again, and so is what an earlier session left open.
+What the session has read is noted in `run/hooks` (delivered.py).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from moot import shapes
+from moot.errors import BadValue
+from moot.hub.core import Core
+from moot.hub.external import mailbox
+from moot.hub.external.delivered import handovers_of
+from moot.hub.external.mailbox import Ask
+from moot.model.participant import Participant
+from moot.model.turn import OPEN
+
+MOMENTS: Final = ("Stop", "UserPromptSubmit", "SessionStart")
+
+
+async def moment(core: Core, who: Participant, event: str, *, again: bool, limit: int) -> shapes.Hooked:
+    """`again`: the turn goes on already because of a hook, and nothing more is added to it."""
+    if event not in MOMENTS:
+        raise BadValue(f'"{event}" is no moment of a session', detail=f"they are {', '.join(MOMENTS)}")
+    kept = handovers_of(core.parts.home, who)
+    if event == "SessionStart":
+        kept.begin()
+        open_turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
+        return shapes.Hooked(who.name, len(open_turns), first=True)
+    # A turn that ends was not broken off: it has read what it began with, or went on with.
+    before = kept.taken() if event == "Stop" else kept.read()
+    if event == "Stop" and again:
+        return shapes.Hooked(who.name)
+    found = await mailbox.given(core, Ask(who.id, limit, before.read, by_hook=True))
+    return shapes.Hooked(who.name, found=found, first=not before.greeted)
+
+
+def said(core: Core, who: Participant, handed: Sequence[str]) -> None:
+    """A hook has written to its client what it was given."""
+    handovers_of(core.parts.home, who).said(tuple(handed))

@@ -1,0 +1,234 @@
+"""Handing messages out to those who ask: outside agents, and persons who have no screen here (FLOOR part 7).
+
+What an outside agent is given opens a turn of its own; a reply ends it with a message, asking again ends it as passed.
+What somebody was given before is named by `handed`, so that a new session is given again what nobody has acted on.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+from msgspec import Struct, structs
+
+from moot import shapes
+from moot.errors import BadValue, NotFound, NotPermitted, Stale
+from moot.flow import check as checking
+from moot.flow import finish, mark
+from moot.flow.check import Check
+from moot.flow.claim import CLAIMABLE
+from moot.flow.finish import Finish, Said
+from moot.hub.core import Core
+from moot.hub.external.delivered import handovers_of
+from moot.hub.external.open_turn import correlation, give_back, unheard
+from moot.hub.queries.addresses import is_number, located
+from moot.hub.queries.inbox import inbox, is_for
+from moot.model.answer import Finished, Receipt
+from moot.model.ids import ConversationId, ParticipantId, TurnId, address
+from moot.model.message import Message
+from moot.model.participant import Kind
+from moot.model.turn import Duty, Turn, TurnState
+from moot.ports import Page
+
+MOST_SECONDS = 300.0
+MOST_UNREAD = 10_000
+
+
+class Ask(Struct, frozen=True):
+    """Who asks, for how much, and what it was given before."""
+
+    who: ParticipantId
+    limit: int = 50
+    handed: tuple[str, ...] | None = None
+    anew: bool = True
+    """Give again what is open and was not handed to whoever asks."""
+    held: tuple[TurnId, ...] = ()
+    """Turns it works on still: neither ended nor given again."""
+    by_hook: bool = False
+    """A hook asks: what hooks handed over before it is among `handed` where it was surely read."""
+
+
+def asking(who: ParticipantId, limit: int, handed: Sequence[str] | None, held: Sequence[str]) -> Ask:
+    return Ask(who, max(1, limit), None if handed is None else tuple(handed), held=_turn_ids(held))
+
+
+async def check(core: Core, ask: Ask) -> shapes.Handed:
+    """What waits for somebody. Asking again says that what was given before is dealt with."""
+    return _noted(core, ask, await given(core, ask))
+
+
+async def given(core: Core, ask: Ask) -> shapes.Handed:
+    """The same, for who tells later that it has reached whom it is for."""
+    who = core.known(ask.who)
+    if who is None:
+        raise NotFound(f"nobody is called {ask.who}", what="agent", ref=ask.who)
+    if who.kind is Kind.HUMAN:
+        return await _to_a_person(core, ask)
+    if who.kind is not Kind.EXTERNAL:
+        raise NotPermitted(
+            f"{who.name} is run by this hub: what is for it reaches it in its turns",
+            detail="only outside agents and persons ask for their messages",
+        )
+    return await _to_an_agent(core, ask)
+
+
+async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
+    """The same, and where nothing waits, as soon as something does; nothing after so many seconds."""
+    found = await check(core, ask)
+    who = core.known(ask.who)
+    if found.handed or who is None or who.kind is not Kind.EXTERNAL:
+        return found
+    await core.watch()
+    seconds = max(0.0, min(seconds, MOST_SECONDS))
+    again = structs.replace(ask, handed=(), anew=False)
+    end = asyncio.get_running_loop().time() + seconds
+    async with core.attendance.waiting(ask.who, seconds) as woken:
+        while not (found := await _whole(core, again)).handed and not core.attendance.dismissed:
+            try:
+                async with asyncio.timeout_at(end):
+                    await woken.wait()
+            except TimeoutError:
+                break
+            woken.clear()
+    return _noted(core, ask, found)
+
+
+async def _whole(core: Core, ask: Ask) -> shapes.Handed:
+    """What waits, taken as a whole: who goes away while it is being taken gives it back."""
+    taking = asyncio.ensure_future(_to_an_agent(core, ask))
+    try:
+        return await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        core.spawn(_given_back(core, ask.who, taking))
+        raise
+
+
+async def _given_back(core: Core, who: ParticipantId, taking: "asyncio.Future[shapes.Handed]") -> None:
+    for number in _turn_ids((await taking).handed):
+        turn = await core.parts.store.turn(number)
+        if turn is not None and turn.state is TurnState.RUNNING:
+            with suppress(Stale):
+                await give_back(core, who, turn)
+
+
+# --- outside agents --------------------------------------------------------------------------------------
+
+
+async def _to_an_agent(core: Core, ask: Ask) -> shapes.Handed:
+    found = await _taken(core, ask)
+    if found.handed or ask.handed == ():
+        return found
+    # What was given before is dealt with by now: that may have readied what came in meanwhile.
+    return await _taken(core, structs.replace(ask, handed=(), anew=False))
+
+
+async def _taken(core: Core, ask: Ask) -> shapes.Handed:
+    waiting, more = await _fitting(core, ask)
+    handed = None if ask.handed is None else _turn_ids(ask.handed)
+    if handed is not None and ask.anew and not ask.by_hook:
+        handed += _turn_ids(_handed_by_hooks(core, ask.who))
+    taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew, ask.held))
+    found: list[Message] = []
+    earlier: list[str] = []
+    for turn in taken:
+        page = Page(turn.lo, turn.hi + 1, ask.limit + 1, newest=True)
+        unread = [m for m in await core.parts.store.messages(turn.conversation, page) if is_for(ask.who, m)]
+        if len(unread) > ask.limit:
+            earlier.append(address(turn.conversation, turn.lo))
+        found += unread[-ask.limit :]
+    found.sort(key=lambda message: (message.at, message.conversation, message.seq))
+    return shapes.Handed(
+        messages=tuple(shapes.Message.of(message, core.names) for message in found),
+        next=more or None,
+        must_answer=tuple(address(t.conversation, t.cause) for t in taken if t.duty is Duty.MUST and t.cause),
+        earlier=tuple(earlier),
+        handed=tuple(str(turn.id) for turn in taken),
+    )
+
+
+async def _fitting(core: Core, ask: Ask) -> tuple[tuple[TurnId, ...], int]:
+    """The oldest turns that wait, as many as their messages fit the limit, one at least; and how many messages
+    are left for another time."""
+    store = core.parts.store
+    chosen: list[TurnId] = []
+    size = left = 0
+    for turn in await store.turns(agent=ask.who, states=tuple(CLAIMABLE)):
+        conversation = await store.conversation(turn.conversation)
+        if conversation is None:
+            continue
+        [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == ask.who]
+        unread = conversation.head - cursor
+        if chosen and size + unread > ask.limit:
+            left += unread
+        else:
+            chosen.append(turn.id)
+            size += unread
+    return tuple(chosen), left
+
+
+def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
+    """What hooks of the same session handed over: the model that asks has read it."""
+    who = core.known(agent)
+    return () if who is None else handovers_of(core.parts.home, who).read().handed
+
+
+def _noted(core: Core, ask: Ask, found: shapes.Handed) -> shapes.Handed:
+    """For hooks of the same session, which are not to hand over again what its model was given here."""
+    who = core.known(ask.who)
+    if found.handed and who is not None and who.kind is Kind.EXTERNAL:
+        handovers_of(core.parts.home, who).asked(found.handed)
+    return found
+
+
+def _turn_ids(handed: Sequence[str]) -> tuple[TurnId, ...]:
+    return tuple(TurnId(int(one)) for one in handed if is_number(one))
+
+
+async def reply(
+    core: Core, me: ParticipantId, to: tuple[ConversationId, int], text: str, key: str
+) -> Receipt:
+    """Answer a message in the turn one has there. `Stale` where no turn is open."""
+    turn = await _open_at(core, me, to[0])
+    if turn is None:
+        raise Stale("no turn of yours is open there")
+    said = Said(text, await correlation(core, turn), reply_to=to[1], key=key)
+    done: Finished = await core.do(finish, Finish(turn.id, turn.fence, said, author=me))
+    if done.message is None:
+        raise unheard(core, done.turn)
+    message = done.message
+    return Receipt(
+        id=message.id,
+        seq=message.seq,
+        conversation=message.conversation,
+        sender=core.names(me),
+        root=message.root,
+        hop=message.hop,
+    )
+
+
+async def pass_over(core: Core, me: ParticipantId, to: tuple[ConversationId, int]) -> None:
+    """Nothing to say: the end of the turn one has there, if one has."""
+    turn = await _open_at(core, me, to[0])
+    if turn is not None:
+        await core.do(finish, Finish(turn.id, turn.fence, Said(None)))
+
+
+async def _open_at(core: Core, me: ParticipantId, where: ConversationId) -> Turn | None:
+    running = (TurnState.RUNNING,)
+    found: list[Turn] = await core.parts.store.turns(conversation=where, agent=me, states=running, limit=1)
+    return found[0] if found else None
+
+
+# --- persons ---------------------------------------------------------------------------------------------
+
+
+async def _to_a_person(core: Core, ask: Ask) -> shapes.Handed:
+    """What it has not read. What it was given before counts as read from now on."""
+    for place in ask.handed or ():
+        with suppress(BadValue, NotFound):  # what it says it was given and never was is nothing to it
+            conversation, seq = located(place)
+            await core.do(mark, mark.Mark(ask.who, conversation, seq))
+    unread = await inbox(core, ask.who, unread=True, limit=MOST_UNREAD)
+    given = [one.message for one in unread[: ask.limit]]
+    newest = {message.conversation: message.id for message in given}
+    left = len(unread) - len(given)
+    return shapes.Handed(tuple(given), next=left or None, handed=tuple(newest.values()))

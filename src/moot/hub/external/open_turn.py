@@ -1,0 +1,88 @@
+"""A turn in the hands of an outside agent: what it sees in it, how it ends it, and how it gives it back.
+
+Such a turn has no lease: mailbox.py gave it out, and only its agent can end it. Above: programs that serve functions
+of theirs as agents (client/worker.py), by way of a door. Not here: turns of agents that a host of ours runs.
+"""
+
+from moot import shapes
+from moot.context.window import Size
+from moot.errors import BadValue, NotPermitted, Stale, TurnFailed
+from moot.flow import finish, release
+from moot.flow.finish import Failed, Finish, Said
+from moot.flow.release import Release
+from moot.host.agent_turn import heard
+from moot.hub.commands.ask import correlated
+from moot.hub.core import Core
+from moot.model.ids import ParticipantId
+from moot.model.participant import Kind, Participant
+from moot.model.turn import Turn, TurnState
+
+LONGEST_ERROR = 2000
+
+
+def its_own(core: Core, me: ParticipantId, turn: Turn) -> Participant:
+    """Whose the turn is, if that is the caller and an outside agent."""
+    who = core.known(me)
+    if who is None or turn.agent != me:
+        raise NotPermitted(f"turn {turn.id} is {core.names(turn.agent)}'s, not yours")
+    if who.kind is not Kind.EXTERNAL:
+        raise NotPermitted(
+            f"{who.name} is run by this hub: its host ends its turns",
+            detail="only outside agents end their turns themselves",
+        )
+    return who
+
+
+async def view(core: Core, me: ParticipantId, turn: Turn, size: Size) -> shapes.View:
+    """What an agent sees in a turn it has open. A row of moot.toml says how much, else the caller."""
+    who = its_own(core, me, turn)
+    if turn.state is not TurnState.RUNNING:
+        raise Stale(f"turn {turn.id} is no longer yours: it is {turn.state}")
+    row = next((row for row in core.parts.settings.agents if row.name == who.name), None)
+    size = size if row is None else Size(row.context_messages, row.context_tokens)
+    found = await core.context.view(turn, who, size)
+    frames = core.context.frames(turn.conversation)
+    return shapes.View(
+        turn=shapes.Turn.of(turn, core.names),
+        conversation=core.shape_with(found.conversation, found.members),
+        deadline=turn.deadline or None,
+        trigger=shapes.Message.of(found.trigger, core.names),
+        new=tuple(shapes.Message.of(message, core.names) for message in found.new),
+        messages=tuple(heard(message, me, frames, core.names) for message in found.messages),
+    )
+
+
+async def end(
+    core: Core, me: ParticipantId, turn: Turn, *, text: str | None, error: str | None
+) -> shapes.Turn:
+    """With a text: the reply. With an error: failed, for all to see. With neither: silence."""
+    its_own(core, me, turn)
+    if text is not None and error is not None:
+        raise BadValue("a turn ends with a text or with an error, not with both")
+    metadata = await correlation(core, turn)
+    outcome = Said(text, metadata) if error is None else Failed(error[:LONGEST_ERROR] or "it failed")
+    done = (await core.do(finish, Finish(turn.id, turn.fence, outcome))).turn
+    if error is None and done.state is TurnState.FAILED:
+        raise unheard(core, done)
+    return shapes.Turn.of(done, core.names)
+
+
+async def correlation(core: Core, turn: Turn) -> dict[str, str]:
+    """An answer carries back what its question carried."""
+    cause = await core.parts.store.message(turn.conversation, turn.cause) if turn.cause else None
+    return correlated(cause.metadata.get("correlation_id") if cause is not None else None)
+
+
+def unheard(core: Core, turn: Turn) -> TurnFailed:
+    """A reply that may not be stored; its text is kept in the turn."""
+    return TurnFailed(
+        f"{core.names(turn.agent)} was not heard: {turn.error}",
+        turn=str(turn.id),
+        rule=turn.rule.value if turn.rule else None,
+    )
+
+
+async def give_back(core: Core, me: ParticipantId, turn: Turn) -> None:
+    """Nobody works on it any more: it waits for the agent again, and no try is used up."""
+    its_own(core, me, turn)
+    await core.do(release, Release(turn.id, turn.fence))

@@ -1,0 +1,148 @@
+"""The other processes on this home: pinged about what concerns them, heard when something concerns us.
+
+Who they are stands in the store (`hosts`), so there is nothing to configure and nobody to ask. Below: host/pings.py
+carries the lines; a lost one is made up for by the sweep.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from msgspec import ValidationError, convert, to_builtins
+
+from moot.host.host import Host
+from moot.host.pings import Line, Peer, Pinger, Socket
+from moot.hub.process.rpc import Calls
+from moot.model import participant
+from moot.model.event import Event
+from moot.model.ids import ConversationId, ParticipantId
+from moot.ports import Clock, People
+
+Authors = dict[tuple[ConversationId | None, int], ParticipantId | None]
+MOST_PENDING = 10_000
+"""Events waiting to be told of; beyond that the sweeps of the others find them."""
+
+
+class Neighbours:
+    def __init__(
+        self,
+        path: Path,
+        people: People,
+        clock: Clock,
+        *,
+        hinted: Callable[[], None],
+        live: Callable[[Event], None],
+        lost: Callable[[], None],
+    ) -> None:
+        self._people = people
+        self._clock = clock
+        self._hinted = hinted
+        self._live = live
+        self._socket = Socket(path, self._heard)
+        self._pinger = Pinger(lost)
+        self._host: Host | None = None
+        self._pending: list[Event] = []
+        self._telling: asyncio.Task[None] | None = None
+        self._watching: list[str] = []
+        """Sockets of those who watch, as last seen."""
+        self._calls: Calls | None = None
+        self._early: list[tuple[Line, Peer]] = []
+        """What was asked while the hub was still opening."""
+
+    @property
+    def address(self) -> str:
+        return str(self._socket.path)
+
+    def belong_to(self, host: Host) -> None:
+        self._host = host
+
+    def answer_with(self, calls: Calls) -> None:
+        """From now on whoever connects may call, not only ping."""
+        self._calls = calls
+        self._socket.gone = calls.gone
+        early, self._early = self._early, []
+        for line, peer in early:
+            if peer.transport is not None:
+                calls.heard(line, peer)
+
+    async def listen(self) -> None:
+        if not self._socket.is_open:
+            await self._socket.open()
+
+    async def close(self) -> None:
+        if self._telling is not None:
+            await asyncio.gather(self._telling, return_exceptions=True)
+        if self._calls is not None:
+            await self._calls.close()
+        await self._pinger.close()
+        await self._socket.close()
+
+    # --- telling -----------------------------------------------------------------------------------------
+
+    def committed(self, events: list[Event]) -> None:
+        """This process stored something: whoever it concerns is told, as soon as the loop comes to it."""
+        if len(self._pending) < MOST_PENDING:
+            self._pending += events
+        if self._telling is None or self._telling.done():
+            self._telling = asyncio.get_running_loop().create_task(self._tell())
+
+    async def _tell(self) -> None:
+        while self._pending:
+            events, self._pending = self._pending, []
+            others = await self._others()
+            self._watching = [host.socket for host in others if host.watches]
+            authors = {(e.conversation, e.seq): e.by for e in events if e.seq}
+            for host in others:
+                concerned = events if host.watches else [e for e in events if _concerns(e, host)]
+                for line in notices(concerned, authors):
+                    self._pinger.tell(host.socket, line)
+
+    async def _others(self) -> list[participant.Host]:
+        me, now = self._host.id if self._host is not None else None, self._clock.now()
+        hosts = await self._people.hosts()
+        return [host for host in hosts if host.id != me and host.socket and host.lease_until > now]
+
+    def speaking(self, event: Event) -> None:
+        """A piece of a reply, for those who watch."""
+        if self._watching:
+            line = {"live": to_builtins(event)}
+            for address in self._watching:
+                self._pinger.tell(address, line)
+
+    # --- hearing -----------------------------------------------------------------------------------------
+
+    def _heard(self, line: Line, peer: Peer) -> None:
+        if "notify" in line:
+            self._hinted()
+        elif "live" in line:
+            self._hear_live(line["live"])
+        elif "ping" in line:
+            agents = self._host.agents if self._host is not None else ()
+            ready = self._calls is not None
+            peer.tell({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents), "ready": ready})
+        elif self._calls is not None:
+            self._calls.heard(line, peer)
+        elif len(self._early) < MOST_PENDING:
+            self._early.append((line, peer))
+
+    def _hear_live(self, said: Any) -> None:
+        try:
+            self._live(convert(said, Event))
+        except ValidationError:
+            return
+
+
+def _concerns(event: Event, host: participant.Host) -> bool:
+    return event.turn is not None and event.turn.agent in host.agents
+
+
+def notices(events: list[Event], authors: Authors) -> list[Line]:
+    """One line for each conversation, about the newest thing in it, and who said the message it is about."""
+    newest: dict[ConversationId | None, Line] = {}
+    for event in events:
+        seq = event.seq or (event.turn.cause if event.turn is not None else 0)
+        by = authors.get((event.conversation, seq), event.by)
+        newest[event.conversation] = {"conv_id": event.conversation, "from": by, "seq": seq}
+    return [{"notify": notice} for notice in newest.values()]

@@ -1,0 +1,112 @@
+"""What happens, told in shapes: as it happens, and what has happened, page by page."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from moot import shapes
+from moot.hub.agents import shaped
+from moot.hub.core import Core
+from moot.hub.queries.turns import without_model
+from moot.logs.embedded import RESET
+from moot.model.event import Event
+from moot.model.ids import ParticipantId
+from moot.model.message import MODEL
+
+MOST = 500
+AUDITED = (
+    "token.issued",
+    "token.revoked",
+    "owner.acted_as",
+    "agent.joined",
+    "agent.renamed",
+    "conversation.created",
+    "conversation.changed",
+    "conversation.archived",
+    "conversation.unarchived",
+    "conversation.deleted",
+    "conversation.joined",
+    "conversation.left",
+    "message.edited",
+    "message.deleted",
+    "brake.tripped",
+    "brake.released",
+)
+"""Acts that change who may do what, or what stands written."""
+
+
+class Past(Struct, frozen=True):
+    """A piece of what happened, and up to which event that is all there is."""
+
+    events: list[shapes.Event]
+    reached: int
+
+
+async def follow(
+    core: Core,
+    *,
+    conversation: str | None,
+    agent: str | None,
+    types: Sequence[str],
+    after: int | None,
+) -> AsyncIterator[shapes.Event]:
+    where = (await core.conversation(conversation)).id if conversation else None
+    who = (await core.participant(agent)).id if agent else None
+    await core.watch()
+    subscription = core.parts.log.subscribe(after, where)
+    try:
+        async for event in subscription:
+            concerns = (who is None or event.by == who) and (not types or event.type in types)
+            if not concerns and event.type != RESET:
+                continue
+            yield await told(core, event)
+    finally:
+        subscription.close()
+
+
+async def past(core: Core, after: int, types: Sequence[str] = (), limit: int = MOST) -> Past:
+    limit = max(1, min(limit, MOST))
+    last = core.parts.log.last
+    found = await core.parts.store.events(after=after, types=types, limit=limit)
+    if found and found[-1].id > core.parts.log.last:
+        await core.parts.log.catch_up()  # who comes back with what was just committed is not ahead of us
+    reached = found[-1].id if len(found) == limit else max([last, after, *(event.id for event in found)])
+    return Past([await told(core, event) for event in found], reached)
+
+
+async def told(core: Core, event: Event) -> shapes.Event:
+    return shapes.Event.of(event, core.names, await _body(core, event))
+
+
+async def _body(core: Core, event: Event) -> dict[str, Any]:
+    store = core.parts.store
+    if event.seq and event.conversation:
+        message = await store.message(event.conversation, event.seq)
+        return shapes.Message.of(message, core.names).to_dict() if message is not None else {}
+    if event.turn is not None:
+        return without_model(
+            shapes.Turn.of(event.turn, core.names)
+        ).to_dict()  # everybody gets the same event
+    if event.type.startswith("conversation.") and event.conversation and event.body is None:
+        found = await store.conversation(event.conversation)
+        return (await core.shape(found)).to_dict() if found is not None else {}
+    return await _kept_body(core, event, event.body or {})
+
+
+async def _kept_body(core: Core, event: Event, body: dict[str, Any]) -> dict[str, Any]:
+    """What was written down with the event, as everybody may read it now."""
+    if event.type == "conversation.summarised" and ":" in str(body.get("by", "")):
+        return {**body, "by": MODEL, "context": f"summary:agent:{MODEL}"}  # version 0.1 told which, and where
+    if event.type.startswith("agent_message."):
+        return {**body, "from": core.names(body["from"]), "to": core.names(body["to"])}
+    if event.type.startswith("agent.") and event.by is not None:
+        return {**await _agent(core, event.by), **body}
+    return {**body, "agent": core.names(body["agent"])} if event.type == "turn.delta" else body
+
+
+async def _agent(core: Core, id: ParticipantId) -> dict[str, Any]:
+    """An agent without its brain: everybody gets the same event, and that is the owner's to know."""
+    who = await core.parts.store.participant(id)
+    told = (await shaped(core, who)).to_dict() if who is not None else {}
+    return {name: value for name, value in told.items() if name != "brain"}

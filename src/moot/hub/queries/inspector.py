@@ -1,0 +1,147 @@
+"""The inspector: exactly what an agent was given for a turn, and what it would be given now.
+
+A turn keeps a note of what it was given, not a copy: the same prompt is made again from what is stored, and its
+fingerprint tells whether it is still the same. It is not when a message was edited or deleted since.
+"""
+
+from typing import Any
+
+from msgspec import Struct, structs
+
+from moot import shapes
+from moot.context.view import View
+from moot.context.window import Size
+from moot.errors import NotFound
+from moot.host.agent_turn import heard
+from moot.hub.core import Core, size_of
+from moot.model.ids import TurnId
+from moot.model.participant import Participant
+from moot.model.prompt import Offered, Prompt
+from moot.model.turn import OPEN, Duty, Rule, Step, Turn, TurnState
+from moot.wiring import spec
+
+NO_TURN = TurnId(2**62)
+"""Stands for a turn that is only imagined; later than all others."""
+
+
+async def turn(core: Core, found: Turn) -> shapes.Turn:
+    """A turn with everything that is known of it."""
+    shown = await given(core, found)
+    return shapes.Turn.of(found, core.names, kept=found.kept or None, given=shown, steps=_steps(found))
+
+
+async def given(core: Core, turn: Turn) -> dict[str, Any] | None:
+    if turn.given is None:
+        return None
+    agent = core.known(turn.agent)
+    if agent is None:
+        return None
+    if turn.given.system:
+        prompt, exact = await core.context.shown_again(turn, agent, turn.given)
+        return {**_shown(prompt), "tools": list(turn.given.tools), "exact": exact}
+    view = await core.context.again(turn, agent, turn.given)
+    edited = any(message.version > 1 for message in view.messages)
+    return {**_window(core, view), "tools": [], "exact": not edited}
+
+
+async def now(core: Core, name: str, ref: str) -> dict[str, Any]:
+    """What an agent would be given if its turn began now."""
+    agent = await core.participant(name)
+    conversation = await core.conversation(ref)
+    members = {member.participant: member for member in await core.parts.store.members(conversation.id)}
+    if agent.id not in members:
+        raise NotFound(
+            f"{agent.name} is not in {conversation.name}",
+            fix=(f"moot conv join {conversation.name}",),
+            ref=name,
+        )
+    if not conversation.head:
+        raise NotFound(
+            f"nothing has been said in {conversation.name} yet",
+            what="message",
+            fix=(f'moot send --conv {conversation.name} "…"',),
+        )
+    waiting = await core.parts.store.turns(conversation=conversation.id, agent=agent.id, states=tuple(OPEN))
+    imagined = (
+        waiting[0]
+        if waiting
+        else Turn(
+            id=NO_TURN,
+            agent=agent.id,
+            conversation=conversation.id,
+            duty=Duty.MAY,
+            reason=Rule.POLL if conversation.takes_rounds else Rule.DIRECT,
+            state=TurnState.READY,
+            calls=(),
+            created_at=0.0,
+        )
+    )
+    lo = min(members[agent.id].cursor, conversation.head - 1)
+    imagined = structs.replace(
+        imagined, lo=lo, hi=conversation.head, cause=imagined.cause or conversation.head
+    )
+    how = _how(core, agent)
+    view = await core.context.view(imagined, agent, how.size)
+    if how.prompted:
+        shown = await core.context.prompt(view, how.offered)
+        given = {**_shown(shown.prompt), "tools": list(shown.given.tools)}
+    else:
+        given = {**_window(core, view), "tools": []}
+    told = [given["system"], *(line["content"] for line in given["messages"])]
+    return {
+        "agent": agent.name,
+        "conversation": conversation.id,
+        "lo": lo,
+        "hi": conversation.head,
+        "new": len(view.new),
+        "given": given,
+        "bytes": sum(len(text.encode()) for text in told),
+    }
+
+
+class How(Struct, frozen=True):
+    """How an agent is given things."""
+
+    size: Size
+    offered: Offered = Offered()
+    prompted: bool = False
+
+
+def _how(core: Core, agent: Participant) -> How:
+    """By its row in moot.toml; agents that are code have no model to be prompted."""
+    row = next((row for row in core.parts.settings.agents if row.name == agent.name), None)
+    if row is None:
+        return How(Size(20, 8000))
+    made = spec(row, core.parts.home)
+    return How(size_of(made, row), made.offered, made.prompted)
+
+
+def _window(core: Core, view: View) -> dict[str, Any]:
+    frames = core.context.frames(view.conversation.id)
+    messages = [heard(message, view.agent.id, frames, core.names) for message in view.messages]
+    return {
+        "system": "",
+        "messages": [{"role": each.role, "content": each.content} for each in messages],
+    }
+
+
+def _shown(prompt: Prompt) -> dict[str, Any]:
+    return {
+        "system": prompt.system,
+        "messages": [{"role": line.role, "content": line.content} for line in prompt.lines],
+    }
+
+
+def _steps(turn: Turn) -> tuple[dict[str, Any], ...]:
+    return tuple(_step(turn, step) for step in turn.steps)
+
+
+def _step(turn: Turn, step: Step) -> dict[str, Any]:
+    return {
+        "call": step.call,
+        "tool": step.tool,
+        "arguments": step.arguments,
+        "at": shapes.when(step.at),
+        "said": step.said or None,
+        "result": f"{turn.conversation}:{step.seq}" if step.seq else None,
+    }

@@ -1,0 +1,98 @@
+"""Replay: an agent's views rebuilt from the first record of the log, and held against those from the store.
+
+It calls no model and no tool. The log only says what happened where; the words come from the store. Equal means:
+for every turn the agent took, what it was given comes out the same to the byte.
+"""
+
+from typing import Any
+
+from moot.context.prompt import Context, flattened
+from moot.context.replica import Materialised, Pull
+from moot.context.templates import Templates
+from moot.hub.core import Core
+from moot.model.event import Event
+from moot.model.ids import ConversationId
+from moot.model.message import Message
+from moot.model.participant import Participant
+from moot.model.turn import Given, Turn
+from moot.ports import Page
+from moot.shapes import Replayed
+
+PAGE = 500
+POSTED = "message.posted"
+CHANGED = ("message.edited", "message.deleted")
+
+
+class FromLog:
+    """The read ports, with the messages of the replayed log in place of the store's."""
+
+    def __init__(self, reads: Any, views: dict[ConversationId, Materialised]) -> None:
+        self._reads = reads
+        self._views = views
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reads, name)
+
+    async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
+        upto = self._views[conversation].head if page.before is None else page.before - 1
+        found = self._views[conversation].between(page.after, upto)
+        return found[-page.limit :] if page.newest else found[: page.limit]
+
+
+async def replay(core: Core, name: str) -> Replayed:
+    agent = await core.participant(name)
+    store = core.parts.store
+    turns = [turn for turn in await store.turns(agent=agent.id, limit=100_000) if turn.given is not None]
+    views = await _from_the_start(store, {turn.conversation for turn in turns})
+    again = Context(
+        FromLog(store, views),
+        Templates(),
+        workspaces=core.parts.home.path,
+        known=core.known,
+        secret=await store.secret(),
+    )
+    differ = [
+        turn.id
+        for turn in turns
+        if turn.given is not None and not await _is_same(core.context, again, turn, agent, turn.given)
+    ]
+    return Replayed(
+        equal=not differ,
+        turns=len(turns),
+        conversations=len(views),
+        gaps=sum(view.gaps for view in views.values()),
+        repeats=sum(view.repeats for view in views.values()),
+        differ=tuple(str(turn) for turn in differ),
+    )
+
+
+async def _from_the_start(store: Any, wanted: set[ConversationId]) -> dict[ConversationId, Materialised]:
+    views = {where: Materialised(_pull(store, where)) for where in wanted}
+    after = 0
+    while events := await store.events(after=after, types=(POSTED, *CHANGED), limit=PAGE):
+        for event in events:
+            await _apply(event, views)
+        after = events[-1].id
+    return views
+
+
+async def _apply(event: Event, views: dict[ConversationId, Materialised]) -> None:
+    view = views.get(event.conversation) if event.conversation is not None else None
+    if view is not None:
+        await (view.posted(event.seq) if event.type == POSTED else view.changed(event.seq))
+
+
+def _pull(store: Any, where: ConversationId) -> Pull:
+    async def pull(after: int, upto: int) -> list[Message]:
+        found: list[Message] = await store.messages(
+            where, Page(after=after, before=upto + 1, limit=upto - after)
+        )
+        return found
+
+    return pull
+
+
+async def _is_same(now: Context, again: Context, turn: Turn, agent: Participant, given: Given) -> bool:
+    from_store, _ = await now.shown_again(turn, agent, given)
+    from_log, _ = await again.shown_again(turn, agent, given)
+    return flattened(from_store) == flattened(from_log)

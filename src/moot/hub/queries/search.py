@@ -1,0 +1,73 @@
+"""Search for the hub: what the names in it stand for, what was found, and which filter was too much.
+
+Whoever is not the owner finds only what lies in its own conversations, and cannot tell a foreign conversation from
+one that is not there.
+"""
+
+from moot import shapes
+from moot.errors import NotFound
+from moot.hub.core import Core
+from moot.model.ids import SYSTEM, TOOL, ParticipantId
+from moot.model.query import Query
+from moot.rules.words import search
+from moot.rules.words.search import Asked, Filter, Operator
+
+MOST = 1000
+"""Hits of one search; and how far those are counted that a filter removed."""
+
+
+async def hits(core: Core, me: ParticipantId, text: str, limit: int) -> list[shapes.Hit]:
+    asked = search.parse(text, core.parts.clock.now())
+    if not asked:
+        return []
+    query = await _query(core, me, asked)
+    found = await core.parts.store.search(query, min(limit, MOST))
+    return [shapes.Hit(shapes.Message.of(message, core.names), piece) for message, piece in found]
+
+
+async def narrowest(core: Core, me: ParticipantId, text: str) -> shapes.Removed | None:
+    """The operator without which most would be found; the first of those that are equal."""
+    asked = search.parse(text, core.parts.clock.now())
+    worst: shapes.Removed | None = None
+    for operator in dict.fromkeys(each.operator for each in asked.filters):
+        query = await _query(core, me, asked.without(operator))
+        count = await core.parts.store.count(query, MOST)
+        if count > (worst.hits if worst else 0):
+            typed = " ".join(str(each) for each in asked.filters if each.operator is operator)
+            worst = shapes.Removed(typed, count)
+    return worst
+
+
+async def _query(core: Core, me: ParticipantId, asked: Asked) -> Query:
+    reader = None if me == core.user else me
+    meant = {
+        each: await _meant(core, reader, each) for each in asked.filters if each.operator in search.NAMING
+    }
+    return search.query(asked, meant, reader)
+
+
+async def _meant(core: Core, reader: ParticipantId | None, each: Filter) -> tuple[str, ...]:
+    if each.operator is Operator.IN:
+        return await _places(core, reader, each.value.removeprefix("#"))
+    name = each.value.removeprefix("@")
+    if name in (SYSTEM, TOOL):
+        return (name,)
+    found = await core.parts.store.participant(name.lower())
+    return ((found or await core.participant(name)).id,)
+
+
+async def _places(core: Core, reader: ParticipantId | None, ref: str) -> tuple[str, ...]:
+    """By id or name; by name also those that were archived under it."""
+    store = core.parts.store
+    found = await store.conversation(ref)
+    archived = await store.conversations(archived=True, kind=None) if found is None else []
+    places = [found.id] if found else [one.id for one in archived if one.name == ref]
+    if reader is not None:
+        members = {where: await store.members(where) for where in places}
+        places = [where for where in places if reader in {one.participant for one in members[where]}]
+    if places:
+        return tuple(places)
+    if reader is not None:
+        raise NotFound(f'no conversation of yours is called "{ref}"', what="conversation", ref=ref)
+    await core.conversation(ref)  # says that there is none, and what comes near
+    raise AssertionError("a conversation that was not there is there")

@@ -1,0 +1,62 @@
+"""Turns as callers ask for them: by conversation, agent and state; those that ended badly; and what they cost."""
+
+from typing import Any
+
+from msgspec import structs
+
+from moot import shapes
+from moot.errors import BadValue
+from moot.hub.core import Core
+from moot.hub.queries import deliveries, inspector
+from moot.hub.queries.usage import added_up
+from moot.model.ids import ParticipantId
+from moot.model.turn import Turn, TurnState
+
+MOST_ADDED_UP = 1000
+
+
+async def turns(
+    core: Core, me: ParticipantId, conversation: str | None, agent: str | None, state: str | None
+) -> list[shapes.Turn]:
+    if state is not None and state not in {item.value for item in TurnState}:
+        raise BadValue(
+            f'"{state}" is no state of a turn',
+            detail=f"states are {', '.join(s.value for s in TurnState)}",
+        )
+    states = (TurnState(state),) if state else ()
+    found = await core.parts.store.turns(**await _of(core, conversation, agent), states=states)
+    return [_shown(core, me, shapes.Turn.of(turn, core.names)) for turn in found]
+
+
+async def turn(core: Core, me: ParticipantId, found: Turn, *, given: bool) -> shapes.Turn:
+    whole = await inspector.turn(core, found) if given else shapes.Turn.of(found, core.names)
+    return _shown(core, me, whole)
+
+
+async def dead_letters(core: Core, me: ParticipantId, agent: str | None) -> list[shapes.Turn]:
+    filters = {"agent": (await core.participant(agent)).id} if agent else {}
+    found = await deliveries.dead(core, **filters)
+    return [_shown(core, me, shapes.Turn.of(turn, core.names)) for turn in found]
+
+
+def _shown(core: Core, me: ParticipantId, turn: shapes.Turn) -> shapes.Turn:
+    return turn if me == core.user else without_model(turn)
+
+
+def without_model(turn: shapes.Turn) -> shapes.Turn:
+    """What a turn used, and not of which model: with what an agent thinks is the owner's to know."""
+    if not turn.usage or "model" not in turn.usage:
+        return turn
+    return structs.replace(turn, usage={key: value for key, value in turn.usage.items() if key != "model"})
+
+
+async def usage(core: Core, agent: str | None, conversation: str | None) -> dict[str, Any]:
+    of = await _of(core, conversation, agent)
+    return added_up(await core.parts.store.turns(**of, limit=MOST_ADDED_UP))
+
+
+async def _of(core: Core, conversation: str | None, agent: str | None) -> dict[str, Any]:
+    return {
+        "conversation": (await core.conversation(conversation)).id if conversation else None,
+        "agent": (await core.participant(agent)).id if agent else None,
+    }

@@ -1,0 +1,1 @@
+"""Whose turn it is: in groups, in direct conversations, and how one turn moves."""

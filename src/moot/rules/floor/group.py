@@ -1,0 +1,430 @@
+"""Whose turn it is in a group. A pure function of the room; every case is a row in tests/scenarios.
+
+A human's message opens a round. Forced agents speak first, in order; then, by strategy, the others are asked
+one at a time; then one reactive pass; all inside the round's slots and depth. An absent agent never holds the
+floor. `advance` is called at the end of every verb and looks again at everything: there is no step that a
+crash could make it forget, because what it decides from is what is stored.
+
+Below: seats.py moves single turns. Not here: direct conversations (direct.py), storing, waking.
+"""
+
+from enum import Enum, auto
+
+from msgspec import structs
+
+from moot.model.conversation import HYBRID, ReplyStrategy, TurnOrder
+from moot.model.ids import ParticipantId
+from moot.model.message import Message
+from moot.model.round import CLOSED, Note, Round, RoundState, Utterance
+from moot.model.turn import OPEN, USES_SLOT, Call, Duty, Rule, Turn, TurnState, silenced
+from moot.rules import brakes
+from moot.rules.draft import Room
+from moot.rules.floor import line, polls, seats
+
+MOST_QUEUED = 64
+"""Rounds waiting in one conversation; beyond that a message joins the last of them."""
+
+
+FIRST_PLACE = 1
+"""In a round's line; those an interruption forces stand before it."""
+
+
+class Step(Enum):
+    WAITS = auto()
+    MOVED = auto()
+    DONE = auto()
+
+
+# --- what opens and feeds rounds -----------------------------------------------------------------------
+
+
+def opener_for(room: Room, seq: int, *, human: bool) -> int:
+    """The round a message will belong to: its own, or the last of its kind in a queue that is full."""
+    if len(room.rounds) < MOST_QUEUED:
+        return seq
+    queued = [r for r in room.rounds.values() if r.state is RoundState.QUEUED]
+    alike = [r.opener for r in queued if r.human == human]
+    return max(alike) if alike and len(queued) >= MOST_QUEUED else seq
+
+
+def open_round(
+    room: Room, message: Message, calls: list[Call], *, cap: int, polls_others: bool, overridden: bool
+) -> None:
+    """A message that is nobody's turn here: it waits in the queue for the floor."""
+    if message.round != message.seq:
+        room.put_round(line.behind(room.rounds[message.round], calls))
+        return
+    room.put_round(
+        Round(
+            conversation=room.id,
+            opener=message.seq,
+            root=message.root,
+            hop=message.hop,
+            human=not message.by_agent,
+            polls=polls_others,
+            cap=cap,
+            line=tuple(structs.replace(call, place=n) for n, call in enumerate(calls, FIRST_PLACE)),
+            places=len(calls),
+            overridden=overridden,
+        )
+    )
+
+
+def asks_nobody(room: Room, message: Message, *, polls_others: bool) -> bool:
+    """Whether the round of a message whose calls all joined open turns would close as soon as it ran: no other
+    is open, and it polls nobody or all are away. It need not be opened; the message's plan says it all."""
+    if polls_others and (room.settings.reply_strategy is not HYBRID or room.here()):
+        return False
+    for round_ in room.rounds.values():
+        if round_.state is not CLOSED:
+            return False
+    return message.round == message.seq
+
+
+def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) -> None:
+    """What an agent says in its turn belongs to the turn's round; those it forces go behind the others."""
+    round_ = room.rounds[turn.round]
+    said = Utterance(
+        seq=message.seq, agent=message.author, depth=turn.depth, hop=message.hop, root=message.root
+    )
+    round_ = structs.replace(round_, utterances=(*round_.utterances, said))
+    round_ = line.behind(round_, [call for call in calls if not line.join_open_turn(room, call)])
+    if round_.state is RoundState.CLOSED and round_.line:
+        round_ = structs.replace(round_, state=RoundState.QUEUED, polls=False)
+    room.put_round(round_)
+
+
+def refuse(room: Room, opener: int, call: Call, rule: Rule, sender: str) -> None:
+    """A brake or depth refused the call when its message was posted."""
+    if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
+        seats.tell_chain_end(room, call, rule, sender)
+    round_ = room.rounds.get(opener)
+    if round_ is not None:
+        room.put_round(line.blocked(round_, call, rule))
+
+
+# --- handing the floor on ------------------------------------------------------------------------------
+
+
+def advance(room: Room) -> None:
+    """Hand the floor on until somebody has it or nothing is left to do."""
+    while (round_ := current(room)) is not None:
+        if holds_floor(room, round_):
+            speak_beside(room, round_)
+            return
+        step = next_step(room, round_)
+        if step is Step.WAITS:
+            return
+        if step is Step.DONE:
+            close(room, room.rounds[round_.opener])
+
+
+def current(room: Room) -> Round | None:
+    """The running round, else the oldest queued one, started."""
+    oldest: Round | None = None
+    for round_ in room.rounds.values():
+        if round_.state is CLOSED:
+            continue
+        if round_.state is RoundState.RUNNING:
+            return round_
+        if oldest is None or round_.opener < oldest.opener:
+            oldest = round_
+    if oldest is None:
+        return None
+    return room.put_round(structs.replace(oldest, state=RoundState.RUNNING))
+
+
+HOLDING = frozenset({TurnState.READY, TurnState.HELD, TurnState.RUNNING})
+
+
+def holds_floor(room: Room, round_: Round) -> bool:
+    return any(
+        turn.round == round_.opener and not turn.late and turn.state in HOLDING
+        for turn in room.turns.values()
+    )
+
+
+def next_step(room: Room, round_: Round) -> Step:
+    round_ = seat_line(room, round_)
+    step = serve_forced(room, round_)
+    if step is not Step.DONE:
+        return step
+    round_ = room.rounds[round_.opener]
+    if not round_.polls or round_.line:
+        return Step.DONE
+    strategy = room.settings.reply_strategy
+    if strategy is ReplyStrategy.ROUND_ROBIN:
+        return ask(room, round_, polls.next_in_rotation(room, round_))
+    if strategy is ReplyStrategy.MENTION_ONLY:
+        return Step.DONE
+    step = ask(room, round_, polls.next_volunteer(room, round_))
+    if step is not Step.DONE or not room.settings.reactive_round:
+        return step
+    return ask(room, room.rounds[round_.opener], polls.next_reaction(room, room.rounds[round_.opener]))
+
+
+def seat_line(room: Room, round_: Round) -> Round:
+    """Give the forced agents their waiting turns, in order, as far as the slots reach."""
+    if not round_.line:
+        return round_
+    rest: list[Call] = []
+    keeping: set[ParticipantId] = set()
+    free = seats.free_slots(room, round_)
+    for call in round_.line:
+        member = room.members.get(call.agent)
+        if member is None:
+            continue
+        if member.cursor >= call.seq:
+            round_ = line.noted(round_, call.agent, call.seq, Duty.OBSERVES, Rule.SEEN)
+        elif line.join_open_turn(room, call):
+            continue
+        elif free < 1 and call.agent not in keeping:
+            rest.append(call)
+            round_ = line.noted(round_, call.agent, call.seq, Duty.BLOCKED, Rule.CAP)
+        elif call.agent in room.turns:  # it still speaks: its place and its slot are kept for it
+            rest.append(call)
+            free -= call.agent not in keeping
+            keeping.add(call.agent)
+        else:
+            free -= 1
+            room.put_turn(made(room, round_, (call,)))
+    return room.put_round(structs.replace(round_, line=tuple(rest)))
+
+
+def made(room: Room, round_: Round, calls: tuple[Call, ...]) -> Turn:
+    """A turn of the round for the agent that these call."""
+    return line.carrying_along(room, seats.make(room, calls, round_=round_.opener))
+
+
+def serve_forced(room: Room, round_: Round) -> Step:
+    """Ready the first forced agent (in parallel: all that the round's message forced)."""
+    waiting = waiting_turns(room, round_)
+    if not waiting and not round_.line:
+        return Step.DONE
+    busy = [c.place for c in round_.line if (t := room.turns.get(c.agent)) and t.state is TurnState.RUNNING]
+    if not waiting:
+        return Step.WAITS if busy else Step.DONE
+    together = speak_together(room, round_, waiting)
+    if not together and busy and min(busy) < waiting[0].place:
+        return Step.WAITS
+    for turn in together:
+        ready(room, structs.replace(turn, shared=not round_.asked and not round_.shared_hi))
+    if not together:
+        ready(room, waiting[0])
+    return Step.MOVED
+
+
+def speak_beside(room: Room, round_: Round) -> None:
+    """parallel: a slot that came back goes at once to the next whom the round's message forced, while others still
+    speak. Whom agents forced waits for all of those."""
+    if room.settings.turn_order is not TurnOrder.PARALLEL:
+        return
+    while any(call.seq == round_.opener for call in round_.line):
+        round_ = seat_line(room, round_)
+        seated = speak_together(room, round_, waiting_turns(room, round_))
+        if not seated:
+            return
+        for turn in seated:
+            ready(room, turn)
+        round_ = room.rounds[round_.opener]
+
+
+def waiting_turns(room: Room, round_: Round) -> list[Turn]:
+    """The turns of a round that have their slot and not yet the floor, in order."""
+    opener = round_.opener
+    waiting = [t for t in room.turns.values() if t.round == opener and t.state is TurnState.WAITING]
+    return sorted(waiting, key=lambda turn: turn.place)
+
+
+def speak_together(room: Room, round_: Round, waiting: list[Turn]) -> list[Turn]:
+    """parallel: those the round's message forced begin at once. The first of them share what they read; whoever gets
+    a slot later reads to the head. Who was interrupted goes on in its place."""
+    if room.settings.turn_order is not TurnOrder.PARALLEL:
+        return []
+    return [t for t in waiting if t.called_by(round_.opener) and t.place >= FIRST_PLACE]
+
+
+def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
+    """Carry out what a poll came to: ask somebody, wait for somebody, or nobody is left."""
+    if poll.notes:
+        told = tuple(
+            Note(agent, poll.about.get(agent, round_.opener), silenced(rule), rule)
+            for agent, rule in poll.notes
+        )
+        round_ = room.put_round(structs.replace(round_, notes=(*round_.notes, *told)))
+    if poll.waits:
+        return Step.WAITS
+    if not poll.calls:
+        return Step.DONE
+    turn = made(room, round_, poll.calls)
+    if poll.reason is Rule.ROUND_ROBIN:
+        room.talk(pointer=turn.agent)
+    elif poll.reason is Rule.REACT:
+        room.put_round(structs.replace(round_, reacted=(*round_.reacted, turn.agent)))
+    else:
+        room.put_round(structs.replace(round_, polled=round_.polled + 1))
+    ready(room, turn)
+    return Step.MOVED
+
+
+def ready(room: Room, turn: Turn) -> None:
+    """Put the turn on the floor, unless cooldown, absence or a brake says otherwise."""
+    round_, calls = room.rounds[turn.round], turn.calls
+    cooled = brakes.cooled_at(room.members[turn.agent], room.settings.cooldown_seconds, room.now)
+    turn = seats.admit(room, turn, root=round_.root, not_before=cooled, patience=seats.patience(room, turn))
+    for unpaid in calls:
+        if unpaid not in turn.calls:
+            round_ = line.noted(round_, unpaid.agent, unpaid.seq, Duty.BLOCKED, Rule.CHAIN)
+    if turn.agent not in round_.asked:
+        round_ = structs.replace(round_, asked=(*round_.asked, turn.agent))
+    if turn.state is TurnState.CANCELLED:
+        round_ = refused(room, round_, turn)
+    room.put_round(round_)
+
+
+def refused(room: Room, round_: Round, turn: Turn) -> Round:
+    """A brake, a pause or absence kept the turn from being readied: write down which, and for whom."""
+    rule = turn.rule or Rule.AWAY
+    newest = turn.calls[-1]
+    if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
+        sender = next((u.agent for u in round_.utterances if u.seq == newest.seq), None)
+        name = room.draft.name(sender) if sender else "an agent"
+        seats.tell_chain_end(room, newest, rule, name)
+        return line.blocked(round_, newest, rule)
+    return line.noted(round_, turn.agent, newest.seq, silenced(rule), rule)
+
+
+def close(room: Room, round_: Round) -> None:
+    """Nothing is left to do in it. What the slots did not reach is remembered for `/continue`."""
+    for call in round_.line:
+        round_ = line.blocked(round_, call, Rule.CAP)
+    for agent, seq in polls.unreached(room, round_):
+        round_ = line.noted(round_, agent, seq, Duty.BLOCKED, Rule.CAP)
+    if leaves_nothing(room, round_):
+        room.forget_round(round_.opener)
+        return
+    round_ = room.put_round(structs.replace(round_, state=RoundState.CLOSED, line=()))
+    if round_.blocked:
+        room.talk(stalled=round_.opener)
+
+
+def leaves_nothing(room: Room, round_: Round) -> bool:
+    """A round that asked nobody, in the very decision that opened it: its message's plan says it all."""
+    return (
+        not round_.asked
+        and not round_.blocked
+        and round_.opener not in room.draft.seen.rounds(room.id)
+        and all(note.rule is Rule.AWAY and note.agent not in room.here() for note in round_.notes)
+    )
+
+
+# --- what happens to turns ------------------------------------------------------------------------------
+
+
+def claim_hi(room: Room, turn: Turn) -> tuple[int, int]:
+    """How far the turn reads, and the newest human message it may take as its cause."""
+    head, human = room.conversation.head, room.conversation.last_human
+    if not turn.shared or turn.late:
+        return head, human
+    round_ = room.rounds[turn.round]
+    if not round_.shared_hi:
+        round_ = room.put_round(structs.replace(round_, shared_hi=head, shared_human=human))
+    return round_.shared_hi, round_.shared_human
+
+
+def ended(room: Room, turn: Turn) -> None:
+    """A turn of a round is over: slots, volunteers, rotation. `advance` comes after."""
+    round_ = room.rounds[turn.round]
+    if turn.state in USES_SLOT:
+        round_ = structs.replace(round_, used=round_.used + 1)
+    if turn.state is TurnState.SAID:
+        if turn.reason in (Rule.POLL, Rule.ROUND_ROBIN):
+            round_ = structs.replace(round_, volunteers=round_.volunteers + 1)
+        if turn.reason is Rule.ROUND_ROBIN and turn.hi > room.conversation.answered:
+            room.talk(answered=turn.hi)
+    room.put_round(round_)
+
+
+def post_slot_left(room: Room, turn: Turn) -> bool:
+    """Whether a post by tool in one's own turn still finds a slot."""
+    round_ = room.rounds[turn.round]
+    unseated = {call.agent for call in round_.line}
+    return seats.free_slots(room, round_) - len(unseated) > 0
+
+
+def use_post_slot(room: Room, turn: Turn) -> None:
+    round_ = room.rounds[turn.round]
+    room.put_round(structs.replace(round_, used=round_.used + 1))
+
+
+def running_round(room: Room) -> Round | None:
+    return next((r for r in room.rounds.values() if r.state is RoundState.RUNNING), None)
+
+
+def force_first(room: Room, running: Round, calls: list[Call]) -> None:
+    """Interrupted agents are asked first, with the slots their stopped turns gave back to the running round."""
+    lowest = min([call.place for call in running.line] + [t.place for t in room.turns.values()] + [0])
+    first = tuple(structs.replace(call, place=lowest - len(calls) + n) for n, call in enumerate(calls))
+    room.put_round(structs.replace(running, line=(*first, *running.line)))
+
+
+def withdraw(room: Room, seq: int, before: int) -> None:
+    """A message was deleted: what only it asked for is not asked any more. `before` is the newest by a person that
+    stands before it."""
+    seats.withdraw(room, seq)
+    for round_ in list(room.rounds.values()):
+        if round_.shared_human == seq:
+            round_ = room.put_round(structs.replace(round_, shared_human=before))  # noqa: PLW2901
+        if any(said.seq == seq for said in round_.utterances):
+            heard = tuple(said for said in round_.utterances if said.seq != seq)
+            round_ = room.put_round(structs.replace(round_, utterances=heard))  # noqa: PLW2901
+        left = tuple(call for call in round_.line if call.seq != seq)
+        block = tuple(call for call in round_.blocked if call.seq != seq)
+        if round_.opener == seq:
+            done = RoundState.CLOSED if round_.state is RoundState.QUEUED and not left else round_.state
+            room.put_round(structs.replace(round_, polls=False, state=done, line=left, blocked=block))
+        elif left != round_.line or block != round_.blocked:
+            room.put_round(structs.replace(round_, line=left, blocked=block))
+
+
+def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, states: frozenset[TurnState] = OPEN) -> None:
+    """The agent left or was paused: its open turns are cancelled, its places in line are gone."""
+    turn = room.turns.get(agent)
+    if turn is not None and turn.state in states:
+        seats.cancel(room, turn, rule)
+        line.explain(room, room.rounds[turn.round], turn.calls[-1], rule)
+    for opener, round_ in list(room.rounds.items()):
+        dropped = [call for call in round_.line if call.agent == agent]
+        if dropped:
+            left = tuple(call for call in round_.line if call.agent != agent)
+            room.put_round(structs.replace(round_, line=left))
+        for call in dropped:
+            line.explain(room, room.rounds[opener], call, rule)
+
+
+def see_off(room: Room, agent: ParticipantId) -> None:
+    """The agent leaves; should it come again it is a fresh member, whom nobody has asked."""
+    drop_agent(room, agent, Rule.AWAY)
+    for round_ in list(room.rounds.values()):
+        if agent in round_.asked:
+            asked, reacted = [tuple(a for a in each if a != agent) for each in (round_.asked, round_.reacted)]
+            room.put_round(structs.replace(round_, asked=asked, reacted=reacted))
+
+
+def go_on(room: Room) -> bool:
+    """`/continue`: the stalled round's counters start again and what they blocked is asked."""
+    round_ = room.rounds.get(room.conversation.stalled)
+    if round_ is None or not round_.blocked:
+        return False
+    calls = [structs.replace(call, depth=1) for call in round_.blocked]
+    for call in calls:
+        root = room.draft.root(call.root)
+        if root is not None:
+            room.draft.put_root(brakes.continued(root, room.id, call.hop))
+    state = RoundState.QUEUED if round_.state is RoundState.CLOSED else round_.state
+    polls_on = round_.polls and state is RoundState.RUNNING
+    room.put_round(
+        line.behind(structs.replace(round_, state=state, used=0, polls=polls_on, blocked=()), calls)
+    )
+    room.talk(stalled=0)
+    return True

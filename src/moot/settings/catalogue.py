@@ -1,0 +1,189 @@
+"""Every setting by the name people use for it, with its value and where that comes from.
+
+Above: `moot config`. Below: environment.py, which knows what can be set; toml/edits.py, which changes the text.
+`hub.port`, `agents.arya.role`, `templates.reviewer.brain`, `bridges.telegram.bots.arya`.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from copy import deepcopy
+from enum import Enum
+from typing import Any, Final
+
+from msgspec import NODEFAULT, Struct, structs
+
+from moot.errors import BadSettings, BadValue, NotFound
+from moot.settings.environment import Tree, overlay, variables
+from moot.settings.home import Home
+from moot.settings.load import load, parse
+from moot.settings.problems import FIX, near
+from moot.settings.schema.fields import BRIDGES, LISTS, SECRET_TABLE, TABLES, Fact
+from moot.settings.toml import edits, positions
+from moot.settings.toml.file import keep, text_of
+from moot.settings.values import Section, TemplateSettings
+
+HIDDEN: Final = "…"
+
+
+class Setting(Struct, frozen=True):
+    key: str
+    value: Any
+    """As it is written in the file: references are not filled in."""
+    source: str
+    """`default`, `file` or `environment`."""
+    path: positions.Path
+    fact: Fact
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"key": self.key, "value": self.value, "source": self.source}
+
+
+def survey(home: Home, environ: Mapping[str, str]) -> list[Setting]:
+    """All there are. Raises what loading raises where the file is broken."""
+    load(home, environ)
+    written = tomllib.loads(text_of(home)[0])
+    tree = deepcopy(written)
+    origins, _ = overlay(tree, environ)
+    return [_setting(path, fact, written, tree, origins) for _, path, fact in variables(tree)]
+
+
+def find(settings: list[Setting], key: str) -> Setting:
+    for setting in settings:
+        if setting.key == key:
+            return setting
+    close = near(key, [setting.key for setting in settings])
+    raise NotFound(f'"{key}" is no setting', fix=("moot config list",), suggestions=close, ref=key)
+
+
+def change(home: Home, environ: Mapping[str, str], key: str, typed: str) -> tuple[Any, Any]:
+    """Set one value in moot.toml; answers with what was there before and what is now."""
+    [done] = change_all(home, environ, {key: typed})
+    return done
+
+
+def change_all(home: Home, environ: Mapping[str, str], typed: Mapping[str, str]) -> list[tuple[Any, Any]]:
+    """Set values in moot.toml, all or none: nothing is written unless the whole file then loads. For each what
+    was there before, and what is now."""
+    text, line_end = text_of(home)
+    try:
+        tree = tomllib.loads(text)
+    except ValueError:
+        parse(text.encode(), environ, file=str(home.toml), folder=home.path)  # says where and why
+        raise
+    known = {_key(path, tree): (path, fact) for _, path, fact in variables(tree)}
+    told: list[tuple[Any, Any]] = []
+    for key, wanted in typed.items():
+        if key not in known:
+            raise _unknown(key, list(known), tree)
+        path, fact = known[key]
+        value = read_as(key, wanted, fact)
+        text = _with_value(home, text, key, path, edits.literal(value, wanted))
+        before = _at(tree, path)
+        hidden = HIDDEN if fact.secret else None
+        told.append((before if before is None else hidden or before, hidden or value))
+    data = text.replace("\n", line_end).encode()
+    parse(data, environ, file=str(home.toml), folder=home.path)
+    keep(home, data)
+    return told
+
+
+def _with_value(home: Home, text: str, key: str, path: positions.Path, written: str) -> str:
+    try:
+        return edits.with_value(text, path, written)
+    except (edits.Unplaced, positions.Lost) as reason:
+        raise BadSettings(
+            f"{key} cannot be set in {home.toml}: {reason}",
+            fix=FIX,
+            file=str(home.toml),
+            line=0,
+            column=0,
+            key=key,
+        ) from None
+
+
+def read_as(key: str, typed: str, fact: Fact, *, fix: str = "") -> Any:
+    """What somebody typed, as the value it stands for."""
+    try:
+        value = fact.takes.read(typed)
+    except (ValueError, KeyError):
+        value = None
+    if not fact.takes.fits(value):
+        told = "the value" if fact.secret else f'"{typed[:60]}"'
+        raise BadValue(
+            f"{key} cannot be {told}",
+            detail=f"expected {fact.takes.phrase}",
+            fix=(fix or f"moot config get {key}",),
+        )
+    return value
+
+
+def _unknown(key: str, known: list[str], tree: Tree) -> NotFound:
+    close = near(key, known)
+    section, _, rest = key.partition(".")
+    if section == "agents" and rest and not close:
+        names = ", ".join(str(row.get("name")) for row in tree.get("agents", [])) or "none"
+        return NotFound(
+            f'"{key}" is no setting: moot.toml has no such agent',
+            detail=f"agents in it: {names}",
+            fix=FIX,
+            ref=key,
+        )
+    return NotFound(f'"{key}" is no setting', fix=("moot config list",), suggestions=close, ref=key)
+
+
+# --- names and values --------------------------------------------------------------------------------------
+
+
+def _key(path: positions.Path, tree: Tree) -> str:
+    match path:
+        case ("agents", int(number), key):
+            return f"agents.{tree['agents'][number]['name']}.{key}"
+        case _:
+            return ".".join(str(part) for part in path)
+
+
+def _setting(
+    path: positions.Path, fact: Fact, written: Tree, tree: Tree, origins: Mapping[positions.Path, str]
+) -> Setting:
+    value, source = _at(written, path), "file"
+    if path in origins:
+        value, source = _at(tree, path), "environment"
+        value = HIDDEN if fact.secret else value
+    elif value is None:
+        value, source = _default(path), "default"
+    return Setting(_key(path, tree), value, source, path, fact)
+
+
+def _at(tree: Any, path: positions.Path) -> Any:
+    for part in path:
+        try:
+            tree = tree[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return tree
+
+
+def _default(path: positions.Path) -> Any:
+    kind = _kind(path)
+    if kind is None:
+        return ""
+    field = next(each for each in structs.fields(kind) if each.encode_name == path[-1])
+    value = "" if field.default is NODEFAULT else field.default
+    if isinstance(value, Enum):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _kind(path: positions.Path) -> Section | None:
+    """None for a secret by name, which has no default."""
+    match path:
+        case ("bridges", str(bridge), str(key)) if key != SECRET_TABLE:
+            return BRIDGES[bridge]
+        case ("templates", _, _):
+            return TemplateSettings
+        case (str(section), int(), _):
+            return LISTS[section]
+        case (str(section), _) if section in TABLES:
+            return TABLES[section]
+        case _:
+            return None

@@ -1,0 +1,220 @@
+"""Settings from the environment: `MOOT_SECTION__KEY` over the file, and `${NAME}` inside its values.
+
+Above: load.py, between parsing and checking. Below: schema/fields.py says which settings there are.
+Not here: `MOOT_HOME` and other names without a double underscore; whoever needs those reads them.
+
+Secrets stand in the environment or in a file of their own, never in moot.toml: a token written there in plain
+text is refused, and what stands in its place in an error is a dot or three.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from moot.settings.problems import FIX, Problem, did_you_mean, label, near, shown
+from moot.settings.schema import constraints
+from moot.settings.schema.fields import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
+from moot.settings.toml.positions import Path
+from moot.settings.values import AgentSettings, TemplateSettings
+
+Tree = dict[str, Any]
+
+_PREFIX: Final = "MOOT_"
+_APART: Final = "__"
+_REFERENCE = re.compile(r"\$(\$?)\{([^{}]*)(\}?)")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FILE: Final = "file:"
+_LONGEST_FILE: Final = 64 * 1024
+_DEEPEST: Final = 32
+
+
+class Unfilled(ValueError):
+    """A reference that leads nowhere; says which and what to do."""
+
+
+def overlay(tree: Tree, environ: Mapping[str, str]) -> tuple[dict[Path, str], list[Problem]]:
+    """Write every `MOOT_SECTION__KEY` into the tree. Answers which path came from which, what is wrong."""
+    origins: dict[Path, str] = {}
+    problems: list[Problem] = []
+    for variable in sorted(environ):
+        if not variable.startswith(_PREFIX) or _APART not in variable.removeprefix(_PREFIX):
+            continue
+        meant = [(path, fact) for name, path, fact in variables(tree) if name == variable]
+        if len(meant) != 1:
+            problems.append(_ambiguous(variable) if meant else _unknown(variable, tree))
+            continue
+        path, fact = meant[0]
+        given = environ[variable]
+        try:
+            value = fact.takes.read(given)
+        except (ValueError, KeyError):
+            value = None
+        if not fact.takes.fits(value):
+            told = "the value given" if fact.secret else shown(given)
+            words = f"{variable} = {told} is not {fact.takes.phrase}"
+            problems.append(Problem(path, words, variable=variable, fix=(f"unset {variable}",)))
+        elif _put(tree, path, value):
+            origins[path] = variable
+    return origins, problems
+
+
+def expand(
+    tree: Tree, origins: Mapping[Path, str], environ: Mapping[str, str], folder: FilePath
+) -> list[Problem]:
+    """Fill in `${NAME}` and `${file:PATH}` in every text of the file, in place; `$${` stays a plain `${`."""
+    problems: list[Problem] = []
+    for holder, key, path in _texts(tree):
+        if path in origins:
+            continue
+        text = holder[key]
+        if _is_secret(path) and text and not _refers(text):
+            problems.append(_plain_secret(path))
+            continue
+        try:
+            holder[key] = _REFERENCE.sub(lambda met: _filled(met, environ, folder), text)
+        except Unfilled as reason:
+            words = f"{label(path)} = {shown(text)} refers to {reason}"
+            problems.append(Problem(path, words))
+    return problems
+
+
+def variables(tree: Tree) -> Iterator[tuple[str, Path, Fact]]:
+    """Every variable that means something for these settings."""
+    for section, kind in TABLES.items():
+        yield from _fields((section,), FACTS[kind].items())
+    for number, agent in enumerate(_rows(tree.get("agents"))):
+        if isinstance(name := agent.get("name"), str):
+            yield from _fields(("agents", number), FACTS[AgentSettings].items(), called=name)
+    for name in _table(tree.get("templates")):
+        yield from _fields(("templates", name), FACTS[TemplateSettings].items())
+    for bridge, kind in BRIDGES.items():
+        plain = [(key, fact) for key, fact in FACTS[kind].items() if key != SECRET_TABLE]
+        yield from _fields(("bridges", bridge), plain)
+        agents = [row["name"] for row in _rows(tree.get("agents")) if isinstance(row.get("name"), str)]
+        bots = _table(_table(_table(tree.get("bridges")).get(bridge)).get(SECRET_TABLE))
+        for name in dict.fromkeys([*agents, *bots]):
+            yield from _fields(("bridges", bridge, SECRET_TABLE), [(name, FACTS[kind][SECRET_TABLE])])
+
+
+def _fields(at: Path, facts: Any, called: str = "") -> Iterator[tuple[str, Path, Fact]]:
+    words = [str(part) for part in at[:-1]] + [called or str(at[-1])]
+    for key, fact in facts:
+        yield _PREFIX + _APART.join(_spelled(word) for word in [*words, key]), (*at, key), fact
+
+
+def _spelled(word: str) -> str:
+    """A variable has no dash and no dot."""
+    return word.upper().replace("-", "_").replace(".", "_")
+
+
+def _ambiguous(variable: str) -> Problem:
+    words = (
+        f"{variable} could be a setting of several: names that differ only in - _ and . are one in a variable"
+    )
+    return Problem((), words, fix=(f"unset {variable}", *FIX), variable=variable)
+
+
+def _unknown(variable: str, tree: Tree) -> Problem:
+    close = near(variable, (name.lower() for name, _, _ in variables(tree)))
+    suggestions = tuple(name.upper() for name in close)
+    section = variable.removeprefix(_PREFIX).split(_APART)[0].lower()
+    detail = "links are set in moot.toml or with moot links" if section == "links" else ""
+    if section in TABLES:
+        detail = f"[{section}] has {', '.join(FACTS[TABLES[section]])}"
+    elif section not in LISTS and section not in ("templates", "bridges"):
+        detail = f"sections are {', '.join([*TABLES, *LISTS, 'templates', 'bridges'])}"
+    words = f"{variable[:100]} is not a setting{did_you_mean(suggestions)}"
+    return Problem((), words, detail, suggestions, (f"unset {variable[:100]}",), variable=variable)
+
+
+def _put(tree: Tree, path: Path, value: Any) -> bool:
+    """Not where the file has something other than a table on the way: that is a problem of its own."""
+    holder: Any = tree
+    for part in path[:-1]:
+        if isinstance(part, str):
+            if not isinstance(holder, dict):
+                return False
+            holder.setdefault(part, {})
+        holder = holder[part]
+    if not isinstance(holder, dict):
+        return False
+    holder[path[-1]] = value
+    return True
+
+
+def _texts(tree: Tree) -> Iterator[tuple[Any, Any, Path]]:
+    """Every text with what holds it, each table and list before what is in it."""
+    waiting: list[tuple[Any, Path]] = [(tree, ())]
+    while waiting:
+        holder, path = waiting.pop()
+        if len(path) > _DEEPEST:
+            continue  # no setting is that deep: the checks refuse the key above
+        for key, value in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+            if isinstance(value, str):
+                yield holder, key, (*path, key)
+            elif isinstance(value, dict | list):
+                waiting.append((value, (*path, key)))
+
+
+def _filled(met: re.Match[str], environ: Mapping[str, str], folder: FilePath) -> str:
+    plain, name, closed = met.groups()
+    if plain:
+        return met.group()[1:]
+    if not closed:
+        raise Unfilled('"${" without "}"; write $${ for a plain ${')
+    if name.startswith(_FILE):
+        return _contents(name.removeprefix(_FILE), environ, folder)
+    if not _VARIABLE.fullmatch(name):
+        raise Unfilled(f"{shown(name)}, which cannot be a variable's name; write $${{ for a plain ${{")
+    if name not in environ:
+        close = did_you_mean(near(name, [each for each in environ if each.isupper()]))
+        raise Unfilled(f"the environment variable {name}, which is not set{close}")
+    return environ[name]
+
+
+def _contents(name: str, environ: Mapping[str, str], folder: FilePath) -> str:
+    home = environ.get("HOME", "~")
+    path = folder / (home + name[1:] if name.startswith("~/") else name)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LONGEST_FILE + 1)
+        if len(data) > _LONGEST_FILE:
+            raise Unfilled(f"the file {shown(name)}, which is longer than {_LONGEST_FILE} bytes")
+        return data.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise Unfilled(f"the file {shown(name)}, which is not a text in UTF-8") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, Unfilled):
+            raise
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise Unfilled(f"the file {shown(name)}, which cannot be read: {reason}") from None
+
+
+def _is_secret(path: Path) -> bool:
+    match path:
+        case ("bridges", str(bridge), str(key), *_) if bridge in BRIDGES:
+            fact = FACTS[BRIDGES[bridge]].get(key)
+            return fact is not None and fact.takes is constraints.SECRET
+        case _:
+            return False
+
+
+def _refers(text: str) -> bool:
+    return any(not met[1] for met in _REFERENCE.finditer(text))
+
+
+def _plain_secret(path: Path) -> Problem:
+    name = "_".join(_spelled(str(part)) for part in path[1:] if part != SECRET_TABLE)
+    if not _VARIABLE.fullmatch(name):
+        name = "NAME"
+    words = f"{label(path)} holds a secret in plain text; expected {constraints.SECRET.phrase}"
+    return Problem(path, words, f'write "${{{name}}}" here and set {name}', secret=True)
+
+
+def _rows(value: Any) -> list[Tree]:
+    return [row if isinstance(row, dict) else {} for row in value] if isinstance(value, list) else []
+
+
+def _table(value: Any) -> Tree:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,1 @@
+"""What can be set and which values it takes."""

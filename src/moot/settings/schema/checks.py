@@ -1,0 +1,256 @@
+"""Whether what was read makes sense: keys that exist, values they take, names and links that fit together.
+
+Above: load.py. Below: fields.py (what is allowed), rules/words/names.py (what an agent may be called).
+Not here: where a problem stands; load.py knows the file. All problems are found, not only the first.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import NODEFAULT, structs
+
+from moot.rules.words.names import NAME_EXPECTED, NameProblem, check_display, check_name, is_name
+from moot.rules.words.redact import bare_brain
+from moot.settings.problems import Problem, did_you_mean, dotted, label, near, shown
+from moot.settings.schema import constraints
+from moot.settings.schema.fields import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
+from moot.settings.schema.tools import ToolName, troubles
+from moot.settings.toml.positions import Path
+from moot.settings.values import HubSettings, Section, Settings, TemplateSettings
+
+Tree = dict[str, Any]
+
+_HUMAN: Final = "human"  # reserved anyway, so that it adds nothing when the human's own name is checked
+
+
+def check(tree: Tree, written: Tree) -> list[Problem]:
+    """All problems of a tree; `written` is the same before `${…}` was filled in, for showing values."""
+    return list(_Check(written).settings(tree))
+
+
+class _Check:
+    def __init__(self, written: Tree) -> None:
+        self.written = written
+
+    def settings(self, tree: Tree) -> Iterator[Problem]:
+        sections = [field.encode_name for field in structs.fields(Settings)]
+        for name, value in tree.items():
+            if name in TABLES:
+                yield from self.table((name,), value, TABLES[name])
+            elif name in LISTS:
+                yield from self.rows((name,), value, LISTS[name])
+            elif name == "templates":
+                yield from self.templates(value)
+            elif name == "bridges":
+                yield from self.bridges(value)
+            else:
+                yield _unknown((name,), sections, "a section")
+        yield from self.names(tree)
+        yield from self.links(_rows(tree, "links"))
+        yield from self.backoff(tree.get("limits"))
+
+    def table(self, path: Path, value: Any, kind: Section) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield Problem(path, f"{label(path)} = {shown(value)} is not a table; write [{dotted(path)}]")
+            return
+        facts = FACTS[kind]
+        for key, inner in value.items():
+            if key not in facts:
+                yield _unknown((*path, key), list(facts), f"a setting of {_title(path)}")
+            elif key == SECRET_TABLE:
+                yield from self.secrets((*path, key), inner, facts[key])
+            elif not facts[key].takes.fits(inner):
+                yield self.misfit((*path, key), inner, facts[key])
+            elif facts[key].takes is constraints.TOOLS:
+                yield from self.tools((*path, key), inner)
+            elif facts[key].takes in (constraints.BRAIN, constraints.SUMMING) and has_secret(inner):
+                yield _secret_in_brain((*path, key), inner)
+        for field in structs.fields(kind):
+            required = field.default is NODEFAULT and field.default_factory is NODEFAULT
+            if required and field.encode_name not in value:
+                phrase = facts[field.encode_name].takes.phrase
+                yield Problem(path, f"{_title(path)} has no {field.encode_name}; expected {phrase}")
+
+    def tools(self, path: Path, tools: list[str]) -> Iterator[Problem]:
+        for number, words in troubles(tools):
+            at = (*path, number)
+            written = self.as_written(at, tools[number])
+            close = near(tools[number].split(":")[0], list(ToolName)) if "is not a tool" in words else ()
+            told = f"{label(at)} = {shown(written)} {words}"
+            yield Problem(at, told, _filled_in(tools[number], written), close)
+
+    def rows(self, path: Path, value: Any, kind: Section) -> Iterator[Problem]:
+        if not isinstance(value, list):
+            words = "is one table" if isinstance(value, dict) else f"= {shown(value)} is not a list of tables"
+            yield Problem(path, f"{label(path)} {words}; write [[{dotted(path)}]] over each")
+            return
+        for number, row in enumerate(value):
+            if isinstance(row, dict):
+                yield from self.table((*path, number), row, kind)
+            else:
+                yield Problem((*path, number), f"{dotted((*path, number))} = {shown(row)} is not a table")
+
+    def templates(self, value: Any) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield Problem(
+                ("templates",), f"templates = {shown(value)} is not a table; write [templates.NAME]"
+            )
+            return
+        for name, template in value.items():
+            if not is_name(name):
+                words = f"{shown(name)} cannot name a template; expected {NAME_EXPECTED}"
+                yield Problem(("templates", name), words)
+            yield from self.table(("templates", name), template, TemplateSettings)
+
+    def bridges(self, value: Any) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield Problem(("bridges",), f"bridges = {shown(value)} is not a table; write [bridges.NAME]")
+            return
+        for name, bridge in value.items():
+            if name in BRIDGES:
+                yield from self.table(("bridges", name), bridge, BRIDGES[name])
+            else:
+                yield _unknown(("bridges", name), list(BRIDGES), "a bridge")
+
+    def secrets(self, path: Path, value: Any, fact: Fact) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield Problem(path, f"{label(path)} is not a table of agent names and tokens", secret=True)
+            return
+        for name, secret in value.items():
+            if not is_name(name):
+                words = f"{shown(name)} is not an agent's name; expected {NAME_EXPECTED}"
+                yield Problem((*path, name), words, secret=True)
+            elif not fact.takes.fits(secret):
+                yield self.misfit((*path, name), secret, fact)
+
+    def misfit(self, path: Path, value: Any, fact: Fact) -> Problem:
+        written = self.as_written(path, value)
+        secret = fact.secret and (fact.takes is constraints.SECRET or "@" in str(written))
+        close = near(str(written).split(":")[0], fact.takes.choices) if fact.takes.choices else ()
+        words = f"{label(path)} = {'…' if secret else shown(written)} is not {fact.takes.phrase}"
+        return Problem(path, words, _filled_in(value, written), close, secret=secret)
+
+    def names(self, tree: Tree) -> Iterator[Problem]:
+        """The human's name first: agents may not have it."""
+        hub = tree.get("hub")
+        human = hub.get("user", HubSettings().user) if isinstance(hub, dict) else HubSettings().user
+        if not isinstance(human, str):
+            return
+        yield from self.name(("hub", "user"), human, (), _HUMAN)
+        taken: list[str] = []
+        for number, agent in enumerate(_rows(tree, "agents")):
+            name = agent.get("name")
+            if isinstance(name, str):
+                yield from self.name(("agents", number, "name"), name, taken, human)
+                taken.append(name)
+        yield from self.displays(_rows(tree, "agents"), [human, *taken])
+
+    def displays(self, rows: list[Tree], taken: list[str]) -> Iterator[Problem]:
+        """Nobody is shown as somebody else. What is no display name at all is told by its own setting."""
+        for number, row in enumerate(rows):
+            display = row.get("display")
+            if not constraints.DISPLAY.fits(display) or not display:
+                continue
+            try:
+                check_display(display, taken=[name for name in taken if name != row.get("name")])
+            except NameProblem as reason:
+                path = ("agents", number, "display")
+                words = f"{label(path)} = {shown(self.as_written(path, display))} looks like a name"
+                yield Problem(path, f"{words}; expected {reason.expected}")
+
+    def name(self, path: Path, name: str, taken: list[str] | tuple[()], human: str) -> Iterator[Problem]:
+        try:
+            check_name(name, taken=taken, human=human)
+        except NameProblem as reason:
+            written = self.as_written(path, name)
+            words = f"{label(path)} = {shown(written)} is {_called(reason)}; expected {reason.expected}"
+            yield Problem(path, words, _filled_in(name, written), reason.suggestions)
+
+    def links(self, rows: list[Tree]) -> Iterator[Problem]:
+        """One link per pair, whichever way round it is written."""
+        first: dict[frozenset[str], int] = {}
+        for number, row in enumerate(rows):
+            sender, to = row.get("from"), row.get("to")
+            if not isinstance(sender, str) or not isinstance(to, str):
+                continue
+            pair = frozenset((sender, to))
+            if len(pair) == 1:
+                words = f"to = {shown(to)} links {shown(sender)} with itself; expected another agent"
+                yield Problem(("links", number, "to"), words)
+            elif pair in first:
+                words = (
+                    f"{shown(sender)} and {shown(to)} have a link already; expected one for each pair, "
+                    f"and the first is links[{first[pair]}]"
+                )
+                yield Problem(("links", number), words)
+            first.setdefault(pair, number)
+
+    def backoff(self, limits: Any) -> Iterator[Problem]:
+        if not isinstance(limits, dict):
+            return
+        least, most = limits.get("pair_backoff_seconds", 2.0), limits.get("pair_backoff_max_seconds", 30.0)
+        if isinstance(least, int | float) and isinstance(most, int | float) and 0 <= most < least:
+            key = max(("pair_backoff_seconds", "pair_backoff_max_seconds"), key=lambda each: each in limits)
+            words = (
+                f"pair_backoff_max_seconds = {shown(most)} is less than pair_backoff_seconds = {shown(least)}"
+            )
+            yield Problem(("limits", key), f"{words}; expected the longest delay to be no shorter")
+
+    def as_written(self, path: Path, value: Any) -> Any:
+        holder: Any = self.written
+        try:
+            for part in path:
+                holder = holder[part]
+        except (KeyError, IndexError, TypeError):
+            return value
+        return holder
+
+
+def _unknown(path: Path, known: list[str], what: str) -> Problem:
+    key = str(path[-1])
+    close = near(key, known)
+    homes = [f"[{name}]" for name, kind in TABLES.items() if key in FACTS[kind]]
+    homes += [f"[[{name}]]" for name, kind in LISTS.items() if key in FACTS[kind]]
+    elsewhere = f"{key} is a setting of {' and of '.join(homes)}" if homes else ""
+    words = f"{shown(key)[1:-1]} is not {what}{did_you_mean(close)}"
+    detail = "\n".join(part for part in (elsewhere, f"expected one of {', '.join(known)}") if part)
+    return Problem(path, words, detail, close)
+
+
+def has_secret(brain: str) -> bool:
+    return not brain.startswith("command:") and bare_brain(brain) != brain
+
+
+def _secret_in_brain(path: Path, brain: str) -> Problem:
+    """It would be stored, shown and backed up with the rest of what a brain is called."""
+    bare = bare_brain(brain)
+    host = bare.partition("://")[2].partition("/")[0]
+    words = "holds a user, a password or a query in its address; expected the bare address"
+    detail = f"write {shown(bare)[1:-1]}, and give a key by: moot keys set {shown(host)[1:-1]}"
+    return Problem(path, f"{label(path)} {words}", detail, secret=True)
+
+
+def _called(reason: NameProblem) -> str:
+    match reason.problem:
+        case "shape":
+            return "not a name"
+        case "reserved":
+            return "a reserved name"
+        case "taken":
+            return "a name that is taken"
+        case "confusable":
+            return f"a name that looks like {reason.clashes_with!r}"
+
+
+def _filled_in(value: Any, written: Any) -> str:
+    return "" if value == written else "the value is what ${…} was filled in with"
+
+
+def _title(path: Path) -> str:
+    return f"[[{path[0]}]]" if isinstance(path[-1], int) else f"[{dotted(path)}]"
+
+
+def _rows(tree: Mapping[str, Any], name: str) -> list[Tree]:
+    """Whatever is not a table counts as an empty one, so that the numbers stay right."""
+    value = tree.get(name)
+    return [row if isinstance(row, dict) else {} for row in value] if isinstance(value, list) else []

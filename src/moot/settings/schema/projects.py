@@ -1,0 +1,35 @@
+"""Whether the folders that tools work in are apart from the home.
+
+Above: load.py. Below: home.py. The tool looks again whenever it runs (tools/shell.py): a link may have come since.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from moot.settings.home import Home
+from moot.settings.problems import Problem, label, shown
+from moot.settings.schema.tools import toolbox
+from moot.settings.toml.positions import Path
+
+EXPECTED = "expected a folder apart from it"
+
+
+def overlapping(tree: dict[str, Any], home: Home) -> Iterator[Problem]:
+    """Rows with a shell whose project is the home, a part of it, or around it."""
+    for number, row in enumerate(tree.get("agents", ())):
+        yield from _row(row, ("agents", number), home)
+    for name, template in tree.get("templates", {}).items():
+        if "project" in template:  # otherwise whoever spawns it says where
+            yield from _row(template, ("templates", name), home)
+
+
+def _row(row: dict[str, Any], at: Path, home: Home) -> Iterator[Problem]:
+    if not toolbox(row.get("tools", ())).programs:
+        return
+    if "project" not in row:
+        words = "gives a shell and no project to use it in, and the default is Moot's own home"
+        yield Problem((*at, "tools"), f'tools {words}; {EXPECTED}, such as project = "~/work/site"')
+    elif how := home.overlaps(home.folder(row["project"])):
+        place = (*at, "project")
+        why = "what a tool can write there would be read as an agent's identity, or is the owner's alone"
+        yield Problem(place, f"{label(place)} = {shown(row['project'])} {how}; {EXPECTED}", why)

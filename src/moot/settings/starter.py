@@ -1,0 +1,91 @@
+"""The first moot.toml, with comments for whoever opens it, and the first files of an agent's workspace.
+
+Above: `moot init`, `moot agents new`. Below: toml/edits.py, which writes values as TOML.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from moot import files
+from moot.settings.toml.edits import literal
+
+LONGEST_ROLE = 500
+
+
+class NewAgent(Struct, frozen=True):
+    name: str
+    role: str = ""
+    brain: str = "demo"
+
+
+HEAD = """\
+# Moot's settings. Nothing has to stand here: what is left out has its default.
+# All settings with their values: moot config list        Change one: moot config set KEY VALUE
+
+[hub]
+user = {user}        # your name
+
+# How groups talk; each can be set for one conversation: moot conv config NAME KEY VALUE
+[groups]
+# reply_strategy = "hybrid"            # hybrid | mention_only | round_robin
+# max_agent_turns_per_message = 3      # agent turns that one message of yours can cause
+
+# What the hub does for this folder; see moot config get housekeeping.archive_after_days
+[housekeeping]
+# archive_after_days = 30              # quiet conversations; they can be brought back
+# backup_every_hours = 24              # into backups/, the newest 7 are kept
+"""
+
+AGENT = """
+[[agents]]
+name = {name}
+role = {role}
+brain = {brain}       # demo | anthropic:MODEL | openai:MODEL | openai:MODEL@URL | code:module:function
+# tools = ["shell:git,ls"]             # programs it may run, in a sandbox, inside its project
+# project = "~/work/site"              # the folder it works in, apart from this one
+"""
+
+
+def first_toml(user: str, agents: Sequence[NewAgent]) -> str:
+    rows = [
+        AGENT.format(name=literal(agent.name), role=_plain(agent.role), brain=literal(agent.brain))
+        for agent in agents
+    ]
+    return HEAD.format(user=literal(user)) + "".join(rows)
+
+
+def _plain(text: str) -> str:
+    """A text in which nothing is a reference."""
+    return literal(text.replace("${", "$${"))
+
+
+def identity_files(agent: NewAgent, user: str) -> dict[str, str]:
+    """What an agent that thinks with a model reads before every turn; to be rewritten by its owner."""
+    role = agent.role.rstrip(".") or "helps where it can"
+    return {
+        "SOUL.md": "You are calm and honest. You say what you know, what you guess and what you do not know.\n",
+        "IDENTITY.md": f"Your name is {agent.name}. You write short, plain sentences, without flattery.\n",
+        "USER.md": f"The person you work for is called {user}.\n",
+        "ROLE.md": f"{role[:1].upper()}{role[1:]}.\n\nWhat belongs to others you hand to them with @name.\n",
+    }
+
+
+def write_workspace(folder: Path, agent: NewAgent, user: str) -> list[Path]:
+    """The files that were not there; what is stays as it is."""
+    texts = identity_files(agent, user).items()
+    return [folder / name for name, words in texts if _is_new(folder.parent, (folder.name, name), words)]
+
+
+def write_new(path: Path, text: str) -> bool:
+    """Whether it was not there, and is now."""
+    return _is_new(path.parent, (path.name,), text)
+
+
+def _is_new(root: Path, parts: tuple[str, ...], text: str) -> bool:
+    try:
+        files.create_below(root, parts, text.encode())
+    except FileExistsError:
+        return False
+    return True

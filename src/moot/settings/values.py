@@ -1,0 +1,165 @@
+"""What can be set: one frozen value per section of moot.toml, with the defaults.
+
+Above: everything that is configured takes these. Below: the model's own settings (groups, limits).
+Not here: what a field means and which values it takes (schema/fields.py), how the file is read (load.py).
+"""
+
+from enum import StrEnum
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from moot.model.conversation import GroupSettings
+from moot.model.limits import Limits
+
+
+class Policy(StrEnum):
+    AUTO = "auto"
+    OPEN = "open"
+    LINKS = "links"
+
+
+class OnBusy(StrEnum):
+    QUEUE = "queue"
+    INTERRUPT = "interrupt"
+    INTERRUPT_BY_SUPERIOR = "interrupt-by-superior"
+
+
+class Direction(StrEnum):
+    ONE_WAY = "one_way"
+    TWO_WAY = "two_way"
+
+
+class Relationship(StrEnum):
+    PEER = "peer"
+    SUPERIOR = "superior"
+    SUBORDINATE = "subordinate"
+
+
+class DiscordIdentity(StrEnum):
+    WEBHOOK = "webhook"
+    BOTS = "bots"
+
+
+class HubSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    host: str = "127.0.0.1"
+    port: int = 8420
+    policy: Policy = Policy.AUTO
+    user: str = "user"
+    names: tuple[str, ...] = ()
+    certificate: str = ""
+    key: str = ""
+
+
+class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    url: str = "sqlite:moot.db"
+
+
+class LogSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    url: str = "embedded:"
+    topic_prefix: str = ""
+
+
+class HostSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    lease_seconds: float = 15.0
+    sweep_seconds: float = 30.0
+
+
+class ContextSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    summary_brain: str = ""
+    summary_messages: int = 40
+    summary_words: int = 200
+
+
+class HousekeepingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    archive_after_days: int = 0
+    ephemeral_archive_minutes: int = 60
+    events_keep_days: int = 0
+    backup_every_hours: int = 0
+    backups_keep: int = 7
+
+
+class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    role: str = ""
+    display: str = ""
+    color: str = ""
+    brain: str = "demo"
+    context_messages: int = 20
+    context_tokens: int = 8000
+    on_busy: OnBusy = OnBusy.QUEUE
+    concurrency: int = 4
+    project: str = "."
+    tools: tuple[str, ...] = ()
+    avatar: str = ""
+    autostart: bool = True
+
+
+class LinkSettings(Struct, frozen=True, forbid_unknown_fields=True, rename={"sender": "from"}):
+    sender: str
+    to: str
+    direction: Direction = Direction.TWO_WAY
+    relationship: Relationship = Relationship.PEER
+    enabled: bool = True
+
+
+class TemplateSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """An agent that `spawn_agent` may start; the spawner gives the name."""
+
+    role: str = ""
+    brain: str = "demo"
+    context_messages: int = 20
+    context_tokens: int = 8000
+    on_busy: OnBusy = OnBusy.QUEUE
+    concurrency: int = 4
+    project: str = "."
+    tools: tuple[str, ...] = ()
+    avatar: str = ""
+
+
+class SpawnSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    max_live: int = 32
+    max_children: int = 8
+    max_depth: int = 3
+    per_hour: int = 10
+    directories: tuple[str, ...] = ()
+
+
+class TelegramSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    default_agent: str = ""
+    bots: dict[str, str] = {}
+
+
+class DiscordSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    default_agent: str = ""
+    token: str = ""
+    identity: DiscordIdentity = DiscordIdentity.WEBHOOK
+    bots: dict[str, str] = {}
+
+
+class BridgeSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """None: the bridge is not set up."""
+
+    telegram: TelegramSettings | None = None
+    discord: DiscordSettings | None = None
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything configured, read once; what the owner changes at run time is in the store."""
+
+    hub: HubSettings = HubSettings()
+    store: StoreSettings = StoreSettings()
+    log: LogSettings = LogSettings()
+    groups: GroupSettings = GroupSettings()
+    limits: Limits = Limits()
+    host: HostSettings = HostSettings()
+    context: ContextSettings = ContextSettings()
+    housekeeping: HousekeepingSettings = HousekeepingSettings()
+    agents: tuple[AgentSettings, ...] = ()
+    links: tuple[LinkSettings, ...] = ()
+    templates: dict[str, TemplateSettings] = {}
+    spawn: SpawnSettings = SpawnSettings()
+    bridges: BridgeSettings = BridgeSettings()
+
+
+Section: TypeAlias = type[Struct]
