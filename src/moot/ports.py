@@ -183,6 +183,28 @@ class Retention(Protocol):
         ...
 
 
+class Reads(Conversations, Search, Turns, Recall, People, Events, Protocol):
+    """Everything that can be read of a home, beside whoever writes."""
+
+
+class Health(Struct, frozen=True):
+    """What `check` found out about a store; sound when there are no problems."""
+
+    sqlite: str
+    journal_mode: str
+    synchronous: int
+    messages: int
+    problems: tuple[str, ...] = ()
+
+
+class HomeStore(Store, Reads, Retention, Protocol):
+    """A home's store as the hub has it: the write side, all reads, and letting go of old events."""
+
+    async def check(self) -> Health:
+        """Read everything, and say what is not as it should be."""
+        ...
+
+
 class Clock(Protocol):
     """`now` in UTC seconds. Everything that waits, waits here, so that a test can move time."""
 

@@ -27,7 +27,7 @@ from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Event
 from moot.model.prompt import Offered
 from moot.model.query import Query
-from moot.ports import Clock, Model
+from moot.ports import Clock, HomeStore, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
@@ -49,7 +49,7 @@ class Parts(Struct):
     home: Home
     settings: Settings
     clock: Clock
-    store: Any
+    store: HomeStore
     log: EmbeddedLog
 
 
@@ -121,7 +121,8 @@ async def assemble_to_read(home: Home) -> Parts | None:
     check_places(settings, home)
     clock = SystemClock()
     source = Source(clock.now, terms(settings), ConversationIds(clock.now))
-    store: Any = MemoryStore(source)
+    memory = MemoryStore(source)
+    store: HomeStore = memory
     there = home.db.exists()
     if not there and home.db.with_name("moot.db-wal").exists():
         return None  # a log without its database: the writer refuses it, and says why
@@ -136,7 +137,7 @@ async def assemble_to_read(home: Home) -> Parts | None:
                 await writer.count(Query(), 1)
                 await writer.close()
 
-        store = await StoreBeside.on(reads, store, catch_up, is_alive)
+        store = await StoreBeside.on(reads, memory, catch_up, is_alive)
     log = EmbeddedLog(store)
     await log.start()
     return Parts(home=home, settings=settings, clock=clock, store=store, log=log)

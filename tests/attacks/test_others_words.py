@@ -122,7 +122,7 @@ async def test_roles_of_older_rows_stay_in_their_line_and_frame(home: Home) -> N
     async with Hub.open(home.path, agents=[prompted("arya", prompts)]) as hub:
         await hub.agents.create("bob", external=True)
         _put_role(home, "bob", f"tester\u2028{ORDERS}\n{ORDERS}\u202e")
-        await hub._core.refresh()
+        await hub._core.directory.refresh()
         await hub.conversations.create("room", participants=["arya", "bob"])
         await hub.post("room", "@arya hello")
         await hub.settled("room", timeout=20)

@@ -9,6 +9,7 @@ import pytest
 from moot import Hub, agent
 from moot.errors import NotPermitted, Passed, TimedOut, TurnFailed
 from moot.testing import ManualClock
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("K-13")
@@ -196,7 +197,7 @@ async def test_deleting_many_at_once_leaves_the_newest_that_stands_as_the_cause(
         pair = await hub.conversations.implicit(["away"])
         sent = [await hub.post(pair.id, f"number {n}") for n in range(30)]
         await asyncio.gather(*(hub.delete(receipt.id, version=1) for receipt in sent[7:]))
-        found = await hub._core.parts.store.conversation(pair.id)
+        found = await store_of(hub).conversation(pair.id)
         assert found is not None
         assert found.last_human == 7
 

@@ -18,7 +18,7 @@ from moot.client.transport import line
 from moot.errors import HubAbsent
 from moot.host.pings import Line, Socket, connect
 from moot.hub import Hub
-from moot.hub.process.peers import Neighbours
+from moot.hub.process.peers import Peers
 from moot.hub.process.rpc import Calls
 from moot.settings import Home
 from moot.testing import ManualClock
@@ -31,7 +31,7 @@ def nothing(*_: Any) -> None:
 
 async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_open(tmp_path: Path) -> None:
     people: Any = SimpleNamespace()
-    neighbours = Neighbours(
+    neighbours = Peers(
         tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, live=nothing, lost=nothing
     )
     answers: asyncio.Queue[Line] = asyncio.Queue()
@@ -152,7 +152,7 @@ async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp
         touched.append("store")
 
     people: Any = SimpleNamespace()
-    neighbours = Neighbours(
+    neighbours = Peers(
         tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, live=nothing, lost=nothing
     )
     calls = Calls(SimpleNamespace(name="user", position=0, post=post, openers={}))

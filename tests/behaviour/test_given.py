@@ -11,6 +11,7 @@ from moot import PASS, Hub, agent
 from moot.brains.code import AgentSpec
 from moot.errors import NotFound
 from moot.model.prompt import Prompt
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 SETTINGS = """
@@ -136,7 +137,7 @@ async def test_long_groups_get_a_summary_that_the_view_uses_and_nobody_is_woken_
         for n in range(2, 21):
             await hub.post("build", f"point {n}", max_turns=1)
             await hub.settled("build")
-        store = hub._core.parts.store
+        store = store_of(hub)
         where = (await hub.conversations.get("build")).id
         summary = await until(
             lambda: store.summary(where, upto=10**9), lambda s: s is not None and s.upto >= 16
@@ -166,7 +167,7 @@ async def test_a_deleted_message_leaves_no_trace_in_a_summary(home: Path) -> Non
         secret = await hub.post("build", "the word is swordfish")
         for n in range(6):
             await hub.post("build", f"point {n}")
-        store = hub._core.parts.store
+        store = store_of(hub)
         found = await until(lambda: store.summary(secret.conversation, upto=99), lambda s: s is not None)
         assert "swordfish" in found.text
         await hub.delete(secret.id, version=1)

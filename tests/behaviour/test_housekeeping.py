@@ -12,6 +12,7 @@ from moot.hub import Hub
 from moot.hub.archive import backups
 from moot.settings import Home
 from moot.testing import ManualClock
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -111,7 +112,7 @@ async def test_old_events_are_forgotten_and_who_reads_from_before_is_told(tmp_pa
         first = await hub.post("room", "long ago")
         await clock.advance(4 * DAY)
         await hub.post("room", "today")
-        horizon = await hub._core.parts.store.horizon()
+        horizon = await store_of(hub).horizon()
         assert 0 < horizon < hub.position
     async with Hub.open(home, clock=clock) as hub:
         async with aclosing(hub.events(after=0, types=["message.posted"])) as stream:  # type: ignore[type-var]

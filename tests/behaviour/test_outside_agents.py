@@ -13,6 +13,7 @@ from moot.errors import BadName, BadValue, NotPermitted, TurnFailed
 from moot.flow import check
 from moot.shapes import Agent, when
 from moot.testing import ManualClock
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 START = 1_800_000_000.0
@@ -81,7 +82,7 @@ async def test_a_send_and_a_check_wait_for_one_write_each(
         x, y = await comes_in(hub, "x"), await comes_in(hub, "y")
         await y.send("x", "one")
         first = await x.check()
-        store = hub._core.parts.store
+        store = store_of(hub)
         writes: list[str] = []
         transact = store.transact
 
@@ -237,7 +238,7 @@ async def test_who_goes_while_a_message_is_being_taken_gives_it_back(
 ) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
-        store, transact = hub._core.parts.store, hub._core.parts.store.transact
+        store, transact = store_of(hub), store_of(hub).transact
         taken = asyncio.Event()
 
         async def slowly(verb: Any, command: Any) -> Any:

@@ -13,6 +13,7 @@ from moot.model.ids import ConversationId
 from moot.model.turn import OPEN
 from moot.shapes import when
 from moot.testing import ManualClock
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 LEASE = 15.0
@@ -47,7 +48,7 @@ async def said(hub: Hub, conversation: str) -> list[tuple[str, str]]:
 
 
 async def all_answered(hub: Hub) -> None:
-    await until(lambda: hub._core.parts.store.turns(states=tuple(OPEN)), lambda turns: not turns)
+    await until(lambda: store_of(hub).turns(states=tuple(OPEN)), lambda turns: not turns)
 
 
 async def test_a_living_host_keeps_its_turn_however_far_the_clock_is_advanced(tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ async def test_what_falls_due_on_the_way_happens_on_the_way(tmp_path: Path) -> N
         await asyncio.gather(*sleepers)
         await hub.settled("room")
         assert woken == [start + 1, start + 7, start + 40]
-        turns = await hub._core.parts.store.turns(conversation=(await hub.conversations.get("room")).id)
+        turns = await store_of(hub).turns(conversation=(await hub.conversations.get("room")).id)
         assert [turn.started_at - start for turn in turns] == [0.0, 2.0]
 
 

@@ -15,6 +15,7 @@ from moot.errors import BadValue, Closed, Conflict, NotFound, NotPermitted, Stal
 from moot.flow import summarise
 from moot.model.ids import ConversationId
 from moot.testing import ManualClock
+from tests.support.beneath import store_of
 
 
 def speaker(name: str, *answers: str | None, **options: Any) -> AgentSpec:
@@ -331,7 +332,7 @@ async def test_every_message_is_a_node_whose_context_names_its_author_for_good(q
             ("user", "text:agent:user"), ("anna", "text:agent:a"),
         ]  # fmt: skip
         assert said[0].to_dict()["context"] == "text:agent:user"
-        store = hub._core.parts.store
+        store = store_of(hub)
         await store.transact(
             summarise, summarise.Summarise(ConversationId(said[0].conversation), 0, 2, "short", "demo")
         )

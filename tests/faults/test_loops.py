@@ -30,6 +30,7 @@ from moot.model.message import Message
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.testing import ManualClock
 from tests.support import checker, remains
+from tests.support.beneath import store_of
 from tests.support.ledger import OK, Op, body_sha
 from tests.support.processes import SCALE, kept_on_failure, seed_of_this_run
 from tests.support.world import World
@@ -72,7 +73,7 @@ class Team:
 
     @property
     def store(self) -> Any:
-        return self.hub._core.parts.store
+        return store_of(self.hub)
 
     async def say(self, conversation: str, text: str) -> str:
         receipt = await self.hub.post(conversation, text, idempotency_key=f"k{len(self.ops)}")

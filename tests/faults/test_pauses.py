@@ -12,6 +12,7 @@ from msgspec import json
 
 from moot.hub import Hub
 from moot.model.turn import OPEN, TurnState
+from tests.support.beneath import store_of
 from tests.support.processes import SCALE, end, kept_on_failure, start
 from tests.support.waiting import until
 
@@ -51,7 +52,7 @@ def states(children: list[int]) -> set[str]:
 
 async def turns(hub: Hub, count: int, *states: TurnState) -> None:
     """Until there are so many in these states."""
-    store = hub._core.parts.store
+    store = store_of(hub)
     await until(lambda: store.turns(states=states), lambda found: len(found) == count, 20.0)
 
 

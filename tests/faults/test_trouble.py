@@ -11,6 +11,7 @@ from moot.brains.code import AgentSpec
 from moot.errors import StoreUnwritable
 from moot.hub import Hub
 from moot.model.event import Event
+from tests.support.beneath import store_of
 
 LEASE = 0.6
 
@@ -39,7 +40,7 @@ def failing_once(work: Callable[..., Any]) -> Callable[..., Any]:
 
 async def test_agents_stay_present_when_one_heartbeat_fails(tmp_path: Path) -> None:
     async with Hub.open(home(tmp_path), agents=[AgentSpec("ann", think)]) as hub:
-        engine = hub._core.parts.store._engine
+        engine = store_of(hub)._engine
         beat = asyncio.Event()
         loop = asyncio.get_running_loop()
         commit = engine.commit
@@ -64,7 +65,7 @@ async def test_held_turns_come_due_when_one_sweep_fails(tmp_path: Path) -> None:
         await hub.conversations.create("room", participants=["ann"], settings={"cooldown_seconds": 0.3})
         await hub.post("room", "@ann one")
         await hub.settled("room", timeout=10)
-        store = hub._core.parts.store
+        store = store_of(hub)
         store.due = failing_once(store.due)
         await hub.post("room", "@ann two")
         await hub.settled("room", timeout=10)
@@ -102,7 +103,7 @@ async def test_what_was_said_is_found_while_the_disk_takes_nothing(
         def full() -> None:
             raise StoreUnwritable("the disk is full")
 
-        monkeypatch.setattr(hub._core.parts.store._engine, "begin", full)
+        monkeypatch.setattr(store_of(hub)._engine, "begin", full)
         with pytest.raises(StoreUnwritable):
             await hub.post("room", "another plan")
         assert "the old plan" in [hit.message.text for hit in await hub.search("plan")]

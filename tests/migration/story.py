@@ -26,6 +26,7 @@ from moot.settings import Home
 from moot.stores.sqlite import copies
 from moot.testing import ManualClock
 from moot.wiring import reading
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 MORNING = 1_767_603_600.0
@@ -344,7 +345,7 @@ async def _bring_back(hub: Hub, name: str) -> None:
 async def _summed_up(hub: Hub) -> None:
     """A long conversation gets its summary beside all turns; up to here all can be searched."""
     await hub.search("forge")
-    store = hub._core.parts.store
+    store = store_of(hub)
     build = await hub.conversations.get("build")
     await until(lambda: store.summary(build.id, upto=10**9), lambda summary: summary is not None)
 

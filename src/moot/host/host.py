@@ -223,7 +223,7 @@ class Host:
 
     # --- wake-ups --------------------------------------------------------------------------------------
 
-    def told(self, events: list[Event]) -> None:
+    def on_events(self, events: list[Event]) -> None:
         """A hint: something was committed, here or in another process."""
         newest: dict[TurnId, Turn] = {}
         for event in events:

@@ -61,7 +61,7 @@ class Summariser:
         self._names = names
         self._at_work: dict[ConversationId, asyncio.Task[None]] = {}
 
-    def told(self, events: list[Event]) -> None:
+    def on_events(self, events: list[Event]) -> None:
         """A hint: where something was said, it may be time. One summary at a time in each conversation."""
         for event in events:
             where = event.conversation

@@ -88,7 +88,7 @@ class Sweeper:
             for waiter in (sleep, poke):
                 waiter.cancel()
 
-    def told(self, events: list[Event]) -> None:
+    def on_events(self, events: list[Event]) -> None:
         """A commit may have made something due earlier than planned."""
         for event in events:
             if event.turn is not None and event.turn.due and event.turn.due < self._planned:

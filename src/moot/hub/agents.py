@@ -58,11 +58,11 @@ class Agents:
         return await self._shapes([who for who in found if who.listed])
 
     async def get(self, name: str) -> shapes.Agent:
-        return await self._shape(await self._core.participant(name))
+        return await self._shape(await self._core.directory.participant(name))
 
     async def where(self, name: str) -> dict[str, Any]:
         """The process that hosts an agent now: its pid and socket; empty where none does."""
-        who = await self._core.participant(name)
+        who = await self._core.directory.participant(name)
         now = self._core.parts.clock.now()
         for host in await self._core.parts.store.hosts():
             if host.id == who.host and host.lease_until > now:
@@ -78,12 +78,12 @@ class Agents:
         brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
         new = Newcomer(name=name, kind=kind, role=role, display=display, brain=brain)
         await self._core.do(enrolling, Enrol(newcomers=(new,), fresh=True))
-        await self._core.refresh()
+        await self._core.directory.refresh()
         return await self.get(name)
 
     async def rename(self, name: str, new_name: str) -> shapes.Agent:
         await self._core.do(renaming, Rename(agent=name, name=new_name))
-        await self._core.refresh()
+        await self._core.directory.refresh()
         return await self.get(new_name)
 
     async def change(
@@ -92,16 +92,16 @@ class Agents:
         """What is said of an agent; a row of moot.toml says it anew at the next start."""
         check_described(role=role, display=display, project=project)
         check_project(self._core.parts.home, project)
-        who = await self._core.participant(name)
+        who = await self._core.directory.participant(name)
         await self._core.do(amending, Amend(who.id, role=role, display=display, project=project))
-        await self._core.refresh()
+        await self._core.directory.refresh()
         return await self.get(who.id)
 
     async def interrupt(self, name: str) -> None:
         """Stop whatever the agent is saying, everywhere."""
-        who = await self._core.participant(name)
+        who = await self._core.directory.participant(name)
         running = await self._core.parts.store.turns(agent=who.id, states=(TurnState.RUNNING,))
-        partials = self._core.host.partials()
+        partials = self._core.partials()
         for turn in running:
             command = interrupt.Interrupt(self._me, turn.conversation, who.id, partials)
             await self._core.do(interrupt, command)
@@ -117,7 +117,7 @@ class Agents:
 
         Whoever is enrolled under its name later takes up where it left.
         """
-        who = await self._core.participant(name)
+        who = await self._core.directory.participant(name)
         if row := next(
             (row.name for row in self._core.parts.settings.agents if row.name in names_of(who)), ""
         ):
@@ -131,12 +131,12 @@ class Agents:
                 await revoke(self._core, self._me, who.id, token.id)
         places = await self._open_places(who)
         await self._core.do(removing, Remove(agent=who.id, conversations=places))
-        await self._core.refresh()
+        await self._core.directory.refresh()
         return await self.get(who.id)
 
     async def inbox(self, name: str, *, limit: int = 100) -> Messages:
         """What others said that waits to be read by an agent's open turns, oldest first."""
-        who = await self._core.participant(name)
+        who = await self._core.directory.participant(name)
         store = self._core.parts.store
         found: Models = []
         for turn in await store.turns(agent=who.id, states=tuple(OPEN)):
@@ -145,24 +145,24 @@ class Agents:
             page = Page(turn.lo if begun else cursor, turn.hi + 1 if begun else None, limit)
             found += [m for m in await store.messages(turn.conversation, page) if m.author != who.id]
         oldest_first = sorted(found, key=lambda message: message.at)[:limit]
-        return [shapes.Message.of(message, self._core.names) for message in oldest_first]
+        return [shapes.Message.of(message, self._core.directory.name) for message in oldest_first]
 
     # --- outside agents: somebody else's processes -------------------------------------------------------
 
     async def arrive(self, door: str, **whence: Any) -> shapes.Agent:
         """Who comes in: by `name`, or found again by `client` and `folder`; made where nobody is known."""
-        who = await self._core.attendance.arrive(arrival(door, whence))
-        await self._core.refresh()
+        who = await self._core.sessions.arrive(arrival(door, whence))
+        await self._core.directory.refresh()
         return await self._shape(who)
 
     @asynccontextmanager
     async def session(self, name: str, *, reach: str = "on-demand", pid: int = 0) -> AsyncIterator[None]:
         """While the block lasts an outside agent is there, and goes with it."""
-        who = await self._core.participant(name)
+        who = await self._core.directory.participant(name)
         handovers_of(self._core.parts.home, who).asked(
             ()
         )  # an answer over an earlier line may have been lost
-        async with self._core.attendance.session(who, Sign(who.id, reach_of(reach)), pid):
+        async with self._core.sessions.session(who, Sign(who.id, reach_of(reach)), pid):
             yield
 
     async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
@@ -185,23 +185,23 @@ class Agents:
 
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
         """An outside agent gave a sign of life at a door; with hooks that hand messages over, `next-turn`."""
-        who = await self._core.participant(name)
-        await self._core.attendance.sign(Sign(who.id, reach_of(reach), door=door))
+        who = await self._core.directory.participant(name)
+        await self._core.sessions.sign(Sign(who.id, reach_of(reach), door=door))
 
     def dismiss(self) -> None:
         """The doors are about to close: whoever waits for messages is answered now."""
-        self._core.attendance.dismiss()
+        self._core.sessions.dismiss()
 
     def noticed(self, id: str, door: str) -> None:
         """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""
-        self._core.attendance.seen(ParticipantId(id), door)
+        self._core.sessions.seen(ParticipantId(id), door)
 
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
         """A hook of an agent's client runs, at a moment of its session: what it is to hand over there.
 
         It counts as read once the hook has said so (`hook_said`) and the turn has ended, and is given again until then.
         """
-        who = await self._core.participant(name)
+        who = await self._core.directory.participant(name)
         if who.kind is not Kind.EXTERNAL:
             raise NotFound(f"{name} is run by this hub, and needs no hook to be woken", ref=name)
         await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
@@ -209,7 +209,7 @@ class Agents:
 
     async def hook_said(self, name: str, *, handed: Sequence[str] = ()) -> None:
         """A hook has written to its client what it was to hand over, these turns among it."""
-        said(self._core, await self._core.participant(name), handed)
+        said(self._core, await self._core.directory.participant(name), handed)
 
     # --- tokens ------------------------------------------------------------------------------------------
 
@@ -234,7 +234,7 @@ class Agents:
         return await bearer(self._core, token)
 
     async def _pause(self, name: str, *, paused: bool) -> shapes.Agent:
-        who = await self._core.participant(name)
+        who = await self._core.directory.participant(name)
         if who.removed and not paused:
             raise gone(who)
         places = await self._open_places(who)
@@ -277,7 +277,7 @@ async def all_shaped(core: Core, people: Iterable[Participant]) -> list[shapes.A
 
 
 def _told(core: Core, who: Participant, open_turns: Sequence[Turn], last: Turn | None) -> shapes.Agent:
-    now, heard = core.parts.clock.now(), core.speaking_now()
+    now, heard = core.parts.clock.now(), core.partials().keys()
     speaking = any(turn.id in heard for turn in open_turns)
     doing = activity(who, open_turns, last, now=now, speaking=speaking)
     queue = sum(turn.state is not TurnState.RUNNING for turn in open_turns)

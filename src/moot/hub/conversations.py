@@ -53,11 +53,11 @@ class Conversations:
             channel_group_id=channel[1],
             exist_ok=exist_ok,
         )
-        return await self._core.shape(await self._core.do(create, command))
+        return await self._core.directory.shape(await self._core.do(create, command))
 
     def _bound(self, to: shapes.Conversation) -> Conflict:
         """A chat elsewhere has a conversation already; which, is told to who may know of it."""
-        if self._me != self._core.user and self._core.names(self._me) not in {
+        if self._me != self._core.user and self._core.directory.name(self._me) not in {
             p.name for p in to.participants
         }:
             return Conflict("this chat belongs to another conversation already", fix=("ask the owner",))
@@ -69,11 +69,11 @@ class Conversations:
 
     async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
         """The one conversation of this set of names, made when it is first needed."""
-        return await self._core.shape(await self.among(participants))
+        return await self._core.directory.shape(await self.among(participants))
 
     async def among(self, participants: Sequence[str]) -> Conversation:
         """The same as it is stored. One that is there is only read: no write has to wait for it."""
-        people = [await self._core.participant(name) for name in participants]
+        people = [await self._core.directory.participant(name) for name in participants]
         ids = sorted({who.id for who in people} | {self._me})
         if len(ids) == 1:
             raise NotPermitted("nobody can talk with themselves alone", fix=("name somebody else",))
@@ -97,7 +97,7 @@ class Conversations:
 
         With a key, the same one while it is open: a repeat must not make a second.
         """
-        who = await self._core.participant(target)
+        who = await self._core.directory.participant(target)
         command = create.Create(
             author=self._me,
             name=f"send-{who.id[:63]}-{uuid4().hex[:8]}",
@@ -105,10 +105,10 @@ class Conversations:
             kind=ConversationKind.EPHEMERAL,
             key=f"ephemeral:{self._me}:{key}" if key else "",
         )
-        return await self._core.shape(await self._core.do(create, command))
+        return await self._core.directory.shape(await self._core.do(create, command))
 
     async def get(self, ref: str) -> shapes.Conversation:
-        return await self._core.shape(await self._core.conversation(ref))
+        return await self._core.directory.shape(await self._core.directory.conversation(ref))
 
     async def list(
         self,
@@ -120,7 +120,7 @@ class Conversations:
     ) -> list[shapes.Conversation]:
         found = await self._core.parts.store.conversations(archived=archived, kind=kind)
         return [
-            await self._core.shape(conversation)
+            await self._core.directory.shape(conversation)
             for conversation in found
             if channel_type in (None, conversation.channel_type)
             and channel_group_id in (None, conversation.channel_group_id)
@@ -135,11 +135,11 @@ class Conversations:
 
     async def rename(self, ref: str, name: str) -> shapes.Conversation:
         done = await self._core.do(configure, configure.Configure(self._me, ref, name=name))
-        return await self._core.shape(done)
+        return await self._core.directory.shape(done)
 
     async def configure(self, ref: str, **settings: Any) -> shapes.Conversation:
         command = configure.Configure(self._me, ref, settings=overrides(settings))
-        return await self._core.shape(await self._core.do(configure, command))
+        return await self._core.directory.shape(await self._core.do(configure, command))
 
     async def archive(self, ref: str) -> None:
         await self._core.do(archive, archive.Archive(self._me, ref))
@@ -168,12 +168,12 @@ class Conversations:
 
     async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
         """Interrupt who speaks here, or one of them; tells whom. What they had said is kept, and wakes nobody."""
-        found = await self._core.conversation(ref)
-        who = (await self._core.participant(agent)).id if agent else None
+        found = await self._core.directory.conversation(ref)
+        who = (await self._core.directory.participant(agent)).id if agent else None
         running = await self._core.parts.store.turns(conversation=found.id, states=(TurnState.RUNNING,))
-        command = interrupt.Interrupt(self._me, found.id, who, self._core.host.partials())
+        command = interrupt.Interrupt(self._me, found.id, who, self._core.partials())
         stopped = await self._core.do(interrupt, command)
-        return tuple(self._core.names(turn.agent) for turn in running if turn.id in stopped)
+        return tuple(self._core.directory.name(turn.agent) for turn in running if turn.id in stopped)
 
     async def read(self, ref: str, seq: int) -> None:
         """A person has read so far: what lies before waits in their inbox no longer."""

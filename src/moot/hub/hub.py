@@ -18,7 +18,6 @@ import msgspec
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import View
-from moot.context.window import Size
 from moot.errors import BadValue, NotFound, NotPermitted, Stale
 from moot.flow import post, revise
 from moot.flow.post import Post
@@ -31,15 +30,16 @@ from moot.hub.commands.broadcast import broadcast_id, to_each
 from moot.hub.commands.text import storable
 from moot.hub.commands.tokens import acted
 from moot.hub.conversations import Conversations
-from moot.hub.core import Core, speaking
+from moot.hub.core import Core
 from moot.hub.external import mailbox, open_turn
-from moot.hub.process.readonly import ReadingCore
 from moot.hub.process.rpc import Calls
 from moot.hub.queries import deliveries, event_stream, inbox, inspector, replay, search, settled, turns
-from moot.hub.queries.addresses import is_number, located, replied
+from moot.hub.queries.addresses import located, replied
+from moot.hub.queries.event_stream import AUDITED, MOST, Past
 from moot.hub.queries.why import explained, foreseen
+from moot.hub.runtime import Runtime, speaking
 from moot.model.answer import Preview, Receipt
-from moot.model.ids import ParticipantId, TurnId
+from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.prompt import Offered
 from moot.model.turn import Turn
@@ -73,32 +73,34 @@ class Hub:
     ) -> AsyncIterator["Hub"]:
         """Open a home in this process and host the given agents until the block is left."""
         option = None if home is None else str(home)
-        core = Core(Home(find_home(option, os.environ)), clock, socket=socket)
+        runtime = Runtime(Home(find_home(option, os.environ)), clock, socket=socket)
 
         async def handle(view: View, offered: Offered, stream: Any) -> Speaking:
+            core = runtime.core
             return speaking(core, view, offered, stream, Hub(core, view.agent.id, view.turn))
 
-        await core.open(agents, handle)
+        core = await runtime.open(agents, handle)
         try:
             hub = cls(core, core.user)
-            core.neighbours.answer_with(Calls(hub))
+            runtime.peers.answer_with(Calls(hub))
             yield hub
         finally:
-            await core.close(drain)
+            await runtime.close(drain)
 
     @classmethod
     @asynccontextmanager
     async def reading(cls, home: str | Path | None = None) -> AsyncIterator["Hub"]:
         """Open a home for looking only: the reading methods, no host, and no home made where there is none."""
-        core = ReadingCore(Home(find_home(None if home is None else str(home), os.environ)))
-        if not await core.open_to_read():
+        runtime = Runtime(Home(find_home(None if home is None else str(home), os.environ)), None)
+        core = await runtime.open_to_read()
+        if core is None:
             async with cls.open(home) as hub:  # an older database is brought up to date first
                 yield hub
             return
         try:
             yield cls(core, core.user)
         finally:
-            await core.close()
+            await runtime.close_reading()
 
     @classmethod
     def connect(
@@ -116,7 +118,7 @@ class Hub:
 
     @property
     def name(self) -> str:
-        return self._core.names(self._me)
+        return self._core.directory.name(self._me)
 
     @property
     def position(self) -> int:
@@ -130,7 +132,7 @@ class Hub:
 
     async def host(self, agents: Sequence[AgentSpec]) -> None:
         """Host more agents until the block is left."""
-        await self._core.take_in(agents)
+        await self._core.add_agents(agents)
 
     def hurry(self) -> None:
         """Leaving the block waits no longer for running turns: they are given back at once."""
@@ -140,7 +142,7 @@ class Hub:
         """Speak as somebody else; all rules bind whom it speaks as. For the owner only."""
         if self._me != self._core.user:
             raise NotPermitted(f"{self.name} may speak only for itself")
-        return Hub(self._core, self._core.called(name).id)
+        return Hub(self._core, self._core.directory.called(name).id)
 
     # --- speaking --------------------------------------------------------------------------------------
 
@@ -165,7 +167,7 @@ class Hub:
             force=force,
             intent=intent,
             interrupt=interrupt,
-            partials=self._core.host.partials() if interrupt else {},
+            partials=self._core.partials() if interrupt else {},
             key=idempotency_key or uuid4().hex,
             max_turns=max_turns,
             metadata=correlated(correlation_id),
@@ -194,7 +196,7 @@ class Hub:
         command = self._posting(conversation, text, force=force)
         posted: Posted = await self._core.foresee(post, command)
         receipt = advised(self._core, posted)
-        found = await self._core.conversation(conversation)
+        found = await self._core.directory.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
 
@@ -202,7 +204,7 @@ class Hub:
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
         """Say something to one agent, in the conversation of the pair."""
-        await self._core.addressee(target)
+        await self._core.directory.addressee(target)
         pair = await self.conversations.among([target])
         return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
 
@@ -215,7 +217,7 @@ class Hub:
             key, metadata = f"{shared}:{who}", {"broadcast_id": shared}
             await self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
 
-        others = [who for who in self._core.people() if who.id != self._me and who.listed]
+        others = [who for who in self._core.directory.people() if who.id != self._me and who.listed]
         return await to_each(others, write, shared)
 
     async def ask(
@@ -227,7 +229,7 @@ class Hub:
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         """Ask one agent, and wait for the answer to this question: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
-        who = await self._core.addressee(target)
+        who = await self._core.directory.addressee(target)
         await self._core.watch()
         pair = await self.conversations.among([target])
         key = idempotency_key or uuid4().hex
@@ -268,15 +270,14 @@ class Hub:
     # --- reading ---------------------------------------------------------------------------------------
 
     def _shape(self, message: Message) -> shapes.Message:
-        return shapes.Message.of(message, self._core.names)
+        return shapes.Message.of(message, self._core.directory.name)
 
     async def messages(
         self, conversation: str, *, after: int = 0, before: int | None = None, limit: int = 100
     ) -> list[shapes.Message]:
         """Ascending. With `before` alone: the newest `limit` below it."""
-        found = await self._core.conversation(conversation)
-        page = Page(after=after, before=before, limit=limit, newest=before is not None and not after)
-        return [self._shape(m) for m in await self._core.parts.store.messages(found.id, page)]
+        newest = before is not None and not after
+        return await self._page(conversation, Page(after=after, before=before, limit=limit, newest=newest))
 
     async def message(self, id: str) -> shapes.Message:
         """One message by its address."""
@@ -287,8 +288,10 @@ class Hub:
 
     async def newest(self, conversation: str, limit: int = 50) -> list[shapes.Message]:
         """The last messages, ascending."""
-        found = await self._core.conversation(conversation)
-        page = Page(limit=limit, newest=True)
+        return await self._page(conversation, Page(limit=limit, newest=True))
+
+    async def _page(self, conversation: str, page: Page) -> list[shapes.Message]:
+        found = await self._core.directory.conversation(conversation)
         return [self._shape(m) for m in await self._core.parts.store.messages(found.id, page)]
 
     async def turns(
@@ -303,10 +306,7 @@ class Hub:
         return await turns.turn(self._core, self._me, found, given=given)
 
     async def _found(self, id: str) -> Turn:
-        found: Turn | None = await self._core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
-        if found is None:
-            raise NotFound(f"there is no turn {id}", what="turn", ref=str(id))
-        return found
+        return await turns.found(self._core, id)
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
         """What an agent would be given if its turn in a conversation began now."""
@@ -335,7 +335,7 @@ class Hub:
     async def redeliver(self, turn_id: str, *, idempotency_key: str | None = None) -> Receipt:
         """Ask an agent once more for what it failed to answer."""
         turn = await self._found(turn_id)
-        again = deliveries.again(turn, self._core.names(turn.agent))
+        again = deliveries.again(turn, self._core.directory.name(turn.agent))
         return await self.post(**again, idempotency_key=idempotency_key)
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
@@ -350,7 +350,7 @@ class Hub:
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
     ) -> list[shapes.Received]:
         """What others said where one takes part, oldest first; with `unread`, only what was not read yet."""
-        who = (await self._core.participant(agent)).id if agent else self._me
+        who = (await self._core.directory.participant(agent)).id if agent else self._me
         return await inbox.inbox(self._core, who, unread=unread, limit=limit)
 
     # --- being handed messages: outside agents, who have no host here --------------------------------------
@@ -387,8 +387,7 @@ class Hub:
 
     async def view(self, turn_id: str, *, messages: int = 20, tokens: int = 8000) -> shapes.View:
         """What an outside agent sees in a turn it has open."""
-        size = Size(max(1, messages), max(1, tokens))
-        return await open_turn.view(self._core, self._me, await self._found(turn_id), size)
+        return await open_turn.view(self._core, self._me, await self._found(turn_id), messages, tokens)
 
     async def end(self, turn_id: str, *, text: str | None = None, error: str | None = None) -> shapes.Turn:
         """End an outside agent's open turn: with a text, with an error for all to see, else with silence."""
@@ -425,26 +424,24 @@ class Hub:
         after: str | int | None = None,
     ) -> AsyncIterator[shapes.Event]:
         """What happens, as it happens; with `after`, from that event on without a gap."""
-        start = None if after is None else int(after)
+        filters = {"conversation": conversation, "agent": agent, "types": types}
         async for event in event_stream.follow(
-            self._core, conversation=conversation, agent=agent, types=types, after=start
+            self._core, **filters, after=None if after is None else int(after)
         ):
             yield event
 
-    async def past(
-        self, after: int, *, types: Sequence[str] = (), limit: int = event_stream.MOST
-    ) -> event_stream.Past:
+    async def past(self, after: int, *, types: Sequence[str] = (), limit: int = MOST) -> Past:
         """What has happened after an event, a page of it."""
         return await event_stream.past(self._core, after, types, limit)
 
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
-        return int(await self._core.parts.store.horizon())
+        return await self._core.parts.store.horizon()
 
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
         """Acts that change who may do what, or what stands written, in order."""
-        return (await event_stream.past(self._core, after, event_stream.AUDITED, limit)).events
+        return (await event_stream.past(self._core, after, AUDITED, limit)).events
 
     async def acted_as(self, name: str, what: str) -> None:
         """Keep in the audit that the owner did this in another's name."""
-        await acted(self._core, (await self._core.participant(name)).id, what)
+        await acted(self._core, (await self._core.directory.participant(name)).id, what)

@@ -14,6 +14,7 @@ from moot.hub import Hub
 from moot.hub.archive.transcript import moment, seconds
 from moot.model.ids import ConversationId
 from tests.doors.cli.shell import MOOT, Shell, Told, make_home
+from tests.support.beneath import store_of
 
 Moot = Callable[..., Told]
 
@@ -133,8 +134,8 @@ async def test_imported_messages_are_read_by_everybody(talked: Shell) -> None:
     talked.moot("export", "build", "-o", str(file))
     assert talked.moot("import", str(file)).code == 0
     async with Hub.open(talked.home) as hub:
-        found = await hub._core.conversation("build-2")
-        members = await hub._core.parts.store.members(found.id)
+        found = await hub._core.directory.conversation("build-2")
+        members = await store_of(hub).members(found.id)
         assert [member.cursor for member in members] == [7, 7, 7]
         assert await hub.unsettled("build-2") == []
 
@@ -404,7 +405,7 @@ async def test_summaries_come_along(talked: Shell) -> None:
     assert other.moot("import", str(file)).code == 0
     assert without_ids(exported(other, "build")) == without_ids(lines)
     async with Hub.open(other.home) as hub:
-        found = await hub._core.conversation("build")
+        found = await hub._core.directory.conversation("build")
         assert (found.epoch, found.summarised) == (2, 5)
 
 

@@ -13,6 +13,7 @@ from moot.doors.http.streams import fanout as fans
 from moot.doors.http.streams import sse
 from moot.doors.http.streams.sse import Stream
 from tests.doors.http.world import TOML, World, opened
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 
@@ -240,7 +241,7 @@ async def test_what_cannot_be_resumed_is_reset(world: World) -> None:
 async def test_a_cursor_below_what_is_kept_is_reset_once(world: World) -> None:
     await say(world, "long ago")
     await world.hub.settled(timeout=10)
-    await world.hub._core.parts.store.forget_events(before=2**40)
+    await store_of(world.hub).forget_events(before=2**40)
     horizon = world.hub.position
     async with following(world, query="?after=1") as reader:
         assert await reader.next() == (0, "reset", {"after": str(horizon)})

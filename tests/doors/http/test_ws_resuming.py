@@ -18,6 +18,7 @@ from moot.model.ids import ConversationId, ParticipantId
 from tests.contract.store.verbs import look
 from tests.doors.http.sockets import refused, talking
 from tests.doors.http.world import World, opened
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 PATH = "/ws/conversations/hall"
@@ -44,7 +45,7 @@ async def kept(world: World, client: str = "phone") -> tuple[int, int] | None:
     """Where the server believes the owner's client to be, on disk."""
     where = (await world.hub.conversations.get("hall")).id
     key = (ParticipantId("user"), client, ConversationId(where))
-    mark = await look(world.hub._core.parts.store, lambda seen: seen.bookmark(key), bookmarks=(key,))
+    mark = await look(store_of(world.hub), lambda seen: seen.bookmark(key), bookmarks=(key,))
     return None if mark is None else (mark.seq, mark.frames)
 
 
@@ -259,7 +260,7 @@ async def test_a_conversation_erased_takes_its_bookmarks_along(world: World) -> 
     where = (await world.hub.conversations.get("hall")).id
     await world.hub.conversations.delete("hall")
     key = (ParticipantId("user"), "phone", ConversationId(where))
-    store = world.hub._core.parts.store
+    store = store_of(world.hub)
     assert await look(store, lambda seen: seen.bookmark(key), bookmarks=(key,)) is None
 
 

@@ -1,9 +1,8 @@
 """What can be said about a home without opening a hub on it: for `moot doctor`."""
 
-from typing import Any
-
 import apsw
 
+from moot.ports import Health
 from moot.settings import Home
 from moot.wiring import store_alone
 
@@ -12,7 +11,7 @@ def sqlite_version() -> str:
     return f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})"
 
 
-async def check(home: Home) -> Any:
+async def check(home: Home) -> Health:
     """Read the whole database and every audit chain; raises what opening it raises. It says nothing of moot.toml."""
     store = await store_alone(home)
     try:

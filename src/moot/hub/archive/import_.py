@@ -86,7 +86,7 @@ class Import:
 
     async def run(self, file: BinaryIO) -> Report:
         people = [await self._person(person, dry=False) for person in self._checked.people.values()]
-        await self._core.refresh()
+        await self._core.directory.refresh()
         rooms = [await self._room(planned) for planned in self._checked.conversations]
         brought: list[Brought] = []
         blocks = _blocks(file, self._checked)
@@ -139,7 +139,7 @@ class Import:
         for archived in (False, True):
             for found in await self._store.conversations(archived=archived, kind=None):
                 if found.key == key:
-                    return found  # type: ignore[no-any-return]
+                    return found
         return None
 
     def _key(self, number: int) -> str:

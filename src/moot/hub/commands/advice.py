@@ -23,7 +23,7 @@ def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt
     receipt = posted.receipt()
     told = list(receipt.warnings)
     if any(warning.code == "E201" for warning in told):
-        known = [who.name for who in core.people() if not who.removed]
+        known = [who.name for who in core.directory.people() if not who.removed]
         told = [_with_near_names(warning, known) for warning in told]
     if posted.scene is not None and any(part.rule in reasons.WORDED for part in receipt.deliveries):
         where = posted.scene.where
@@ -36,7 +36,7 @@ def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt
 
 def _worded(core: Core, receipt: Receipt, message: Message, scene: Scene) -> Receipt:
     """The settings behind the rules are named to the sender as `why` names them later."""
-    known = {who.name: who for who in core.people()}
+    known = {who.name: who for who in core.directory.people()}
     settings, where = core.parts.settings, scene.where
     in_force = where.settings.over(settings.groups), settings.limits
     parts: list[Delivery] = []

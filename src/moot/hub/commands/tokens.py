@@ -53,7 +53,7 @@ async def issue(
     core: Core, me: ParticipantId, name: str, scopes: Sequence[str], shown: str = ""
 ) -> shapes.IssuedToken:
     wanted = checked(scopes)
-    who = await core.participant(name)
+    who = await core.directory.participant(name)
     token = fresh("hu" if who.kind is Kind.HUMAN else "ag", who.id)
     identity = TokenId(f"t{secrets.token_hex(6)}")
     made: Token = await core.do(issuing, Issue(me, who.id, identity, digest_of(token), wanted, shown))
@@ -61,13 +61,13 @@ async def issue(
 
 
 async def listed(core: Core, name: str) -> list[shapes.Token]:
-    who = await core.participant(name)
-    return [shapes.Token.of(token, core.names) for token in await core.parts.store.tokens(who.id)]
+    who = await core.directory.participant(name)
+    return [shapes.Token.of(token, core.directory.name) for token in await core.parts.store.tokens(who.id)]
 
 
 async def revoke(core: Core, me: ParticipantId, name: str, id: str) -> shapes.Token:
-    who = await core.participant(name)
-    return shapes.Token.of(await core.do(revoking, Revoke(me, who.id, TokenId(id))), core.names)
+    who = await core.directory.participant(name)
+    return shapes.Token.of(await core.do(revoking, Revoke(me, who.id, TokenId(id))), core.directory.name)
 
 
 async def bearer(core: Core, token: str) -> Bearer | None:

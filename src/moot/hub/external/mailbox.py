@@ -58,7 +58,7 @@ async def check(core: Core, ask: Ask) -> shapes.Handed:
 
 async def given(core: Core, ask: Ask) -> shapes.Handed:
     """The same, for who tells later that it has reached whom it is for."""
-    who = core.known(ask.who)
+    who = core.directory.known(ask.who)
     if who is None:
         raise NotFound(f"nobody is called {ask.who}", what="agent", ref=ask.who)
     if who.kind is Kind.HUMAN:
@@ -74,15 +74,15 @@ async def given(core: Core, ask: Ask) -> shapes.Handed:
 async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
     """The same, and where nothing waits, as soon as something does; nothing after so many seconds."""
     found = await check(core, ask)
-    who = core.known(ask.who)
+    who = core.directory.known(ask.who)
     if found.handed or who is None or who.kind is not Kind.EXTERNAL:
         return found
     await core.watch()
     seconds = max(0.0, min(seconds, MOST_SECONDS))
     again = structs.replace(ask, handed=(), anew=False)
     end = asyncio.get_running_loop().time() + seconds
-    async with core.attendance.waiting(ask.who, seconds) as woken:
-        while not (found := await _whole(core, again)).handed and not core.attendance.dismissed:
+    async with core.sessions.waiting(ask.who, seconds) as woken:
+        while not (found := await _whole(core, again)).handed and not core.sessions.dismissed:
             try:
                 async with asyncio.timeout_at(end):
                     await woken.wait()
@@ -137,7 +137,7 @@ async def _taken(core: Core, ask: Ask) -> shapes.Handed:
         found += unread[-ask.limit :]
     found.sort(key=lambda message: (message.at, message.conversation, message.seq))
     return shapes.Handed(
-        messages=tuple(shapes.Message.of(message, core.names) for message in found),
+        messages=tuple(shapes.Message.of(message, core.directory.name) for message in found),
         next=more or None,
         must_answer=tuple(address(t.conversation, t.cause) for t in taken if t.duty is Duty.MUST and t.cause),
         earlier=tuple(earlier),
@@ -167,13 +167,13 @@ async def _fitting(core: Core, ask: Ask) -> tuple[tuple[TurnId, ...], int]:
 
 def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
     """What hooks of the same session handed over: the model that asks has read it."""
-    who = core.known(agent)
+    who = core.directory.known(agent)
     return () if who is None else handovers_of(core.parts.home, who).read().handed
 
 
 def _noted(core: Core, ask: Ask, found: shapes.Handed) -> shapes.Handed:
     """For hooks of the same session, which are not to hand over again what its model was given here."""
-    who = core.known(ask.who)
+    who = core.directory.known(ask.who)
     if found.handed and who is not None and who.kind is Kind.EXTERNAL:
         handovers_of(core.parts.home, who).asked(found.handed)
     return found
@@ -199,7 +199,7 @@ async def reply(
         id=message.id,
         seq=message.seq,
         conversation=message.conversation,
-        sender=core.names(me),
+        sender=core.directory.name(me),
         root=message.root,
         hop=message.hop,
     )

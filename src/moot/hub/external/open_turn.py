@@ -22,9 +22,9 @@ LONGEST_ERROR = 2000
 
 def its_own(core: Core, me: ParticipantId, turn: Turn) -> Participant:
     """Whose the turn is, if that is the caller and an outside agent."""
-    who = core.known(me)
+    who = core.directory.known(me)
     if who is None or turn.agent != me:
-        raise NotPermitted(f"turn {turn.id} is {core.names(turn.agent)}'s, not yours")
+        raise NotPermitted(f"turn {turn.id} is {core.directory.name(turn.agent)}'s, not yours")
     if who.kind is not Kind.EXTERNAL:
         raise NotPermitted(
             f"{who.name} is run by this hub: its host ends its turns",
@@ -33,22 +33,26 @@ def its_own(core: Core, me: ParticipantId, turn: Turn) -> Participant:
     return who
 
 
-async def view(core: Core, me: ParticipantId, turn: Turn, size: Size) -> shapes.View:
+async def view(core: Core, me: ParticipantId, turn: Turn, messages: int, tokens: int) -> shapes.View:
     """What an agent sees in a turn it has open. A row of moot.toml says how much, else the caller."""
     who = its_own(core, me, turn)
     if turn.state is not TurnState.RUNNING:
         raise Stale(f"turn {turn.id} is no longer yours: it is {turn.state}")
     row = next((row for row in core.parts.settings.agents if row.name == who.name), None)
-    size = size if row is None else Size(row.context_messages, row.context_tokens)
+    size = (
+        Size(max(1, messages), max(1, tokens))
+        if row is None
+        else Size(row.context_messages, row.context_tokens)
+    )
     found = await core.context.view(turn, who, size)
     frames = core.context.frames(turn.conversation)
     return shapes.View(
-        turn=shapes.Turn.of(turn, core.names),
-        conversation=core.shape_with(found.conversation, found.members),
+        turn=shapes.Turn.of(turn, core.directory.name),
+        conversation=core.directory.shape_with(found.conversation, found.members),
         deadline=turn.deadline or None,
-        trigger=shapes.Message.of(found.trigger, core.names),
-        new=tuple(shapes.Message.of(message, core.names) for message in found.new),
-        messages=tuple(heard(message, me, frames, core.names) for message in found.messages),
+        trigger=shapes.Message.of(found.trigger, core.directory.name),
+        new=tuple(shapes.Message.of(message, core.directory.name) for message in found.new),
+        messages=tuple(heard(message, me, frames, core.directory.name) for message in found.messages),
     )
 
 
@@ -64,7 +68,7 @@ async def end(
     done = (await core.do(finish, Finish(turn.id, turn.fence, outcome))).turn
     if error is None and done.state is TurnState.FAILED:
         raise unheard(core, done)
-    return shapes.Turn.of(done, core.names)
+    return shapes.Turn.of(done, core.directory.name)
 
 
 async def correlation(core: Core, turn: Turn) -> dict[str, str]:
@@ -76,7 +80,7 @@ async def correlation(core: Core, turn: Turn) -> dict[str, str]:
 def unheard(core: Core, turn: Turn) -> TurnFailed:
     """A reply that may not be stored; its text is kept in the turn."""
     return TurnFailed(
-        f"{core.names(turn.agent)} was not heard: {turn.error}",
+        f"{core.directory.name(turn.agent)} was not heard: {turn.error}",
         turn=str(turn.id),
         rule=turn.rule.value if turn.rule else None,
     )

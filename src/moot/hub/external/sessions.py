@@ -126,7 +126,7 @@ class Attendance:
 
     # --- waits -------------------------------------------------------------------------------------------
 
-    def told(self, events: list[Event]) -> None:
+    def on_events(self, events: list[Event]) -> None:
         if not self._waits:
             return
         for event in events:

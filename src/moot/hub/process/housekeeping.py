@@ -32,7 +32,7 @@ async def keep(parts: Parts) -> None:
     """For as long as the hub lives."""
     keeper = Housekeeper(parts)
     clock = parts.clock
-    parts.log.watch(keeper.told)
+    parts.log.watch(keeper.on_events)
     if hasattr(clock, "watch"):
         clock.watch(keeper)
     try:
@@ -65,7 +65,7 @@ class Housekeeper:
             for waiter in (sleep, poke):
                 waiter.cancel()
 
-    def told(self, events: list[Event]) -> None:
+    def on_events(self, events: list[Event]) -> None:
         """A new conversation may be an ephemeral one, and is looked at when it could have ended."""
         minutes = self._wishes.ephemeral_archive_minutes
         if minutes and any(event.type == "conversation.created" for event in events):

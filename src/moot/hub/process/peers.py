@@ -25,7 +25,7 @@ MOST_PENDING = 10_000
 """Events waiting to be told of; beyond that the sweeps of the others find them."""
 
 
-class Neighbours:
+class Peers:
     def __init__(
         self,
         path: Path,
@@ -104,7 +104,7 @@ class Neighbours:
         hosts = await self._people.hosts()
         return [host for host in hosts if host.id != me and host.socket and host.lease_until > now]
 
-    def speaking(self, event: Event) -> None:
+    def on_live(self, event: Event) -> None:
         """A piece of a reply, for those who watch."""
         if self._watching:
             line = {"live": to_builtins(event)}

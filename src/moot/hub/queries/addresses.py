@@ -27,7 +27,7 @@ async def replied(core: Core, conversation: str, reply_to: str | int | None) -> 
         return reply_to or 0
     where, seq = located(reply_to)
     if where != conversation:
-        here = await core.conversation(conversation)
+        here = await core.directory.conversation(conversation)
         if where not in (here.id, here.name):
             title = f"there is no message {reply_to} in {here.name} to reply to"
             raise NotFound(title, what="message", ref=reply_to)

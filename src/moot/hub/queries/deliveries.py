@@ -21,7 +21,7 @@ async def of_message(core: Core, conversation: ConversationId, seq: int) -> list
     why = await explained(core, conversation, seq)
     message = await core.parts.store.message(conversation, seq)
     now = core.parts.clock.now()
-    known = {who.name: who for who in core.people()}
+    known = {who.name: who for who in core.directory.people()}
     found: list[shapes.Delivered] = []
     for part in why.agents:
         turn = await core.parts.store.turn(TurnId(int(part.turn))) if part.turn else None

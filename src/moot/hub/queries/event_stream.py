@@ -51,8 +51,8 @@ async def follow(
     types: Sequence[str],
     after: int | None,
 ) -> AsyncIterator[shapes.Event]:
-    where = (await core.conversation(conversation)).id if conversation else None
-    who = (await core.participant(agent)).id if agent else None
+    where = (await core.directory.conversation(conversation)).id if conversation else None
+    who = (await core.directory.participant(agent)).id if agent else None
     await core.watch()
     subscription = core.parts.log.subscribe(after, where)
     try:
@@ -76,21 +76,21 @@ async def past(core: Core, after: int, types: Sequence[str] = (), limit: int = M
 
 
 async def told(core: Core, event: Event) -> shapes.Event:
-    return shapes.Event.of(event, core.names, await _body(core, event))
+    return shapes.Event.of(event, core.directory.name, await _body(core, event))
 
 
 async def _body(core: Core, event: Event) -> dict[str, Any]:
     store = core.parts.store
     if event.seq and event.conversation:
         message = await store.message(event.conversation, event.seq)
-        return shapes.Message.of(message, core.names).to_dict() if message is not None else {}
+        return shapes.Message.of(message, core.directory.name).to_dict() if message is not None else {}
     if event.turn is not None:
         return without_model(
-            shapes.Turn.of(event.turn, core.names)
+            shapes.Turn.of(event.turn, core.directory.name)
         ).to_dict()  # everybody gets the same event
     if event.type.startswith("conversation.") and event.conversation and event.body is None:
         found = await store.conversation(event.conversation)
-        return (await core.shape(found)).to_dict() if found is not None else {}
+        return (await core.directory.shape(found)).to_dict() if found is not None else {}
     return await _kept_body(core, event, event.body or {})
 
 
@@ -99,10 +99,10 @@ async def _kept_body(core: Core, event: Event, body: dict[str, Any]) -> dict[str
     if event.type == "conversation.summarised" and ":" in str(body.get("by", "")):
         return {**body, "by": MODEL, "context": f"summary:agent:{MODEL}"}  # version 0.1 told which, and where
     if event.type.startswith("agent_message."):
-        return {**body, "from": core.names(body["from"]), "to": core.names(body["to"])}
+        return {**body, "from": core.directory.name(body["from"]), "to": core.directory.name(body["to"])}
     if event.type.startswith("agent.") and event.by is not None:
         return {**await _agent(core, event.by), **body}
-    return {**body, "agent": core.names(body["agent"])} if event.type == "turn.delta" else body
+    return {**body, "agent": core.directory.name(body["agent"])} if event.type == "turn.delta" else body
 
 
 async def _agent(core: Core, id: ParticipantId) -> dict[str, Any]:

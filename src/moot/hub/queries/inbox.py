@@ -21,7 +21,7 @@ async def inbox(core: Core, who: ParticipantId, *, unread: bool, limit: int) -> 
             continue
         page = Page(after=mine.cursor, limit=MOST_UNREAD) if unread else Page(limit=limit + 1, newest=True)
         found += [
-            shapes.Received(shapes.Message.of(message, core.names), unread=message.seq > mine.cursor)
+            shapes.Received(shapes.Message.of(message, core.directory.name), unread=message.seq > mine.cursor)
             for message in await core.parts.store.messages(conversation.id, page)
             if is_for(who, message)
         ]

@@ -13,7 +13,8 @@ from moot.context.view import View
 from moot.context.window import Size
 from moot.errors import NotFound
 from moot.host.agent_turn import heard
-from moot.hub.core import Core, size_of
+from moot.hub.core import Core
+from moot.hub.enrolment import size_of
 from moot.model.ids import TurnId
 from moot.model.participant import Participant
 from moot.model.prompt import Offered, Prompt
@@ -27,13 +28,15 @@ NO_TURN = TurnId(2**62)
 async def turn(core: Core, found: Turn) -> shapes.Turn:
     """A turn with everything that is known of it."""
     shown = await given(core, found)
-    return shapes.Turn.of(found, core.names, kept=found.kept or None, given=shown, steps=_steps(found))
+    return shapes.Turn.of(
+        found, core.directory.name, kept=found.kept or None, given=shown, steps=_steps(found)
+    )
 
 
 async def given(core: Core, turn: Turn) -> dict[str, Any] | None:
     if turn.given is None:
         return None
-    agent = core.known(turn.agent)
+    agent = core.directory.known(turn.agent)
     if agent is None:
         return None
     if turn.given.system:
@@ -46,8 +49,8 @@ async def given(core: Core, turn: Turn) -> dict[str, Any] | None:
 
 async def now(core: Core, name: str, ref: str) -> dict[str, Any]:
     """What an agent would be given if its turn began now."""
-    agent = await core.participant(name)
-    conversation = await core.conversation(ref)
+    agent = await core.directory.participant(name)
+    conversation = await core.directory.conversation(ref)
     members = {member.participant: member for member in await core.parts.store.members(conversation.id)}
     if agent.id not in members:
         raise NotFound(
@@ -118,7 +121,7 @@ def _how(core: Core, agent: Participant) -> How:
 
 def _window(core: Core, view: View) -> dict[str, Any]:
     frames = core.context.frames(view.conversation.id)
-    messages = [heard(message, view.agent.id, frames, core.names) for message in view.messages]
+    messages = [heard(message, view.agent.id, frames, core.directory.name) for message in view.messages]
     return {
         "system": "",
         "messages": [{"role": each.role, "content": each.content} for each in messages],

@@ -40,7 +40,7 @@ class FromLog:
 
 
 async def replay(core: Core, name: str) -> Replayed:
-    agent = await core.participant(name)
+    agent = await core.directory.participant(name)
     store = core.parts.store
     turns = [turn for turn in await store.turns(agent=agent.id, limit=100_000) if turn.given is not None]
     views = await _from_the_start(store, {turn.conversation for turn in turns})
@@ -48,7 +48,7 @@ async def replay(core: Core, name: str) -> Replayed:
         FromLog(store, views),
         Templates(),
         workspaces=core.parts.home.path,
-        known=core.known,
+        known=core.directory.known,
         secret=await store.secret(),
     )
     differ = [

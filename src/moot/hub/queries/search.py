@@ -22,7 +22,7 @@ async def hits(core: Core, me: ParticipantId, text: str, limit: int) -> list[sha
         return []
     query = await _query(core, me, asked)
     found = await core.parts.store.search(query, min(limit, MOST))
-    return [shapes.Hit(shapes.Message.of(message, core.names), piece) for message, piece in found]
+    return [shapes.Hit(shapes.Message.of(message, core.directory.name), piece) for message, piece in found]
 
 
 async def narrowest(core: Core, me: ParticipantId, text: str) -> shapes.Removed | None:
@@ -53,7 +53,7 @@ async def _meant(core: Core, reader: ParticipantId | None, each: Filter) -> tupl
     if name in (SYSTEM, TOOL):
         return (name,)
     found = await core.parts.store.participant(name.lower())
-    return ((found or await core.participant(name)).id,)
+    return ((found or await core.directory.participant(name)).id,)
 
 
 async def _places(core: Core, reader: ParticipantId | None, ref: str) -> tuple[str, ...]:
@@ -69,5 +69,5 @@ async def _places(core: Core, reader: ParticipantId | None, ref: str) -> tuple[s
         return tuple(places)
     if reader is not None:
         raise NotFound(f'no conversation of yours is called "{ref}"', what="conversation", ref=ref)
-    await core.conversation(ref)  # says that there is none, and what comes near
+    await core.directory.conversation(ref)  # says that there is none, and what comes near
     raise AssertionError("a conversation that was not there is there")

@@ -12,8 +12,8 @@ UNSETTLED = (TurnState.WAITING, *MOVING)
 
 
 async def unsettled(core: Core, conversation: str | None) -> list[shapes.Turn]:
-    where = (await core.conversation(conversation)).id if conversation else None
-    return [shapes.Turn.of(turn, core.names) for turn in await _open(core, where)]
+    where = (await core.directory.conversation(conversation)).id if conversation else None
+    return [shapes.Turn.of(turn, core.directory.name) for turn in await _open(core, where)]
 
 
 async def _open(core: Core, where: ConversationId | None) -> list[Turn]:
@@ -37,7 +37,7 @@ async def _is_settled(core: Core, where: ConversationId | None) -> bool:
 
 async def settled(core: Core, conversation: str | None, seconds: float) -> None:
     """Return once nothing is open; `TimedOut` with what still is."""
-    where = (await core.conversation(conversation)).id if conversation else None
+    where = (await core.directory.conversation(conversation)).id if conversation else None
     await core.watch()
     subscription = core.parts.log.subscribe(conversation=where)
     try:

@@ -5,11 +5,12 @@ from typing import Any
 from msgspec import structs
 
 from moot import shapes
-from moot.errors import BadValue
+from moot.errors import BadValue, NotFound
 from moot.hub.core import Core
 from moot.hub.queries import deliveries, inspector
+from moot.hub.queries.addresses import is_number
 from moot.hub.queries.usage import added_up
-from moot.model.ids import ParticipantId
+from moot.model.ids import ParticipantId, TurnId
 from moot.model.turn import Turn, TurnState
 
 MOST_ADDED_UP = 1000
@@ -25,18 +26,18 @@ async def turns(
         )
     states = (TurnState(state),) if state else ()
     found = await core.parts.store.turns(**await _of(core, conversation, agent), states=states)
-    return [_shown(core, me, shapes.Turn.of(turn, core.names)) for turn in found]
+    return [_shown(core, me, shapes.Turn.of(turn, core.directory.name)) for turn in found]
 
 
 async def turn(core: Core, me: ParticipantId, found: Turn, *, given: bool) -> shapes.Turn:
-    whole = await inspector.turn(core, found) if given else shapes.Turn.of(found, core.names)
+    whole = await inspector.turn(core, found) if given else shapes.Turn.of(found, core.directory.name)
     return _shown(core, me, whole)
 
 
 async def dead_letters(core: Core, me: ParticipantId, agent: str | None) -> list[shapes.Turn]:
-    filters = {"agent": (await core.participant(agent)).id} if agent else {}
+    filters = {"agent": (await core.directory.participant(agent)).id} if agent else {}
     found = await deliveries.dead(core, **filters)
-    return [_shown(core, me, shapes.Turn.of(turn, core.names)) for turn in found]
+    return [_shown(core, me, shapes.Turn.of(turn, core.directory.name)) for turn in found]
 
 
 def _shown(core: Core, me: ParticipantId, turn: shapes.Turn) -> shapes.Turn:
@@ -57,6 +58,14 @@ async def usage(core: Core, agent: str | None, conversation: str | None) -> dict
 
 async def _of(core: Core, conversation: str | None, agent: str | None) -> dict[str, Any]:
     return {
-        "conversation": (await core.conversation(conversation)).id if conversation else None,
-        "agent": (await core.participant(agent)).id if agent else None,
+        "conversation": (await core.directory.conversation(conversation)).id if conversation else None,
+        "agent": (await core.directory.participant(agent)).id if agent else None,
     }
+
+
+async def found(core: Core, id: str) -> Turn:
+    """A turn by its number, as callers write it."""
+    turn = await core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
+    if turn is None:
+        raise NotFound(f"there is no turn {id}", what="turn", ref=str(id))
+    return turn

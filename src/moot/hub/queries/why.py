@@ -20,14 +20,14 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
     if message is None:
         ref = address(conversation, seq)
         raise NotFound(f"there is no message {ref}", what="message", ref=ref)
-    where, settings = await core.conversation(conversation), core.parts.settings
+    where, settings = await core.directory.conversation(conversation), core.parts.settings
     in_force = where.settings.over(settings.groups), settings.limits
     round_ = await store.round(conversation, message.round) if message.round else None
     turns = await store.turns(conversation=conversation)
     speakers = [m for m in await store.members(conversation) if m.speaks]
     rows: list[shapes.Because] = []
     for member in speakers:
-        who = core.known(member.participant)
+        who = core.directory.known(member.participant)
         if who is None or member.joined_seq > seq:
             continue
         duty, rule = why.final(message, round_, turns, who.id)

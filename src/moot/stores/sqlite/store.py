@@ -7,13 +7,12 @@ from typing import Any, TypeAlias
 
 import apsw
 import structlog
-from msgspec import Struct
 
 from moot.errors import StoreDamaged, StoreUnwritable
 from moot.model.event import Event
 from moot.model.message import Message
 from moot.model.query import Query
-from moot.ports import Verb
+from moot.ports import Health, Verb
 from moot.stores.runner import Runner, Source
 from moot.stores.sqlite.engine import NO_END, SqliteEngine
 from moot.stores.sqlite.reads import SqliteReads
@@ -29,16 +28,6 @@ QUIET_SECONDS = 0.25
 """So long after the last commit the full-text index is caught up in the background."""
 MOST_SECONDS_BEHIND = 60.0
 """A store that is never quiet is caught up as often as this."""
-
-
-class Health(Struct, frozen=True):
-    """What `check` found out about a database; sound when there are no problems."""
-
-    sqlite: str
-    journal_mode: str
-    synchronous: int
-    messages: int
-    problems: tuple[str, ...] = ()
 
 
 class SqliteStore(SqliteReads):

@@ -1,0 +1,130 @@
+"""Who is called what: names for ids, participants and conversations by what callers write.
+
+Above: every method of the hub. Below: the read ports. The registry is kept in memory for names; what must be true at
+this moment (a participant, a conversation) is read.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from moot import shapes
+from moot.errors import NotFound
+from moot.flow.steps import look
+from moot.hub.queries.suggestions import completed
+from moot.model.conversation import Conversation, Member
+from moot.model.event import Event
+from moot.model.ids import ParticipantId
+from moot.model.participant import Participant
+from moot.ports import Reads
+from moot.rules.words.mentions import nearest
+from moot.rules.words.names import is_name
+from moot.settings import Settings
+
+T = TypeVar("T")
+REGISTRY_EVENTS = frozenset({"agent.joined", "agent.renamed"})
+
+
+class Directory:
+    def __init__(self, reads: Reads, settings: Settings) -> None:
+        self._reads = reads
+        self._groups = settings.groups
+        self._known: dict[ParticipantId, Participant] = {}
+
+    async def refresh(self) -> None:
+        self._known = {who.id: who for who in await self._reads.participants()}
+
+    @staticmethod
+    def changes_with(events: Sequence[Event]) -> bool:
+        """Whether these events change who is called what."""
+        return any(event.type in REGISTRY_EVENTS or "removed" in (event.body or ()) for event in events)
+
+    # --- from memory ---------------------------------------------------------------------------------------
+
+    def name(self, who: ParticipantId) -> str:
+        known = self._known.get(who)
+        return known.name if known is not None else who
+
+    def known(self, who: ParticipantId) -> Participant | None:
+        return self._known.get(who)
+
+    def people(self) -> list[Participant]:
+        return list(self._known.values())
+
+    def called(self, name: str) -> Participant:
+        """Who goes by this, as far as is known here; an id is its owner's alone."""
+        found = self._known.get(ParticipantId(name))
+        for who in self._known.values() if found is None else ():
+            if name in (who.name, *who.aliases):
+                return who
+        if found is None:
+            names = [who.name for who in self._known.values()]
+            title = f'nobody is called "{name}"'
+            raise NotFound(title, what="agent", suggestions=nearest(name, names), ref=name)
+        return found
+
+    # --- from the store ------------------------------------------------------------------------------------
+
+    async def participant(self, name: str) -> Participant:
+        found = await _sought(self._reads.participant, name)
+        if found is None:
+            fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
+            title = f'no agent is called "{name}"'
+            missing = NotFound(title, what="agent", fix=(*fix, "moot agents list"), ref=name)
+            raise await self.with_suggestions(missing)
+        return found
+
+    async def addressee(self, name: str) -> Participant:
+        """Somebody who can be written to; whoever was removed is refused."""
+        who = await self.participant(name)
+        if who.removed:
+            raise await self.with_suggestions(look.gone(who))
+        return who
+
+    async def conversation(self, ref: str) -> Conversation:
+        found = await _sought(self._reads.conversation, ref)
+        if found is None:
+            missing = NotFound(
+                f'no conversation is called "{ref}"',
+                what="conversation",
+                fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
+                ref=ref,
+            )
+            raise await self.with_suggestions(missing)
+        return found
+
+    async def with_suggestions(self, refusal: NotFound) -> NotFound:
+        """A refusal about a name that nobody has, with the names that come near."""
+        ref = refusal.facts.get("ref")
+        if not ref or ":" in str(ref) or refusal.suggestions:  # no name has a colon
+            return refusal
+        # who asks for an agent need not learn of conversations
+        is_agent = refusal.what == "agent"
+        places = [] if is_agent else await self._reads.conversations(archived=False, kind=None)
+        return completed(refusal, self._known.values(), [place.name for place in places])
+
+    # --- for the outside -------------------------------------------------------------------------------------
+
+    async def shape(self, conversation: Conversation) -> shapes.Conversation:
+        return self.shape_with(conversation, await self._reads.members(conversation.id))
+
+    def shape_with(self, conversation: Conversation, members: Sequence[Member]) -> shapes.Conversation:
+        known = self._known
+        seats = tuple(
+            shapes.Seat(
+                name=self.name(m.participant),
+                kind=known[m.participant].kind.value if m.participant in known else "agent",
+                joined_at=shapes.when(m.joined_at),
+                mark=m.mark,
+            )
+            for m in members
+        )
+        settings = conversation.settings.over(self._groups)
+        return shapes.Conversation.of(conversation, seats, settings, self.name)
+
+
+async def _sought(find: Callable[[str], Awaitable[T | None]], ref: str) -> T | None:
+    """Nothing goes by what is no text."""
+    try:
+        return await find(ref)
+    except UnicodeEncodeError:
+        return None

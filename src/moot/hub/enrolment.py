@@ -1,0 +1,64 @@
+"""Who a hub begins with: the owner, the agents of moot.toml, and functions given to it.
+
+Above: runtime.py enrols and hosts them. Below: flow/enrol.py takes them into the registry.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from moot.brains.code import AgentSpec, CodeBrain, refuse_undecorated
+from moot.context.window import Size
+from moot.flow.enrol import Newcomer
+from moot.host.host import Hosted
+from moot.model.participant import Kind, Participant
+from moot.settings import AgentSettings, Settings
+
+
+def newcomers(settings: Settings, agents: Sequence[AgentSpec]) -> tuple[Newcomer, ...]:
+    """Everybody that moot.toml and the given functions name."""
+    refuse_undecorated(agents)
+    given = {spec.name: spec for spec in agents}
+    rows = {row.name for row in settings.agents}
+    return (
+        Newcomer(name=settings.hub.user, kind=Kind.HUMAN),
+        *[_of_row(row, given.get(row.name)) for row in settings.agents],
+        *[_of_function(spec) for spec in agents if spec.name not in rows],
+    )
+
+
+def _of_row(row: AgentSettings, given: AgentSpec | None) -> Newcomer:
+    kind = Kind.EXTERNAL if row.brain == "external" else Kind.AGENT
+    config = {"on_busy": row.on_busy.value}
+    config |= {key: value for key in ("avatar", "color") if (value := getattr(row, key))}
+    named = given is None or given.brain or row.brain.startswith("code:")
+    return Newcomer(
+        row.name, kind, row.display, row.role, row.brain if named else "code", row.project, config
+    )
+
+
+def _of_function(spec: AgentSpec) -> Newcomer:
+    config = {"on_busy": spec.on_busy}
+    brain = spec.brain or "code"
+    return Newcomer(spec.name, Kind.AGENT, spec.display, spec.role, brain, spec.project or "", config)
+
+
+def hosted(
+    settings: Settings, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]
+) -> list[Hosted]:
+    """The given agents as a host runs them."""
+    rows = {row.name: row for row in settings.agents}
+    return [
+        Hosted(
+            who=enrolled[spec.name],
+            brain=CodeBrain(spec.think, spec.brain, spec.close),
+            size=size_of(spec, row := rows.get(spec.name)),
+            concurrency=spec.concurrency if row is None else row.concurrency,
+            offered=spec.offered,
+        )
+        for spec in agents
+    ]
+
+
+def size_of(spec: AgentSpec, row: AgentSettings | None) -> Size:
+    """How much an agent is shown; a row of moot.toml wins over its function."""
+    has = spec if row is None else row
+    return Size(has.context_messages, has.context_tokens, grows=spec.prompted)

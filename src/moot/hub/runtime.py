@@ -1,0 +1,309 @@
+"""A hub's life in this process: opened, kept up, closed. It makes the core that all voices share.
+
+Above: Hub.open and Hub.reading. Below: wiring assembles the parts; the host runs agents, the sweeper does what is due,
+peers are the other processes on this home. Not here: anything a caller asks for.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from moot.brains.code import AgentSpec
+from moot.context.prompt import Context
+from moot.context.templates import Templates
+from moot.context.view import View
+from moot.errors import MootError
+from moot.flow.enrol import Enrol, enrolling
+from moot.flow.presence import Detach, detaching
+from moot.host.agent_turn import Speaking, Surroundings
+from moot.host.host import Host
+from moot.host.liveness import is_alive
+from moot.host.pace import Pace
+from moot.host.summariser import Plan, Summariser
+from moot.host.sweeper import Sweeper
+from moot.hub.core import Core
+from moot.hub.directory import Directory
+from moot.hub.enrolment import hosted, newcomers
+from moot.hub.external.sessions import Attendance
+from moot.hub.process import housekeeping
+from moot.hub.process.peers import Peers
+from moot.hub.process.tasks import Once, Tasks
+from moot.model.event import Event
+from moot.model.ids import HostId, ParticipantId
+from moot.model.participant import Participant
+from moot.model.prompt import Offered
+from moot.model.turn import OPEN
+from moot.ports import Clock
+from moot.settings import Home
+from moot.wiring import Parts, assemble, assemble_to_read, summing_model
+
+Handle = Callable[[View, Offered, Callable[[str], Any]], Awaitable[Speaking]]
+
+
+class Runtime:
+    """`core` is there once it is open."""
+
+    core: Core
+
+    def __init__(self, home: Home, clock: Clock | None, *, socket: Path | None = None) -> None:
+        self._home = home
+        self._clock = clock
+        self._identity = HostId(f"h{uuid4().hex[:12]}")
+        self._listens = socket is not None
+        self._is_hub = socket == home.hub_sock
+        self._socket = socket or home.run_peers / f"{self._identity}.sock"
+        self._watches = False
+        self._closing = False
+        self._tasks = Tasks()
+        self._hints = Once(self._tasks)
+        self._losses = Once(self._tasks)
+        self._roles: dict[ParticipantId, str] = {}
+        """As the owner wrote them."""
+        self._summariser: Summariser | None = None
+        self.peers: Peers
+        self._host: Host
+        self._sweeper: Sweeper
+        self._pace: Pace
+
+    # --- opening -------------------------------------------------------------------------------------------
+
+    async def open(self, agents: Sequence[AgentSpec], handle: Handle) -> Core:
+        parts = await assemble(self._home, self._clock, self._committed)
+        self.core = Core(parts, Directory(parts.store, parts.settings), spawn=self._tasks.spawn)
+        self.peers = Peers(
+            self._socket,
+            parts.store,
+            parts.clock,
+            hinted=self._hinted,
+            live=parts.log.live,
+            lost=self._lost,
+        )
+        try:
+            await self._open(agents, handle)
+        except BaseException:  # half open is not open: nothing may stay behind, whatever went wrong
+            await self._release()
+            raise
+        return self.core
+
+    async def open_to_read(self) -> Core | None:
+        """A core for reading only; None where a writer must come first, to bring the database up to date."""
+        parts = await assemble_to_read(self._home)
+        if parts is None:
+            return None
+        self.core = Core(parts, Directory(parts.store, parts.settings), spawn=self._tasks.spawn)
+        await self._enrol(())
+        self.core.context = await self._context()
+        return self.core
+
+    async def close_reading(self) -> None:
+        await self.core.parts.log.close()
+        await self.core.parts.store.close()
+
+    async def _open(self, agents: Sequence[AgentSpec], handle: Handle) -> None:
+        core, parts = self.core, self.core.parts
+        enrolled = await self._enrol(agents)
+        core.context = await self._context()
+        self._host = self._make_host(parts, handle)
+        self.peers.belong_to(self._host)
+        self._sweeper = Sweeper(
+            parts.store,
+            parts.store,
+            parts.clock,
+            parts.settings.host.sweep_seconds,
+            self._look_around,
+            keep_up=self._host.keep_up,
+            lease=parts.settings.host.lease_seconds,
+        )
+        self._pace = Pace(self._host, self._sweeper, parts.store)
+        core.serve(self._host, Attendance(parts, self._tasks.spawn, is_alive))
+        core.watch, core.add_agents = self.watch, self.host
+        for listener in (
+            self._on_events,
+            self._host.on_events,
+            self._sweeper.on_events,
+            core.sessions.on_events,
+            core.questions.on_events,
+        ):
+            parts.log.watch(listener)
+        self._start_summariser()
+        await self._detach_gone_hosts()
+        await self._start(agents, enrolled)
+        if self._listens:
+            await self.watch()
+        await self._sweep_everything_open()
+        self._tasks.spawn(self._sweeper.run())
+        if self._is_hub:
+            self._tasks.spawn(housekeeping.keep(parts))
+        if hasattr(parts.clock, "watch"):
+            parts.clock.watch(self._pace)
+
+    def _make_host(self, parts: Parts, handle: Handle) -> Host:
+        return Host(
+            self._identity,
+            os.getpid(),
+            store=parts.store,
+            reads=parts.store,
+            clock=parts.clock,
+            context=self.core.context,
+            handle=handle,
+            told_live=self._on_live,
+            lease_seconds=parts.settings.host.lease_seconds,
+            socket=self.peers.address,
+        )
+
+    async def _context(self) -> Context:
+        store = self.core.parts.store
+        return Context(
+            store,
+            Templates(self._home.path / "templates"),
+            workspaces=self._home.path / "agents",
+            known=self.core.directory.known,
+            secret=await store.secret(),
+            roles=self._roles,
+        )
+
+    def _start_summariser(self) -> None:
+        """Where a brain is set for it, long conversations are summed up beside all turns."""
+        parts = self.core.parts
+        settings = parts.settings.context
+        model = summing_model(parts.settings, self._home)
+        if model is not None:
+            self._summariser = Summariser(
+                model,
+                Plan(settings.summary_messages, settings.summary_words),
+                store=parts.store,
+                reads=parts.store,
+                context=self.core.context,
+                templates=Templates(self._home.path / "templates"),
+                names=self.core.directory.name,
+            )
+            parts.log.watch(self._summariser.on_events)
+
+    async def _enrol(self, agents: Sequence[AgentSpec]) -> dict[str, Participant]:
+        """Everybody by the name they are given under here; who was renamed since has another by now."""
+        parts = self.core.parts
+        people = newcomers(parts.settings, agents)
+        enrolled = await parts.store.transact(enrolling, Enrol(people))
+        await self.core.directory.refresh()
+        self._roles.update((who.id, who.role) for who in enrolled)
+        by_name = {new.name: who for new, who in zip(people, enrolled, strict=True)}
+        self.core.user = by_name[parts.settings.hub.user].id
+        return by_name
+
+    async def host(self, agents: Sequence[AgentSpec]) -> None:
+        """Host more agents, from now until the hub is closed."""
+        await self._start(agents, await self._enrol(agents))
+
+    async def _start(self, agents: Sequence[AgentSpec], enrolled: dict[str, Participant]) -> None:
+        if agents:
+            await self.peers.listen()
+            mine = hosted(self.core.parts.settings, agents, enrolled)
+            await self._host.start(mine, dead=await self._dead_hosts())
+
+    async def watch(self) -> None:
+        """From now on other processes tell what happens; what was told before is read once."""
+        if self._watches:
+            return
+        self._watches = True
+        await self.peers.listen()
+        await self._host.watch()
+        await self.core.parts.log.catch_up()
+
+    # --- keeping up ----------------------------------------------------------------------------------------
+
+    def _committed(self, events: list[Event]) -> None:
+        self.peers.committed(events)
+
+    def _on_live(self, event: Event) -> None:
+        self.core.parts.log.live(event)
+        self.peers.on_live(event)
+
+    def _on_events(self, events: list[Event]) -> None:
+        if self.core.directory.changes_with(events):
+            self._tasks.spawn(self.core.directory.refresh())
+
+    def _hinted(self) -> None:
+        """Another process says that something concerns us. Hints that come together are one look."""
+        if not self._closing:
+            self._hints.ask(self.core.parts.log.catch_up)
+
+    def _lost(self) -> None:
+        """Another process let go of its line: if it died, what waits for its agents need not wait for its lease."""
+        if not self._closing:
+            self._losses.ask(self._look_for_the_gone)
+
+    async def _look_for_the_gone(self) -> None:
+        with suppress(MootError):  # the sweep comes to it
+            await self._look_around()
+
+    async def _look_around(self) -> None:
+        """Read what was told while a ping was lost; and see who is gone."""
+        await self.core.parts.log.catch_up()
+        if await self._detach_gone_hosts():
+            await self._sweep_everything_open()
+        await self.core.sessions.lapse()
+
+    async def _detach_gone_hosts(self) -> bool:
+        """Whoever has not beaten in time, or has no process any more, is away, for all to see."""
+        store, now = self.core.parts.store, self.core.parts.clock.now()
+        gone = [
+            host
+            for host in await store.hosts()
+            if host.id != self._identity and (host.lease_until <= now or not is_alive(host.pid))
+        ]
+        for host in gone:
+            await store.transact(detaching, Detach(host.id, lapsed=is_alive(host.pid)))
+        return bool(gone)
+
+    async def _dead_hosts(self) -> tuple[HostId, ...]:
+        """Hosts whose process is gone: their leases need not run out first."""
+        return tuple(host.id for host in await self.core.parts.store.hosts() if not is_alive(host.pid))
+
+    async def _sweep_everything_open(self) -> None:
+        """At start: what a crash left half done is taken up again."""
+        turns = await self.core.parts.store.turns(states=tuple(OPEN))
+        for conversation in sorted({turn.conversation for turn in turns}):
+            await self._sweeper.look_at(conversation)
+
+    # --- closing -------------------------------------------------------------------------------------------
+
+    async def close(self, drain: float = 0.0) -> None:
+        clock = self.core.parts.clock
+        if hasattr(clock, "unwatch"):
+            clock.unwatch(self._pace)
+        await self._stop_tasks()
+        try:
+            await self._host.drain(drain)
+            await self._sweep_everything_open()
+        finally:
+            await self._release()
+
+    async def _stop_tasks(self) -> None:
+        self._closing = True
+        if self._summariser is not None:
+            await self._summariser.close()
+        await self._tasks.close()
+
+    async def _release(self) -> None:
+        await self._stop_tasks()
+        await self.peers.close()
+        await self.core.parts.log.close()
+        await self.core.parts.store.close()
+
+
+def speaking(core: Core, view: View, offered: Offered, stream: Any, hub: Any) -> Speaking:
+    """A turn as its agent is handed it, in the surroundings of this hub."""
+    around = Surroundings(
+        store=core.parts.store,
+        context=core.context,
+        names=core.directory.name,
+        conversation=core.directory.shape_with(view.conversation, view.members),
+        hub=hub,
+        offered=offered,
+        clock=core.parts.clock,
+        stream=stream,
+    )
+    return Speaking(view, around)
