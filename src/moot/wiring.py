@@ -24,7 +24,7 @@ from moot.errors import BadSettings, BadValue, MootError
 from moot.host.clock import SystemClock
 from moot.host.liveness import is_alive
 from moot.logs.embedded import EmbeddedLog
-from moot.model.event import Event
+from moot.model.event import Commit
 from moot.model.prompt import Offered
 from moot.model.query import Query
 from moot.ports import Clock, HomeStore, Model
@@ -76,8 +76,8 @@ def check_places(settings: Settings, home: Home) -> None:
             )
 
 
-async def assemble(home: Home, clock: Clock | None, told: Callable[[list[Event]], None]) -> Parts:
-    """Open the home: settings, store, log. `told` gets the events of every commit of this process."""
+async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit], None]) -> Parts:
+    """Open the home: settings, store, log. `on_commit` gets every commit of this process."""
     quiet_logs()
     settings = load(home)
     check_places(settings, home)
@@ -86,10 +86,10 @@ async def assemble(home: Home, clock: Clock | None, told: Callable[[list[Event]]
     source = Source(clock.now, terms(settings), ConversationIds(clock.now))
     logs: list[EmbeddedLog] = []
 
-    def committed(events: list[Event]) -> None:
+    def committed(commit: Commit) -> None:
+        on_commit(commit)
         for log in logs:
-            log.committed(events)
-            told(events)
+            log.committed(commit.events)
 
     store = await SqliteStore.open(home.path, source, committed)
     log = EmbeddedLog(store)

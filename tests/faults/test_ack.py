@@ -18,7 +18,7 @@ from moot.model.event import Event
 from moot.model.ids import ParticipantId
 from moot.model.limits import Limits
 from moot.stores.desk import Dirty
-from moot.stores.memory import MemoryEngine, Shelf
+from moot.stores.memory_engine import MemoryEngine, Shelf
 from moot.stores.runner import Job, run_batch
 from moot.stores.sqlite.store import SqliteStore
 from tests.support.world import World

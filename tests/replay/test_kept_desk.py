@@ -89,7 +89,7 @@ def test_a_kept_desk_holds_what_a_fresh_one_would(most_rooms: int, setup: Setup,
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(SqliteEngine, "load", load_twice)
         patch.setattr(kept_desk, "MOST_ROOMS", most_rooms)
-        patch.setattr(load, "LAID_OUT", 2)
+        patch.setattr(loader, "LAID_OUT", 2)
         player = Player(setup, "sqlite", Path(folder))
         player.begin()
         try:

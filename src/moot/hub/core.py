@@ -13,6 +13,7 @@ from moot.host.host import Host
 from moot.hub.commands.questions import Questions
 from moot.hub.directory import Directory
 from moot.hub.external.sessions import Attendance
+from moot.hub.tails import Tails
 from moot.model.ids import ParticipantId, TurnId
 from moot.ports import Verb
 from moot.wiring import Parts
@@ -38,6 +39,8 @@ class Core:
         self.spawn = spawn
         """Runs something beside whoever asks, until the hub closes."""
         self.questions = Questions()
+        self.tails = Tails(parts.store, directory.name)
+        directory.on_rename = self.tails.forget
         self.openers: dict[str, Any] = {}
         """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
         self.watch: Callable[[], Awaitable[None]] = nothing_to_watch

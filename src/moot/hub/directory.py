@@ -29,9 +29,13 @@ class Directory:
         self._reads = reads
         self._groups = settings.groups
         self._known: dict[ParticipantId, Participant] = {}
+        self.on_rename: Callable[[], None] = lambda: None
+        """Called when somebody is called otherwise than before."""
 
     async def refresh(self) -> None:
-        self._known = {who.id: who for who in await self._reads.participants()}
+        before, self._known = self._known, {who.id: who for who in await self._reads.participants()}
+        if any(self.name(who.id) != who.name for who in before.values()):
+            self.on_rename()
 
     @staticmethod
     def changes_with(events: Sequence[Event]) -> bool:

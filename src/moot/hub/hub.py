@@ -35,6 +35,7 @@ from moot.hub.external import mailbox, open_turn
 from moot.hub.process.rpc import Calls
 from moot.hub.queries import deliveries, event_stream, inbox, inspector, replay, search, settled, turns
 from moot.hub.queries.addresses import located, replied
+from moot.hub.queries.encoded import Encoded
 from moot.hub.queries.event_stream import AUDITED, MOST, Past
 from moot.hub.queries.why import explained, foreseen
 from moot.hub.runtime import Runtime, speaking
@@ -59,6 +60,7 @@ class Hub:
         self.conversations = Conversations(core, me)
         self.agents = Agents(core, me)
         self.openers = core.openers
+        self.encoded = Encoded(core)
 
     @classmethod
     @asynccontextmanager

@@ -31,7 +31,7 @@ from moot.hub.external.sessions import Attendance
 from moot.hub.process import housekeeping
 from moot.hub.process.peers import Peers
 from moot.hub.process.tasks import Once, Tasks
-from moot.model.event import Event
+from moot.model.event import Commit, Event
 from moot.model.ids import HostId, ParticipantId
 from moot.model.participant import Participant
 from moot.model.prompt import Offered
@@ -214,8 +214,9 @@ class Runtime:
 
     # --- keeping up ----------------------------------------------------------------------------------------
 
-    def _committed(self, events: list[Event]) -> None:
-        self.peers.committed(events)
+    def _committed(self, commit: Commit) -> None:
+        self.core.tails.on_commit(commit)
+        self.peers.committed(commit.events)
 
     def _on_live(self, event: Event) -> None:
         self.core.parts.log.live(event)

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from moot.model.ids import ConversationId, ParticipantId
+from moot.model.message import Message
 from moot.model.turn import Turn
 
 
@@ -19,3 +20,11 @@ class Event(Struct, frozen=True, gc=False):
     turn: Turn | None = None
     body: dict[str, Any] | None = None
     id: int = 0
+
+
+class Commit(Struct, gc=False):
+    """What one commit of this process brought, for whoever keeps something of it at hand."""
+
+    events: list[Event]
+    messages: list[Message] = []
+    """New ones, in the order in which they were decided, then revised ones."""

@@ -9,7 +9,7 @@ from collections.abc import Set
 from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
-from moot.model.event import Event
+from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId, address
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
@@ -82,6 +82,10 @@ class Dirty:
         self.bookmarks: dict[BookmarkKey, Bookmark] = {}
         self.dropped_bookmarks: set[BookmarkKey] = set()
         self.events: list[Event] = []
+
+    def commit(self) -> Commit:
+        """What is told of it once it is written."""
+        return Commit(self.events, [*self.messages, *[message for message, _ in self.revisions]])
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in self.__slots__)

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 
 from moot.errors import BadValue, MootError, StoreUnwritable
 from moot.failpoints import failpoint
-from moot.model.event import Event
+from moot.model.event import Commit
 from moot.model.ids import ConversationId
 from moot.model.limits import Terms
 from moot.model.moment import Moment
@@ -94,8 +94,8 @@ class Source:
         return Moment(round(self.now(), 6), self.terms, desk.turn_id, self.conversation_id)
 
 
-def run_batch(engine: Engine, jobs: list[Job], source: Source) -> list[Event]:
-    """One transaction for all jobs. Their answers and errors are set; returns what happened, told in order."""
+def run_batch(engine: Engine, jobs: list[Job], source: Source) -> Commit:
+    """One transaction for all jobs. Their answers and errors are set; returns what happened, in order."""
     failpoint("write.begin")
     engine.begin()
     try:
@@ -121,28 +121,28 @@ def run_batch(engine: Engine, jobs: list[Job], source: Source) -> list[Event]:
     except BaseException:  # whatever stopped it, nothing of the batch may stay
         engine.rollback()
         raise
-    return dirty.events
+    return dirty.commit()
 
 
-def run_jobs(engine: Engine, jobs: list[Job], source: Source) -> list[Event]:
+def run_jobs(engine: Engine, jobs: list[Job], source: Source) -> list[Commit]:
     """A batch; where one row in it is bad, each command alone, so that only its own fails."""
     try:
-        return run_batch(engine, jobs, source)
+        return [run_batch(engine, jobs, source)]
     except BadRow as bad:
         if len(jobs) == 1:
             jobs[0].error = BadValue(f"this cannot be stored: {bad}", detail="nothing was written")
             return []
-    told: list[Event] = []
+    done: list[Commit] = []
     for job in jobs:
         job.error = job.answer = None
-        told += run_jobs(engine, [job], source)
-    return told
+        done += run_jobs(engine, [job], source)
+    return done
 
 
 class Runner:
     """The store's write side over an engine, with one writer thread."""
 
-    def __init__(self, engine: Engine, source: Source, on_commit: Callable[[list[Event]], None]) -> None:
+    def __init__(self, engine: Engine, source: Source, on_commit: Callable[[Commit], None]) -> None:
         self._engine = engine
         self._source = source
         self._on_commit = on_commit
@@ -200,15 +200,15 @@ class Runner:
             jobs, chore = work
             if jobs:
                 error: BaseException | None = None
-                told: list[Event] = []
+                done: list[Commit] = []
                 try:
-                    told = run_jobs(self._engine, jobs, self._source)
+                    done = run_jobs(self._engine, jobs, self._source)
                 except SystemExit as fatal:
                     end_process(fatal)
                 except BaseException as failure:  # the batch failed as one; its callers hear it
                     error = failure
                 self._telling = True
-                self._loop.call_soon_threadsafe(self._settle, jobs, error, told)
+                self._loop.call_soon_threadsafe(self._settle, jobs, error, done)
             if chore is not None:
                 chore.run()
                 self._loop.call_soon_threadsafe(settle, chore, None)
@@ -227,11 +227,12 @@ class Runner:
             jobs = [self._waiting.popleft() for _ in range(count)]
             return jobs, self._chores.popleft() if self._chores else None
 
-    def _settle(self, jobs: list[Job], error: BaseException | None, told: list[Event]) -> None:
+    def _settle(self, jobs: list[Job], error: BaseException | None, done: list[Commit]) -> None:
         try:
             failpoint("write.preack")
-            if told:
-                self._on_commit(told)
+            for commit in done:
+                if commit.events:
+                    self._on_commit(commit)
         finally:
             self._ack(jobs, error, 0)  # whatever a listener did, it is committed, and its callers are told
 

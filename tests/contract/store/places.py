@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from moot.model.event import Event
+from moot.model.event import Commit, Event
 from moot.model.limits import Terms
 from moot.ports import Conversations, Events, People, Recall, Retention, Search, Store, Turns
 from moot.stores.ids import ConversationIds
-from moot.stores.memory import Shelf
+from moot.stores.memory_engine import Shelf
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
 from moot.testing import ManualClock, MemoryStore
@@ -37,7 +37,7 @@ class Place(ABC):
     async def open(self) -> WholeStore:
         """A store here. Opening a second one while the first is open is a second process."""
         source = Source(self.clock.now, Terms(), ConversationIds(self.clock.now))
-        store = await self.opened(source, self.told.extend)
+        store = await self.opened(source, lambda commit: self.told.extend(commit.events))
         self._opened.append(store)
         return store
 
@@ -52,11 +52,11 @@ class Place(ABC):
         self._opened.clear()
 
     @abstractmethod
-    async def opened(self, source: Source, on_commit: Callable[[list[Event]], None]) -> WholeStore: ...
+    async def opened(self, source: Source, on_commit: Callable[[Commit], None]) -> WholeStore: ...
 
 
 class SqlitePlace(Place):
-    async def opened(self, source: Source, on_commit: Callable[[list[Event]], None]) -> WholeStore:
+    async def opened(self, source: Source, on_commit: Callable[[Commit], None]) -> WholeStore:
         return await SqliteStore.open(self.folder, source, on_commit)
 
 
@@ -68,7 +68,7 @@ class MemoryPlace(Place):
         super().__init__(folder)
         self.shelf = Shelf()
 
-    async def opened(self, source: Source, on_commit: Callable[[list[Event]], None]) -> WholeStore:
+    async def opened(self, source: Source, on_commit: Callable[[Commit], None]) -> WholeStore:
         return MemoryStore(source, on_commit, self.shelf)
 
 

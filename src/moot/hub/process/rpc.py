@@ -24,6 +24,9 @@ from moot.host.pings import Line, Peer
 
 log = structlog.get_logger("moot.calls")
 
+ENCODED = frozenset({"newest"})
+"""Methods whose answers are written down before; see queries/encoded.py."""
+
 METHODS = frozenset(
     {
         "ask",
@@ -212,6 +215,8 @@ class Calls:
         if name not in METHODS:
             raise BadValue(f'there is no method "{name}"', detail=f"there are {', '.join(sorted(METHODS))}")
         found: Any = await self._voice(line)
+        if name in ENCODED:
+            found = found.encoded
         for part in name.split("."):
             found = getattr(found, part)
         return found
@@ -225,7 +230,7 @@ class Calls:
     async def _follow(self, line: Line, peer: Peer) -> None:
         number = line["follow"]
         try:
-            async for event in (await self._voice(line)).events(**line.get("with", {})):
+            async for event in (await self._voice(line)).encoded.events(**line.get("with", {})):
                 peer.tell({"event": number, "value": event})
         except MootError as refusal:
             peer.tell({"answer": number, "error": _told(refusal)})

@@ -43,14 +43,21 @@ class Past(Struct, frozen=True):
     reached: int
 
 
-async def follow(
+async def follow(core: Core, **filters: Any) -> AsyncIterator[shapes.Event]:
+    """`occurrences`, in the shapes of the outside."""
+    async for event in occurrences(core, **filters):
+        yield await told(core, event)
+
+
+async def occurrences(
     core: Core,
     *,
     conversation: str | None,
     agent: str | None,
     types: Sequence[str],
     after: int | None,
-) -> AsyncIterator[shapes.Event]:
+) -> AsyncIterator[Event]:
+    """What happens from an event on, or from now on: of one conversation, by one agent, of some types."""
     where = (await core.directory.conversation(conversation)).id if conversation else None
     who = (await core.directory.participant(agent)).id if agent else None
     await core.watch()
@@ -60,7 +67,7 @@ async def follow(
             concerns = (who is None or event.by == who) and (not types or event.type in types)
             if not concerns and event.type != RESET:
                 continue
-            yield await told(core, event)
+            yield event
     finally:
         subscription.close()
 

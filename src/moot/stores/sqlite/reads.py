@@ -119,6 +119,10 @@ class SqliteReads:
         found: Conversation | None = self._one(rows.CONVERSATIONS, READ.conversation, ref)
         return found
 
+    async def version(self, ref: str) -> tuple[ConversationId, int] | None:
+        with speaking_of(self._path):
+            return self._here.execute(READ.version, (ref,)).get  # type: ignore[no-any-return]
+
     async def conversations(self, *, archived: bool, kind: str | None) -> list[Conversation]:
         found: list[Conversation] = await self._many(rows.CONVERSATIONS, READ.conversations, archived, kind)
         return found

@@ -9,7 +9,7 @@ import apsw
 import structlog
 
 from moot.errors import StoreDamaged, StoreUnwritable
-from moot.model.event import Event
+from moot.model.event import Commit
 from moot.model.message import Message
 from moot.model.query import Query
 from moot.ports import Health, Verb
@@ -22,7 +22,7 @@ from moot.stores.sqlite.trouble import damaged
 
 log = structlog.get_logger("moot.store")
 
-Told: TypeAlias = Callable[[list[Event]], None]
+OnCommit: TypeAlias = Callable[[Commit], None]
 
 QUIET_SECONDS = 0.25
 """So long after the last commit the full-text index is caught up in the background."""
@@ -33,7 +33,7 @@ MOST_SECONDS_BEHIND = 60.0
 class SqliteStore(SqliteReads):
     """`Store` and all read ports over one database file."""
 
-    def __init__(self, engine: SqliteEngine, source: Source, on_commit: Told) -> None:
+    def __init__(self, engine: SqliteEngine, source: Source, on_commit: OnCommit) -> None:
         super().__init__(engine.path)
         self._engine = engine
         self._tell = on_commit
@@ -44,7 +44,9 @@ class SqliteStore(SqliteReads):
         self._runner = Runner(engine, source, self._committed)
 
     @classmethod
-    async def open(cls, home: Path, source: Source, on_commit: Told = lambda events: None) -> "SqliteStore":
+    async def open(
+        cls, home: Path, source: Source, on_commit: OnCommit = lambda commit: None
+    ) -> "SqliteStore":
         """The store of a home; its database is made or brought up to date first."""
         engine = await asyncio.to_thread(SqliteEngine.open, home)
         return cls(engine, source, on_commit)
@@ -97,11 +99,11 @@ class SqliteStore(SqliteReads):
         except StoreUnwritable as trouble:
             log.warning("the index is behind", action="index_behind", error=str(trouble))
 
-    def _committed(self, events: list[Event]) -> None:
+    def _committed(self, commit: Commit) -> None:
         self._last_commit = asyncio.get_running_loop().time()
         if not self._closing and (self._catching_up is None or self._catching_up.done()):
             self._catching_up = asyncio.create_task(self._catch_up(self._last_commit))
-        self._tell(events)
+        self._tell(commit)
 
     async def _catch_up(self, since: float) -> None:
         """Little by little, whenever nobody has written for a moment."""

@@ -7,6 +7,13 @@ UNION ALL SELECT shape FROM conversation_shape WHERE name = ?1 AND archived = 0
 UNION ALL SELECT shape FROM conversation_shape WHERE key = ?1 AND archived = 0 AND key <> ''
 LIMIT 1;
 
+-- name: version
+-- Of a conversation, by id, else by name or key: moves with every message, edit and delete in it.
+SELECT id, links FROM conversations WHERE id = ?1
+UNION ALL SELECT id, links FROM conversations WHERE name = ?1 AND archived = 0
+UNION ALL SELECT id, links FROM conversations WHERE key = ?1 AND archived = 0 AND key <> ''
+LIMIT 1;
+
 -- name: conversations
 -- All of them, archived or not, of one kind or any, in the order they were made.
 SELECT group_concat(shape, ',' ORDER BY id) FROM conversation_shape WHERE archived = ?1 AND kind = coalesce(?2, kind);

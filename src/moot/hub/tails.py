@@ -1,0 +1,124 @@
+"""The newest messages of active conversations, as the bytes in which they were written down once.
+
+Pull, push and fan-out hand out the same bytes. A tail is served only while the version of its conversation, read with
+every pull, says that nothing was said, edited or deleted there since, by whichever process; so it is never older than
+the store, and losing all of them costs time only.
+
+Above: hub/queries/messages.py and event_stream.py. Below: the read ports. Bounded in conversations and in messages.
+"""
+
+from collections import OrderedDict, deque
+
+from msgspec import json
+
+from moot import shapes
+from moot.model.event import Commit
+from moot.model.ids import ConversationId
+from moot.model.message import Message
+from moot.ports import Conversations, Page
+from moot.shapes import Names
+
+MOST_MESSAGES = 50
+MOST_CONVERSATIONS = 512
+LONGEST = 16 * 1024
+"""Bytes of a message that is kept; one that is longer ends the tail before it."""
+
+_encode = json.Encoder().encode
+
+
+class Tail:
+    __slots__ = ("begins", "lines", "version")
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.begins = 0
+        """The seq of the first line; 0 while there is none."""
+        self.lines: deque[bytes] = deque()
+
+    def append(self, seq: int, line: bytes) -> None:
+        if not self.lines:
+            self.begins = seq
+        self.lines.append(line)
+        if len(self.lines) > MOST_MESSAGES:
+            self.lines.popleft()
+            self.begins += 1
+
+    @property
+    def ends(self) -> int:
+        return self.begins + len(self.lines) - 1
+
+
+class Tails:
+    def __init__(self, reads: Conversations, names: Names) -> None:
+        self._reads = reads
+        self._names = names
+        self._tails: OrderedDict[ConversationId, Tail] = OrderedDict()
+
+    def forget(self) -> None:
+        """Somebody is called otherwise now: what was written down says the old name."""
+        self._tails.clear()
+
+    def on_commit(self, commit: Commit) -> None:
+        """Messages that follow what is kept are added; anything else ends the tail."""
+        for message in commit.messages if self._tails else ():
+            tail = self._tails.get(message.conversation)
+            if tail is not None and not self._append(tail, message):
+                del self._tails[message.conversation]
+
+    def _append(self, tail: Tail, message: Message) -> bool:
+        """False where the message is not the next one, or too long to be kept."""
+        line = self._line(message)
+        if message.seq != tail.ends + 1 or len(line) > LONGEST:
+            return False
+        tail.version += 1
+        tail.append(message.seq, line)
+        return True
+
+    def _line(self, message: Message) -> bytes:
+        return _encode(shapes.Message.of(message, self._names))
+
+    async def newest(self, ref: str, limit: int) -> list[bytes] | None:
+        """The last messages of a conversation, ascending; None where no conversation goes by this."""
+        stand = await self._reads.version(ref)
+        if stand is None:
+            return None
+        where, version = stand
+        tail = self._tails.get(where)
+        if tail is not None and tail.version == version and (len(tail.lines) >= limit or tail.begins == 1):
+            self._tails.move_to_end(where)
+            lines = tail.lines
+            return [lines[at] for at in range(max(0, len(lines) - limit), len(lines))]
+        return await self._read(where, version, limit)
+
+    async def message(self, conversation: ConversationId, seq: int) -> bytes | None:
+        """One message as it is now."""
+        tail = self._tails.get(conversation)
+        if tail is not None and tail.begins <= seq <= tail.ends:
+            stand = await self._reads.version(conversation)
+            if stand is not None and stand[1] == tail.version:
+                return tail.lines[seq - tail.begins]
+        found = await self._reads.message(conversation, seq)
+        return None if found is None else self._line(found)
+
+    async def _read(self, where: ConversationId, version: int, limit: int) -> list[bytes]:
+        page = Page(limit=max(limit, MOST_MESSAGES), newest=True)
+        messages = await self._reads.messages(where, page)
+        lines = [self._line(message) for message in messages]
+        stand = await self._reads.version(where)
+        if stand == (where, version) and all(len(line) <= LONGEST for line in lines):
+            tail = Tail(version)
+            for message, line in zip(messages, lines, strict=True):
+                tail.append(message.seq, line)
+            self._keep(where, tail)
+        return lines[-limit:] if limit > 0 else []
+
+    def _keep(self, where: ConversationId, tail: Tail) -> None:
+        self._tails[where] = tail
+        self._tails.move_to_end(where)
+        if len(self._tails) > MOST_CONVERSATIONS:
+            self._tails.popitem(last=False)
+
+
+def listed(lines: list[bytes]) -> bytes:
+    """Lines as one JSON array."""
+    return b"[" + b",".join(lines) + b"]"
