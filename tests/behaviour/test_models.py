@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -65,7 +66,14 @@ class Team:
 
 
 @pytest.fixture
-def make_team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def on_disk() -> Iterator[Path]:
+    """A folder that a sandbox takes for a project: none below /dev, where this suite keeps its files, is one."""
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def make_team(on_disk: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     # A breaker opened by one test is not the next one's; how long the pauses are is tests/unit/brains/test_patience.py.
     patience = Patience(SystemClock(), first_pause=0.02)
     monkeypatch.setattr(wiring, "_patience", lambda: patience)
@@ -73,7 +81,7 @@ def make_team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     @asynccontextmanager
     async def made(script: Script) -> AsyncIterator[Team]:
         async with FakeLLM(script) as llm:
-            yield Team(tmp_path, llm, monkeypatch)
+            yield Team(on_disk, llm, monkeypatch)
 
     return made
 
@@ -329,6 +337,7 @@ async def test_tool_loops_end_at_a_cap(make_team: Any, fault: Fault, told: str) 
 CRASHES = """
 import asyncio, os, sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from moot import Hub, wiring
 from moot.brains.code import AgentSpec
 from moot.brains.llm.brain import ModelBrain

@@ -162,6 +162,7 @@ class Shell:
             for key, value in os.environ.items()
             if not key.startswith("MOOT_")
             and not key.endswith("_API_KEY")  # no provider is asked by accident
+            and key not in ("COLUMNS", "LINES")  # whoever runs the tests may have said how wide it is
         }
         kept["MOOT_HUB__PORT"] = "0"  # hubs of several tests run at once
         plain = {key: value for key, value in kept.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
