@@ -319,7 +319,9 @@ MAKERS: Mapping[str, Callable[[], str]] = {
     "mcp": mcp_page,
     "completion": tree_text,
 }
-ELSEWHERE = {"completion": Path(__file__).resolve().parents[1] / "src" / "moot" / "cli" / "completion" / "tree.json"}
+ELSEWHERE = {
+    "completion": Path(__file__).resolve().parents[1] / "src" / "moot" / "cli" / "completion" / "tree.json"
+}
 
 
 def place(name: str) -> Path:

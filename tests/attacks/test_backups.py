@@ -108,8 +108,8 @@ async def test_tokens_revoked_since_stay_revoked_after_a_restore(home: Home) -> 
     done = backups.restore(home, path)
     assert done.revoked == 1
     async with Hub.open(home.path) as hub:
-        assert await hub.agents.bearer(kept.token) is not None
-        assert await hub.agents.bearer(lost.token) is None
+        assert await hub.agents.bearers().of(kept.token) is not None
+        assert await hub.agents.bearers().of(lost.token) is None
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ async def test_a_planted_token_opens_nothing_after_a_restore(plant: SQL, home: H
     change(path, plant.format(digest=digest_of(planted)))
     assert backups.restore(home, path).revoked == 1
     async with Hub.open(home.path) as hub:
-        assert await hub.agents.bearer(planted) is None
-        bearer = await hub.agents.bearer(issued.token)
+        assert await hub.agents.bearers().of(planted) is None
+        bearer = await hub.agents.bearers().of(issued.token)
         assert bearer is None or plant.startswith("INSERT")
 
 
@@ -146,7 +146,7 @@ async def test_where_nobody_can_say_which_tokens_are_good_none_is(
     ruin(home.db)
     assert backups.restore(home, path).revoked == 1
     async with Hub.open(home.path) as hub:
-        assert await hub.agents.bearer(issued.token) is None
+        assert await hub.agents.bearers().of(issued.token) is None
 
 
 async def test_a_restored_home_calls_at_no_socket_of_the_backup(home: Home) -> None:

@@ -92,9 +92,9 @@ async def test_a_send_and_a_check_wait_for_one_write_each(
 
         monkeypatch.setattr(store, "transact", counted)
         await y.send("x", "two")
-        assert writes == ["Post"]
+        assert writes == ["Send"]
         assert [m.text for m in (await x.check(handed=first.handed)).messages] == ["two"]
-        assert writes == ["Post", "Check"]
+        assert writes == ["Send", "Check"]
         states = await turn_states(hub, "x")
         assert states == ["passed", "running"]
 

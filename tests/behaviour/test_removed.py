@@ -78,9 +78,9 @@ async def test_its_tokens_open_nothing_any_more(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         await hub.agents.create("codex", external=True)
         token = await hub.agents.issue_token("codex")
-        assert await hub.agents.bearer(token.token) is not None
+        assert await hub.agents.bearers().of(token.token) is not None
         await hub.agents.remove("codex")
-        assert await hub.agents.bearer(token.token) is None
+        assert await hub.agents.bearers().of(token.token) is None
 
 
 async def test_an_outside_agent_that_comes_in_again_is_back(tmp_path: Path) -> None:

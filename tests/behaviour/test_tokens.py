@@ -30,14 +30,14 @@ async def test_a_token_outlives_restarts_and_ends_with_its_revocation(tmp_path: 
     async with Hub.open(tmp_path, agents=[arya]) as hub:
         issued = await hub.agents.issue_token("arya")
     async with Hub.open(tmp_path, agents=[arya]) as hub:
-        found = await hub.agents.bearer(issued.token)
+        found = await hub.agents.bearers().of(issued.token)
         assert found is not None
         assert (found.name, found.human, found.scopes) == ("arya", False, frozenset({"read", "post"}))
         await until(lambda: hub.agents.tokens("arya"), lambda tokens: tokens[0].used_at is not None)
         await hub.agents.revoke_token("arya", issued.id)
-        assert await hub.agents.bearer(issued.token) is None
+        assert await hub.agents.bearers().of(issued.token) is None
     async with Hub.open(tmp_path, agents=[arya]) as hub:
-        assert await hub.agents.bearer(issued.token) is None
+        assert await hub.agents.bearers().of(issued.token) is None
 
 
 @pytest.mark.req("P-06")
@@ -62,8 +62,8 @@ async def test_a_guess_or_a_piece_of_a_token_opens_nothing(tmp_path: Path) -> No
             "x" * 10_000,
             "\ud800",
         ):
-            assert await hub.agents.bearer(guess) is None
-        assert await hub.agents.bearer(issued.token) is not None
+            assert await hub.agents.bearers().of(guess) is None
+        assert await hub.agents.bearers().of(issued.token) is not None
 
 
 async def test_agents_deal_with_their_own_tokens_only(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ async def _people_come_and_go(stage: Stage, hub: Hub) -> None:
     await hub.agents.remove("ygritte")
     for name in ("arya", "bert"):
         token = await hub.agents.issue_token(name, scopes=["read", "post"])
-        await hub.agents.bearer(token.token)
+        await hub.agents.bearers().of(token.token)
         await hub.agents.mint_token(name, scopes=["read"], shown=token.id)
         gone = await hub.agents.issue_token(name)
         await hub.agents.revoke_token(name, gone.id)

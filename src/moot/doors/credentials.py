@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
-from moot.doors.access import Principal, unauthenticated
 from moot.errors import MootError, Unauthenticated
 from moot.hub import Hub
+from moot.rules.access import Principal, unauthenticated
 
 
 async def still_good(hub: Hub, who: Principal) -> None:

@@ -1,9 +1,9 @@
 """Conversations as a caller names them, if it may: what it may not see is refused as if it were not there."""
 
 from moot import shapes
-from moot.doors.access import Action, Place, Principal, Standing, authorize, hidden
 from moot.errors import NotFound
 from moot.hub import Hub
+from moot.rules.access import Action, Place, Principal, Standing, authorize, hidden
 
 
 def place(found: shapes.Conversation, ref: str = "") -> Place:

@@ -7,8 +7,8 @@ they come; this counts what does not end by itself.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from moot.doors.access import Principal, Standing
 from moot.errors import RateLimited
+from moot.rules.access import Principal, Standing
 
 RETRY_MS = 1000
 

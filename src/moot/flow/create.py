@@ -1,8 +1,10 @@
 """Create a conversation: named, or implicit and found again by the set of who is in it."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct, structs
 
-from moot.errors import BadName, BadValue, Conflict
+from moot.errors import BadName, BadValue, Conflict, NotPermitted
 from moot.flow import join, post
 from moot.flow.steps import look, membership
 from moot.flow.steps.lines import check_lines
@@ -35,24 +37,51 @@ class Create(Struct, frozen=True, gc=False):
     """Where the author is in a conversation of this name and kind, that one is the answer."""
 
 
+def among(author: ParticipantId, others: Sequence[ParticipantId]) -> Create:
+    """The one conversation of an author and others, found again by the set of them."""
+    ids = sorted({author, *others})
+    if len(ids) == 1:
+        raise NotPermitted("nobody can talk with themselves alone", fix=("name somebody else",))
+    direct = len(ids) <= PAIR
+    key = f"{'direct' if direct else 'group'}:{'+'.join(ids)}"
+    return Create(
+        author=author,
+        name=key.replace(":", "-"),
+        participants=tuple(others),
+        kind=ConversationKind.DIRECT if direct else ConversationKind.GROUP,
+        key=key,
+    )
+
+
 def scope(command: Create) -> Scope:
     refs = (command.name, command.key) if command.key else (command.name,)
     return Scope(refs=refs, names=(command.author, *command.participants))
 
 
 def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
-    known = seen.find(command.key) if command.key else None
-    if known is not None and known.key == command.key:  # a name or an id spelled like it is no key
+    known = found_by_key(seen, command.key)
+    if known is not None:
         return Decision([], known)
-    made = at.conversation_id()
-    if (
-        command.key and seen.find(command.name) is not None
-    ):  # nobody chose this name: another one does as well
-        command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
     draft = Draft(seen, at)
     standing = _standing(command, seen) if command.exist_ok else None
     if standing is not None:
         return _joined(command, draft.room(standing))
+    room = make(draft, command)
+    return Decision(draft.changes(), room.conversation)
+
+
+def found_by_key(seen: Seen, key: str) -> Conversation | None:
+    """The conversation of a key; a name or an id spelled like it is no key."""
+    known = seen.find(key) if key else None
+    return known if known is not None and known.key == key else None
+
+
+def make(draft: Draft, command: Create) -> Room:
+    """A new conversation with its members."""
+    seen, at = draft.seen, draft.at
+    made = at.conversation_id()
+    if command.key and seen.find(command.name) is not None:  # nobody chose this name: another does as well
+        command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
     author = look.participant(seen, command.author)
     _check(command, seen, author_rules=look.is_owner(author, at))
     members = [look.addressee(seen, name) for name in command.participants]
@@ -82,7 +111,7 @@ def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
     for who in members:
         membership.add(room, who, cursor=0)
     draft.emit("conversation.created", room, by=command.author)
-    return Decision(draft.changes(), conversation)
+    return room
 
 
 def _standing(command: Create, seen: Seen) -> Conversation | None:

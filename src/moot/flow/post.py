@@ -65,9 +65,9 @@ def posting(author: ParticipantId, conversation: str, text: str, **fields: Any) 
     return Post(author=author, conversation=conversation, text=text, mentions=mentions.parse(text), **fields)
 
 
-def digest(command: Post, text_hash: str) -> str:
+def digest(command: Post, conversation: str, text_hash: str) -> str:
     """The fingerprint by which a repeat is told from another body under the same key."""
-    body = (command.conversation, text_hash, command.force, command.reply_to, command.intent)
+    body = (conversation, text_hash, command.force, command.reply_to, command.intent)
     return sha256(_encode(body)).hexdigest()
 
 
@@ -90,7 +90,7 @@ def decide(command: Post, seen: Seen, at: Moment) -> Decision[Posted]:
     if command.key:
         before = seen.replay(command.author, command.key)
         if before is not None:
-            return Decision([], replayed(command, before))
+            return Decision([], replayed(command, before, seen))
     draft = Draft(seen, at)
     room = look.open_room(draft, command.conversation)
     author = look.member(room, command.author)
@@ -98,9 +98,12 @@ def decide(command: Post, seen: Seen, at: Moment) -> Decision[Posted]:
     return Decision(draft.changes(), posted)
 
 
-def replayed(command: Post, before: Message) -> Posted:
+def replayed(command: Post, before: Message, seen: Seen) -> Posted:
     """The same key again: the first message, or a conflict when the body is another."""
-    if before.digest != digest(command, audit.text_hash(command.text)):
+    text_hash = audit.text_hash(command.text)
+    if before.digest == digest(command, command.conversation, text_hash):  # by id, or as version 0.1 kept it
+        return Posted(before, before.author, None)
+    if before.digest != digest(command, look.conversation(seen, command.conversation).id, text_hash):
         raise Conflict(
             f'the idempotency key "{command.key}" was used for another message',
             detail=f"it belongs to {before.id}; nothing was stored",
@@ -162,7 +165,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
             reply_to=lineage.checked_reply(room, command.reply_to) if command.reply_to else 0,
             intent=command.intent,
             key=command.key,
-            digest=digest(command, text_hash) if command.key else "",
+            digest=digest(command, room.id, text_hash) if command.key else "",
             metadata=command.metadata,
         ),
     )
@@ -193,7 +196,9 @@ def reply(
             awaited=asked is not None and asked.awaited > room.now,
             reply_to=reply_to or (asked.seq if asked is not None else 0),
             key=key,
-            digest=digest(Post(turn.agent, room.id, text, reply_to=reply_to), text_hash) if key else "",
+            digest=digest(Post(turn.agent, room.id, text, reply_to=reply_to), room.id, text_hash)
+            if key
+            else "",
             metadata={**metadata, "seen_to": turn.hi} if seen_to else metadata,
         ),
     )

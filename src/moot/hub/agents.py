@@ -24,7 +24,7 @@ from moot.flow.enrol import (
 )
 from moot.flow.session import Sign
 from moot.flow.steps.look import gone
-from moot.hub.commands.tokens import USUAL, Bearer, bearer, issue, listed, revoke
+from moot.hub.commands.tokens import USUAL, Bearers, issue, listed, revoke
 from moot.hub.commands.values import check_described, check_project
 from moot.hub.core import Core
 from moot.hub.external.delivered import handovers_of
@@ -229,9 +229,13 @@ class Agents:
         """From now on it opens nothing, nor does what was issued with it."""
         return await revoke(self._core, self._me, name, id)
 
-    async def bearer(self, token: str) -> Bearer | None:
-        """Whose a token is; None where it is nobody's, or revoked."""
-        return await bearer(self._core, token)
+    def id_of(self, name: str) -> ParticipantId:
+        """Of somebody who is known here."""
+        return self._core.directory.called(name).id
+
+    def bearers(self) -> Bearers:
+        """Whose tokens are, for a door."""
+        return Bearers(self._core)
 
     async def _pause(self, name: str, *, paused: bool) -> shapes.Agent:
         who = await self._core.directory.participant(name)

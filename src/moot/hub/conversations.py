@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from moot import shapes
-from moot.errors import Conflict, NotPermitted
+from moot.errors import Conflict
 from moot.flow import archive, configure, continue_, create, interrupt, join, leave, mark
 from moot.hub.archive.import_ import Import
 from moot.hub.archive.validate import Checked
@@ -74,23 +74,11 @@ class Conversations:
     async def among(self, participants: Sequence[str]) -> Conversation:
         """The same as it is stored. One that is there is only read: no write has to wait for it."""
         people = [await self._core.directory.participant(name) for name in participants]
-        ids = sorted({who.id for who in people} | {self._me})
-        if len(ids) == 1:
-            raise NotPermitted("nobody can talk with themselves alone", fix=("name somebody else",))
-        direct = len(ids) <= create.PAIR
-        key = f"{'direct' if direct else 'group'}:{'+'.join(ids)}"
-        known: Conversation | None = await self._core.parts.store.conversation(key)
-        if known is not None and known.key == key:
+        command = create.among(self._me, [who.id for who in people])
+        known = await self._core.parts.store.conversation(command.key)
+        if known is not None and known.key == command.key:
             return known
-        command = create.Create(
-            author=self._me,
-            name=key.replace(":", "-"),
-            participants=tuple(who.id for who in people),
-            kind=ConversationKind.DIRECT if direct else ConversationKind.GROUP,
-            key=key,
-        )
-        made: Conversation = await self._core.do(create, command)
-        return made
+        return await self._core.do(create, command)
 
     async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
         """A conversation for one question: the target answers first, then whoever else is named in it.

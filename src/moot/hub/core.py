@@ -4,11 +4,13 @@ Above: Hub, its conversations, agents, commands and queries. Below: runtime.py p
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from copy import copy
 from typing import Any, TypeVar
 
 from moot.brains.code import AgentSpec
 from moot.context.prompt import Context
 from moot.errors import NotFound, NotPermitted
+from moot.flow.steps.admission import Admission, Admitted
 from moot.host.host import Host
 from moot.hub.commands.questions import Questions
 from moot.hub.directory import Directory
@@ -51,6 +53,7 @@ class Core:
         self.user: ParticipantId
         """The owner."""
         self._host: Host | None = None
+        self._admission: Admission | None = None
         self._sessions: Attendance | None = None
 
     def serve(self, host: Host, sessions: Attendance) -> None:
@@ -73,13 +76,22 @@ class Core:
         """Turns run here of which words have been heard, with these words."""
         return self._host.partials() if self._host is not None else {}
 
+    def admitting(self, admission: Admission) -> "Core":
+        """The same for a voice that came in by a door: whether it may is settled inside each of its decisions."""
+        voice = copy(self)
+        voice._admission = admission
+        return voice
+
     async def do(self, verb: Verb[C, A], command: C) -> A:
         """Carry out a verb; a name nobody has is refused with those that come near."""
-        return await self._answered(self.parts.store.transact(verb, command))
+        return await self._answered(self.parts.store.transact(self._admitted(verb), command))
+
+    def _admitted(self, verb: Verb[C, A]) -> Verb[C, A]:
+        return verb if self._admission is None else Admitted(verb, self._admission)
 
     async def foresee(self, verb: Verb[C, A], command: C) -> A:
         """What a verb would answer, refused as it would be; nothing is stored."""
-        return await self._answered(self.parts.store.preview(verb, command))
+        return await self._answered(self.parts.store.preview(self._admitted(verb), command))
 
     async def _answered(self, answer: Awaitable[T]) -> T:
         try:

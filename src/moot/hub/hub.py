@@ -21,12 +21,14 @@ from moot.context.view import View
 from moot.errors import BadValue, NotFound, NotPermitted, Stale
 from moot.flow import post, revise
 from moot.flow.post import Post
+from moot.flow.steps.admission import Admission
 from moot.flow.steps.posted import Posted
 from moot.host.agent_turn import Speaking
 from moot.hub.agents import Agents
 from moot.hub.commands.advice import advised
 from moot.hub.commands.ask import answer_to, correlated
 from moot.hub.commands.broadcast import broadcast_id, to_each
+from moot.hub.commands.send import sent
 from moot.hub.commands.text import storable
 from moot.hub.commands.tokens import acted
 from moot.hub.conversations import Conversations
@@ -146,6 +148,10 @@ class Hub:
             raise NotPermitted(f"{self.name} may speak only for itself")
         return Hub(self._core, self._core.directory.called(name).id)
 
+    def admitted(self, admission: Admission) -> "Hub":
+        """Speak for whoever came in by a door, on its credential."""
+        return Hub(self._core.admitting(admission), admission.participant, self._turn)
+
     # --- speaking --------------------------------------------------------------------------------------
 
     async def post(  # noqa: PLR0913  the options of a message
@@ -206,18 +212,16 @@ class Hub:
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
         """Say something to one agent, in the conversation of the pair."""
-        await self._core.directory.addressee(target)
-        pair = await self.conversations.among([target])
-        return await self.post(pair.id, text, intent=intent, idempotency_key=idempotency_key)
+        message = self._posting("", text, intent=intent, key=idempotency_key or uuid4().hex)
+        return advised(self._core, await sent(self._core, target, message))
 
     async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
         """One message to everybody else, each in its pair's own conversation, under its own limit."""
         shared = broadcast_id(idempotency_key)
 
         async def write(who: ParticipantId) -> None:
-            pair = await self.conversations.among([who])
             key, metadata = f"{shared}:{who}", {"broadcast_id": shared}
-            await self._core.do(post, self._posting(pair.id, text, metadata=metadata, key=key))
+            await sent(self._core, who, self._posting("", text, metadata=metadata, key=key))
 
         others = [who for who in self._core.directory.people() if who.id != self._me and who.listed]
         return await to_each(others, write, shared)
@@ -231,15 +235,12 @@ class Hub:
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         """Ask one agent, and wait for the answer to this question: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
-        who = await self._core.directory.addressee(target)
         await self._core.watch()
-        pair = await self.conversations.among([target])
-        key = idempotency_key or uuid4().hex
-        until = self._core.parts.clock.now() + timeout
+        key, until = idempotency_key or uuid4().hex, self._core.parts.clock.now() + timeout
         question = self._posting(
-            pair.id, text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key
+            "", text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key
         )
-        return self._shape(await answer_to(self._core, question, who, timeout))
+        return self._shape(await answer_to(self._core, question, target, timeout))
 
     async def ask_again(
         self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None

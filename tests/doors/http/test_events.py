@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from moot.doors.access import Principal, Standing
 from moot.doors.http.streams import fanout as fans
 from moot.doors.http.streams import sse
 from moot.doors.http.streams.sse import Stream
+from moot.rules.access import Principal, Standing
 from tests.doors.http.world import TOML, World, opened
 from tests.support.beneath import store_of
 from tests.support.waiting import until

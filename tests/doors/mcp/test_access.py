@@ -8,10 +8,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from moot.doors.access import Principal, Standing
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.tools import TOOLS, called
 from moot.doors.open_limit import OpenAtOnce
+from moot.model.ids import ParticipantId
+from moot.rules.access import Principal, Standing
 from tests.doors.http.test_guard import BAD_HOSTS, BAD_ORIGINS
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, came_in
@@ -181,7 +182,7 @@ def hostile(seed: int, count: int) -> list[tuple[str, dict[str, Any]]]:
 async def test_hostile_arguments_are_answered_and_the_hub_lives(world: World) -> None:
     """In process with the door's own server, so that a thousand cost seconds; the frames below go over the wire."""
 
-    who = Principal(Standing.PARTICIPANT, "bob", "bob", scopes=frozenset({"read", "post"}))
+    who = Principal(Standing.PARTICIPANT, ParticipantId("bob"), "bob", scopes=frozenset({"read", "post"}))
     caller = Caller(who, world.hub.acting_as("bob"), OpenAtOnce(1))
     for tool, arguments in hostile(7, 1500):
         if tool == "ask":

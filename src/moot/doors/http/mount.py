@@ -5,12 +5,12 @@ from typing import Any, TypeAlias
 
 from starlette.requests import Request
 
-from moot.doors.access import Principal
 from moot.doors.http.api.problems import problem
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import sent
 from moot.errors import MootError, NotPermitted
 from moot.hub import Hub
+from moot.rules.access import Principal
 
 NO_METHOD = 405
 Inner: TypeAlias = Callable[[Principal, Hub, Any, Any, Any], Awaitable[None]]

@@ -8,10 +8,11 @@ from msgspec import structs
 
 from moot import shapes
 from moot.doors import lookup
-from moot.doors.access import HOUSE, Action, Person, Principal, authorize
 from moot.doors.credentials import still_good_for
 from moot.doors.open_limit import OpenAtOnce
+from moot.flow.steps.admission import THE_HUB, Admission, Subject
 from moot.hub import Hub
+from moot.rules.access import HOUSE, Action, Person, Principal, authorize
 
 
 class Caller:
@@ -32,6 +33,10 @@ class Caller:
         """Raise, unless it may do what is about nothing but the house or itself."""
         own = action in (Action.SEE_OWN, Action.CHANGE_OWN)
         authorize(self.who, action, Person(self.who.name) if own else HOUSE)
+
+    def admitted(self, action: Action, subject: Subject = THE_HUB) -> Hub:
+        """Its voice for what is one decision, which settles whether it may."""
+        return self.hub.admitted(Admission(self._who.id, action, subject, self._who.token or None))
 
     async def conversation(self, ref: str, action: Action) -> shapes.Conversation:
         return await lookup.conversation(self.hub, self.who, ref, action)

@@ -15,12 +15,12 @@ from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from moot.doors.access import Principal, Standing
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.server import server
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
 from moot.model.token import Scope
+from moot.rules.access import Principal, Standing
 
 MOST_WAITING = 1000
 ALL_SCOPES = frozenset(scope.value for scope in Scope)
@@ -30,7 +30,7 @@ class Piped:
     """One client's session."""
 
     def __init__(self, hub: Hub, open_at_once: OpenAtOnce, name: str, tell: Callable[[Any], None]) -> None:
-        who = Principal(Standing.PARTICIPANT, name, name, scopes=ALL_SCOPES)
+        who = Principal(Standing.PARTICIPANT, hub.agents.id_of(name), name, scopes=ALL_SCOPES)
         self._caller = Caller(who, hub.acting_as(name), open_at_once)
         self.facts = {"name": self._caller.hub.name}
         self._tell = tell

@@ -11,9 +11,9 @@ from msgspec import json
 
 from moot import shapes
 from moot.doors import lookup
-from moot.doors.access import Action, may
 from moot.doors.mcp.caller import Caller
 from moot.errors import MootError, RateLimited
+from moot.rules.access import Action, may
 
 PREFIX = "moot://conversations/"
 JSON = "application/json"

@@ -13,10 +13,10 @@ from importlib import import_module
 from secrets import token_hex
 from typing import Any, Final
 
-from moot.doors.access import Principal
 from moot.doors.mcp.caller import Caller, Callers
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
+from moot.rules.access import Principal
 
 CALLER: Final = "moot.caller"
 CLIENT: Final = b"mcp-session-id"

@@ -11,9 +11,10 @@ import msgspec
 from msgspec import Meta, Struct, structs, to_builtins
 
 from moot.doors import delivery
-from moot.doors.access import Action
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
+from moot.flow.steps.admission import InConversation
+from moot.rules.access import Action
 
 READ_AT_ONCE = 50
 FOUND_AT_ONCE = 20
@@ -108,7 +109,7 @@ class Tool(Struct, frozen=True):
 async def send_to_agent(caller: Caller, given: ToAgent) -> Answer:
     caller.allowed(Action.POST)
     try:
-        sent = await delivery.deliver(caller.hub, given.target, given.message)
+        sent = await delivery.deliver(caller.admitted(Action.POST), given.target, given.message)
         return _plain(sent)
     except delivery.NotDelivered as refusal:
         return _plain(refusal.told)
@@ -116,7 +117,7 @@ async def send_to_agent(caller: Caller, given: ToAgent) -> Answer:
 
 async def broadcast(caller: Caller, given: ToAll) -> Answer:
     caller.allowed(Action.POST)
-    return _plain(await delivery.broadcast(caller.hub, given.message))
+    return _plain(await delivery.broadcast(caller.admitted(Action.POST), given.message))
 
 
 async def reply(caller: Caller, given: Replying) -> Answer:
@@ -129,8 +130,8 @@ async def reply(caller: Caller, given: Replying) -> Answer:
 
 
 async def post(caller: Caller, given: Posting) -> Answer:
-    where = await caller.conversation(given.conversation, Action.POST)
-    return _receipt(await caller.hub.post(where.id, given.text))
+    voice = caller.admitted(Action.POST, InConversation(given.conversation))
+    return _receipt(await voice.post(given.conversation, given.text))
 
 
 def _receipt(receipt: Any) -> Answer:
@@ -151,7 +152,9 @@ async def ask(caller: Caller, given: Asking) -> Answer:
     caller.allowed(Action.POST)
     try:
         with caller.staying():
-            answer = await caller.hub.ask(given.target, given.question, timeout=given.deadline_seconds)
+            answer = await caller.admitted(Action.POST).ask(
+                given.target, given.question, timeout=given.deadline_seconds
+            )
         await caller.still_good()
     except (TimedOut, Passed, TurnFailed) as unanswered:
         outcome = {TimedOut: "timed_out", Passed: "passed"}.get(type(unanswered), "failed")

@@ -9,9 +9,10 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from moot.errors import MootError, Passed, TimedOut, TurnFailed
-from moot.flow import give_up, post
+from moot.flow import give_up
 from moot.flow.post import Post
 from moot.flow.steps.posted import Posted
+from moot.hub.commands.send import sent
 from moot.hub.core import Core
 from moot.model.answer import Delivery
 from moot.model.ids import ParticipantId
@@ -27,13 +28,14 @@ def correlated(id: str | None) -> dict[str, str]:
     return {"correlation_id": id} if id else {}
 
 
-async def answer_to(core: Core, question: Post, who: Participant, seconds: float) -> Message:
+async def answer_to(core: Core, question: Post, target: str, seconds: float) -> Message:
     """Post a question and wait for its answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
     with ExitStack() as listening:
         with core.questions.posting():
-            posted: Posted = await core.do(post, question)
+            posted = await sent(core, target, question)
             asked = posted.message
             ended = listening.enter_context(core.questions.ended((asked.conversation, asked.seq)))
+        who = await core.directory.participant(target)
         _gets_a_turn(posted, who)
         turn = await _over(core, asked, who.id) if posted.scene is None else None
         turn = turn or await _wait(core, ended, posted, who.id, question.awaited)
@@ -69,7 +71,7 @@ async def _wait(
         called = posted.scene.turns.get(agent) if posted.scene is not None else None
         command = give_up.GiveUp(asked.conversation, asked.seq, called.id if called is not None else None)
         with suppress(MootError):
-            await core.do(give_up, command)
+            await core.parts.store.transact(give_up, command)
         raise
 
 

@@ -2,10 +2,11 @@
 
 import hmac
 import secrets
+from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import sha256
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot import shapes
 from moot.errors import BadValue
@@ -18,6 +19,7 @@ from moot.model.token import Scope, Token, TokenId
 USUAL = (Scope.READ, Scope.POST)
 SECRET_BYTES = 32
 LONGEST = 256
+MOST_KEPT = 10_000
 
 
 class Bearer(Struct, frozen=True):
@@ -70,21 +72,56 @@ async def revoke(core: Core, me: ParticipantId, name: str, id: str) -> shapes.To
     return shapes.Token.of(await core.do(revoking, Revoke(me, who.id, TokenId(id))), core.directory.name)
 
 
-async def bearer(core: Core, token: str) -> Bearer | None:
-    """Read anew each time: a revoked token is worth nothing from the commit on, whoever revoked it."""
-    if len(token) > LONGEST:
-        return None
-    digest = digest_of(token)
-    found: Token | None = await core.parts.store.token(digest)
-    if found is None or found.revoked_at or not hmac.compare_digest(found.digest, digest):
-        return None
-    who = await core.parts.store.participant(found.participant)
-    if who is None:
-        return None
-    if core.parts.clock.now() >= found.used_at + USED_EVERY_SECONDS:
-        core.spawn(core.parts.store.transact(using, Use(found.id)))
-    scopes = frozenset(scope.value for scope in found.scopes)
-    return Bearer(who.id, who.name, who.kind is Kind.HUMAN, scopes, found.id)
+class Bearers:
+    """Whose tokens are, kept by what they hash to: that never changes. Whether one is still good does; it is read for
+    every read, and settled inside the decision of every write (flow/steps/admission.py)."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._kept: OrderedDict[str, Bearer] = OrderedDict()
+        self._used: dict[TokenId, float] = {}
+
+    async def of(self, token: str, *, settled_later: bool = False) -> Bearer | None:
+        """Whose a token is; None where it is nobody's, or revoked. With `settled_later` one that is kept is not
+        looked at again: whatever is done with it looks."""
+        if len(token) > LONGEST:
+            return None
+        digest = digest_of(token)
+        kept = self._kept.get(digest)
+        if kept is None or not settled_later:
+            found = await self._core.parts.store.token(digest)
+            if found is None or found.revoked_at or not hmac.compare_digest(found.digest, digest):
+                self._kept.pop(digest, None)
+                return None
+            kept = kept or await self._read(found)
+        if kept is not None:
+            self._note_use(kept.token)
+            kept = structs.replace(kept, name=self._core.directory.name(kept.id))
+        return kept
+
+    async def is_good(self, bearer: TokenId, participant: ParticipantId) -> bool:
+        """Whether a token that was shown before is still good."""
+        mine = await self._core.parts.store.tokens(participant)
+        return any(token.id == bearer and not token.revoked_at for token in mine)
+
+    async def _read(self, found: Token) -> Bearer | None:
+        who = await self._core.parts.store.participant(found.participant)
+        if who is None:
+            return None
+        scopes = frozenset(scope.value for scope in found.scopes)
+        self._used[found.id] = found.used_at
+        self._kept[found.digest] = Bearer(who.id, who.name, who.kind is Kind.HUMAN, scopes, found.id)
+        if len(self._kept) > MOST_KEPT:
+            _, oldest = self._kept.popitem(last=False)
+            self._used.pop(oldest.token, None)
+        return self._kept[found.digest]
+
+    def _note_use(self, token: TokenId) -> None:
+        """Kept to the minute."""
+        now, store = self._core.parts.clock.now(), self._core.parts.store
+        if now >= self._used.get(token, 0.0) + USED_EVERY_SECONDS:
+            self._used[token] = now
+            self._core.spawn(store.transact(using, Use(token)))
 
 
 async def acted(core: Core, speaker: ParticipantId, what: str) -> None:

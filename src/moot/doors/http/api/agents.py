@@ -6,7 +6,6 @@ from msgspec import structs
 
 from moot import shapes
 from moot.doors import delivery
-from moot.doors.access import Standing
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import CREATED, idempotency_key, stored
 from moot.doors.http.api.problems import Answer, status_of
@@ -22,6 +21,7 @@ from moot.doors.http.api.schema import (
 )
 from moot.errors import BadValue, NotPermitted, Passed, TimedOut, TurnFailed, Unanswered
 from moot.model.token import Scope
+from moot.rules.access import Standing
 
 
 async def agents(call: Call) -> AgentList:

@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import structs
 
 from moot import shapes
-from moot.doors.access import Action, Standing, may
 from moot.doors.http.api import subject
 from moot.doors.http.api.problems import NO_CONTENT, Answer, Refusal
 from moot.doors.http.api.route import Call
@@ -24,6 +23,7 @@ from moot.doors.http.api.schema import (
 from moot.errors import BadValue, Conflict, NotFound, NotPermitted, TimedOut
 from moot.hub.commands.values import kind_of_conversation
 from moot.model.answer import Receipt
+from moot.rules.access import Action, Standing, may
 
 DONE = 200
 CREATED = 201
@@ -95,23 +95,23 @@ async def remove(call: Call) -> Answer:
     if call.query.purge:
         if call.who.standing is not Standing.OWNER:
             raise NotPermitted("only the owner may erase a conversation", fix=("leave out purge=true",))
-        await call.hub.conversations.delete(call.where.id)
+        await call.hub.conversations.delete(call.ref)
     else:
-        await call.hub.conversations.archive(call.where.id)
+        await call.hub.conversations.archive(call.ref)
     return Answer(status=NO_CONTENT)
 
 
 async def join(call: Call) -> shapes.Conversation:
-    return await call.hub.conversations.join(call.where.id, call.body.name)
+    return await call.hub.conversations.join(call.ref, call.body.name)
 
 
 async def leave(call: Call) -> Answer:
-    await call.hub.conversations.leave(call.where.id, call.path["name"])
+    await call.hub.conversations.leave(call.ref, call.path["name"])
     return Answer(status=NO_CONTENT)
 
 
 async def go_on(call: Call) -> Resumed:
-    return Resumed(await call.hub.conversations.resume(call.where.id))
+    return Resumed(await call.hub.conversations.resume(call.ref))
 
 
 async def unarchive(call: Call) -> shapes.Conversation:
@@ -120,16 +120,16 @@ async def unarchive(call: Call) -> shapes.Conversation:
 
 
 async def dissolve(call: Call) -> Answer:
-    await call.hub.conversations.dissolve(call.where.id)
+    await call.hub.conversations.dissolve(call.ref)
     return Answer(status=NO_CONTENT)
 
 
 async def stop(call: Call) -> Stopped:
-    return Stopped(list(await call.hub.conversations.stop(call.where.id, call.body.agent)))
+    return Stopped(list(await call.hub.conversations.stop(call.ref, call.body.agent)))
 
 
 async def read(call: Call) -> Answer:
-    await call.hub.conversations.read(call.where.id, int(call.body.seq))
+    await call.hub.conversations.read(call.ref, int(call.body.seq))
     return Answer(status=NO_CONTENT)
 
 

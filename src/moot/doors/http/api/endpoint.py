@@ -11,7 +11,6 @@ import msgspec
 import structlog
 from starlette.requests import ClientDisconnect, Request
 
-from moot.doors.access import NOBODY, Principal, Standing
 from moot.doors.credentials import still_good_for
 from moot.doors.http.api import subject
 from moot.doors.http.api.problems import Answer, Refusal, problem
@@ -21,6 +20,7 @@ from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import sent
 from moot.doors.http.streams.sse import Stream, until_gone
 from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted
+from moot.rules.access import NOBODY, Principal, Standing, unauthenticated
 from moot.rules.words.redact import redacted
 from moot.shapes import Handed
 
@@ -29,6 +29,7 @@ log = structlog.get_logger("moot.http")
 NOTHING = subject.Found()
 LEAST_BODY = 1024 * 1024
 TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
+REFUSED = 400
 
 
 class Entry:
@@ -69,12 +70,14 @@ class Entry:
                     f"{request.method[:20]} means nothing here", detail=f"allowed: {self.allow}"
                 )
                 raise Refusal(NO_METHOD, told, allow=self.allow)
-            who = NOBODY if route.action is None else await self._gate.principal(request)
+            if route.action is not None:
+                who = await self._gate.principal(request, settled_later=route.settles)
             return await self._carried_out(request, route, who, receive)
         except Refusal as refusal:
             return problem(refusal.error, refusal.status, refusal.headers)
         except MootError as error:
-            return problem(without_hints(error, who))
+            good = await self._gate.is_good(who)  # or else nothing was decided, and nothing is told
+            return problem(without_hints(error, who) if good else unauthenticated())
         except ClientDisconnect:  # nobody reads this answer
             return problem(BadValue("the caller left before its request was whole"), MALFORMED)
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
@@ -95,9 +98,9 @@ class Entry:
     ) -> Answer | Stream:
         hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
-        found = (
-            NOTHING if _goes_straight(route, who, request) else await subject.named_by(route, hub, who, path)
-        )
+        found = NOTHING if route.settles else await subject.named_by(route, hub, who, path)
+        if who.standing is Standing.PARTICIPANT and route.method not in ("GET", "HEAD"):
+            hub = hub.admitted(subject.admission(route, who, path))
         call = Call(
             who=who,
             hub=hub,
@@ -116,8 +119,15 @@ class Entry:
         if who.by_owner and route.method != "GET":
             await self._house.hub.acted_as(who.name, f"{route.method} {request.url.path}")
         if isinstance(value, Answer | Stream):
+            if route.settles and isinstance(value, Answer) and value.status >= REFUSED:
+                await self._still_good(who)
             return value
         return Answer(value, route.status)
+
+    async def _still_good(self, who: Principal) -> None:
+        """Whoever was let in before its token was revoked is told no more than that."""
+        if not await self._gate.is_good(who):
+            raise unauthenticated()
 
     async def _waited(self, route: Route, call: Call, receive: Any) -> Any:
         open_at_once = self._house.open_at_once
@@ -183,11 +193,6 @@ class Entry:
 def most_bytes(longest_message: int) -> int:
     """What is taken at once from somebody."""
     return max(LEAST_BODY, 2 * longest_message)
-
-
-def _goes_straight(route: Route, who: Principal, request: Request) -> bool:
-    """The owner's posts need no look-up before; under a key they do, since a repeat is known by the id."""
-    return route.finds_itself and who.standing is Standing.OWNER and "idempotency-key" not in request.headers
 
 
 def without_hints(error: MootError, who: Principal) -> MootError:

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from moot import shapes
-from moot.doors.access import Action, Principal
 from moot.doors.http.api.schema import Listening, NoQuery
 from moot.doors.open_limit import OpenAtOnce
 from moot.errors import MootError
 from moot.hub import Hub
+from moot.rules.access import Action, Principal
 
 
 class About(StrEnum):
@@ -94,9 +94,9 @@ class Route(Struct, frozen=True):
     media: str = "application/json"
     headers: tuple[str, ...] = ()
     """Request headers it heeds."""
-    finds_itself: bool = False
-    """What it does finds the conversation and refuses what is not there: for the owner, who may do everything, it
-    need not be looked up before. It is then in `Call.ref` only."""
+    settles: bool = False
+    """What it does is one decision, which settles whether the caller may and finds what the path names: nothing is
+    looked up before. The conversation is then in `Call.ref` only."""
     waits: str = ""
     """It may take its time: the field that says how long. It ends when its caller goes, or the hub."""
     silent: bool = False

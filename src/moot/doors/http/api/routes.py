@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from moot import shapes
 from moot.doors import delivery
-from moot.doors.access import Action
 from moot.doors.http.api import agents, conversations, external, hub, schema, subject
 from moot.doors.http.api.route import About, Route, Socket
 from moot.errors import (
@@ -23,6 +22,7 @@ from moot.errors import (
     TurnFailed,
 )
 from moot.model.answer import Preview, Receipt
+from moot.rules.access import Action
 
 CREATED, EMPTY = 201, 204
 LOOK, READ, POST, RULE = Action.LOOK, Action.READ, Action.POST, Action.RULE
@@ -88,19 +88,19 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "DELETE", "/api/conversations/{id}", "Archive it; with purge=true erase it", conversations.remove, MANAGE,
-        None, about=IN, query=schema.Erasing, status=EMPTY, errors=(NotFound,),
+        None, about=IN, query=schema.Erasing, status=EMPTY, errors=(NotFound,), settles=True,
     ),
     Route(
         "POST", "/api/conversations/{id}/participants", "Bring somebody in", conversations.join, MANAGE,
-        shapes.Conversation, about=IN, body=schema.Joining, errors=(NotFound, Closed),
+        shapes.Conversation, about=IN, body=schema.Joining, errors=(NotFound, Closed), settles=True,
     ),
     Route(
         "DELETE", "/api/conversations/{id}/participants/{name}", "Take somebody out, or leave", conversations.leave,
-        MANAGE, None, about=About.SEAT, status=EMPTY, errors=(NotFound, Closed),
+        MANAGE, None, about=About.SEAT, status=EMPTY, errors=(NotFound, Closed), settles=True,
     ),
     Route(
         "POST", "/api/conversations/{id}/continue", "Let a stopped round or chain go on", conversations.go_on, MANAGE,
-        schema.Resumed, about=IN, errors=(NotFound, Closed),
+        schema.Resumed, about=IN, errors=(NotFound, Closed), settles=True,
     ),
     Route(
         "POST", "/api/conversations/{id}/unarchive", "Bring it back; by id", conversations.unarchive, MANAGE,
@@ -108,7 +108,7 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "POST", "/api/conversations/{id}/dissolve", "Archive it, and let go of the chat it was bound to",
-        conversations.dissolve, MANAGE, None, about=IN, status=EMPTY, errors=(NotFound,),
+        conversations.dissolve, MANAGE, None, about=IN, status=EMPTY, errors=(NotFound,), settles=True,
     ),
     Route(
         "POST", "/api/conversations/{id}/stop", "Interrupt who speaks in it, or one of them", conversations.stop,
@@ -116,7 +116,7 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "POST", "/api/conversations/{id}/read", "You have read so far", conversations.read, POST, None, about=IN,
-        body=schema.ReadTo, status=EMPTY, errors=(NotFound,),
+        body=schema.ReadTo, status=EMPTY, errors=(NotFound,), settles=True,
     ),
     Route(
         "GET", "/api/conversations/{id}/settled", "Wait until no turn is open", conversations.settled, READ,
@@ -136,7 +136,7 @@ MESSAGES: Final = (
     Route(
         "POST", "/api/conversations/{id}/messages", "Say something; answered once it is on disk", conversations.post,
         POST, Receipt, about=IN, body=schema.NewMessage, status=CREATED, headers=KEY,
-        errors=(NotFound, *SAYING), finds_itself=True,
+        errors=(NotFound, *SAYING), settles=True,
     ),
     Route(
         "GET", "/api/messages/{id}", "One message, with its version as ETag", conversations.message, READ,
@@ -219,10 +219,11 @@ AGENTS: Final = (
     Route(
         "POST", "/api/agents/{name}/messages", "Write to one of them", agents.send, POST, delivery.Delivered,
         body=schema.Said, headers=KEY, errors=(NotFound, BadText, Conflict), refusal=delivery.Undelivered,
+        settles=True,
     ),
     Route(
         "POST", "/api/agents/{name}/send", "Write to one of them; answered with the receipt", agents.letter, POST,
-        Receipt, body=schema.Letter, status=CREATED, headers=KEY, errors=(NotFound, *SAYING),
+        Receipt, body=schema.Letter, status=CREATED, headers=KEY, errors=(NotFound, *SAYING), settles=True,
     ),
     Route(
         "POST", "/api/agents/{name}/ask", "Write to one of them, and wait for the answer", agents.ask, POST,

@@ -5,13 +5,38 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from moot import shapes
-from moot.doors.access import HOUSE, Action, Person, Place, Principal, Seat, Standing, authorize, hidden
 from moot.doors.http.api.route import About, Route
 from moot.doors.lookup import around, conversation, looked_up, place
 from moot.errors import NotFound
+from moot.flow.steps.admission import Admission, InConversation, OfHub, OfPerson, OfTurn, Subject
 from moot.hub import Hub
+from moot.model.ids import TurnId
+from moot.rules.access import HOUSE, Action, Person, Place, Principal, Seat, Standing, authorize, hidden
 
 __all__ = ["Found", "conversation", "heard", "named_by", "pair", "place"]
+
+
+def admission(route: Route, who: Principal, path: Mapping[str, str]) -> Admission:
+    """On whose credential, and to what, a route does what it does: for its decision to settle."""
+    assert route.action is not None
+    token = None if who.by_owner else who.token
+    return Admission(who.id, route.action, _subject_of(route.about, path), token)
+
+
+def _subject_of(about: About, path: Mapping[str, str]) -> Subject:
+    match about:
+        case About.CONVERSATION:
+            return InConversation(path["id"])
+        case About.SEAT:
+            return InConversation(path["id"], path["name"])
+        case About.MESSAGE:
+            return InConversation(path["id"].rpartition(":")[0])
+        case About.TURN:
+            return OfTurn(TurnId(int(path["id"])))
+        case About.AGENT:
+            return OfPerson(path["name"])
+        case About.HOUSE:
+            return OfHub()
 
 
 class Found(Struct, frozen=True):

@@ -6,12 +6,13 @@ from time import monotonic
 
 from starlette.requests import HTTPConnection
 
-from moot.doors.access import Principal, Standing, unauthenticated
 from moot.doors.http.gate.rate import Buckets
 from moot.doors.http.wire.strangers import KNOWN
 from moot.errors import NotPermitted, RateLimited
 from moot.hub import Hub
+from moot.model.ids import ParticipantId
 from moot.model.token import Scope
+from moot.rules.access import Principal, Standing, unauthenticated
 
 ALL_SCOPES = frozenset(scope.value for scope in Scope)
 
@@ -22,18 +23,24 @@ class Gate:
     def __init__(self, hub: Hub, owner_token: str) -> None:
         self.hub = hub
         self._owner_token = owner_token
+        self._bearers = hub.agents.bearers()
         self._per_second = hub.settings.limits.requests_per_second
         self._buckets = Buckets(self._per_second, monotonic)
 
-    async def principal(self, request: HTTPConnection, door: str = "http") -> Principal:
-        """As the credential says, and not more often than it may."""
+    async def principal(
+        self, request: HTTPConnection, door: str = "http", *, settled_later: bool = False
+    ) -> Principal:
+        """As the credential says, and not more often than it may. `settled_later`: see `bearer`."""
         given = request.headers.getlist("authorization")
         kind, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        return await self.admitted(token if kind.lower() == "bearer" else "", request, door)
+        token = token if kind.lower() == "bearer" else ""
+        return await self.admitted(token, request, door, settled_later=settled_later)
 
-    async def admitted(self, token: str, request: HTTPConnection, door: str) -> Principal:
+    async def admitted(
+        self, token: str, request: HTTPConnection, door: str, *, settled_later: bool = False
+    ) -> Principal:
         """The same for a token that came another way than in the usual header."""
-        who = await self.bearer(token, door)
+        who = await self.bearer(token, door, settled_later=settled_later)
         if who is None:
             raise unauthenticated()
         recognised = request.scope.get("extensions", {}).get(KNOWN)
@@ -42,14 +49,15 @@ class Gate:
         self.count(who)
         return await self._spoken_for(request, who)
 
-    async def bearer(self, token: str, door: str) -> Principal | None:
-        """Whose a token is; None where it opens nothing."""
+    async def bearer(self, token: str, door: str, *, settled_later: bool = False) -> Principal | None:
+        """Whose a token is; None where it opens nothing. `settled_later`: what is done with it is one decision, which
+        looks itself whether the token is good (flow/steps/admission.py)."""
         if not token or not token.isascii():
             return None
         hub = self.hub
         if hmac.compare_digest(token, self._owner_token):
-            return Principal(Standing.OWNER, hub.name, hub.name, human=True, scopes=ALL_SCOPES)
-        found = await hub.agents.bearer(token)
+            return Principal(Standing.OWNER, ParticipantId(hub.name), hub.name, human=True, scopes=ALL_SCOPES)
+        found = await self._bearers.of(token, settled_later=settled_later)
         if found is None:
             return None
         hub.agents.noticed(found.id, door)
@@ -78,7 +86,13 @@ class Gate:
         if speaker.name == who.name:
             return who
         human = speaker.kind == "human"
-        return Principal(Standing.PARTICIPANT, speaker.id, speaker.name, human, ALL_SCOPES, by_owner=True)
+        return Principal(
+            Standing.PARTICIPANT, ParticipantId(speaker.id), speaker.name, human, ALL_SCOPES, by_owner=True
+        )
+
+    async def is_good(self, who: Principal) -> bool:
+        """Whether the token that was shown has not been revoked since."""
+        return not who.token or await self._bearers.is_good(who.token, who.id)
 
     def voice(self, who: Principal) -> Hub:
         """The hub, speaking as whoever asked."""

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 from msgspec import Struct, json
 
 from moot import shapes
-from moot.doors.access import HOUSE, Action, Place, Principal, Standing, may
 from moot.doors.http.streams.members import Places
 from moot.doors.http.streams.text_frames import Said
 from moot.doors.http.wire.stream_line import Lent, chunked
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
+from moot.rules.access import HOUSE, Action, Place, Principal, Standing, may
 
 MOST_EVENTS = 256
 MOST_BYTES = 1024 * 1024

@@ -4,10 +4,10 @@ What is kept was read after the last change that was noted. A change that is not
 it: what the read brings is good for whoever asked, and is not kept.
 """
 
-from moot.doors.access import Place
 from moot.doors.lookup import place
 from moot.errors import NotFound
 from moot.hub import Hub
+from moot.rules.access import Place
 
 MOST_KEPT = 4096
 

@@ -9,12 +9,12 @@ is never taken for it: what is missing is read from the store.
 import asyncio
 from contextlib import suppress
 
-from moot.doors.access import Principal
 from moot.doors.http.streams.acks import Marks
 from moot.doors.http.streams.fanout import MOST_BYTES, MOST_EVENTS, Frame, Wants
 from moot.doors.http.streams.text_frames import Said
 from moot.doors.http.wire.frames import Wire
 from moot.model.bookmark import Bookmark
+from moot.rules.access import Principal
 
 TYPES = frozenset({"message.posted"})
 

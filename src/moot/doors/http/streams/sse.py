@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from moot.doors.access import Principal
 from moot.doors.credentials import still_good
 from moot.doors.http.streams.fanout import SAID_OF_ITSELF, Fan, Follower, Frame, Wants, control
 from moot.doors.http.wire.stream_line import EXTENSION, Lent
 from moot.errors import Unauthenticated
+from moot.rules.access import Principal
 
 HEARTBEAT_SECONDS = 15.0
 STUCK_SECONDS = 30.0

@@ -19,9 +19,7 @@ from msgspec import Struct
 from starlette.requests import HTTPConnection
 
 from moot import shapes
-from moot.doors.access import NOBODY, Action, Principal
 from moot.doors.credentials import still_good
-from moot.doors.http.api import subject
 from moot.doors.http.api.endpoint import without_hints
 from moot.doors.http.api.problems import FAILED, problem, status_of
 from moot.doors.http.api.query import query
@@ -33,10 +31,12 @@ from moot.doors.http.streams.resume import stood
 from moot.doors.http.streams.text_frames import PAIRS, Said, refusal, warning
 from moot.doors.http.wire.frames import EXTENSION, Wire, framed
 from moot.errors import BadText, BadValue, MootError, RateLimited
+from moot.flow.steps.admission import Admission, InConversation
 from moot.hub import Hub
 from moot.hub.commands.tokens import LONGEST
 from moot.hub.process.owner_token import SHORTEST
 from moot.model.bookmark import Bookmark
+from moot.rules.access import NOBODY, Action, Principal, Standing
 from moot.rules.words.redact import redacted
 
 log = structlog.get_logger("moot.http")
@@ -77,6 +77,8 @@ class Party(Struct, frozen=True):
     who: Principal
     hub: Hub
     """Speaks as the caller."""
+    voice: Hub
+    """The same for what it posts: whether it may is settled with each post."""
     where: shapes.Conversation
     begin: Place
     bookmark: Bookmark | None
@@ -165,14 +167,20 @@ class SocketEntry:
         if asked.client is None:
             head = max((message.seq for message in await hub.newest(where.id, 1)), default=0)
             begin = head if asked.after is None else min(asked.after, head)
-            return Party(who, hub, where, Place(begin, 0), None)
+            return Party(who, hub, self._voice(hub, who, where), where, Place(begin, 0), None)
         await self._house.marks.write()
         opened = await hub.conversations.bookmarks.open(where.id, asked.client, after=asked.after)
         mark = opened.bookmark
         begin_at = Place(mark.seq, mark.frames)
         if asked.received is not None:
             begin_at = await stood(hub, where.id, begin_at, asked.received)
-        return Party(who, hub, where, begin_at, mark)
+        return Party(who, hub, self._voice(hub, who, where), where, begin_at, mark)
+
+    def _voice(self, hub: Hub, who: Principal, where: shapes.Conversation) -> Hub:
+        if who.standing is not Standing.PARTICIPANT:
+            return hub
+        token = None if who.by_owner else who.token
+        return hub.admitted(Admission(who.id, Action.POST, InConversation(where.id), token))
 
 
 class Talk:
@@ -276,8 +284,7 @@ class Talk:
         party = self._party
         if _may_be_token(text) and await self._gate.bearer(text.strip(), DOOR) is not None:
             raise BadText("this is a token, and was not posted", fix=("bring it with the handshake only",))
-        await subject.conversation(party.hub, party.who, party.where.id, Action.POST)
-        receipt = await party.hub.post(party.where.id, text)
+        receipt = await party.voice.post(party.where.id, text)
         for told in receipt.warnings:
             self._wire.tell(framed(warning(told)))
         if party.who.by_owner:

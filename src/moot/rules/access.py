@@ -4,8 +4,8 @@ The owner may do everything. A participant sees the conversations it is a member
 inbox and tokens; persons may also change the conversations they are in. What somebody may not see is not there for
 it: the refusal is the same as for what does not exist. An error while deciding is a no.
 
-Above: the doors. Below: nothing; whoever calls brings the facts. Not here: the link graph (rules/links.py), which
-says who may address whom and binds everybody, whichever door they use.
+Above: flow/steps/admission.py for writes, inside their decisions; the doors for reads. Below: nothing; whoever calls
+brings the facts. Not here: the link graph (rules/links.py), which says who may address whom and binds everybody.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from moot.errors import MootError, NotFound, NotPermitted, Unauthenticated
-from moot.model.token import Scope
+from moot.model.ids import ParticipantId
+from moot.model.token import Scope, TokenId
 
 
 class Standing(StrEnum):
@@ -28,13 +29,13 @@ class Principal(Struct, frozen=True):
     """Who speaks, as its credential says. Nothing a request contains can change it."""
 
     standing: Standing
-    id: str = ""
+    id: ParticipantId = ParticipantId("")
     name: str = ""
     human: bool = False
     scopes: frozenset[str] = frozenset()
     by_owner: bool = False
     """The owner speaks for this participant; all rules bind the participant."""
-    token: str = ""
+    token: TokenId = TokenId("")
     """Id of the token it showed; a stream ends when that is revoked."""
 
 
@@ -84,6 +85,8 @@ class House(Struct, frozen=True):
 
 Thing: TypeAlias = Place | Seat | Person | House
 HOUSE: Final = House()
+NO_CONVERSATION: Final[frozenset[str]] = frozenset()
+"""Members of one that is not there, or that the caller may not see."""
 
 SCOPES: Final[Mapping[Action, Scope]] = {
     Action.LOOK: Scope.READ,

@@ -2,16 +2,17 @@
 
 import pytest
 
-from moot.doors import access
-from moot.doors.access import HOUSE, NOBODY, Action, Person, Place, Principal, Seat, Standing, authorize, may
 from moot.errors import NotFound, NotPermitted, Unauthenticated
+from moot.model.ids import ParticipantId
+from moot.rules import access
+from moot.rules.access import HOUSE, NOBODY, Action, Person, Place, Principal, Seat, Standing, authorize, may
 
 ROOM = Place("room", frozenset({"karl", "arya"}))
 ALL = frozenset({"read", "post", "spawn", "admin"})
-OWNER = Principal(Standing.OWNER, "user", "user", human=True, scopes=ALL)
-KARL = Principal(Standing.PARTICIPANT, "karl", "karl", human=True, scopes=ALL)
-ARYA = Principal(Standing.PARTICIPANT, "arya", "arya", scopes=ALL)
-BOB = Principal(Standing.PARTICIPANT, "bob", "bob", scopes=ALL)
+OWNER = Principal(Standing.OWNER, ParticipantId("user"), "user", human=True, scopes=ALL)
+KARL = Principal(Standing.PARTICIPANT, ParticipantId("karl"), "karl", human=True, scopes=ALL)
+ARYA = Principal(Standing.PARTICIPANT, ParticipantId("arya"), "arya", scopes=ALL)
+BOB = Principal(Standing.PARTICIPANT, ParticipantId("bob"), "bob", scopes=ALL)
 
 CELLS = [
     (Action.LOOK, HOUSE, "owner karl arya bob"),
@@ -54,7 +55,7 @@ def test_refusals_say_which_kind_they_are() -> None:
 
 @pytest.mark.parametrize("action", list(Action))
 def test_a_token_without_the_scope_opens_nothing(action: Action) -> None:
-    poor = Principal(Standing.PARTICIPANT, "karl", "karl", human=True, scopes=frozenset())
+    poor = Principal(Standing.PARTICIPANT, ParticipantId("karl"), "karl", human=True, scopes=frozenset())
     for thing in (ROOM, HOUSE, Person("karl")):
         assert not may(poor, action, thing)
 

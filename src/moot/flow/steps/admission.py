@@ -1,0 +1,153 @@
+"""Whether whoever asks may: settled inside the decision, with what is true at that moment.
+
+A door knows a credential and what a request is about; it does not look either up. `Admitted` makes any verb check both
+first: a token that was revoked is worth nothing from that commit on, whoever revoked it and whatever hint was lost.
+
+Above: hub/core.py wraps verbs for voices that came in by a door. Below: rules/access.py says who may do what.
+"""
+
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from msgspec import Struct, structs
+
+from moot.model.change import Decision
+from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.moment import Moment
+from moot.model.participant import HUMAN
+from moot.model.token import Scope as TokenScope
+from moot.model.token import TokenId
+from moot.ports import Scope, Verb
+from moot.rules.access import (
+    HOUSE,
+    NO_CONVERSATION,
+    Action,
+    Person,
+    Place,
+    Principal,
+    Seat,
+    Standing,
+    Thing,
+    authorize,
+    hidden,
+    unauthenticated,
+)
+from moot.rules.draft import Seen
+
+C = TypeVar("C")
+A = TypeVar("A")
+ALL_SCOPES = frozenset(scope.value for scope in TokenScope)
+
+
+class InConversation(Struct, frozen=True, gc=False):
+    """A conversation, as the caller names it; with a name, somebody's membership of it."""
+
+    ref: str
+    name: str = ""
+
+
+class OfTurn(Struct, frozen=True, gc=False):
+    turn: TurnId
+
+
+class OfPerson(Struct, frozen=True, gc=False):
+    name: str
+
+
+class OfHub(Struct, frozen=True, gc=False):
+    """The hub as a whole."""
+
+
+Subject: TypeAlias = InConversation | OfTurn | OfPerson | OfHub
+THE_HUB: Final = OfHub()
+
+
+class Admission(Struct, frozen=True, gc=False):
+    """On whose credential something is done, and to what."""
+
+    participant: ParticipantId
+    action: Action
+    subject: Subject = THE_HUB
+    token: TokenId | None = None
+    """None where the owner speaks for the participant."""
+
+
+class Admitted(Generic[C, A]):
+    """A verb for whoever came in by a door."""
+
+    __slots__ = ("_admission", "_verb")
+
+    def __init__(self, verb: Verb[C, A], admission: Admission) -> None:
+        self._verb = verb
+        self._admission = admission
+
+    def scope(self, command: C) -> Scope:
+        wanted, admission = self._verb.scope(command), self._admission
+        refs, names, turns = wanted.refs, (*wanted.names, admission.participant), wanted.turns
+        match admission.subject:
+            case InConversation(ref=ref):
+                refs = (*refs, ref)
+            case OfTurn(turn=turn):
+                turns = (*turns, turn)
+            case OfPerson(name=name):
+                names = (*names, name)
+            case OfHub():
+                pass
+        tokens = wanted.tokens if admission.token is None else (*wanted.tokens, admission.token)
+        return structs.replace(wanted, refs=refs, names=names, turns=turns, tokens=tokens)
+
+    def decide(self, command: C, seen: Seen, at: Moment) -> Decision[A]:
+        admit(self._admission, seen)
+        return self._verb.decide(command, seen, at)
+
+
+def admit(admission: Admission, seen: Seen) -> None:
+    """Return, or raise why not; what the caller may not see is refused as if it were not there."""
+    who = _principal(admission, seen)
+    authorize(who, admission.action, _thing(admission, seen, who))
+
+
+def _principal(admission: Admission, seen: Seen) -> Principal:
+    who = seen.participant(admission.participant)
+    scopes = ALL_SCOPES
+    if admission.token is not None:
+        token = seen.token(admission.token)
+        if token is None or token.revoked_at or token.participant != admission.participant:
+            raise unauthenticated()
+        scopes = frozenset(token.scopes)
+    if who is None:
+        raise unauthenticated()
+    return Principal(Standing.PARTICIPANT, who.id, who.name, who.kind is HUMAN, scopes)
+
+
+def _thing(admission: Admission, seen: Seen, who: Principal) -> Thing:
+    match admission.subject:
+        case InConversation(ref=ref, name=name):
+            place = _place(ref, seen, who)
+            return Seat(place, _called(seen, name)) if name else place
+        case OfTurn(turn=turn):
+            found = seen.turn(turn)
+            if found is None:
+                raise hidden(Place(str(turn), NO_CONVERSATION))
+            return Place(str(turn), _seen_by(found.conversation, seen, who))
+        case OfPerson(name=name):
+            return Person(_called(seen, name))
+        case OfHub():
+            return HOUSE
+
+
+def _place(ref: str, seen: Seen, who: Principal) -> Place:
+    found = seen.find(ref)
+    if found is None:
+        raise hidden(Place(ref, NO_CONVERSATION))
+    return Place(ref, _seen_by(found.id, seen, who))
+
+
+def _seen_by(conversation: ConversationId, seen: Seen, who: Principal) -> frozenset[str]:
+    """As far as it matters: the caller, if it is a member."""
+    is_member = who.id in seen.members(conversation)
+    return frozenset((who.name,)) if is_member else NO_CONVERSATION
+
+
+def _called(seen: Seen, name: str) -> str:
+    found = seen.named(name)
+    return name if found is None else found.name
