@@ -4,8 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from moot.flow import create, post
-from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.flow import create, enrol, post
+from moot.flow.enrol import Newcomer
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
@@ -21,7 +21,7 @@ async def open_store(home: Path, groups: int) -> tuple[SqliteStore, list[Convers
     """A store with everybody enrolled, and so many new groups."""
     store = await SqliteStore.open(home, Source(time.time, Terms(), ConversationIds()))
     people = (Newcomer("user", Kind.HUMAN), *(Newcomer(name) for name in "abcdef"))
-    await store.transact(enrolling, Enrol(people))
+    await store.transact(enrol, enrol.Enrol(people))
     made = [
         await store.transact(create, create.Create(USER, f"g{n}", tuple("abcdef"))) for n in range(groups)
     ]

@@ -15,8 +15,8 @@ import apsw
 
 from bench.measure import Table
 from bench.posts import TEXT, USER
-from moot.flow import create, post
-from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.flow import create, enrol, post
+from moot.flow.enrol import Newcomer
 from moot.model.limits import Terms
 from moot.model.participant import Kind
 from moot.ports import Page
@@ -73,7 +73,7 @@ async def run(rounds: int = 5) -> list[str]:
     lines = ["W5 window-flat (last 20; a group with one agent that is away)"]
     with TemporaryDirectory() as folder:
         store = await SqliteStore.open(Path(folder), Source(time.time, Terms(), ConversationIds()))
-        await store.transact(enrolling, Enrol((Newcomer("user", Kind.HUMAN), Newcomer("b"))))
+        await store.transact(enrol, enrol.Enrol((Newcomer("user", Kind.HUMAN), Newcomer("b"))))
         rooms = {}
         for size in SIZES:
             made = await store.transact(create, create.Create(USER, f"n{size}", ("b",)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.flow import enrol, tokens
+from moot.flow import issue_token, rename
 from tests.doors.http.world import World, opened
 from tests.support.waiting import until
 
@@ -41,9 +41,9 @@ async def test_a_token_minted_with_a_stolen_one_ends_with_it(world: World) -> No
 
 
 async def test_tokens_and_names_have_an_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "MOST_OWN", 4)
-    monkeypatch.setattr(tokens, "MOST", 6)
-    monkeypatch.setattr(enrol, "MOST_NAMES", 3)
+    monkeypatch.setattr(issue_token, "MOST_OWN", 4)
+    monkeypatch.setattr(issue_token, "MOST", 6)
+    monkeypatch.setattr(rename, "MOST_NAMES", 3)
     minted = [await _minted(world, "bob", f"t{n}") for n in range(3)]
     refused = await world.ask("bob", "POST", "/api/agents/bob/tokens", {"scopes": ["read"]})
     assert (refused.status_code, "4 tokens already" in refused.text) == (403, True)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.flow.presence import Attach, attaching
+from moot.flow import attach
 from moot.host.pings import Line, Peer, Socket, ask, short
 from moot.model.ids import HostId, ParticipantId
 from tests.support.waiting import until
@@ -106,7 +106,7 @@ async def test_exactly_the_hosts_of_the_agents_concerned_are_pinged(home: Path, 
             await socket.open()
             sockets.append(socket)
             await core.parts.store.transact(
-                attaching, Attach(HostId(f"h-{name}"), 1, (ParticipantId(name),), str(socket.path))
+                attach, attach.Attach(HostId(f"h-{name}"), 1, (ParticipantId(name),), str(socket.path))
             )
         await hub.conversations.create(
             "room", participants=["arya", "gendry"], settings={"reply_strategy": "mention_only"}

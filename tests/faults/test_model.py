@@ -23,8 +23,19 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec import Struct
 
 from moot.errors import Closed, Conflict, MootError, NotFound, NotPermitted, Stale
-from moot.flow import archive, claim, finish, join, leave, post, release, revise
-from moot.flow.bookmarks import Move, Open, moving, opening
+from moot.flow import (
+    archive,
+    claim,
+    finish,
+    join,
+    leave,
+    move_bookmarks,
+    open_bookmark,
+    post,
+    release,
+    revise,
+    unarchive,
+)
 from moot.model.bookmark import Bookmark
 from moot.model.conversation import GroupSettings, ReplyStrategy
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -268,8 +279,11 @@ class Model(RuleBasedStateMachine):
     @rule(name=rooms, back=st.booleans())
     def archives(self, name: str, back: bool) -> None:
         room = self.rooms[name]
-        fate = archive.Fate.UNARCHIVE if back else archive.Fate.ARCHIVE
-        self.do(archive, archive.Archive(USER, self.world.where[name], fate, name))
+        where = self.world.where[name]
+        if back:
+            self.do(unarchive, unarchive.Unarchive(USER, where, name))
+        else:
+            self.do(archive, archive.Archive(USER, where))
         if not back and not room.archived and room.asked is not None:
             self.over(room)
         room.archived = not back
@@ -277,7 +291,9 @@ class Model(RuleBasedStateMachine):
     @rule(name=rooms, client=st.sampled_from(("phone", "desk")), after=st.none() | numbers)
     def opens_a_bookmark(self, name: str, client: str, after: int | None) -> None:
         head = len(self.rooms[name].said)
-        answer = self.do(opening, Open(USER, self.world.where[name], client, after))
+        answer = self.do(
+            open_bookmark, open_bookmark.OpenBookmark(USER, self.world.where[name], client, after)
+        )
         assert answer.known == ((name, client) in self.marks)
         begins = head if after is None else min(after, head)
         expected = self.marks.setdefault((name, client), (begins, 0))
@@ -288,7 +304,7 @@ class Model(RuleBasedStateMachine):
         """One that nobody opened is not made by being moved."""
         reached = min(seq, len(self.rooms[name].said))
         mark = Bookmark(USER, client, self.world.where[name], reached, frames=reached + 1)
-        self.do(moving, Move((mark,)))
+        self.do(move_bookmarks, move_bookmarks.MoveBookmarks((mark,)))
         if (name, client) in self.marks:
             self.marks[name, client] = (reached, reached + 1)
 

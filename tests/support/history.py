@@ -16,9 +16,22 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from moot.errors import MootError, Stale
-from moot.flow import archive, configure, continue_, finish, give_up, post, release, renew, revise, sweep
-from moot.flow.presence import Attach, Detach, attaching, detaching
-from moot.flow.session import Wait, waiting
+from moot.flow import (
+    archive,
+    attach,
+    configure,
+    continue_,
+    detach,
+    finish,
+    give_up,
+    post,
+    release,
+    renew,
+    revise,
+    sweep,
+    unarchive,
+    wait,
+)
 from moot.model.chain import Pair, Root
 from moot.model.change import Decision
 from moot.model.conversation import (
@@ -376,19 +389,19 @@ class Player:
         agent = self._choose(self.agents, which)
         if agent in self.externals:
             until = self.world.now + (FOREVER if how % 2 else 20.0)
-            self.run(self.world.do(waiting, Wait(agent=ParticipantId(agent), until=until)))
+            self.run(self.world.do(wait, wait.Wait(agent=ParticipantId(agent), until=until)))
         elif agent not in self._up():
             self._attach(agent)
 
     def _attach(self, agent: str) -> None:
         self._hosts[agent] += 1
         host = HostId(f"host-{agent}-{self._hosts[agent]}")
-        self.run(self.world.do(attaching, Attach(host=host, pid=1, agents=(ParticipantId(agent),))))
+        self.run(self.world.do(attach, attach.Attach(host=host, pid=1, agents=(ParticipantId(agent),))))
 
     def _detach(self, agent: str) -> None:
         for host in self._host_rows():
             if agent in host.agents:
-                self.run(self.world.do(detaching, Detach(host=host.id)))
+                self.run(self.world.do(detach, detach.Detach(host=host.id)))
 
     def _sweep(self) -> None:
         for conversation in self.world.where.values():
@@ -397,7 +410,7 @@ class Player:
     def _goes(self, where: str, which: int, how: int) -> None:
         agent = self._choose(self.agents, which)
         if agent in self.externals:
-            self.run(self.world.do(waiting, Wait(agent=ParticipantId(agent), until=0.0)))
+            self.run(self.world.do(wait, wait.Wait(agent=ParticipantId(agent), until=0.0)))
         self._detach(agent)
         self._sweep()
 
@@ -439,9 +452,11 @@ class Player:
         conversation = self.run(self.world.conversation_now(where))
         if not conversation.archived and how % 4:
             return
-        fate = archive.Fate.UNARCHIVE if conversation.archived else archive.Fate.ARCHIVE
-        command = archive.Archive(USER, conversation.id, fate, conversation.name)
-        self.run(self.world.do(archive, command))
+        if conversation.archived:
+            back = unarchive.Unarchive(USER, conversation.id, conversation.name)
+            self.run(self.world.do(unarchive, back))
+        else:
+            self.run(self.world.do(archive, archive.Archive(USER, conversation.id)))
         self.deeds.archived_at[conversation.id] = conversation.head
 
     def _configure(self, where: str, which: int, how: int) -> None:

@@ -14,16 +14,20 @@ from msgspec import structs
 
 from moot.flow import (  # fmt: skip
     archive,
+    attach,
     call_tool,
     check,
     claim,
     configure,
     continue_,
     create,
+    detach,
+    enrol,
     finish,
     interrupt,
     join,
     leave,
+    pause,
     post,
     release,
     renew,
@@ -31,8 +35,7 @@ from moot.flow import (  # fmt: skip
     sweep,
     tool_result,
 )
-from moot.flow.enrol import Enrol, Newcomer, Pause, enrolling, pausing
-from moot.flow.presence import Attach, Detach, attaching, detaching
+from moot.flow.enrol import Newcomer
 from moot.model.answer import Claimed
 from moot.model.change import Change, JoinTurn, TalkIn
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides, GroupSettings, Member
@@ -182,7 +185,7 @@ class World:
         self.agents = agents
         people = [Newcomer(name="user", kind=Kind.HUMAN)]
         people += [Newcomer(name=a, kind=Kind.EXTERNAL if a in external else Kind.AGENT) for a in agents]
-        await self.do(enrolling, Enrol(newcomers=tuple(people)))
+        await self.do(enrol, enrol.Enrol(newcomers=tuple(people)))
         for agent in agents:
             if agent not in away and agent not in external:
                 await self.up(agent)
@@ -190,20 +193,20 @@ class World:
     async def be_interrupted(self, policies: dict[str, str]) -> None:
         """What agents do while they are busy, by their `on_busy`."""
         people = [Newcomer(name=name, config={"on_busy": policy}) for name, policy in policies.items()]
-        await self.do(enrolling, Enrol(newcomers=tuple(people)))
+        await self.do(enrol, enrol.Enrol(newcomers=tuple(people)))
 
     async def up(self, agent: str) -> None:
-        host = Attach(host=self.host_of(agent), pid=1, agents=(ParticipantId(agent),))
-        await self.do(attaching, host)
+        host = attach.Attach(host=self.host_of(agent), pid=1, agents=(ParticipantId(agent),))
+        await self.do(attach, host)
 
     async def down(self, agent: str) -> None:
-        await self.do(detaching, Detach(host=self.host_of(agent)))
+        await self.do(detach, detach.Detach(host=self.host_of(agent)))
         for conversation in self.where.values():
             await self.do(sweep, sweep.Sweep(conversation=conversation))
 
     async def crash(self, agent: str) -> None:
         """Its host dies, and another runs the agent before anybody has looked."""
-        await self.do(detaching, Detach(host=self.host_of(agent)))
+        await self.do(detach, detach.Detach(host=self.host_of(agent)))
         self.hosts[agent] = HostId(f"{self.host_of(agent)}-again")
         await self.up(agent)
         for conversation in self.where.values():
@@ -288,7 +291,7 @@ class World:
 
     async def pause(self, agent: str, paused: bool) -> None:
         places = tuple(self.where.values())
-        await self.do(pausing, Pause(agent=agent, paused=paused, conversations=places))
+        await self.do(pause, pause.Pause(agent=agent, paused=paused, conversations=places))
 
     async def archive(self, where: str) -> None:
         await self.do(archive, archive.Archive(ParticipantId("user"), self.where[where]))

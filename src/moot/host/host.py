@@ -18,8 +18,7 @@ from moot.context.view import View
 from moot.context.window import Size
 from moot.errors import MootError, Stale
 from moot.failpoints import failpoint
-from moot.flow import claim, finish, leave_partial, release, renew
-from moot.flow.presence import Attach, Detach, attaching, detaching
+from moot.flow import attach, claim, detach, finish, leave_partial, release, renew
 from moot.host.agent_turn import Speaking
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -138,7 +137,7 @@ class Host:
             await asyncio.gather(*(hosted.brain.close() for hosted in left), return_exceptions=True)
 
     async def _attach(self, dead: tuple[HostId, ...] = (), left: tuple[ParticipantId, ...] = ()) -> None:
-        here = Attach(
+        here = attach.Attach(
             host=self.id,
             pid=self._pid,
             agents=tuple(self._hosted),
@@ -147,7 +146,7 @@ class Host:
             dead=dead,
             left=left,
         )
-        await self._store.transact(attaching, here)
+        await self._store.transact(attach, here)
 
     async def _keep_lease(self) -> None:
         while True:
@@ -200,7 +199,7 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         brains = [hosted.brain.close() for hosted in self._hosted.values()]
         await asyncio.gather(*brains, return_exceptions=True)
-        await self._store.transact(detaching, Detach(host=self.id))
+        await self._store.transact(detach, detach.Detach(host=self.id))
 
     async def _wait_for(self, tasks: "list[asyncio.Task[None]]", seconds: float) -> None:
         hurried = asyncio.ensure_future(self._hurried.wait())

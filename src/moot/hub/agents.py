@@ -8,21 +8,9 @@ from msgspec import structs
 
 from moot import shapes
 from moot.errors import Conflict, NotFound
-from moot.flow import interrupt
-from moot.flow.enrol import (
-    Amend,
-    Enrol,
-    Newcomer,
-    Pause,
-    Remove,
-    Rename,
-    amending,
-    enrolling,
-    pausing,
-    removing,
-    renaming,
-)
-from moot.flow.session import Sign
+from moot.flow import amend, enrol, interrupt, pause, remove, rename
+from moot.flow.beat import Sign
+from moot.flow.enrol import Newcomer
 from moot.flow.steps.look import gone
 from moot.hub.commands.tokens import USUAL, Bearers, issue, listed, revoke
 from moot.hub.commands.values import check_described, check_project
@@ -77,12 +65,12 @@ class Agents:
         kind = Kind.HUMAN if human else Kind.EXTERNAL if external else Kind.AGENT
         brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
         new = Newcomer(name=name, kind=kind, role=role, display=display, brain=brain)
-        await self._core.do(enrolling, Enrol(newcomers=(new,), fresh=True))
+        await self._core.do(enrol, enrol.Enrol(newcomers=(new,), fresh=True))
         await self._core.directory.refresh()
         return await self.get(name)
 
     async def rename(self, name: str, new_name: str) -> shapes.Agent:
-        await self._core.do(renaming, Rename(agent=name, name=new_name))
+        await self._core.do(rename, rename.Rename(agent=name, name=new_name))
         await self._core.directory.refresh()
         return await self.get(new_name)
 
@@ -93,7 +81,7 @@ class Agents:
         check_described(role=role, display=display, project=project)
         check_project(self._core.parts.home, project)
         who = await self._core.directory.participant(name)
-        await self._core.do(amending, Amend(who.id, role=role, display=display, project=project))
+        await self._core.do(amend, amend.Amend(who.id, role=role, display=display, project=project))
         await self._core.directory.refresh()
         return await self.get(who.id)
 
@@ -130,7 +118,7 @@ class Agents:
             if token.revoked_at is None:
                 await revoke(self._core, self._me, who.id, token.id)
         places = await self._open_places(who)
-        await self._core.do(removing, Remove(agent=who.id, conversations=places))
+        await self._core.do(remove, remove.Remove(agent=who.id, conversations=places))
         await self._core.directory.refresh()
         return await self.get(who.id)
 
@@ -242,7 +230,7 @@ class Agents:
         if who.removed and not paused:
             raise gone(who)
         places = await self._open_places(who)
-        await self._core.do(pausing, Pause(agent=who.id, paused=paused, conversations=places))
+        await self._core.do(pause, pause.Pause(agent=who.id, paused=paused, conversations=places))
         return await self.get(name)
 
     async def _open_places(self, who: Participant) -> Places:

@@ -6,7 +6,19 @@ from uuid import uuid4
 
 from moot import shapes
 from moot.errors import Conflict
-from moot.flow import archive, configure, continue_, create, interrupt, join, leave, mark
+from moot.flow import (
+    archive,
+    configure,
+    continue_,
+    create,
+    dissolve,
+    erase,
+    interrupt,
+    join,
+    leave,
+    mark,
+    unarchive,
+)
 from moot.hub.archive.import_ import Import
 from moot.hub.archive.validate import Checked
 from moot.hub.commands.bookmarks import Bookmarks
@@ -134,17 +146,17 @@ class Conversations:
 
     async def dissolve(self, ref: str) -> None:
         """Archive it, and let go of the chat elsewhere that it was bound to; what was said stays readable."""
-        await self._core.do(archive, archive.Archive(self._me, ref, archive.Fate.DISSOLVE))
+        await self._core.do(dissolve, dissolve.Dissolve(self._me, ref))
 
     async def unarchive(self, ref: str) -> None:
         """`ref` is the id: the name of an archived conversation may belong to another by now."""
         found = await self._core.parts.store.conversation(ref)
         name = found.name if found is not None else ""
-        await self._core.do(archive, archive.Archive(self._me, ref, archive.Fate.UNARCHIVE, name))
+        await self._core.do(unarchive, unarchive.Unarchive(self._me, ref, name))
 
     async def delete(self, ref: str) -> None:
         """Erase it with everything said in it."""
-        await self._core.do(archive, archive.Archive(self._me, ref, archive.Fate.ERASE))
+        await self._core.do(erase, erase.Erase(self._me, ref))
 
     def importing(self, checked: Checked) -> Import:
         """A checked export, to be taken in or only looked at."""

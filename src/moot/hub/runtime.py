@@ -16,8 +16,7 @@ from moot.context.prompt import Context
 from moot.context.templates import Templates
 from moot.context.view import View
 from moot.errors import MootError
-from moot.flow.enrol import Enrol, enrolling
-from moot.flow.presence import Detach, detaching
+from moot.flow import detach, enrol
 from moot.host.agent_turn import Speaking, Surroundings
 from moot.host.host import Host
 from moot.host.liveness import is_alive
@@ -186,7 +185,7 @@ class Runtime:
         """Everybody by the name they are given under here; who was renamed since has another by now."""
         parts = self.core.parts
         people = newcomers(parts.settings, agents)
-        enrolled = await parts.store.transact(enrolling, Enrol(people))
+        enrolled = await parts.store.transact(enrol, enrol.Enrol(people))
         await self.core.directory.refresh()
         self._roles.update((who.id, who.role) for who in enrolled)
         by_name = {new.name: who for new, who in zip(people, enrolled, strict=True)}
@@ -256,7 +255,7 @@ class Runtime:
             if host.id != self._identity and (host.lease_until <= now or not is_alive(host.pid))
         ]
         for host in gone:
-            await store.transact(detaching, Detach(host.id, lapsed=is_alive(host.pid)))
+            await store.transact(detach, detach.Detach(host.id, lapsed=is_alive(host.pid)))
         return bool(gone)
 
     async def _dead_hosts(self) -> tuple[HostId, ...]:

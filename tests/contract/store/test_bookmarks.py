@@ -3,8 +3,7 @@
 import pytest
 from msgspec import structs
 
-from moot.flow import bookmarks
-from moot.flow.bookmarks import Move, Open, moving, opening
+from moot.flow import move_bookmarks, open_bookmark
 from moot.model.bookmark import Bookmark
 from moot.model.change import DropConversation, PutConversation
 from moot.model.ids import ParticipantId
@@ -21,8 +20,10 @@ async def filled(store: WholeStore, messages: int = 3) -> None:
         await say(store, ROOM.id, f"text {n}")
 
 
-async def opened(store: WholeStore, client: str, after: int | None = None) -> bookmarks.Opened:
-    found: bookmarks.Opened = await store.transact(opening, Open(USER, ROOM.id, client, after))
+async def opened(store: WholeStore, client: str, after: int | None = None) -> open_bookmark.OpenedBookmark:
+    found: open_bookmark.OpenedBookmark = await store.transact(
+        open_bookmark, open_bookmark.OpenBookmark(USER, ROOM.id, client, after)
+    )
     return found
 
 
@@ -47,7 +48,9 @@ async def test_a_known_client_goes_on_where_it_was_also_after_a_restart(place: P
     await filled(store)
     mark = (await opened(store, "phone", 0)).bookmark
     other = (await opened(store, "desk", 0)).bookmark
-    await store.transact(moving, Move((structs.replace(mark, seq=2, frames=2),)))
+    await store.transact(
+        move_bookmarks, move_bookmarks.MoveBookmarks((structs.replace(mark, seq=2, frames=2),))
+    )
     store = await place.reopen()
     again = await opened(store, "phone", 0)
     assert (again.known, again.bookmark.seq, again.bookmark.frames) == (True, 2, 2)
@@ -55,7 +58,7 @@ async def test_a_known_client_goes_on_where_it_was_also_after_a_restart(place: P
 
 
 async def test_for_a_new_one_the_longest_unused_goes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bookmarks, "MOST_BOOKMARKS", 3)
+    monkeypatch.setattr(open_bookmark, "MOST_BOOKMARKS", 3)
     store = await place.open()
     await filled(store)
     for client in ("a", "b", "c"):
@@ -72,7 +75,7 @@ async def test_what_is_gone_does_not_come_back_by_being_moved(store: WholeStore)
     await filled(store)
     mark = (await opened(store, "phone")).bookmark
     await put(store, DropConversation(ROOM.id))
-    await store.transact(moving, Move((mark,)))
+    await store.transact(move_bookmarks, move_bookmarks.MoveBookmarks((mark,)))
     assert await kept(store) == []
 
 

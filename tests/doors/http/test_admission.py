@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from moot.flow.tokens import Revoke, revoking
+from moot.flow import revoke_token
 from moot.model.ids import ParticipantId
 from moot.model.limits import Terms
 from moot.model.token import TokenId
@@ -26,7 +26,7 @@ async def revoke_elsewhere(folder: Path, participant: str, token: str) -> None:
     """As another process would, of which nobody here is told."""
     store = await SqliteStore.open(folder, Source(time.time, Terms(), ConversationIds()))
     owner, whose = ParticipantId("user"), ParticipantId(participant)
-    await store.transact(revoking, Revoke(owner, whose, TokenId(token)))
+    await store.transact(revoke_token, revoke_token.RevokeToken(owner, whose, TokenId(token)))
     await store.close()
 
 

@@ -5,8 +5,8 @@ import time
 from itertools import count
 from typing import Any
 
-from moot.flow import create, post
-from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.flow import create, enrol, post
+from moot.flow.enrol import Newcomer
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
@@ -51,7 +51,7 @@ def seconds_of_posts() -> float:
         fold(desk, decision.changes, Dirty())
         return decision.answer
 
-    do(enrolling, Enrol((Newcomer("user", Kind.HUMAN), *(Newcomer(name) for name in "abcdef"))))
+    do(enrol, enrol.Enrol((Newcomer("user", Kind.HUMAN), *(Newcomer(name) for name in "abcdef"))))
     rooms = [do(create, create.Create(USER, f"g{n}", tuple("abcdef"))).id for n in range(10)]
     commands = [post.posting(USER, rooms[n % 10], TEXT, key=f"k{n}") for n in range(POSTS)]
     begun = time.process_time()

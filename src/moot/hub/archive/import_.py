@@ -1,6 +1,6 @@
 """Take an export in: read and checked to its last line first, then brought in batches that can be taken up again.
 
-Above: the command line. Below: flow/import_.py, the one way in for what was said elsewhere.
+Above: the command line. Below: flow/import_batch.py, the one way in for what was said elsewhere.
 
 Nothing is stored of a file with a broken line. A file is known by its digest, a message by its line in it: an
 import that was interrupted goes on where it stopped, and one that is repeated changes nothing.
@@ -15,8 +15,9 @@ from typing import Any, BinaryIO, Final
 from msgspec import Struct, structs
 
 from moot.errors import BadName, BadValue, Conflict
-from moot.flow import import_
-from moot.flow.enrol import Enrol, Newcomer, enrolling
+from moot.flow import begin_import, end_import, enrol, import_batch
+from moot.flow.enrol import Newcomer
+from moot.flow.import_batch import ImportedMessage
 from moot.hub.archive import transcript
 from moot.hub.archive.validate import Checked, Planned, lines_of
 from moot.hub.core import Core
@@ -123,9 +124,9 @@ class Import:
         do = self._store.preview if dry else self._store.transact
         try:
             try:
-                [who] = await do(enrolling, Enrol((new,), fresh=True))
+                [who] = await do(enrol, enrol.Enrol((new,), fresh=True))
             except BadValue:  # shown there under what is somebody's name here
-                [who] = await do(enrolling, Enrol((structs.replace(new, display=""),), fresh=True))
+                [who] = await do(enrol, enrol.Enrol((structs.replace(new, display=""),), fresh=True))
         except BadName:
             return False  # reserved here, or too much like another name: the next one will do
         self._ids[person.name] = who.id
@@ -148,20 +149,20 @@ class Import:
     async def _room(self, planned: Planned) -> tuple[Conversation, str]:
         found, line = await self._begun(planned), planned.line
         if found is None:
-            command = import_.Begin(
+            command = begin_import.BeginImport(
                 author=self._me,
                 key=self._key(planned.number),
                 name=line.name,
                 kind=ConversationKind(line.kind),
                 created_at=transcript.seconds(line.created_at),
                 seats=tuple(
-                    import_.Seat(self._ids[seat.name], transcript.seconds(seat.joined_at))
+                    begin_import.ImportedMember(self._ids[seat.name], transcript.seconds(seat.joined_at))
                     for seat in line.participants
                 ),
                 settings=planned.settings,
                 home=self._ids.get(line.home),
             )
-            made = await self._core.do(import_.beginning, command)
+            made = await self._core.do(begin_import, command)
             self._rooms[line.id] = made.id
             return made, "new"
         self._rooms[line.id] = found.id
@@ -178,7 +179,7 @@ class Import:
         """Under its own name or, where that is taken, with a number behind it."""
         line = planned.line
         for name in _numbered(line.name):
-            command = import_.End(
+            command = end_import.EndImport(
                 author=self._me,
                 conversation=room.id,
                 name=name,
@@ -187,7 +188,7 @@ class Import:
                 summaries=tuple(summaries),
             )
             try:
-                opened: Conversation = await self._core.do(import_.ending, command)
+                opened: Conversation = await self._core.do(end_import, command)
             except Conflict as taken:
                 if "conversation" not in taken.facts:
                     raise
@@ -200,7 +201,7 @@ class Import:
     async def _bring(
         self, room: Conversation, planned: Planned, lines: Iterator[tuple[int, transcript.AnyLine]]
     ) -> list[Summary]:
-        batch: list[import_.Item] = []
+        batch: list[ImportedMessage] = []
         size = 0
         summaries: list[Summary] = []
         for number, line in lines:
@@ -216,14 +217,14 @@ class Import:
         await self._send(room.id, batch)
         return summaries
 
-    async def _send(self, room: ConversationId, batch: list[import_.Item]) -> None:
+    async def _send(self, room: ConversationId, batch: list[ImportedMessage]) -> None:
         if batch:
-            await self._core.do(import_.bringing, import_.Bring(self._me, room, tuple(batch)))
+            await self._core.do(import_batch, import_batch.ImportBatch(self._me, room, tuple(batch)))
             batch.clear()
 
     def _item(
         self, line: transcript.Message, number: int, planned: Planned, room: ConversationId
-    ) -> import_.Item:
+    ) -> ImportedMessage:
         origin = address(ConversationId(planned.line.id), line.seq)
         earlier = line.metadata.get("imported")
         imported: dict[str, Any] = {"id": origin, **(earlier if isinstance(earlier, dict) else {})}
@@ -233,7 +234,7 @@ class Import:
         root = self._root(line.root, room)
         if not root and line.root:
             imported.setdefault("root", line.root)
-        return import_.Item(
+        return ImportedMessage(
             seq=line.seq,
             author=self._ids[line.sender],
             kind=Kind(line.kind),

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from moot.flow.bookmarks import Move, Open, Opened, moving, opening
+from moot.flow import move_bookmarks, open_bookmark
+from moot.flow.open_bookmark import OpenedBookmark
 from moot.hub.core import Core
 from moot.model.bookmark import Bookmark
 from moot.model.ids import ConversationId, ParticipantId
@@ -13,12 +14,12 @@ class Bookmarks:
         self._core = core
         self._me = me
 
-    async def open(self, conversation: str, client: str, *, after: int | None = None) -> Opened:
+    async def open(self, conversation: str, client: str, *, after: int | None = None) -> OpenedBookmark:
         """A client's bookmark; a new client's is made, at the newest message or after the one it names."""
-        command = Open(self._me, ConversationId(conversation), client, after)
-        found: Opened = await self._core.do(opening, command)
+        command = open_bookmark.OpenBookmark(self._me, ConversationId(conversation), client, after)
+        found: OpenedBookmark = await self._core.do(open_bookmark, command)
         return found
 
     async def move(self, bookmarks: Sequence[Bookmark]) -> None:
         """Note how far clients have read, anybody's and all at once. Those that are gone stay gone."""
-        await self._core.do(moving, Move(tuple(bookmarks)))
+        await self._core.do(move_bookmarks, move_bookmarks.MoveBookmarks(tuple(bookmarks)))

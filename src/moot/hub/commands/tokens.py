@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from moot import shapes
 from moot.errors import BadValue
-from moot.flow.tokens import USED_EVERY_SECONDS, Act, Issue, Revoke, Use, acting, issuing, revoking, using
+from moot.flow import act_as, issue_token, revoke_token, use_token
 from moot.hub.core import Core
 from moot.model.ids import ParticipantId
 from moot.model.participant import Kind
@@ -58,7 +58,8 @@ async def issue(
     who = await core.directory.participant(name)
     token = fresh("hu" if who.kind is Kind.HUMAN else "ag", who.id)
     identity = TokenId(f"t{secrets.token_hex(6)}")
-    made: Token = await core.do(issuing, Issue(me, who.id, identity, digest_of(token), wanted, shown))
+    order = issue_token.IssueToken(me, who.id, identity, digest_of(token), wanted, shown)
+    made: Token = await core.do(issue_token, order)
     return shapes.IssuedToken(made.id, who.name, token, tuple(scope.value for scope in made.scopes))
 
 
@@ -69,7 +70,8 @@ async def listed(core: Core, name: str) -> list[shapes.Token]:
 
 async def revoke(core: Core, me: ParticipantId, name: str, id: str) -> shapes.Token:
     who = await core.directory.participant(name)
-    return shapes.Token.of(await core.do(revoking, Revoke(me, who.id, TokenId(id))), core.directory.name)
+    order = revoke_token.RevokeToken(me, who.id, TokenId(id))
+    return shapes.Token.of(await core.do(revoke_token, order), core.directory.name)
 
 
 class Bearers:
@@ -119,11 +121,11 @@ class Bearers:
     def _note_use(self, token: TokenId) -> None:
         """Kept to the minute."""
         now, store = self._core.parts.clock.now(), self._core.parts.store
-        if now >= self._used.get(token, 0.0) + USED_EVERY_SECONDS:
+        if now >= self._used.get(token, 0.0) + use_token.USED_EVERY_SECONDS:
             self._used[token] = now
-            self._core.spawn(store.transact(using, Use(token)))
+            self._core.spawn(store.transact(use_token, use_token.UseToken(token)))
 
 
 async def acted(core: Core, speaker: ParticipantId, what: str) -> None:
     """Keep that the owner did something in another's name."""
-    await core.do(acting, Act(core.user, speaker, what))
+    await core.do(act_as, act_as.ActAs(core.user, speaker, what))

@@ -1,7 +1,7 @@
 """Who of the outside agents is here: sessions that give signs of life, and waits that want to be woken.
 
 One heartbeat for all sessions of a process, none for each; one watcher of the log for all waits. Above: doors that
-outside agents come in by. Below: flow/session.py says what a sign of life means.
+outside agents come in by. Below: flow/steps/reach.py says what a sign of life means.
 """
 
 import asyncio
@@ -13,21 +13,10 @@ import structlog
 from msgspec import ValidationError, convert, structs
 
 from moot.errors import BadValue, MootError
+from moot.flow import arrive, beat, depart, lapse, wait
+from moot.flow.arrive import Arrive
+from moot.flow.beat import Sign
 from moot.flow.claim import CLAIMABLE
-from moot.flow.session import (
-    Arrive,
-    Beat,
-    Depart,
-    Lapse,
-    Sign,
-    Wait,
-    arriving,
-    beating,
-    departing,
-    has_lapsed,
-    lapsing,
-    waiting,
-)
 from moot.model.event import Event
 from moot.model.ids import ParticipantId
 from moot.model.participant import REACH_SECONDS, Kind, Participant, Reach
@@ -57,7 +46,7 @@ class Attendance:
 
     async def arrive(self, command: Arrive) -> Participant:
         """Who somebody is that comes in, found or made; nothing begins yet."""
-        found: Participant = await self._parts.store.transact(arriving, await self._apart(command))
+        found: Participant = await self._parts.store.transact(arrive, await self._apart(command))
         return found
 
     async def _apart(self, command: Arrive) -> Arrive:
@@ -93,7 +82,7 @@ class Attendance:
             self._sessions[who.id].remove(sign)
             if not self._sessions[who.id]:
                 del self._sessions[who.id]
-                await self._parts.store.transact(departing, Depart(who.id, pid))
+                await self._parts.store.transact(depart, depart.Depart(who.id, pid))
 
     async def _beat(self) -> None:
         clock = self._parts.clock
@@ -103,7 +92,7 @@ class Attendance:
                 continue
             signs = tuple(signs[-1] for signs in self._sessions.values())
             try:
-                await self._parts.store.transact(beating, Beat(signs))
+                await self._parts.store.transact(beat, beat.Beat(signs))
             except MootError as trouble:
                 log.warning("heartbeat failed", action="heartbeat_failed", error=str(trouble))
 
@@ -115,14 +104,14 @@ class Attendance:
             self._spawn(self.sign(Sign(who, reach, SEEN_SECONDS, door)))
 
     async def sign(self, sign: Sign) -> None:
-        await self._parts.store.transact(beating, Beat((sign,)))
+        await self._parts.store.transact(beat, beat.Beat((sign,)))
 
     async def lapse(self) -> None:
         """Whose lease has run out is less reachable now, for all to see."""
         now = self._parts.clock.now()
-        gone = tuple(who.id for who in await self._parts.store.participants() if has_lapsed(who, now))
+        gone = tuple(who.id for who in await self._parts.store.participants() if lapse.has_lapsed(who, now))
         if gone:
-            await self._parts.store.transact(lapsing, Lapse(gone))
+            await self._parts.store.transact(lapse, lapse.Lapse(gone))
 
     # --- waits -------------------------------------------------------------------------------------------
 
@@ -149,13 +138,13 @@ class Attendance:
         self._waits.setdefault(who, set()).add(woken)
         try:
             until = self._parts.clock.now() + seconds + REACH_SECONDS
-            await self._parts.store.transact(waiting, Wait(who, until))
+            await self._parts.store.transact(wait, wait.Wait(who, until))
             yield woken
         finally:
             self._waits[who].discard(woken)
             if not self._waits[who]:
                 del self._waits[who]
-                self._spawn(self._parts.store.transact(waiting, Wait(who, 0.0)))
+                self._spawn(self._parts.store.transact(wait, wait.Wait(who, 0.0)))
 
 
 def arrival(door: str, whence: dict[str, Any]) -> Arrive:

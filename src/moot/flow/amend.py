@@ -1,0 +1,39 @@
+"""Amend a participant: its role, display name or project."""
+
+from msgspec import Struct, structs
+
+from moot.flow.steps import look
+from moot.flow.steps.lines import check_lines
+from moot.flow.steps.registry import checked_display
+from moot.model.change import Decision
+from moot.model.moment import Moment
+from moot.model.participant import Participant
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Amend(Struct, frozen=True, gc=False):
+    """What is given changes; None stays."""
+
+    agent: str
+    role: str | None = None
+    display: str | None = None
+    project: str | None = None
+
+
+def scope(command: Amend) -> Scope:
+    return Scope(names=(command.agent,), everyone=bool(command.display))
+
+
+def decide(command: Amend, seen: Seen, at: Moment) -> Decision[Participant]:
+    who = look.participant(seen, command.agent)
+    others = [one for one in seen.everyone() if one.id != who.id] if command.display else []
+    check_lines(role=command.role, project=command.project)
+    display = None if command.display is None else checked_display(command.display, others)
+    given = {"role": command.role, "display": display, "project": command.project}
+    amended = structs.replace(who, **{key: value for key, value in given.items() if value is not None})
+    draft = Draft(seen, at)
+    if amended != who:
+        draft.put_participant(amended)
+        draft.emit("agent.status", by=who.id, body={k: v for k, v in given.items() if v is not None})
+    return Decision(draft.changes(), amended)

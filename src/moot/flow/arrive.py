@@ -1,0 +1,104 @@
+"""Arrive: the session of an outside agent begins. Who it is follows from its name, else from its client and folder."""
+
+from msgspec import Struct, structs
+
+from moot.errors import NotPermitted
+from moot.flow.steps.lines import check_lines
+from moot.flow.steps.reach import keep_hooks, tell_reach
+from moot.flow.steps.registry import answered_to, back, checked_name, give_way
+from moot.model.change import Decision
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.model.participant import REACH_SECONDS, Kind, Participant, Reach
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+from moot.rules.words.names import free_name, unique_slug
+
+EXTERNAL_BRAIN = "external"
+
+
+class Arrive(Struct, frozen=True, gc=False):
+    """A session begins. Who it is follows from the name it gives, else from its client and folder."""
+
+    door: str
+    name: str = ""
+    client: str = ""
+    folder: str = ""
+    pid: int = 0
+    reach: Reach = Reach.ON_DEMAND
+    taken: tuple[ParticipantId, ...] = ()
+    """Agents of the same client and folder whose own session goes on; this one is somebody else."""
+
+
+def scope(command: Arrive) -> Scope:
+    return Scope(everyone=True)
+
+
+def decide(command: Arrive, seen: Seen, at: Moment) -> Decision[Participant]:
+    check_lines(client=command.client, folder=command.folder)
+    draft = Draft(seen, at)
+    who = _named(command, seen) if command.name else _found_again(command, seen)
+    if who is None:
+        who = _newcomer(command, seen, at)
+        give_way(draft, seen.everyone(), who.name)
+        draft.emit("agent.joined", by=who.id)
+    elif who.kind is not Kind.EXTERNAL:
+        return Decision([], who)
+    who = back(draft, who)
+    came = {"client": command.client, "folder": command.folder, "pid": command.pid}
+    arrived = structs.replace(
+        who,
+        door=command.door,
+        project=command.folder or who.project,
+        reach=keep_hooks(who, command.reach, at.now),
+        reach_until=at.now + REACH_SECONDS,
+        last_active=at.now,
+        config={**who.config, **{key: value for key, value in came.items() if value}},
+    )
+    tell_reach(draft, who, arrived)
+    draft.put_participant(arrived)
+    return Decision(draft.changes(), arrived)
+
+
+def _named(command: Arrive, seen: Seen) -> Participant | None:
+    who = seen.named(command.name)
+    if who is not None and who.kind is Kind.HUMAN:
+        raise NotPermitted(
+            f"{who.name} is a person; a program cannot come in as one",
+            fix=("choose another name for the agent",),
+        )
+    return who
+
+
+def _found_again(command: Arrive, seen: Seen) -> Participant | None:
+    """Whoever came from the same client and folder before: name and inbox survive a restart."""
+    place = (command.client, command.folder)
+    known = [
+        who
+        for who in seen.everyone()
+        if who.kind is Kind.EXTERNAL
+        and (who.config.get("client"), who.config.get("folder")) == place
+        and who.id not in command.taken
+    ]
+    return min(known, key=lambda who: (who.created_at, who.id), default=None)
+
+
+def _newcomer(command: Arrive, seen: Seen, at: Moment) -> Participant:
+    everyone = list(seen.everyone())
+    taken = answered_to(everyone)
+    if command.name:
+        name = checked_name(command.name, taken, at.terms.user)
+    else:
+        name = free_name(default_name(command.client, command.folder), taken, at.terms.user)
+    return Participant(
+        id=ParticipantId(unique_slug(name, [*taken, "system", "tool"])),
+        name=name,
+        kind=Kind.EXTERNAL,
+        brain=EXTERNAL_BRAIN,
+        created_at=at.now,
+    )
+
+
+def default_name(client: str, folder: str) -> str:
+    """`claude-api` for the client claude in ~/api."""
+    return "-".join(part for part in (client, folder.rstrip("/").rpartition("/")[2]) if part)

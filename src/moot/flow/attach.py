@@ -1,0 +1,60 @@
+"""Attach: a host says which agents it runs. Its lease is the presence of all of them."""
+
+from msgspec import Struct, structs
+
+from moot.model.change import Decision, DropHost, PutHost
+from moot.model.ids import HostId, ParticipantId
+from moot.model.moment import Moment
+from moot.model.participant import Host
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Attach(Struct, frozen=True, gc=False):
+    """Also the heartbeat: the same host again only moves its lease."""
+
+    host: HostId
+    pid: int
+    agents: tuple[ParticipantId, ...]
+    socket: str = ""
+    watches: bool = False
+    dead: tuple[HostId, ...] = ()
+    """Hosts whose process is known to be gone."""
+    left: tuple[ParticipantId, ...] = ()
+    """Agents that it ran until now: nobody does, if nobody else took them since."""
+
+
+def scope(command: Attach) -> Scope:
+    return Scope(names=(*command.agents, *command.left), hosts=True)
+
+
+def decide(command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
+    draft = Draft(seen, at)
+    known = {host.id: host for host in seen.hosts()}
+    for gone in command.dead:
+        draft.add(DropHost(gone))
+    before = known.get(command.host)
+    host = Host(
+        id=command.host,
+        pid=command.pid,
+        agents=command.agents,
+        lease_until=at.now + at.terms.lease_seconds,
+        started_at=before.started_at if before else at.now,
+        socket=command.socket,
+        watches=command.watches,
+    )
+    for agent in command.agents:
+        who = draft.participant(agent)
+        if who.host != command.host:
+            draft.put_participant(
+                structs.replace(who, host=command.host, live_until=host.lease_until, last_active=at.now)
+            )
+        if who.host != command.host or before is None:
+            draft.emit("agent.status", by=agent, body={"status": "idle", "reachability": "live"})
+    for agent in command.left:
+        who = draft.participant(agent)
+        if who.host == command.host:
+            draft.put_participant(structs.replace(who, host=None, live_until=0.0))
+            draft.emit("agent.status", by=agent, body={"status": "offline", "reachability": "away"})
+    draft.add(PutHost(host))
+    return Decision(draft.changes(), host)

@@ -1,0 +1,49 @@
+"""Beat: sessions of outside agents gave a sign of life."""
+
+from msgspec import Struct, structs
+
+from moot.flow.steps.reach import keep_hooks, tell_reach
+from moot.model.change import Decision
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.model.participant import REACH_SECONDS, Kind, Reach
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Sign(Struct, frozen=True, gc=False):
+    """An agent's session gave a sign of life."""
+
+    agent: ParticipantId
+    reach: Reach = Reach.ON_DEMAND
+    seconds: float = REACH_SECONDS
+    """For how long that is good."""
+    door: str = ""
+
+
+class Beat(Struct, frozen=True, gc=False):
+    """All sessions of one process at once."""
+
+    signs: tuple[Sign, ...]
+
+
+def scope(command: Beat) -> Scope:
+    return Scope(names=tuple(sign.agent for sign in command.signs))
+
+
+def decide(command: Beat, seen: Seen, at: Moment) -> Decision[None]:
+    draft = Draft(seen, at)
+    for sign in command.signs:
+        who = seen.participant(sign.agent)
+        if who is None or who.kind is not Kind.EXTERNAL:
+            continue
+        alive = structs.replace(
+            who,
+            reach=keep_hooks(who, sign.reach, at.now),
+            reach_until=max(who.reach_until, at.now + sign.seconds),
+            last_active=at.now,
+            door=sign.door or who.door,
+        )
+        tell_reach(draft, who, alive)
+        draft.put_participant(alive)
+    return Decision(draft.changes(), None)

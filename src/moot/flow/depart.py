@@ -1,0 +1,35 @@
+"""Depart: the session of an outside agent has ended."""
+
+from msgspec import Struct, structs
+
+from moot.flow.steps.reach import tell_reach
+from moot.model.change import Decision
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.model.participant import Kind, Reach
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Depart(Struct, frozen=True, gc=False):
+    """A session has ended."""
+
+    agent: ParticipantId
+    pid: int = 0
+    """Only if no other process has taken over since."""
+
+
+def scope(command: Depart) -> Scope:
+    return Scope(names=(command.agent,))
+
+
+def decide(command: Depart, seen: Seen, at: Moment) -> Decision[None]:
+    who = seen.participant(command.agent)
+    if who is None or who.kind is not Kind.EXTERNAL or who.config.get("pid", 0) != command.pid:
+        return Decision([], None)
+    draft = Draft(seen, at)
+    config = {key: value for key, value in who.config.items() if key != "pid"}
+    gone = structs.replace(who, reach=Reach.AWAY, reach_until=0.0, live_until=0.0, config=config)
+    tell_reach(draft, who, gone)
+    draft.put_participant(gone)
+    return Decision(draft.changes(), None)

@@ -1,0 +1,32 @@
+"""Dissolve a conversation: archive it, and let go of the chat elsewhere that it was bound to."""
+
+from msgspec import Struct, structs
+
+from moot.flow.steps import look
+from moot.flow.steps.put_away import put_away
+from moot.model.change import Decision
+from moot.model.conversation import Conversation
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Dissolve(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    conversation: str
+    """Archived ones answer to their id only."""
+
+
+def scope(command: Dissolve) -> Scope:
+    return Scope(refs=(command.conversation,), names=(command.author,))
+
+
+def decide(command: Dissolve, seen: Seen, at: Moment) -> Decision[Conversation]:
+    found = look.conversation(seen, command.conversation)
+    if found.archived and not found.channel_type:
+        return Decision([], found)
+    draft = Draft(seen, at)
+    unbound = structs.replace(found, channel_type="", channel_group_id="")
+    dissolved = put_away(draft.room(found), unbound, by=command.author)
+    return Decision(draft.changes(), dissolved)

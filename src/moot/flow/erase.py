@@ -1,0 +1,30 @@
+"""Erase a conversation, with everything said in it."""
+
+from msgspec import Struct
+
+from moot.flow.steps import look
+from moot.model.change import Decision, DropConversation
+from moot.model.conversation import Conversation
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Erase(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    conversation: str
+    """Archived ones answer to their id only."""
+
+
+def scope(command: Erase) -> Scope:
+    return Scope(refs=(command.conversation,), names=(command.author,))
+
+
+def decide(command: Erase, seen: Seen, at: Moment) -> Decision[Conversation]:
+    found = look.conversation(seen, command.conversation)
+    draft = Draft(seen, at)
+    room = draft.room(found)
+    draft.add(DropConversation(found.id))
+    draft.emit("conversation.deleted", room, by=command.author, body={"name": found.name})
+    return Decision(draft.others, found)

@@ -1,0 +1,52 @@
+"""Open a bookmark: a client comes, and goes on where it was.
+
+Told to nobody. A participant has so many of them and no more: for a new one, the one longest unused goes.
+"""
+
+from msgspec import Struct, structs
+
+from moot.flow.steps import look
+from moot.model.bookmark import Bookmark
+from moot.model.change import Change, Decision, DropBookmark, PutBookmark
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.moment import Moment
+from moot.ports import Scope
+from moot.rules.draft import Seen
+
+MOST_BOOKMARKS = 1000
+"""Of one participant, over all conversations."""
+
+
+class OpenBookmark(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    conversation: ConversationId
+    client: str
+    after: int | None = None
+    """Where a new client begins; at the newest message where it does not say."""
+
+
+class OpenedBookmark(Struct, frozen=True, gc=False):
+    bookmark: Bookmark
+    known: bool
+
+
+def scope(command: OpenBookmark) -> Scope:
+    return Scope(conversations=(command.conversation,), bookmarks_of=command.author)
+
+
+def decide(command: OpenBookmark, seen: Seen, at: Moment) -> Decision[OpenedBookmark]:
+    where = look.conversation(seen, command.conversation)
+    known = seen.bookmark((command.author, command.client, where.id))
+    if known is not None:
+        used = structs.replace(known, used_at=at.now)
+        return Decision([PutBookmark(used)], OpenedBookmark(used, known=True))
+    begin = where.head if command.after is None else min(command.after, where.head)
+    made = Bookmark(command.author, command.client, where.id, begin, used_at=at.now)
+    changes: list[Change] = [DropBookmark(old.key) for old in _too_many(seen, command.author)]
+    return Decision([*changes, PutBookmark(made)], OpenedBookmark(made, known=False))
+
+
+def _too_many(seen: Seen, who: ParticipantId) -> list[Bookmark]:
+    """Those that must go before there is room for one more."""
+    kept = sorted(seen.bookmarks_of(who), key=lambda mark: (mark.used_at, mark.key))
+    return kept[: max(0, len(kept) + 1 - MOST_BOOKMARKS)]

@@ -1,0 +1,37 @@
+"""Remove an agent. What it said stays; whoever is enrolled under its name again takes up where it left."""
+
+from msgspec import Struct, structs
+
+from moot.errors import NotPermitted
+from moot.flow.steps import look
+from moot.flow.steps.registry import drop_turns
+from moot.model.change import Decision
+from moot.model.ids import ConversationId
+from moot.model.moment import Moment
+from moot.model.participant import Participant
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Remove(Struct, frozen=True, gc=False):
+    agent: str
+    conversations: tuple[ConversationId, ...] = ()
+    """Where the agent has open turns, as with `Pause`."""
+
+
+def scope(command: Remove) -> Scope:
+    return Scope(names=(command.agent,), conversations=command.conversations)
+
+
+def decide(command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
+    draft = Draft(seen, at)
+    who = look.participant(seen, command.agent)
+    if not who.speaks_in_turns:
+        raise NotPermitted(f"{who.name} is a person; only agents can be removed")
+    if who.removed:
+        return Decision([], who)
+    who = structs.replace(who, paused=True, removed_at=at.now)
+    draft.put_participant(who)
+    draft.emit("agent.status", by=who.id, body={"removed": True, "paused": True})
+    drop_turns(draft, who, command.conversations)
+    return Decision(draft.changes(), who)

@@ -1,0 +1,51 @@
+"""Rename a participant. Its old names stay its own."""
+
+from msgspec import Struct, structs
+
+from moot.errors import BadName
+from moot.flow.steps import look
+from moot.flow.steps.registry import answered_to, checked_name, give_way
+from moot.model.change import Decision
+from moot.model.moment import Moment
+from moot.model.participant import Participant
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+MOST_NAMES = 32
+"""That somebody answers to: each is one that nobody else can take, and that every mention is compared with."""
+
+
+class Rename(Struct, frozen=True, gc=False):
+    agent: str
+    name: str
+
+
+def scope(command: Rename) -> Scope:
+    return Scope(names=(command.agent,), everyone=True)
+
+
+def decide(command: Rename, seen: Seen, at: Moment) -> Decision[Participant]:
+    who = look.participant(seen, command.agent)
+    if who.name == command.name:
+        return Decision([], who)
+    others = [p for p in seen.everyone() if p.id != who.id]
+    if command.name not in who.aliases:  # one that it has had is its own
+        checked_name(command.name, answered_to(others), at.terms.user)
+        _has_room_for_a_name(who)
+    aliases = tuple(dict.fromkeys((*who.aliases, who.name)))
+    renamed = structs.replace(who, name=command.name, aliases=tuple(a for a in aliases if a != command.name))
+    draft = Draft(seen, at)
+    give_way(draft, others, command.name)
+    draft.put_participant(renamed)
+    draft.emit("agent.renamed", by=who.id, body={"name": command.name, "previous_name": who.name})
+    return Decision(draft.changes(), renamed)
+
+
+def _has_room_for_a_name(who: Participant) -> None:
+    if len(who.aliases) + 1 >= MOST_NAMES:
+        raise BadName(
+            f"{who.name} has had {len(who.aliases) + 1} names already",
+            detail=f"somebody answers to {MOST_NAMES} at most, as old ones stay its own; it may take one of them again",
+            suggestions=who.aliases[-3:],
+            problem="too many",
+        )

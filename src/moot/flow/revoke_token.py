@@ -1,0 +1,49 @@
+"""Revoke a token, and those that were issued with it: whoever lends its access away takes all of it back."""
+
+from msgspec import Struct, structs
+
+from moot.errors import NotFound
+from moot.flow.steps.token_owner import token_owner
+from moot.model.change import Decision, PutToken
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.model.token import Token, TokenId
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class RevokeToken(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    participant: ParticipantId
+    id: TokenId
+
+
+def scope(command: RevokeToken) -> Scope:
+    return Scope(names=(command.author, command.participant), tokens_of=command.participant)
+
+
+def decide(command: RevokeToken, seen: Seen, at: Moment) -> Decision[Token]:
+    draft = Draft(seen, at)
+    who = token_owner(draft, command.author, command.participant)
+    token = seen.token(command.id)
+    if token is None or token.participant != who.id:
+        raise NotFound(f"{who.name} has no token {command.id}", fix=("list its tokens",), ref="")
+    if token.revoked_at:
+        return Decision([], token)
+    for ending in _with_minted(token, seen.tokens_of(who.id)):
+        draft.add(PutToken(structs.replace(ending, revoked_at=at.now)))
+        body = {"token": ending.id, "participant": who.id}
+        draft.emit("token.revoked", by=command.author, body=body)
+    return Decision(draft.changes(), structs.replace(token, revoked_at=at.now))
+
+
+def _with_minted(token: Token, all_of_them: list[Token]) -> list[Token]:
+    """The token, and the good ones that were issued with it or with one of those."""
+    ending = [token]
+    for one in ending:
+        ending += [
+            other
+            for other in all_of_them
+            if other.parent == one.id and not other.revoked_at and other is not one
+        ]
+    return ending

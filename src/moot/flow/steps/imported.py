@@ -1,0 +1,17 @@
+"""A conversation that is being imported: closed until it is whole."""
+
+from moot.errors import Conflict
+from moot.flow.steps import look
+from moot.model.conversation import Conversation
+from moot.model.ids import ConversationId
+from moot.rules.draft import Seen
+
+
+def closed(seen: Seen, conversation: ConversationId) -> Conversation:
+    found = look.conversation(seen, conversation)
+    if not found.archived:
+        raise Conflict(
+            f"{found.name} was opened while it was being imported; no more is added to it",
+            fix=(f"moot conv delete {found.id}", "import the file again"),
+        )
+    return found

@@ -1,0 +1,23 @@
+"""Putting a conversation away: what archive.py and dissolve.py share. Open turns end and queued rounds are dropped."""
+
+from msgspec import structs
+
+from moot.model.conversation import Conversation
+from moot.model.ids import ParticipantId
+from moot.model.round import RoundState
+from moot.model.turn import Rule
+from moot.rules.draft import Room
+from moot.rules.floor import seats
+
+
+def put_away(room: Room, archived: Conversation, *, by: ParticipantId) -> Conversation:
+    """End what is open here; `archived` is the conversation as it shall be kept."""
+    for turn in [*room.turns.values(), *room.asks.all()]:
+        seats.cancel(room, turn, Rule.DELETED)
+    for round_ in list(room.rounds.values()):
+        room.put_round(structs.replace(round_, state=RoundState.CLOSED, line=(), blocked=()))
+    room.put_conversation(
+        structs.replace(archived, archived=True, updated_at=room.now, stalled=0, blocked=())
+    )
+    room.draft.emit("conversation.archived", room, by=by)
+    return room.conversation

@@ -1,0 +1,41 @@
+"""Unarchive a conversation: bring it back, if nobody else has its name by now."""
+
+from msgspec import Struct, structs
+
+from moot.errors import Conflict
+from moot.flow.steps import look
+from moot.model.change import Decision
+from moot.model.conversation import Conversation
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class Unarchive(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    conversation: str
+    """Archived ones answer to their id only."""
+    name: str = ""
+    """The name the conversation has, to see whether it is still free."""
+
+
+def scope(command: Unarchive) -> Scope:
+    return Scope(refs=(command.conversation, command.name), names=(command.author,))
+
+
+def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]:
+    found = look.conversation(seen, command.conversation)
+    if not found.archived:
+        return Decision([], found)
+    if (holder := seen.find(found.name)) is not None and holder.id != found.id:
+        raise Conflict(
+            f'another conversation is called "{found.name}" by now',
+            fix=(f"moot conv rename {holder.id} OTHER",),
+            conversation=holder.id,
+        )
+    draft = Draft(seen, at)
+    room = draft.room(found)
+    room.put_conversation(structs.replace(found, archived=False, updated_at=at.now, stalled=0, blocked=()))
+    draft.emit("conversation.unarchived", room, by=command.author)
+    return Decision(draft.changes(), room.conversation)
