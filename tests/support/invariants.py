@@ -38,8 +38,6 @@ from moot.model.turn import MOST_CALLS, MOVES_CURSOR, OPEN, UNCLAIMED, USES_SLOT
 from moot.ports import Scope
 from moot.rules import audit, why
 from moot.rules.draft import Draft, Seen
-from moot.rules.floor import direct
-from moot.rules.floor import group as group_floor
 from tests.support.history import Deeds, Picture, Player
 
 Complaints = Iterator[str]
@@ -251,7 +249,7 @@ class Replanning:
         draft = Draft(seen, at)
         room = draft.room(look.conversation(seen, command))
         if not room.conversation.archived:
-            (group_floor if room.conversation.takes_rounds else direct).advance(room)
+            room.floor.advance(room)
         return Decision([], [change for change in draft.changes() if moves(change, seen)])
 
 

@@ -10,7 +10,8 @@ from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.round import RoundState
 from moot.ports import Scope
-from moot.rules.draft import Draft, Room, Seen
+from moot.rules.draft import Draft, Seen
+from moot.rules.room import Room
 
 
 class Archive(Struct, frozen=True, gc=False):

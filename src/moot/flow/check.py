@@ -14,8 +14,9 @@ from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Turn, TurnState
 from moot.ports import Scope
-from moot.rules.draft import Draft, Room, Seen
+from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
+from moot.rules.room import Room
 
 
 class Check(Struct, frozen=True, gc=False):

@@ -10,8 +10,9 @@ from moot.model.ids import HostId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Rule, Turn, TurnState
 from moot.ports import Scope
-from moot.rules.draft import Draft, Room, Seen
-from moot.rules.floor import direct, group, seats
+from moot.rules.draft import Draft, Seen
+from moot.rules.floor import seats
+from moot.rules.room import Room
 
 CLAIMABLE = frozenset({TurnState.READY, TurnState.OWED})
 
@@ -42,11 +43,6 @@ def decide(command: Claim, seen: Seen, at: Moment) -> Decision[Claimed]:
 
 def take(room: Room, turn: Turn, host: HostId | None) -> Turn:
     """Begin the turn over everything up to the head, to its question, or, in parallel, to where the others read."""
-    if room.conversation.takes_rounds:
-        hi, last_human = group.claim_hi(room, turn)
-    else:
-        hi, last_human = direct.claim_hi(room, turn), room.conversation.last_human
-    taken = seats.claim(room, turn, host, hi=hi, last_human=last_human)
-    if not room.takes_rounds:
-        direct.received(room, taken)
+    taken = seats.claim(room, turn, host)
+    room.floor.claimed(room, taken)
     return taken

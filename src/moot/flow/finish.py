@@ -21,8 +21,9 @@ from moot.model.participant import Kind
 from moot.model.turn import Given, Rule, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import brakes
-from moot.rules.draft import Draft, Room, Seen
-from moot.rules.floor import direct, group, seats
+from moot.rules.draft import Draft, Seen
+from moot.rules.floor import seats
+from moot.rules.room import Room
 from moot.rules.words import mentions
 from moot.rules.words.silence import is_silence
 from moot.rules.words.text import TextProblem, check_text
@@ -148,10 +149,7 @@ def close(room: Room, done: Turn) -> None:
         room.draft.put_quota(
             structs.replace(quota, last_root=done.root, last_hop=done.hop, last_ended=room.now)
         )
-    if room.conversation.takes_rounds:
-        group.ended(room, done)
-    else:
-        direct.after(room, done)
+    room.floor.ended(room, done)
     post.move_on(room)
 
 

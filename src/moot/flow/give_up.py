@@ -12,7 +12,8 @@ from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Turn
 from moot.ports import Scope
-from moot.rules.draft import Draft, Room, Seen
+from moot.rules.draft import Draft, Seen
+from moot.rules.room import Room
 
 
 class GiveUp(Struct, frozen=True, gc=False):

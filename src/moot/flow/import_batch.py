@@ -19,7 +19,8 @@ from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.ports import Scope
 from moot.rules import links
-from moot.rules.draft import Draft, Room, Seen
+from moot.rules.draft import Draft, Seen
+from moot.rules.room import Room
 
 
 class ImportedMessage(Struct, frozen=True, gc=False):

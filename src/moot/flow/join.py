@@ -11,7 +11,8 @@ from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.ports import Scope
-from moot.rules.draft import Draft, Room, Seen
+from moot.rules.draft import Draft, Seen
+from moot.rules.room import Room
 
 
 class Join(Struct, frozen=True, gc=False):

@@ -8,10 +8,8 @@ from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
-from moot.model.turn import Rule
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
-from moot.rules.floor import direct, group, seats
 
 
 class Leave(Struct, frozen=True, gc=False):
@@ -30,12 +28,9 @@ def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     who = look.participant(seen, command.name)
     if who.id not in room.members:
         raise NotFound(f"{who.name} is not in {room.conversation.name}", ref=who.name)
-    if room.conversation.takes_rounds:
-        group.see_off(room, who.id)
-    else:
-        direct.drop_agent(room, who.id, Rule.AWAY, running=True)
+    room.floor.see_off(room, who.id)
     room.drop_member(who.id)
-    seats.wait_longer(room)
+    room.floor.left(room)
     post.notice(room, f"[{who.name} left]", {"notice": "left", "participant": who.id})
     draft.emit("conversation.left", room, by=who.id)
     post.move_on(room)

@@ -12,20 +12,21 @@ from msgspec import Struct, json, structs
 
 from moot.errors import Conflict
 from moot.flow.steps import address, lineage, look, membership
-from moot.flow.steps.called import Called, hand_out
 from moot.flow.steps.posted import Posted
 from moot.model.change import AppendMessage, Decision
 from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
 from moot.model.message import FIRST_VERSION, Message, Plan
 from moot.model.moment import Moment
-from moot.model.participant import HUMAN, TAKES_TURNS, Kind, Participant
+from moot.model.participant import HUMAN, Kind, Participant
 from moot.model.permit import Permit
-from moot.model.turn import FORCING, RUNNING, Call, Duty, Rule, Step, Turn
+from moot.model.turn import FORCING, RUNNING, Duty, Rule, Step, Turn
 from moot.ports import Scope
-from moot.rules import audit, brakes, links, why
-from moot.rules.draft import Draft, Room, Seen
-from moot.rules.floor import direct, group, seats
+from moot.rules import audit, links, why
+from moot.rules.draft import Draft, Seen
+from moot.rules.floor import seats
+from moot.rules.floor.calls import Called
+from moot.rules.room import Room
 from moot.rules.words import mentions
 
 _encode = json.Encoder().encode
@@ -142,11 +143,11 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     """A message of somebody's own accord, or by tool in a running turn."""
     turn = lineage.current_turn(room, author, command.turn, command.fence)
     here = turn is not None and turn.conversation == room.id
-    if turn is not None and here and room.takes_rounds:
-        lineage.take_post_slot(room, turn)
+    if turn is not None and here:
+        room.floor.check_post_slot(room, turn)
     words = address.Words(command.mentions, command.force, command.intent == ASK, command.awaited)
-    if words.asks and not room.takes_rounds:
-        brakes.room_for_a_question(room.asks, room.conversation.name)
+    if words.asks:
+        room.floor.check_question(room)
     stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
     if stopped:
         cut_short(room, stopped, command.partials)
@@ -213,7 +214,7 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
     told = address.addressed(room, author, said.words, said.stopped)
     if said.awaited:
         told.agents.clear()
-    inside = turn if said.here and room.takes_rounds else None
+    inside = room.floor.inside(turn) if said.here else None
     calls, blocks = address.calls(room, author, told, line, inside)
     message = append(
         room,
@@ -232,9 +233,9 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
             said.intent,
             FIRST_VERSION,
             turn.id if turn is not None else None,
-            round_of(room, author, inside),
+            inside.round if inside else room.floor.opener(room, author),
             inside.depth if inside else 0,
-            _marked(room, said, calls),
+            room.floor.marked(said.metadata, author) if calls else said.metadata,
             AWAITED
             if said.awaited
             else why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
@@ -243,8 +244,7 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
         ),
         said.text_hash,
     )
-    if author.speaks_in_turns and not room.takes_rounds:
-        direct.sent(room, author.id, seq)
+    room.floor.sent(room, author, seq)
     for newcomer in told.invited:
         membership.add(room, newcomer, cursor=seq - 1)
         notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
@@ -253,35 +253,16 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
         member = room.members[call.agent]
         if member.streak and call.reason in FORCING:
             room.put_member(structs.replace(member, streak=0, rested=0))
-    hand_out(room, message, Called(author.name, calls, blocks, said.stopped, inside, said.cap))
+    room.floor.hand_out(room, message, Called(author.name, calls, blocks, said.stopped, inside, said.cap))
     return message, told.warnings
-
-
-def _marked(room: Room, said: Utterance, calls: list[Call]) -> dict[str, Any]:
-    """What one agent says to another outside a group carries who it is from, stamped here (J-07)."""
-    if not calls or room.takes_rounds or not said.author.speaks_in_turns:
-        return said.metadata
-    return {**said.metadata, "type": "inter-agent", "sender": said.author.name}
 
 
 def move_on(room: Room) -> None:
     """Hand the floor on, then say what the rules left to be said."""
-    if room.takes_rounds:
-        group.advance(room)
-    else:
-        direct.advance(room)
+    room.floor.advance(room)
     for waiting in room.notices:
         notice(room, waiting.text, waiting.metadata)
     room.notices.clear()
-
-
-def round_of(room: Room, author: Participant, inside: Turn | None) -> int:
-    """The round the next message belongs to; none outside groups."""
-    if inside is not None:
-        return inside.round
-    if not room.takes_rounds:
-        return 0
-    return group.opener_for(room, room.conversation.next_seq, human=author.kind not in TAKES_TURNS)
 
 
 # --- interruption, notices, and the only place where messages are made -----------------------------------
@@ -305,10 +286,7 @@ def interjected(room: Room, author: Participant, words: address.Words) -> list[T
     if not _running(room, author):
         return []
     running = [turn for turn in stoppable(room, author) if _wants_interrupts(room, turn, author)]
-    if running and room.conversation.takes_rounds:
-        named = address.named(room, words)
-        return [turn for turn in running if turn.agent in named]
-    return running
+    return room.floor.interrupted(running, address.named(room, words)) if running else running
 
 
 def _wants_interrupts(room: Room, turn: Turn, author: Participant) -> bool:

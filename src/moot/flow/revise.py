@@ -12,8 +12,8 @@ from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.ports import Scope
 from moot.rules import audit
-from moot.rules.draft import Draft, Room, Seen
-from moot.rules.floor import direct, group
+from moot.rules.draft import Draft, Seen
+from moot.rules.room import Room
 
 
 class Revise(Struct, frozen=True, gc=False):
@@ -115,8 +115,5 @@ def _withdraw(room: Room, seq: int) -> None:
     before = max((s for s in room.draft.seen.said_by_people(room.id) if s < seq), default=0)
     if room.conversation.last_human == seq:
         room.talk(last_human=before)
-    if room.conversation.takes_rounds:
-        group.withdraw(room, seq, before)
-    else:
-        direct.withdraw(room, seq)
+    room.floor.withdraw(room, seq, before)
     post.move_on(room)

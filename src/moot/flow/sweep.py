@@ -13,10 +13,11 @@ from moot.model.change import Decision
 from moot.model.ids import ConversationId, HostId
 from moot.model.moment import Moment
 from moot.model.participant import Kind
-from moot.model.turn import Duty, Rule, Turn, TurnState
+from moot.model.turn import Turn, TurnState
 from moot.ports import Scope
-from moot.rules.draft import Draft, Room, Seen
-from moot.rules.floor import direct, group, line, seats
+from moot.rules.draft import Draft, Seen
+from moot.rules.floor import seats
+from moot.rules.room import Room
 
 
 class Sweep(Struct, frozen=True, gc=False):
@@ -47,10 +48,10 @@ def _look_at(room: Room, turn: Turn, alive: set[HostId]) -> None:
     due = bool(turn.due) and turn.due <= room.now
     present = room.draft.participant(turn.agent).present(room.now)
     match turn.state:
-        case TurnState.HELD if due or (room.takes_rounds and not present):
-            _release(room, turn, present)
+        case TurnState.HELD:
+            room.floor.release(room, turn, due=due, present=present)
         case TurnState.READY if due or not present:
-            _unclaimed(room, turn)
+            room.floor.unclaimed(room, turn)
         case TurnState.RUNNING:
             _running(room, turn, alive)
         case _:
@@ -75,27 +76,6 @@ def _within_reach(room: Room, turn: Turn) -> Turn:
     return room.put_turn(nearer)
 
 
-def _release(room: Room, turn: Turn, present: bool) -> None:
-    if not room.conversation.takes_rounds:
-        direct.release(room, turn)
-    elif present:
-        seats.to_ready(room, turn, seats.patience(room, turn))
-    else:
-        _unclaimed(room, turn)
-
-
-def _unclaimed(room: Room, turn: Turn) -> None:
-    """Nobody came for it: a forced agent owes it, a poll is over."""
-    polled = turn.duty is Duty.MAY or turn.reason is Rule.ROUND_ROBIN
-    if room.conversation.takes_rounds and polled and not turn.named:
-        gone = seats.cancel(room, turn, Rule.AWAY)
-        room.put_round(group.refused(room, room.rounds[turn.round], gone))
-        return
-    if room.takes_rounds:
-        turn = line.carrying_along(room, turn)
-    seats.owe(room, turn)
-
-
 def _running(room: Room, turn: Turn, alive: set[HostId]) -> None:
     now = room.now
     external = room.draft.participant(turn.agent).kind is Kind.EXTERNAL
@@ -109,20 +89,14 @@ def _running(room: Room, turn: Turn, alive: set[HostId]) -> None:
         _lost(room, turn)
     elif silent or over:
         done = finish.expire(room, turn)
-        if room.conversation.takes_rounds:
-            group.ended(room, done)
-        else:
-            direct.after(room, done)
+        room.floor.ended(room, done)
 
 
 def _lost(room: Room, turn: Turn) -> None:
     """Its host died: readied once more with a new fence, or owed; failed when that happened before."""
     if turn.attempt >= seats.LOST_HOSTS:
         done = finish.fail(room, turn, "its host was lost twice")
-        if room.conversation.takes_rounds:
-            group.ended(room, done)
-        else:
-            direct.after(room, done)
+        room.floor.ended(room, done)
         return
     give_back(room, turn, attempt=turn.attempt)
 
@@ -131,13 +105,4 @@ def give_back(room: Room, turn: Turn, *, attempt: int) -> None:
     """A running turn returns to where it can be claimed again."""
     back = structs.replace(turn, fence=turn.fence + 1, attempt=attempt, lease=0.0, host=None, hi=0)
     present = room.draft.participant(turn.agent).present(room.now)
-    grouped = room.conversation.takes_rounds
-    if grouped and (present or turn.duty is Duty.MUST):
-        back = line.carrying_along(room, back)
-    if present and not turn.late:
-        seats.to_ready(room, back, seats.patience(room, back))
-    elif grouped and turn.duty is Duty.MAY and not turn.late:
-        gone = seats.cancel(room, turn, Rule.AWAY)
-        room.put_round(group.refused(room, room.rounds[turn.round], gone))
-    else:
-        seats.owe(room, back)
+    room.floor.give_back(room, turn, back, present=present)

@@ -13,8 +13,9 @@ from moot.model.ids import TurnId
 from moot.model.moment import Moment
 from moot.model.turn import Turn
 from moot.ports import Scope
-from moot.rules.draft import Draft, Room, Seen
-from moot.rules.floor import direct, seats
+from moot.rules.draft import Draft, Seen
+from moot.rules.floor import seats
+from moot.rules.room import Room
 
 
 class ToolAnswered(Struct, frozen=True, gc=False):
@@ -47,7 +48,6 @@ def decide(command: ToolAnswered, seen: Seen, at: Moment) -> Decision[Turn]:
 
 def _stop(room: Room, turn: Turn) -> Turn:
     stopped = post.cut_short(room, [structs.replace(turn, stopping=False)], {turn.id: turn.steps[-1].said})
-    if not room.conversation.takes_rounds:
-        direct.resume(room, turn)
+    room.floor.resume(room, turn)
     post.move_on(room)
     return stopped[0]

@@ -27,9 +27,9 @@ from moot.model.turn import (
     TurnState,
     silenced,
 )
-from moot.rules.draft import Room
 from moot.rules.floor.roster import Roster
 from moot.rules.reasons import REASONS
+from moot.rules.room import Room
 
 
 def reason(duty: Duty, rule: Rule) -> str:

@@ -14,7 +14,7 @@ from moot.model.ids import ParticipantId
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.turn import MENTION, Call, Rule, Turn
 from moot.rules import brakes
-from moot.rules.draft import Room
+from moot.rules.room import Room
 from moot.rules.words import mentions
 
 EVERYONE = frozenset({"all", "everyone", "here"})
@@ -77,7 +77,7 @@ def calls(
         return made, blocks
     human = author.kind not in TAKES_TURNS
     depth = turn.depth + 1 if turn is not None else 1
-    too_deep = room.takes_rounds and depth > room.settings.max_depth
+    too_deep = room.floor.too_deep(room, depth)
     draft, seq = room.draft, room.conversation.next_seq
     for agent, reason in told.agents.items():
         call = Call(agent, seq, human, depth, line.hop, line.chain.id, reason, 0, line.due, told.awaited)

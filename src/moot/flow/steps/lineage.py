@@ -5,15 +5,14 @@ post.py asks: the turn it is said in, its root and hop, the slot it takes, and t
 
 from msgspec import Struct, structs
 
-from moot.errors import Braked, NotFound, NotPermitted, RateLimited
+from moot.errors import NotFound, NotPermitted, RateLimited
 from moot.flow.steps import look
 from moot.model.chain import Root
 from moot.model.ids import NO_ROOT, RootId, TurnId, address
 from moot.model.participant import EXTERNAL, TAKES_TURNS, Participant
-from moot.model.turn import Rule, Turn
+from moot.model.turn import Turn
 from moot.rules import brakes
-from moot.rules.draft import Room
-from moot.rules.floor import group
+from moot.rules.room import Room
 
 STILL_ITS_CHAIN = 600.0
 """What an outside agent posts so soon after a closed turn still belongs to that turn's chain."""
@@ -50,7 +49,7 @@ def descent(room: Room, author: Participant, turn: Turn | None, text: str) -> De
     chain = (room.draft.root(root) if root else None) or Root(root or own)
     if not author.speaks_in_turns:
         return Descent(chain, hop)
-    due = _pair_due(room, author)
+    due = room.floor.pair_due(room, author)
     chain = brakes.spoke(chain, room.id, author.id, text)
     room.draft.put_root(chain)
     return Descent(chain, hop, due)
@@ -72,31 +71,6 @@ def _of(room: Room, author: Participant, turn: Turn | None) -> tuple[RootId, int
         )
     room.draft.put_quota(structs.replace(quota, roots=quota.roots + 1))
     return NO_ROOT, 0
-
-
-def _pair_due(room: Room, author: Participant) -> float:
-    """Between two agents: when the receiver may be woken. Refuses over the hard cap, before storing."""
-    if room.takes_rounds:
-        return 0.0
-    due = 0.0
-    for member in room.agents():
-        if member.participant != author.id:
-            pair = room.draft.pair(author.id, member.participant)
-            pair = brakes.pair_send(pair, room.now, room.draft.at.terms.limits)
-            room.draft.put_pair(pair)
-            due = max(due, pair.due)
-    return due
-
-
-def take_post_slot(room: Room, turn: Turn) -> None:
-    """A post by tool in the group of one's own turn costs one more slot."""
-    if not group.post_slot_left(room, turn):
-        raise Braked(
-            f"no slot is left in this round of {room.conversation.name} for another post",
-            detail="the turn's own slot stays for its reply",
-            rule=Rule.CAP.value,
-        )
-    group.use_post_slot(room, turn)
 
 
 def checked_reply(room: Room, reply_to: int) -> int:

@@ -6,7 +6,8 @@ from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.model.turn import Turn, TurnState
-from moot.rules.draft import Draft, Room, Seen
+from moot.rules.draft import Draft, Seen
+from moot.rules.room import Room
 
 
 def conversation(seen: Seen, ref: str) -> Conversation:

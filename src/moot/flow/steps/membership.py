@@ -2,8 +2,8 @@
 
 from moot.model.conversation import Member
 from moot.model.participant import Participant
-from moot.rules.draft import Room
 from moot.rules.palette import mark_for
+from moot.rules.room import Room
 
 
 def add(room: Room, who: Participant, *, cursor: int) -> Member:

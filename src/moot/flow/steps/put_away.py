@@ -6,8 +6,8 @@ from moot.model.conversation import Conversation
 from moot.model.ids import ParticipantId
 from moot.model.round import RoundState
 from moot.model.turn import Rule
-from moot.rules.draft import Room
 from moot.rules.floor import seats
+from moot.rules.room import Room
 
 
 def put_away(room: Room, archived: Conversation, *, by: ParticipantId) -> Conversation:

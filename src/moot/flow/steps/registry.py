@@ -8,9 +8,8 @@ from moot.errors import BadName, BadValue
 from moot.flow import post
 from moot.model.ids import ConversationId
 from moot.model.participant import Participant
-from moot.model.turn import UNCLAIMED, Rule
+from moot.model.turn import Rule
 from moot.rules.draft import Draft
-from moot.rules.floor import direct, group
 from moot.rules.words.names import NameProblem, check_display, check_name, drawn_as
 
 LONGEST_TOLD = 40
@@ -73,8 +72,5 @@ def drop_turns(draft: Draft, who: Participant, conversations: tuple[Conversation
         if found is None:
             continue
         room = draft.room(found)
-        if found.takes_rounds:
-            group.drop_agent(room, who.id, Rule.PAUSED, states=UNCLAIMED)
-        else:
-            direct.drop_agent(room, who.id, Rule.PAUSED, running=False)
+        room.floor.drop_agent(room, who.id, Rule.PAUSED, running=False)
         post.move_on(room)

@@ -5,12 +5,26 @@ one. A question does not: it has a turn that ends with it, later ones wait as tu
 before it is read along. What bounds them are the chain caps, the pair limiter and the no-progress detector.
 """
 
+from collections.abc import Set
+from typing import Any
+
 from msgspec import structs
 
 from moot.model.ids import ParticipantId, address
+from moot.model.message import Message
+from moot.model.participant import Participant
 from moot.model.turn import UNCLAIMED, Call, Rule, Turn, TurnState, remembered
-from moot.rules.draft import Room
+from moot.rules import brakes
 from moot.rules.floor import seats
+from moot.rules.floor.calls import Called
+from moot.rules.room import Room
+
+
+def hand_out(room: Room, message: Message, called: Called) -> None:
+    """Give out the calls of a message, and write down what was refused."""
+    deliver(room, called.allowed(room), called.sender)
+    for call, rule in called.refused():
+        block(room, call, rule, called.sender)
 
 
 def deliver(room: Room, calls: list[Call], sender: str) -> None:
@@ -28,7 +42,7 @@ def deliver(room: Room, calls: list[Call], sender: str) -> None:
         else:
             turn = room.join_turn(turn.joined(call))
             if turn.state is TurnState.HELD and call.due <= room.now:
-                release(room, turn)
+                _let_go(room, turn)
 
 
 def _admit(room: Room, turn: Turn, sender: str) -> Turn:
@@ -79,8 +93,13 @@ def _next(room: Room, agent: ParticipantId, left: tuple[Call, ...], sender: str 
         _admit(room, seats.make(room, left), sender)
 
 
-def claim_hi(room: Room, turn: Turn) -> int:
-    """How far the turn reads: to its question, or to the head. A person who interrupted it is heard as well, as far
+def reads_to(room: Room, turn: Turn) -> tuple[int, int]:
+    """How far the turn reads, and the newest human message it may take as its cause."""
+    return _reads_to(room, turn), room.conversation.last_human
+
+
+def _reads_to(room: Room, turn: Turn) -> int:
+    """To its question, or to the head. A person who interrupted it is heard as well, as far
     as no other question lies between."""
     asked = turn.question
     if asked is None:
@@ -95,8 +114,13 @@ def _first_of(room: Room, agent: ParticipantId) -> Turn | None:
     return next(room.asks.of(agent), None)
 
 
-def release(room: Room, turn: Turn) -> None:
+def release(room: Room, turn: Turn, *, due: bool, present: bool) -> None:
     """A held turn's time has come."""
+    if due:
+        _let_go(room, turn)
+
+
+def _let_go(room: Room, turn: Turn) -> None:
     who = room.draft.participant(turn.agent)
     if not who.present(room.now):
         seats.owe(room, turn)
@@ -114,11 +138,29 @@ def block(room: Room, call: Call, rule: Rule, sender: str) -> None:
         seats.tell_chain_end(room, call, rule, sender)
 
 
-def after(room: Room, turn: Turn) -> None:
+def ended(room: Room, turn: Turn) -> None:
     """A turn ended: what came in beyond its interval is the next one."""
     if turn.state is TurnState.CANCELLED:
         return
     _next(room, turn.agent, tuple(call for call in turn.calls if call.seq > turn.hi))
+
+
+def deadline(room: Room, turn: Turn) -> float:
+    """Nobody waits for the floor here: a turn may take its time."""
+    return 0.0
+
+
+def unclaimed(room: Room, turn: Turn) -> None:
+    """Nobody came for it: its agent owes it."""
+    seats.owe(room, turn)
+
+
+def give_back(room: Room, turn: Turn, back: Turn, *, present: bool) -> None:
+    """A running turn returns to where it can be claimed again, as `back`."""
+    if present and not turn.late:
+        seats.to_ready(room, back, seats.patience(room, back))
+    else:
+        seats.owe(room, back)
 
 
 def resume(room: Room, stopped: Turn) -> None:
@@ -129,7 +171,7 @@ def resume(room: Room, stopped: Turn) -> None:
         _next(room, stopped.agent, unread)
 
 
-def withdraw(room: Room, seq: int) -> None:
+def withdraw(room: Room, seq: int, before: int) -> None:
     """A message was deleted. A question ends with it, and who asked is told; what else called its turn is asked."""
     for turn in [*room.turns.values(), *room.asks.all()]:
         asked = turn.question
@@ -144,6 +186,30 @@ def withdraw(room: Room, seq: int) -> None:
     seats.withdraw(room, seq)
 
 
+def go_on(room: Room) -> bool:
+    """`/continue`: the chains' counters start again and what they blocked is delivered."""
+    blocked = room.conversation.blocked
+    calls = [call for call in blocked if call.seq > room.members[call.agent].cursor]
+    if not calls:
+        return False
+    for call in calls:
+        root = room.draft.root(call.root)
+        if root is not None:
+            room.draft.put_root(brakes.continued(root, room.id, call.hop))
+    room.put_conversation(structs.replace(room.conversation, blocked=()))
+    deliver(room, calls, "an agent")
+    return True
+
+
+def see_off(room: Room, agent: ParticipantId) -> None:
+    """The agent leaves."""
+    drop_agent(room, agent, Rule.AWAY, running=True)
+
+
+def left(room: Room) -> None:
+    """Nobody is waited for longer because somebody left."""
+
+
 def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -> None:
     """The agent left or was paused: its open turn goes."""
     turn = room.turns.get(agent)
@@ -153,17 +219,68 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -
         seats.cancel(room, asked, rule)
 
 
+# --- what a message does ---------------------------------------------------------------------------------
+
+
+def check_question(room: Room) -> None:
+    """Each question waits as a turn of its own; there may be only so many."""
+    brakes.room_for_a_question(room.asks, room.conversation.name)
+
+
+def check_post_slot(room: Room, turn: Turn) -> None:
+    """There are no slots here."""
+
+
+def interrupted(running: list[Turn], named: Set[ParticipantId]) -> list[Turn]:
+    """Of the turns whose agents let themselves be interrupted: all, as every message is to everybody."""
+    return running
+
+
+def pair_due(room: Room, author: Participant) -> float:
+    """Between two agents: when the receiver may be woken. Refuses over the hard cap, before storing."""
+    due = 0.0
+    for member in room.agents():
+        if member.participant != author.id:
+            pair = room.draft.pair(author.id, member.participant)
+            pair = brakes.pair_send(pair, room.now, room.draft.at.terms.limits)
+            room.draft.put_pair(pair)
+            due = max(due, pair.due)
+    return due
+
+
+def inside(turn: Turn | None) -> Turn | None:
+    """There are no rounds that something said in a turn would belong to."""
+    return None
+
+
+def too_deep(room: Room, depth: int) -> bool:
+    return False
+
+
+def opener(room: Room, author: Participant) -> int:
+    """No round."""
+    return 0
+
+
+def marked(metadata: dict[str, Any], author: Participant) -> dict[str, Any]:
+    """What one agent says to another outside a group carries who it is from, stamped here (J-07)."""
+    if not author.speaks_in_turns:
+        return metadata
+    return {**metadata, "type": "inter-agent", "sender": author.name}
+
+
 # --- what is told of agents that write to each other ----------------------------------------------------
 
 
-def sent(room: Room, author: ParticipantId, seq: int) -> None:
+def sent(room: Room, author: Participant, seq: int) -> None:
     """An agent wrote to the others here: told once for each."""
-    for member in room.agents():
-        if member.participant != author:
-            _tell(room, "agent_message.sent", author, (author, member.participant), seq)
+    if author.speaks_in_turns:
+        for member in room.agents():
+            if member.participant != author.id:
+                _tell(room, "agent_message.sent", author.id, (author.id, member.participant), seq)
 
 
-def received(room: Room, turn: Turn) -> None:
+def claimed(room: Room, turn: Turn) -> None:
     """An agent begins to read what other agents wrote to it."""
     others = [member.participant for member in room.agents() if member.participant != turn.agent]
     for call in turn.calls:

@@ -5,102 +5,33 @@ one at a time; then one reactive pass; all inside the round's slots and depth. A
 floor. `advance` is called at the end of every verb and looks again at everything: there is no step that a
 crash could make it forget, because what it decides from is what is stored.
 
-Below: seats.py moves single turns. Not here: direct conversations (direct.py), storing, waking.
+Above: verbs reach it as the `Floor` of a room (floor.py). Below: rounds.py opens rounds, seats.py moves single turns.
+Not here: direct conversations (direct.py), storing, waking.
 """
 
+from collections.abc import Set
 from enum import Enum, auto
+from typing import Any
 
 from msgspec import structs
 
-from moot.model.conversation import HYBRID, ReplyStrategy, TurnOrder
+from moot.errors import Braked
+from moot.model.conversation import ReplyStrategy, TurnOrder
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
-from moot.model.round import CLOSED, Note, Round, RoundState, Utterance
-from moot.model.turn import OPEN, USES_SLOT, Call, Duty, Rule, Turn, TurnState, silenced
+from moot.model.participant import TAKES_TURNS, Participant
+from moot.model.round import CLOSED, Note, Round, RoundState
+from moot.model.turn import UNCLAIMED, USES_SLOT, Call, Duty, Rule, Turn, TurnState, silenced
 from moot.rules import brakes
-from moot.rules.draft import Room
-from moot.rules.floor import line, polls, seats
-
-MOST_QUEUED = 64
-"""Rounds waiting in one conversation; beyond that a message joins the last of them."""
+from moot.rules.floor import line, polls, rounds, seats
+from moot.rules.floor.calls import Called
+from moot.rules.room import Room
 
 
-FIRST_PLACE = 1
-"""In a round's line; those an interruption forces stand before it."""
-
-
-class Step(Enum):
+class Progress(Enum):
     WAITS = auto()
     MOVED = auto()
     DONE = auto()
-
-
-# --- what opens and feeds rounds -----------------------------------------------------------------------
-
-
-def opener_for(room: Room, seq: int, *, human: bool) -> int:
-    """The round a message will belong to: its own, or the last of its kind in a queue that is full."""
-    if len(room.rounds) < MOST_QUEUED:
-        return seq
-    queued = [r for r in room.rounds.values() if r.state is RoundState.QUEUED]
-    alike = [r.opener for r in queued if r.human == human]
-    return max(alike) if alike and len(queued) >= MOST_QUEUED else seq
-
-
-def open_round(
-    room: Room, message: Message, calls: list[Call], *, cap: int, polls_others: bool, overridden: bool
-) -> None:
-    """A message that is nobody's turn here: it waits in the queue for the floor."""
-    if message.round != message.seq:
-        room.put_round(line.behind(room.rounds[message.round], calls))
-        return
-    room.put_round(
-        Round(
-            conversation=room.id,
-            opener=message.seq,
-            root=message.root,
-            hop=message.hop,
-            human=not message.by_agent,
-            polls=polls_others,
-            cap=cap,
-            line=tuple(structs.replace(call, place=n) for n, call in enumerate(calls, FIRST_PLACE)),
-            places=len(calls),
-            overridden=overridden,
-        )
-    )
-
-
-def asks_nobody(room: Room, message: Message, *, polls_others: bool) -> bool:
-    """Whether the round of a message whose calls all joined open turns would close as soon as it ran: no other
-    is open, and it polls nobody or all are away. It need not be opened; the message's plan says it all."""
-    if polls_others and (room.settings.reply_strategy is not HYBRID or room.here()):
-        return False
-    for round_ in room.rounds.values():
-        if round_.state is not CLOSED:
-            return False
-    return message.round == message.seq
-
-
-def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) -> None:
-    """What an agent says in its turn belongs to the turn's round; those it forces go behind the others."""
-    round_ = room.rounds[turn.round]
-    said = Utterance(
-        seq=message.seq, agent=message.author, depth=turn.depth, hop=message.hop, root=message.root
-    )
-    round_ = structs.replace(round_, utterances=(*round_.utterances, said))
-    round_ = line.behind(round_, [call for call in calls if not line.join_open_turn(room, call)])
-    if round_.state is RoundState.CLOSED and round_.line:
-        round_ = structs.replace(round_, state=RoundState.QUEUED, polls=False)
-    room.put_round(round_)
-
-
-def refuse(room: Room, opener: int, call: Call, rule: Rule, sender: str) -> None:
-    """A brake or depth refused the call when its message was posted."""
-    if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
-        seats.tell_chain_end(room, call, rule, sender)
-    round_ = room.rounds.get(opener)
-    if round_ is not None:
-        room.put_round(line.blocked(round_, call, rule))
 
 
 # --- handing the floor on ------------------------------------------------------------------------------
@@ -113,9 +44,9 @@ def advance(room: Room) -> None:
             speak_beside(room, round_)
             return
         step = next_step(room, round_)
-        if step is Step.WAITS:
+        if step is Progress.WAITS:
             return
-        if step is Step.DONE:
+        if step is Progress.DONE:
             close(room, room.rounds[round_.opener])
 
 
@@ -144,21 +75,21 @@ def holds_floor(room: Room, round_: Round) -> bool:
     )
 
 
-def next_step(room: Room, round_: Round) -> Step:
+def next_step(room: Room, round_: Round) -> Progress:
     round_ = seat_line(room, round_)
     step = serve_forced(room, round_)
-    if step is not Step.DONE:
+    if step is not Progress.DONE:
         return step
     round_ = room.rounds[round_.opener]
     if not round_.polls or round_.line:
-        return Step.DONE
+        return Progress.DONE
     strategy = room.settings.reply_strategy
     if strategy is ReplyStrategy.ROUND_ROBIN:
         return ask(room, round_, polls.next_in_rotation(room, round_))
     if strategy is ReplyStrategy.MENTION_ONLY:
-        return Step.DONE
+        return Progress.DONE
     step = ask(room, round_, polls.next_volunteer(room, round_))
-    if step is not Step.DONE or not room.settings.reactive_round:
+    if step is not Progress.DONE or not room.settings.reactive_round:
         return step
     return ask(room, room.rounds[round_.opener], polls.next_reaction(room, room.rounds[round_.opener]))
 
@@ -196,22 +127,22 @@ def made(room: Room, round_: Round, calls: tuple[Call, ...]) -> Turn:
     return line.carrying_along(room, seats.make(room, calls, round_=round_.opener))
 
 
-def serve_forced(room: Room, round_: Round) -> Step:
+def serve_forced(room: Room, round_: Round) -> Progress:
     """Ready the first forced agent (in parallel: all that the round's message forced)."""
     waiting = waiting_turns(room, round_)
     if not waiting and not round_.line:
-        return Step.DONE
+        return Progress.DONE
     busy = [c.place for c in round_.line if (t := room.turns.get(c.agent)) and t.state is TurnState.RUNNING]
     if not waiting:
-        return Step.WAITS if busy else Step.DONE
+        return Progress.WAITS if busy else Progress.DONE
     together = speak_together(room, round_, waiting)
     if not together and busy and min(busy) < waiting[0].place:
-        return Step.WAITS
+        return Progress.WAITS
     for turn in together:
         ready(room, structs.replace(turn, shared=not round_.asked and not round_.shared_hi))
     if not together:
         ready(room, waiting[0])
-    return Step.MOVED
+    return Progress.MOVED
 
 
 def speak_beside(room: Room, round_: Round) -> None:
@@ -241,10 +172,10 @@ def speak_together(room: Room, round_: Round, waiting: list[Turn]) -> list[Turn]
     a slot later reads to the head. Who was interrupted goes on in its place."""
     if room.settings.turn_order is not TurnOrder.PARALLEL:
         return []
-    return [t for t in waiting if t.called_by(round_.opener) and t.place >= FIRST_PLACE]
+    return [t for t in waiting if t.called_by(round_.opener) and t.place >= rounds.FIRST_PLACE]
 
 
-def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
+def ask(room: Room, round_: Round, poll: "polls.Poll") -> Progress:
     """Carry out what a poll came to: ask somebody, wait for somebody, or nobody is left."""
     if poll.notes:
         told = tuple(
@@ -253,9 +184,9 @@ def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
         )
         round_ = room.put_round(structs.replace(round_, notes=(*round_.notes, *told)))
     if poll.waits:
-        return Step.WAITS
+        return Progress.WAITS
     if not poll.calls:
-        return Step.DONE
+        return Progress.DONE
     turn = made(room, round_, poll.calls)
     if poll.reason is Rule.ROUND_ROBIN:
         room.talk(pointer=turn.agent)
@@ -264,7 +195,7 @@ def ask(room: Room, round_: Round, poll: "polls.Poll") -> Step:
     else:
         room.put_round(structs.replace(round_, polled=round_.polled + 1))
     ready(room, turn)
-    return Step.MOVED
+    return Progress.MOVED
 
 
 def ready(room: Room, turn: Turn) -> None:
@@ -318,10 +249,67 @@ def leaves_nothing(room: Room, round_: Round) -> bool:
     )
 
 
+# --- what a message does ---------------------------------------------------------------------------------
+
+
+def check_question(room: Room) -> None:
+    """In a group a question is a message like others."""
+
+
+def check_post_slot(room: Room, turn: Turn) -> None:
+    """A post by tool in the group of one's own turn costs one more slot."""
+    round_ = room.rounds[turn.round]
+    unseated = {call.agent for call in round_.line}
+    if seats.free_slots(room, round_) - len(unseated) <= 0:
+        raise Braked(
+            f"no slot is left in this round of {room.conversation.name} for another post",
+            detail="the turn's own slot stays for its reply",
+            rule=Rule.CAP.value,
+        )
+    room.put_round(structs.replace(round_, used=round_.used + 1))
+
+
+def interrupted(running: list[Turn], named: Set[ParticipantId]) -> list[Turn]:
+    """Of the turns whose agents let themselves be interrupted: those of agents that the message names."""
+    return [turn for turn in running if turn.agent in named]
+
+
+def pair_due(room: Room, author: Participant) -> float:
+    """Nobody is held back for another: rounds bound what is said."""
+    return 0.0
+
+
+def inside(turn: Turn | None) -> Turn | None:
+    """What is said in a turn of this conversation belongs to the turn's round."""
+    return turn
+
+
+def too_deep(room: Room, depth: int) -> bool:
+    return depth > room.settings.max_depth
+
+
+def opener(room: Room, author: Participant) -> int:
+    """The round that the next message of this author belongs to."""
+    human = author.kind not in TAKES_TURNS
+    return rounds.opener_for(room, room.conversation.next_seq, human=human)
+
+
+def marked(metadata: dict[str, Any], author: Participant) -> dict[str, Any]:
+    return metadata
+
+
+def sent(room: Room, author: Participant, seq: int) -> None:
+    """Everybody here reads what is said: it is told of no pair."""
+
+
+def hand_out(room: Room, message: Message, called: Called) -> None:
+    rounds.hand_out(room, message, called)
+
+
 # --- what happens to turns ------------------------------------------------------------------------------
 
 
-def claim_hi(room: Room, turn: Turn) -> tuple[int, int]:
+def reads_to(room: Room, turn: Turn) -> tuple[int, int]:
     """How far the turn reads, and the newest human message it may take as its cause."""
     head, human = room.conversation.head, room.conversation.last_human
     if not turn.shared or turn.late:
@@ -330,6 +318,53 @@ def claim_hi(room: Room, turn: Turn) -> tuple[int, int]:
     if not round_.shared_hi:
         round_ = room.put_round(structs.replace(round_, shared_hi=head, shared_human=human))
     return round_.shared_hi, round_.shared_human
+
+
+def claimed(room: Room, turn: Turn) -> None:
+    """Nobody is told more of it than that the turn began."""
+
+
+def deadline(room: Room, turn: Turn) -> float:
+    """Until when a turn that begins now must give a sign, as others wait for the floor."""
+    return room.now + seats.patience(room, turn)
+
+
+def release(room: Room, turn: Turn, *, due: bool, present: bool) -> None:
+    """A held turn's time has come, or its agent went: nobody holds the floor from afar."""
+    if not present:
+        unclaimed(room, turn)
+    elif due:
+        seats.to_ready(room, turn, seats.patience(room, turn))
+
+
+def unclaimed(room: Room, turn: Turn) -> None:
+    """Nobody came for it: a forced agent owes it, a poll is over."""
+    polled = turn.duty is Duty.MAY or turn.reason is Rule.ROUND_ROBIN
+    if polled and not turn.named:
+        _away(room, turn)
+    else:
+        seats.owe(room, line.carrying_along(room, turn))
+
+
+def give_back(room: Room, turn: Turn, back: Turn, *, present: bool) -> None:
+    """A running turn returns to where it can be claimed again, as `back`; a poll of somebody who went is over."""
+    if present or turn.duty is Duty.MUST:
+        back = line.carrying_along(room, back)
+    if present and not turn.late:
+        seats.to_ready(room, back, seats.patience(room, back))
+    elif turn.duty is Duty.MAY and not turn.late:
+        _away(room, turn)
+    else:
+        seats.owe(room, back)
+
+
+def _away(room: Room, turn: Turn) -> None:
+    gone = seats.cancel(room, turn, Rule.AWAY)
+    room.put_round(refused(room, room.rounds[turn.round], gone))
+
+
+def resume(room: Room, stopped: Turn) -> None:
+    """A turn was stopped when its tool had answered: what it had not read is in the line already."""
 
 
 def ended(room: Room, turn: Turn) -> None:
@@ -343,29 +378,6 @@ def ended(room: Room, turn: Turn) -> None:
         if turn.reason is Rule.ROUND_ROBIN and turn.hi > room.conversation.answered:
             room.talk(answered=turn.hi)
     room.put_round(round_)
-
-
-def post_slot_left(room: Room, turn: Turn) -> bool:
-    """Whether a post by tool in one's own turn still finds a slot."""
-    round_ = room.rounds[turn.round]
-    unseated = {call.agent for call in round_.line}
-    return seats.free_slots(room, round_) - len(unseated) > 0
-
-
-def use_post_slot(room: Room, turn: Turn) -> None:
-    round_ = room.rounds[turn.round]
-    room.put_round(structs.replace(round_, used=round_.used + 1))
-
-
-def running_round(room: Room) -> Round | None:
-    return next((r for r in room.rounds.values() if r.state is RoundState.RUNNING), None)
-
-
-def force_first(room: Room, running: Round, calls: list[Call]) -> None:
-    """Interrupted agents are asked first, with the slots their stopped turns gave back to the running round."""
-    lowest = min([call.place for call in running.line] + [t.place for t in room.turns.values()] + [0])
-    first = tuple(structs.replace(call, place=lowest - len(calls) + n) for n, call in enumerate(calls))
-    room.put_round(structs.replace(running, line=(*first, *running.line)))
 
 
 def withdraw(room: Room, seq: int, before: int) -> None:
@@ -387,10 +399,10 @@ def withdraw(room: Room, seq: int, before: int) -> None:
             room.put_round(structs.replace(round_, line=left, blocked=block))
 
 
-def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, states: frozenset[TurnState] = OPEN) -> None:
-    """The agent left or was paused: its open turns are cancelled, its places in line are gone."""
+def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -> None:
+    """The agent left or was paused: its open turn is cancelled, its places in line are gone."""
     turn = room.turns.get(agent)
-    if turn is not None and turn.state in states:
+    if turn is not None and (running or turn.state in UNCLAIMED):
         seats.cancel(room, turn, rule)
         line.explain(room, room.rounds[turn.round], turn.calls[-1], rule)
     for opener, round_ in list(room.rounds.items()):
@@ -404,11 +416,16 @@ def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, states: frozense
 
 def see_off(room: Room, agent: ParticipantId) -> None:
     """The agent leaves; should it come again it is a fresh member, whom nobody has asked."""
-    drop_agent(room, agent, Rule.AWAY)
+    drop_agent(room, agent, Rule.AWAY, running=True)
     for round_ in list(room.rounds.values()):
         if agent in round_.asked:
             asked, reacted = [tuple(a for a in each if a != agent) for each in (round_.asked, round_.reacted)]
             room.put_round(structs.replace(round_, asked=asked, reacted=reacted))
+
+
+def left(room: Room) -> None:
+    """Somebody left. Where that made a large group a small one, its polls are waited for as in a small one."""
+    seats.wait_longer(room)
 
 
 def go_on(room: Room) -> bool:

@@ -10,8 +10,8 @@ from msgspec import structs
 from moot.model.ids import ParticipantId
 from moot.model.round import Note, Round, RoundState
 from moot.model.turn import UNCLAIMED, Call, Duty, Rule, Turn, silenced
-from moot.rules.draft import Room
 from moot.rules.floor import seats
+from moot.rules.room import Room
 
 
 def behind(round_: Round, calls: list[Call]) -> Round:

@@ -13,8 +13,8 @@ from moot.model.ids import ParticipantId
 from moot.model.round import Round, Utterance
 from moot.model.turn import Call, Rule, TurnState
 from moot.rules import brakes
-from moot.rules.draft import Room
 from moot.rules.floor import seats
+from moot.rules.room import Room
 
 SOMETIMES, OFTEN = 3, 6
 """Polls passed in a row after which an agent of a large group rests: every second round, three of four."""

@@ -12,7 +12,7 @@ from moot.model.participant import Kind
 from moot.model.round import Round
 from moot.model.turn import MOST_CALLS, MOVES_CURSOR, Call, Duty, Rule, Turn, TurnState, made_by
 from moot.rules import brakes
-from moot.rules.draft import Notice, Room
+from moot.rules.room import Notice, Room
 
 EXTERNAL_TURN_SECONDS = 3600.0
 LARGE = 5
@@ -190,8 +190,9 @@ def replaced(room: Room, turn: Turn, rule: Rule) -> None:
     cancel(room, turn, rule)
 
 
-def claim(room: Room, turn: Turn, host: HostId | None, *, hi: int, last_human: int) -> Turn:
+def claim(room: Room, turn: Turn, host: HostId | None) -> Turn:
     """The turn begins: its interval and cause are fixed, its lease and deadline run."""
+    hi, last_human = room.floor.reads_to(room, turn)
     why = cause(room, turn, hi, last_human)
     member = room.members[turn.agent]
     if member.cut:
@@ -200,7 +201,7 @@ def claim(room: Room, turn: Turn, host: HostId | None, *, hi: int, last_human: i
     external = room.draft.participant(turn.agent).kind is Kind.EXTERNAL
     lease = 0.0 if external else now + terms.lease_seconds
     limit = now + (EXTERNAL_TURN_SECONDS if external else room.settings.turn_limit_seconds)
-    deadline = now + patience(room, turn) if room.takes_rounds else 0.0
+    deadline = room.floor.deadline(room, turn)
     running = turn.moved(
         TurnState.RUNNING,
         lo=member.cursor,
@@ -250,7 +251,7 @@ def _is_poll(turn: Turn) -> bool:
 
 def wait_longer(room: Room) -> None:
     """Somebody left. Where that made a large group a small one, its polls are waited for as in a small one."""
-    if not room.takes_rounds or len(room.agents()) != LARGE - 1:
+    if len(room.agents()) != LARGE - 1:
         return
     longer = room.settings.agent_reply_timeout - room.settings.voluntary_timeout
     latest = room.now + room.settings.agent_reply_timeout
