@@ -1,11 +1,11 @@
-"""What the flow needs from the world: a store that writes, reads on the side, a clock, a brain.
+"""What the flow needs from the world: a store that writes, reads on the side, a clock, a model.
 
 A port exists where there are two real implementations. All of them speak in Moot's own values; none of them
 knows SQL, sockets or topics.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant
-from moot.model.prompt import Answered, Prompt, ToolResult, ToolSpec
+from moot.model.prompt import Answered, Prompt
 from moot.model.query import Query
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
@@ -216,22 +216,6 @@ class Clock(Protocol):
     async def sleep_until(self, moment: float) -> None: ...
 
 
-class Brain(Protocol):
-    """Who thinks. The answer is the reply; `[PASS]`, or nothing where nothing was streamed, is silence."""
-
-    name: str
-    """Told to everybody with every message it makes, as `metadata.brain`; empty where it needs no mark. Never which
-    model it is, or where: that is the owner's to know."""
-
-    async def think(self, turn: Any) -> str | None:
-        """`turn` is a `Speaking` (host/agent_turn.py): what the agent reads, and how it answers."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections; no more turns come."""
-        ...
-
-
 class Model(Protocol):
     """A language model behind somebody's API. One call, one answer; it neither retries nor waits for its turn."""
 
@@ -252,14 +236,4 @@ class Catalogue(Protocol):
 
     async def models(self) -> list[str]:
         """Which there are, by the provider's own names; asking costs no tokens."""
-        ...
-
-
-class Tool(Protocol):
-    """Something a brain may call. Refusals and failures are results, told to the model; only bugs raise."""
-
-    spec: ToolSpec
-
-    async def run(self, arguments: dict[str, Any], turn: Any) -> ToolResult:
-        """`turn` is the `Speaking` in which it is called."""
         ...

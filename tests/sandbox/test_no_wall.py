@@ -1,10 +1,11 @@
 """Where there is no wall, or it would not hold, the tool is off and says why; only the settings can ask for less."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from moot.ports import Tool
+from moot.brain import Tool
 from moot.tools import Sandbox, ShellTool, offered
 from tests.sandbox.conftest import World
 
@@ -67,8 +68,9 @@ async def test_without_a_wall_it_runs_only_where_the_settings_say_so(project: Pa
         ("shell-unsandboxed:printf",), project, tmp_path / "home", sandbox=Sandbox(why_off="none here")
     )
     assert offer.off == ()
-    assert (await offer.tools[0].run({"argv": ["printf", "hi"]}, None)).text == "exit code 0\nhi"
-    assert (await offer.tools[0].run({"argv": ["ls"]}, None)).failed
+    no_turn: Any = None
+    assert (await offer.tools[0].run({"argv": ["printf", "hi"]}, no_turn)).text == "exit code 0\nhi"
+    assert (await offer.tools[0].run({"argv": ["ls"]}, no_turn)).failed
 
 
 def test_nothing_is_offered_where_nothing_is_set(project: Path, tmp_path: Path) -> None:

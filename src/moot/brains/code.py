@@ -3,15 +3,17 @@
 import ast
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any
+from typing import cast
 
 from msgspec import Struct
 
+from moot.brain import AgentTurn, HostedTurn
 from moot.errors import BadValue
 from moot.model.prompt import Offered
 
-Think = Callable[[Any], Awaitable[str | None]]
-Close = Callable[[], Coroutine[Any, Any, None]]
+Think = Callable[[HostedTurn], Awaitable[str | None]]
+"""Somebody's function reads what every turn has (`AgentTurn`); a model's brain also needs the rest."""
+Close = Callable[[], Coroutine[object, object, None]]
 
 
 async def nothing_to_close() -> None:
@@ -24,8 +26,8 @@ class CodeBrain:
         self.name = name
         self.close = close
 
-    async def think(self, turn: Any) -> str | None:
-        reply = await self._think(turn)
+    async def think(self, turn: AgentTurn) -> str | None:
+        reply = await self._think(cast(HostedTurn, turn))  # run outside it is a function, which needs no more
         if reply is not None and not isinstance(reply, str):
             raise TypeError(f"an agent answers with text, PASS or None, not {type(reply).__name__}")
         return reply
@@ -54,12 +56,12 @@ class AgentSpec(Struct, frozen=True):
     def __post_init__(self) -> None:
         refuse_unless_async(self.name, self.think)
 
-    async def __call__(self, turn: Any) -> str | None:
+    async def __call__(self, turn: HostedTurn) -> str | None:
         """The function itself, for tests of the agent alone."""
         return await self.think(turn)
 
 
-def refuse_unless_async(name: str, think: Any) -> None:
+def refuse_unless_async(name: str, think: object) -> None:
     """A plain `def` would only be noticed when its first turn failed."""
     inner = inspect.unwrap(think) if callable(think) else think
     called = inner if inspect.isroutine(inner) else getattr(inner, "__call__", inner)  # noqa: B004  what is awaited
@@ -103,12 +105,12 @@ def missing_in(source: bytes, module: str, attribute: str) -> str:
     return f"module {module!r} has no attribute {attribute!r}"
 
 
-def _place(function: Any) -> str:
+def _place(function: object) -> str:
     code = getattr(function, "__code__", None)
     return f"it stands in {code.co_filename}, line {code.co_firstlineno}" if code is not None else ""
 
 
-def refuse_undecorated(agents: Sequence[Any]) -> None:
+def refuse_undecorated(agents: Sequence[object]) -> None:
     """What is given to `Hub.open` or `Hub.connect` as an agent has to be one."""
     for each in agents:
         if not isinstance(each, AgentSpec):

@@ -8,8 +8,8 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
-from typing import Any
 
+from moot.brain import HostedTurn
 from moot.brains.trades import ANY, best, next_after, trade_of
 from moot.model.prompt import Answered, Prompt
 from moot.rules.words.silence import PASS
@@ -43,7 +43,7 @@ class DemoBrain:
         self._seed = seed
         self._fast = fast
 
-    async def think(self, turn: Any) -> str | None:
+    async def think(self, turn: HostedTurn) -> str | None:
         if turn.agent == "flaky":
             raise RuntimeError("the demo agent flaky fails on purpose")
         if turn.agent == "slow":
@@ -61,7 +61,7 @@ class DemoBrain:
         if not self._fast:
             await asyncio.sleep(seconds)
 
-    async def _reply(self, turn: Any) -> str:
+    async def _reply(self, turn: HostedTurn) -> str:
         if turn.agent.startswith("thanks-"):
             return _thanks(turn)
         roles = await _roles(turn)
@@ -75,7 +75,7 @@ class DemoBrain:
         quote, trade = _topic(about), trade_of(turn.role, turn.agent)
         return self._pick(trade.adds, turn).format(quote=f'"{quote}"', topic=_capital(quote))
 
-    def _opening(self, turn: Any) -> str:
+    def _opening(self, turn: HostedTurn) -> str:
         trade, role = trade_of(turn.role, turn.agent), turn.role.split(",")[0].strip()
         # A role may be any sentence; only one that names a trade can follow "As".
         seen = f"As {role}" if role and trade is not ANY else f'As "{role}"' if role else "As a demo agent"
@@ -84,7 +84,7 @@ class DemoBrain:
         )
         return re.sub(r"(?<=: )As ", "as ", said)
 
-    def _pick(self, choices: tuple[str, ...], turn: Any) -> str:
+    def _pick(self, choices: tuple[str, ...], turn: HostedTurn) -> str:
         """Same words and same seed, same choice."""
         digest = sha256(f"{self._seed}|{turn.agent}|{turn.text}".encode()).digest()
         return choices[digest[0] % len(choices)]
@@ -109,7 +109,7 @@ class DemoModel:
         """There is nothing to let go."""
 
 
-async def _roles(turn: Any) -> dict[str, str]:
+async def _roles(turn: HostedTurn) -> dict[str, str]:
     """The agents here who can be reached now, this one among them: name → role, in the order they joined."""
     here = [seat.name for seat in turn.conversation.participants if seat.kind == "agent"]
     rows = [await turn.hub.agents.get(name) for name in here]
@@ -120,7 +120,7 @@ async def _roles(turn: Any) -> dict[str, str]:
     }
 
 
-def _is_its_own(turn: Any, roles: Mapping[str, str]) -> bool:
+def _is_its_own(turn: HostedTurn, roles: Mapping[str, str]) -> bool:
     """A person asked nobody in particular and nobody has answered yet: it is for the one whom the words suit
     best; where they suit none, for whoever is asked first."""
     if turn.reason != "poll" or turn.trigger.kind != "human" or turn.trigger.mentions:
@@ -130,7 +130,7 @@ def _is_its_own(turn: Any, roles: Mapping[str, str]) -> bool:
     return best(turn.text, roles) in (None, turn.agent)
 
 
-def _peer(turn: Any, roles: Mapping[str, str]) -> str | None:
+def _peer(turn: HostedTurn, roles: Mapping[str, str]) -> str | None:
     """Whom to call: the peer whom the words suit best, or the one whose trade takes over from this one's.
     Nobody where the message called others too."""
     if turn.conversation.kind == "direct" or len(turn.trigger.mentions) > 1:
@@ -139,7 +139,7 @@ def _peer(turn: Any, roles: Mapping[str, str]) -> str | None:
     return best(turn.text, peers) or next_after(trade_of(turn.role, turn.agent), peers)
 
 
-def _thanks(turn: Any) -> str:
+def _thanks(turn: HostedTurn) -> str:
     """Polite without end: for showing how a brake ends it."""
     others = [
         seat.name

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct, json, structs
 
 from moot import shapes
+from moot.brain import Tool
 from moot.context.frames import Frames
 from moot.context.prompt import Context, Shown, framed
 from moot.context.view import View
@@ -15,7 +16,7 @@ from moot.flow import call_tool, tool_result
 from moot.model.message import Message
 from moot.model.prompt import Offered, Prompt, ToolCall, ToolResult, Usage
 from moot.model.turn import Duty, Given, Step, Turn
-from moot.ports import Clock, Store, Tool
+from moot.ports import Clock, Store
 from moot.rules.words.silence import HoldBack
 
 MOST_RESULT = 65_536

@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 from msgspec import Struct, to_builtins
 
+from moot.brain import Brain
 from moot.context.prompt import Context
 from moot.context.view import View
 from moot.context.window import Size
@@ -25,7 +26,7 @@ from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.participant import Participant
 from moot.model.prompt import Offered
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.ports import Brain, Clock, Store, Turns
+from moot.ports import Clock, Store, Turns
 
 log = structlog.get_logger("moot.host")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from moot.ports import Tool
+from moot.brain import Tool
 from moot.settings.schema.tools import toolbox
 from moot.tools.process import USUAL, Bounds
 from moot.tools.sandbox import Sandbox

@@ -9,8 +9,8 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
 
+from moot.model.json import JsonObject
 from moot.model.prompt import ToolResult, ToolSpec
 from moot.tools import output, process
 from moot.tools.command import Asked, Refused, asked
@@ -62,8 +62,8 @@ class ShellTool:
             f"shell is off: the project {self.project} {reason}; name a folder that holds only the project."
         )
 
-    async def run(self, arguments: dict[str, Any], turn: Any) -> ToolResult:
-        """Refusals and failures are told; only cancelling and bugs raise."""
+    async def run(self, arguments: JsonObject, turn: object) -> ToolResult:
+        """Refusals and failures are told; only cancelling and bugs raise. Which turn it is does not matter."""
         if self.why_off:
             return ToolResult(self.why_off, failed=True)
         try:
@@ -136,7 +136,7 @@ def _description(allowed: tuple[str, ...], bounds: Bounds, *, walled: bool) -> s
     )
 
 
-_PARAMETERS: dict[str, Any] = {
+_PARAMETERS: JsonObject = {
     "type": "object",
     "properties": {
         "argv": {

@@ -67,7 +67,8 @@ def test_so_is_whatever_else_cannot_be_awaited(think: Any, said: str) -> None:
     "think", [fine, functools.partial(fine), Speaker(), Speaker().__call__, wrapped(fine)]
 )
 async def test_what_can_be_awaited_is_taken(think: Any) -> None:
-    assert await AgentSpec("analyst", think)(None) == "hello"
+    no_turn: Any = None
+    assert await AgentSpec("analyst", think)(no_turn) == "hello"
 
 
 def test_a_brain_of_the_settings_is_held_to_the_same(tmp_path: Path) -> None:

@@ -1,17 +1,18 @@
 """A brain that thinks with a model: it asks, runs the tools the model asks for, and goes on from the store.
 
-Above: wiring makes it, the host runs it. Below: retry.py asks the model; the turn (`Speaking`) has the prompt,
+Above: wiring makes it, the host runs it. Below: retry.py asks the model; the turn (`HostedTurn`) has the prompt,
 streams, and writes every tool call down before and after. Not here: prompts (context/), tools (tools/).
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
+from moot.brain import HostedTurn, Tool
 from moot.brains.llm.retry import Patience
 from moot.brains.llm.trouble import ModelTrouble
 from moot.errors import MootError
 from moot.model.prompt import Answered, ToolCall
-from moot.ports import Model, Tool
+from moot.ports import Model
 
 MOST_ANSWERS: Final = 12
 """Answers of a model in one turn: after so many it is going round in circles."""
@@ -42,7 +43,7 @@ class ModelBrain:
         self._tools = tools
         self._text_calls = text_calls
 
-    async def think(self, turn: Any) -> str | None:
+    async def think(self, turn: HostedTurn) -> str | None:
         await self._take_up(turn)
         first = turn.steps[-1].answer + 1 if turn.steps else 0
         for number in range(first, MOST_ANSWERS):
@@ -59,7 +60,7 @@ class ModelBrain:
         if self._model is not None:
             await self._model.close()
 
-    async def _take_up(self, turn: Any) -> None:
+    async def _take_up(self, turn: HostedTurn) -> None:
         """After a crash: a tool that may have run is run again only where that does no harm."""
         for step in turn.steps:
             if step.seq:
@@ -70,7 +71,7 @@ class ModelBrain:
                 )
             await turn.run_step(self._tools.get(step.tool), step)
 
-    async def _ask(self, turn: Any) -> Answered:
+    async def _ask(self, turn: HostedTurn) -> Answered:
         prompt = await turn.prompt()
         turn.begin_answer()
         try:
@@ -88,7 +89,7 @@ class ModelBrain:
     def _in_text(self, answered: Answered) -> tuple[ToolCall, ...]:
         return self._text_calls(answered.text) if self._text_calls is not None else ()
 
-    def _reply(self, turn: Any, text: str) -> str:
+    def _reply(self, turn: HostedTurn, text: str) -> str:
         if not text.strip() and turn.must_answer:
             raise Unanswered("could not answer: the model said nothing")
         return text
