@@ -40,6 +40,8 @@ The core raises these facts; each door has one table to its own numbers (exit co
 
 from typing import Any, ClassVar, Final, NamedTuple
 
+from moot.model.warning_code import WarningCode
+
 
 class MootError(Exception):
     """Something Moot will not or cannot do; as it stands, a fault inside Moot itself.
@@ -398,15 +400,15 @@ class StoreUnwritable(Trouble):
     retryable = True
 
 
-class WarningCode(NamedTuple):
-    code: str
+class WarningMeaning(NamedTuple):
+    code: WarningCode
     name: str
     meaning: str
 
 
 WARNINGS: Final = (
-    WarningCode(
-        "E304",
+    WarningMeaning(
+        WarningCode.NOT_ASKED,
         "not_asked",
         "The message is stored, but somebody it names is not asked: more agents are mentioned than may answer one "
         "message (max_agent_turns_per_message), or they are not in the conversation.\n\n"

@@ -246,8 +246,8 @@ class Agent(Shape, frozen=True):
             reachability=who.reachable(now).value,
             queue=queue,
             last_active=when(max(who.last_active, last)),
-            color=chosen_index(who.name, str(who.config.get("color", ""))),
-            avatar=str(who.config.get("avatar", "")),
+            color=chosen_index(who.name, who.config.color),
+            avatar=who.config.avatar,
             door=who.door or "sdk",
         )
 

@@ -42,7 +42,7 @@ from moot.model.conversation import Conversation, ConversationKind, GroupOverrid
 from moot.model.ids import ConversationId, HostId, ParticipantId, TurnId
 from moot.model.limits import Limits, Terms
 from moot.model.message import Message, Revision
-from moot.model.participant import Kind, Participant
+from moot.model.participant import AgentConfig, Kind, Participant
 from moot.model.round import Round, RoundState
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page, Scope
@@ -192,7 +192,9 @@ class World:
 
     async def be_interrupted(self, policies: dict[str, str]) -> None:
         """What agents do while they are busy, by their `on_busy`."""
-        people = [Newcomer(name=name, config={"on_busy": policy}) for name, policy in policies.items()]
+        people = [
+            Newcomer(name=name, config=AgentConfig(on_busy=policy)) for name, policy in policies.items()
+        ]
         await self.do(enrol, enrol.Enrol(newcomers=tuple(people)))
 
     async def up(self, agent: str) -> None:

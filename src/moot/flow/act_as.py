@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -23,5 +24,5 @@ def scope(command: ActAs) -> Scope:
 
 def decide(command: ActAs, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
-    draft.emit("owner.acted_as", by=command.owner, body={"as": command.speaker, "what": command.what})
+    draft.emit(EventType.OWNER_ACTED_AS, by=command.owner, body={"as": command.speaker, "what": command.what})
     return Decision(draft.changes(), None)

@@ -6,6 +6,7 @@ from moot.flow.steps import look
 from moot.flow.steps.lines import check_lines
 from moot.flow.steps.registry import checked_display
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.ports import Scope
@@ -35,5 +36,5 @@ def decide(command: Amend, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
     if amended != who:
         draft.put_participant(amended)
-        draft.emit("agent.status", by=who.id, body={k: v for k, v in given.items() if v is not None})
+        draft.emit(EventType.AGENT_STATUS, by=who.id, body={k: v for k, v in given.items() if v is not None})
     return Decision(draft.changes(), amended)

@@ -7,6 +7,7 @@ from moot.flow.steps.lines import check_lines
 from moot.flow.steps.reach import keep_hooks, tell_reach
 from moot.flow.steps.registry import answered_to, back, checked_name, give_way
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import REACH_SECONDS, Kind, Participant, Reach
@@ -41,7 +42,7 @@ def decide(command: Arrive, seen: Seen, at: Moment) -> Decision[Participant]:
     if who is None:
         who = _newcomer(command, seen, at)
         give_way(draft, seen.everyone(), who.name)
-        draft.emit("agent.joined", by=who.id)
+        draft.emit(EventType.AGENT_JOINED, by=who.id)
     elif who.kind is not Kind.EXTERNAL:
         return Decision([], who)
     who = back(draft, who)
@@ -53,7 +54,7 @@ def decide(command: Arrive, seen: Seen, at: Moment) -> Decision[Participant]:
         reach=keep_hooks(who, command.reach, at.now),
         reach_until=at.now + REACH_SECONDS,
         last_active=at.now,
-        config={**who.config, **{key: value for key, value in came.items() if value}},
+        config=structs.replace(who.config, **{key: value for key, value in came.items() if value}),
     )
     tell_reach(draft, who, arrived)
     draft.put_participant(arrived)
@@ -77,7 +78,7 @@ def _found_again(command: Arrive, seen: Seen) -> Participant | None:
         who
         for who in seen.everyone()
         if who.kind is Kind.EXTERNAL
-        and (who.config.get("client"), who.config.get("folder")) == place
+        and (who.config.client, who.config.folder) == place
         and who.id not in command.taken
     ]
     return min(known, key=lambda who: (who.created_at, who.id), default=None)

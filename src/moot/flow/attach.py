@@ -3,6 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.model.change import Decision, DropHost, PutHost
+from moot.model.event import EventType
 from moot.model.ids import HostId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Host
@@ -50,11 +51,11 @@ def decide(command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
                 structs.replace(who, host=command.host, live_until=host.lease_until, last_active=at.now)
             )
         if who.host != command.host or before is None:
-            draft.emit("agent.status", by=agent, body={"status": "idle", "reachability": "live"})
+            draft.emit(EventType.AGENT_STATUS, by=agent, body={"status": "idle", "reachability": "live"})
     for agent in command.left:
         who = draft.participant(agent)
         if who.host == command.host:
             draft.put_participant(structs.replace(who, host=None, live_until=0.0))
-            draft.emit("agent.status", by=agent, body={"status": "offline", "reachability": "away"})
+            draft.emit(EventType.AGENT_STATUS, by=agent, body={"status": "offline", "reachability": "away"})
     draft.add(PutHost(host))
     return Decision(draft.changes(), host)

@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from moot.flow.steps import look, membership
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -59,5 +60,5 @@ def decide(command: BeginImport, seen: Seen, at: Moment) -> Decision[Conversatio
     for seat in command.seats:
         member = membership.add(room, look.participant(seen, seat.participant), cursor=0)
         room.put_member(structs.replace(member, joined_at=seat.joined_at))
-    draft.emit("conversation.created", room, by=command.author)
+    draft.emit(EventType.CONVERSATION_CREATED, room, by=command.author)
     return Decision(draft.changes(), conversation)

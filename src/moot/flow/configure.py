@@ -7,6 +7,7 @@ from moot.flow import post
 from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, GroupOverrides
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -40,7 +41,7 @@ def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]
             conversation, settings=structs.replace(conversation.settings, **chosen)
         )
     room.put_conversation(structs.replace(conversation, updated_at=at.now, version=conversation.version + 1))
-    draft.emit("conversation.changed", room, by=command.author)
+    draft.emit(EventType.CONVERSATION_CHANGED, room, by=command.author)
     post.move_on(room)
     return Decision(draft.changes(), room.conversation)
 

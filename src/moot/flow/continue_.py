@@ -6,6 +6,7 @@ from moot.errors import NotPermitted
 from moot.flow import post
 from moot.flow.steps import look
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Kind
@@ -30,6 +31,6 @@ def decide(command: GoOn, seen: Seen, at: Moment) -> Decision[bool]:
         raise NotPermitted("only a person can let a stopped conversation go on")
     moved = room.floor.go_on(room)
     if moved:
-        draft.emit("brake.released", room, by=command.author, body={"conversation": room.id})
+        draft.emit(EventType.BRAKE_RELEASED, room, by=command.author, body={"conversation": room.id})
     post.move_on(room)
     return Decision(draft.changes(), moved)

@@ -10,6 +10,7 @@ from moot.flow.steps import look, membership
 from moot.flow.steps.lines import check_lines
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
@@ -111,7 +112,7 @@ def make(draft: Draft, command: Create) -> Room:
     room.put_conversation(conversation)
     for who in members:
         membership.add(room, who, cursor=0)
-    draft.emit("conversation.created", room, by=command.author)
+    draft.emit(EventType.CONVERSATION_CREATED, room, by=command.author)
     return room
 
 

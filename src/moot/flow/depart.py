@@ -25,10 +25,10 @@ def scope(command: Depart) -> Scope:
 
 def decide(command: Depart, seen: Seen, at: Moment) -> Decision[None]:
     who = seen.participant(command.agent)
-    if who is None or who.kind is not Kind.EXTERNAL or who.config.get("pid", 0) != command.pid:
+    if who is None or who.kind is not Kind.EXTERNAL or who.config.pid != command.pid:
         return Decision([], None)
     draft = Draft(seen, at)
-    config = {key: value for key, value in who.config.items() if key != "pid"}
+    config = structs.replace(who.config, pid=0)
     gone = structs.replace(who, reach=Reach.AWAY, reach_until=0.0, live_until=0.0, config=config)
     tell_reach(draft, who, gone)
     draft.put_participant(gone)

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from moot.model.change import Decision, DropHost
+from moot.model.event import EventType
 from moot.model.ids import HostId
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -25,5 +26,7 @@ def decide(command: Detach, seen: Seen, at: Moment) -> Decision[None]:
         if host.id == command.host and not (command.lapsed and host.lease_until > at.now):
             draft.add(DropHost(host.id))
             for agent in host.agents:
-                draft.emit("agent.status", by=agent, body={"status": "offline", "reachability": "away"})
+                draft.emit(
+                    EventType.AGENT_STATUS, by=agent, body={"status": "offline", "reachability": "away"}
+                )
     return Decision(draft.changes(), None)

@@ -6,6 +6,7 @@ from moot.errors import Conflict
 from moot.flow.steps.imported import closed
 from moot.model.change import AddSummary, Decision
 from moot.model.conversation import Conversation
+from moot.model.event import EventType
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Summary
 from moot.model.moment import Moment
@@ -52,5 +53,5 @@ def decide(command: EndImport, seen: Seen, at: Moment) -> Decision[Conversation]
         )
     )
     if not command.archived:
-        draft.emit("conversation.unarchived", room, by=command.author)
+        draft.emit(EventType.CONVERSATION_UNARCHIVED, room, by=command.author)
     return Decision(draft.changes(), room.conversation)

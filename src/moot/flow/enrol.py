@@ -1,7 +1,6 @@
 """Enrol participants: known names are brought up to date, unknown ones get an id."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from msgspec import Struct, structs
 
@@ -9,9 +8,10 @@ from moot.errors import BadValue
 from moot.flow.steps.lines import check_lines
 from moot.flow.steps.registry import answered_to, back, checked_display, checked_name, give_way
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
-from moot.model.participant import Kind, Participant
+from moot.model.participant import NO_CONFIG, AgentConfig, Kind, Participant
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 from moot.rules.words.names import unique_slug
@@ -27,7 +27,7 @@ class Newcomer(Struct, frozen=True, gc=False):
     role: str = ""
     brain: str = ""
     project: str = ""
-    config: dict[str, Any] = {}
+    config: AgentConfig = NO_CONFIG
 
 
 class Enrol(Struct, frozen=True, gc=False):
@@ -62,7 +62,7 @@ def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant
                 id=_new_id(new, known, at), name=new.name, kind=new.kind, created_at=at.now, **fields
             )
             known |= {one.id: one for one in give_way(draft, others, who.name)}
-            draft.emit("agent.joined", by=who.id)
+            draft.emit(EventType.AGENT_JOINED, by=who.id)
         else:
             who = structs.replace(back(draft, who), kind=new.kind, **fields)
         if known.get(who.id) != who:

@@ -5,6 +5,7 @@ from msgspec import Struct
 from moot.flow.steps import look
 from moot.model.change import Decision, DropConversation
 from moot.model.conversation import Conversation
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -26,5 +27,5 @@ def decide(command: Erase, seen: Seen, at: Moment) -> Decision[Conversation]:
     draft = Draft(seen, at)
     room = draft.room(found)
     draft.add(DropConversation(found.id))
-    draft.emit("conversation.deleted", room, by=command.author, body={"name": found.name})
+    draft.emit(EventType.CONVERSATION_DELETED, room, by=command.author, body={"name": found.name})
     return Decision(draft.others, found)

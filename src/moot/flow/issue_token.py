@@ -10,6 +10,7 @@ from moot.errors import NotPermitted
 from moot.flow.steps import look
 from moot.flow.steps.token_owner import token_owner
 from moot.model.change import Decision, PutToken
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Kind, Participant
@@ -53,7 +54,7 @@ def decide(command: IssueToken, seen: Seen, at: Moment) -> Decision[Token]:
     )
     draft.add(PutToken(token))
     body = {"token": token.id, "participant": who.id, "scopes": [str(scope) for scope in token.scopes]}
-    draft.emit("token.issued", by=command.author, body=body)
+    draft.emit(EventType.TOKEN_ISSUED, by=command.author, body=body)
     return Decision(draft.changes(), token)
 
 

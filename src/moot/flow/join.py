@@ -7,6 +7,7 @@ from moot.flow import post
 from moot.flow.steps import look, membership
 from moot.model.change import Decision
 from moot.model.conversation import ConversationKind, Member
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
@@ -45,5 +46,5 @@ def bring_in(room: Room, who: Participant) -> Member:
         )
     member = membership.add(room, who, cursor=room.conversation.head)
     post.notice(room, f"[{who.name} joined]", {"notice": "joined", "participant": who.id})
-    room.draft.emit("conversation.joined", room, by=who.id)
+    room.draft.emit(EventType.CONVERSATION_JOINED, room, by=who.id)
     return member

@@ -3,6 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import REACH_SECONDS, Kind, Participant, Reach
@@ -26,7 +27,7 @@ def decide(command: Lapse, seen: Seen, at: Moment) -> Decision[None]:
         who = seen.participant(agent)
         if who is not None and has_lapsed(who, at.now):
             draft.put_participant(lapsed(who, at.now))
-            draft.emit("agent.status", by=agent, body={"reachability": who.reachable(at.now).value})
+            draft.emit(EventType.AGENT_STATUS, by=agent, body={"reachability": who.reachable(at.now).value})
     return Decision(draft.changes(), None)
 
 

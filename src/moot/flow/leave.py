@@ -6,6 +6,7 @@ from moot.errors import NotFound
 from moot.flow import post
 from moot.flow.steps import look
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -32,6 +33,6 @@ def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     room.drop_member(who.id)
     room.floor.left(room)
     post.notice(room, f"[{who.name} left]", {"notice": "left", "participant": who.id})
-    draft.emit("conversation.left", room, by=who.id)
+    draft.emit(EventType.CONVERSATION_LEFT, room, by=who.id)
     post.move_on(room)
     return Decision(draft.changes(), None)

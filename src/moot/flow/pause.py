@@ -5,6 +5,7 @@ from msgspec import Struct, structs
 from moot.flow.steps import look
 from moot.flow.steps.registry import drop_turns
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.ids import ConversationId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
@@ -27,7 +28,7 @@ def decide(command: Pause, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
     who = structs.replace(look.participant(seen, command.agent), paused=command.paused)
     draft.put_participant(who)
-    draft.emit("agent.status", by=who.id, body={"paused": command.paused})
+    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"paused": command.paused})
     if command.paused:
         drop_turns(draft, who, command.conversations)
     return Decision(draft.changes(), who)

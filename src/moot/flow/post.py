@@ -14,6 +14,7 @@ from moot.errors import Conflict
 from moot.flow.steps import address, lineage, look, membership
 from moot.flow.steps.posted import Posted
 from moot.model.change import AppendMessage, Decision
+from moot.model.event import EventType
 from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
 from moot.model.message import FIRST_VERSION, Message, Plan
@@ -248,7 +249,7 @@ def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
     for newcomer in told.invited:
         membership.add(room, newcomer, cursor=seq - 1)
         notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
-        room.draft.emit("conversation.joined", room, by=newcomer.id)
+        room.draft.emit(EventType.CONVERSATION_JOINED, room, by=newcomer.id)
     for call in calls:
         member = room.members[call.agent]
         if member.streak and call.reason in FORCING:
@@ -291,7 +292,7 @@ def interjected(room: Room, author: Participant, words: address.Words) -> list[T
 
 def _wants_interrupts(room: Room, turn: Turn, author: Participant) -> bool:
     who = room.draft.participant(turn.agent)
-    policy = who.config.get("on_busy")
+    policy = who.config.on_busy
     return policy == "interrupt" or (policy == "interrupt-by-superior" and links.is_above(author, who))
 
 
@@ -382,5 +383,5 @@ def append(room: Room, permit: Permit, message: Message, text_hash: str = "") ->
         last_human=message.seq if message.kind is HUMAN else before.last_human,
     )
     room.draft.add(AppendMessage(message, permit))
-    room.draft.emit("message.posted", room, by=message.author, seq=message.seq)
+    room.draft.emit(EventType.MESSAGE_POSTED, room, by=message.author, seq=message.seq)
     return message

@@ -6,6 +6,7 @@ from moot.errors import NotPermitted
 from moot.flow.steps import look
 from moot.flow.steps.registry import drop_turns
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.ids import ConversationId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
@@ -32,6 +33,6 @@ def decide(command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
         return Decision([], who)
     who = structs.replace(who, paused=True, removed_at=at.now)
     draft.put_participant(who)
-    draft.emit("agent.status", by=who.id, body={"removed": True, "paused": True})
+    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"removed": True, "paused": True})
     drop_turns(draft, who, command.conversations)
     return Decision(draft.changes(), who)

@@ -6,6 +6,7 @@ from moot.errors import BadName
 from moot.flow.steps import look
 from moot.flow.steps.registry import answered_to, checked_name, give_way
 from moot.model.change import Decision
+from moot.model.event import EventType
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.ports import Scope
@@ -37,7 +38,7 @@ def decide(command: Rename, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
     give_way(draft, others, command.name)
     draft.put_participant(renamed)
-    draft.emit("agent.renamed", by=who.id, body={"name": command.name, "previous_name": who.name})
+    draft.emit(EventType.AGENT_RENAMED, by=who.id, body={"name": command.name, "previous_name": who.name})
     return Decision(draft.changes(), renamed)
 
 

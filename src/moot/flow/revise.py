@@ -6,6 +6,7 @@ from moot.errors import BadText, Conflict, NotFound, NotPermitted
 from moot.flow import post
 from moot.flow.steps import look
 from moot.model.change import Decision, ForgetSummaries, ReviseMessage
+from moot.model.event import EventType
 from moot.model.ids import ConversationId, ParticipantId, address
 from moot.model.message import Message, Revision
 from moot.model.moment import Moment
@@ -50,7 +51,12 @@ def decide(command: Revise, seen: Seen, at: Moment) -> Decision[Message]:
         metadata={**message.metadata, "deleted": True} if deleted else message.metadata,
     )
     _chain(room, command.author, message, revised)
-    draft.emit("message.deleted" if deleted else "message.edited", room, by=command.author, seq=message.seq)
+    draft.emit(
+        EventType.MESSAGE_DELETED if deleted else EventType.MESSAGE_EDITED,
+        room,
+        by=command.author,
+        seq=message.seq,
+    )
     if deleted:
         _withdraw(room, message.seq)
     return Decision(draft.changes(), revised)

@@ -5,6 +5,7 @@ from msgspec import Struct, structs
 from moot.errors import NotFound
 from moot.flow.steps.token_owner import token_owner
 from moot.model.change import Decision, PutToken
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.token import Token, TokenId
@@ -33,7 +34,7 @@ def decide(command: RevokeToken, seen: Seen, at: Moment) -> Decision[Token]:
     for ending in _with_minted(token, seen.tokens_of(who.id)):
         draft.add(PutToken(structs.replace(ending, revoked_at=at.now)))
         body = {"token": ending.id, "participant": who.id}
-        draft.emit("token.revoked", by=command.author, body=body)
+        draft.emit(EventType.TOKEN_REVOKED, by=command.author, body=body)
     return Decision(draft.changes(), structs.replace(token, revoked_at=at.now))
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from moot.errors import BadText, BadValue, Conflict
 from moot.flow.steps import look
 from moot.model.change import AddSummary, Decision
+from moot.model.event import EventType
 from moot.model.ids import ConversationId
 from moot.model.message import Summary
 from moot.model.moment import Moment
@@ -57,5 +58,5 @@ def decide(command: Summarise, seen: Seen, at: Moment) -> Decision[Summary]:
     draft.add(AddSummary(summary))
     told = {"id": summary.id, "epoch": summary.epoch, "upto": summary.upto, "by": summary.by}
     told["context"] = summary.context
-    draft.emit("conversation.summarised", room, body=told)
+    draft.emit(EventType.CONVERSATION_SUMMARISED, room, body=told)
     return Decision(draft.changes(), summary)

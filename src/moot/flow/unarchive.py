@@ -6,6 +6,7 @@ from moot.errors import Conflict
 from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -37,5 +38,5 @@ def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]
     draft = Draft(seen, at)
     room = draft.room(found)
     room.put_conversation(structs.replace(found, archived=False, updated_at=at.now, stalled=0, blocked=()))
-    draft.emit("conversation.unarchived", room, by=command.author)
+    draft.emit(EventType.CONVERSATION_UNARCHIVED, room, by=command.author)
     return Decision(draft.changes(), room.conversation)

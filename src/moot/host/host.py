@@ -21,7 +21,7 @@ from moot.errors import MootError, Stale
 from moot.failpoints import failpoint
 from moot.flow import attach, claim, detach, finish, leave_partial, release, renew
 from moot.host.agent_turn import Speaking
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.participant import Participant
 from moot.model.prompt import Offered
@@ -410,7 +410,13 @@ class Host:
         if chunk:
             body = {"turn": str(turn.id), "agent": turn.agent, "text": chunk}
             self._told_live(
-                Event(type="turn.delta", at=now, conversation=turn.conversation, by=turn.agent, body=body)
+                Event(
+                    type=EventType.TURN_DELTA,
+                    at=now,
+                    conversation=turn.conversation,
+                    by=turn.agent,
+                    body=body,
+                )
             )
         patience = turn.deadline - turn.started_at if turn.deadline else self._lease
         if now - run.renewed > patience / 3:

@@ -19,7 +19,7 @@ from moot.context.window import visible
 from moot.errors import Conflict
 from moot.flow import summarise
 from moot.model.conversation import Conversation
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.model.message import MODEL
 from moot.model.prompt import Line, Prompt
@@ -29,7 +29,7 @@ from moot.shapes import Names
 log = structlog.get_logger("moot.summariser")
 
 PATIENCE_SECONDS = 120.0
-SAYING = "message.posted"
+SAYING = EventType.MESSAGE_POSTED
 
 
 class Plan(Struct, frozen=True):

@@ -160,14 +160,12 @@ class Agents:
             who
             for who in sorted(found, key=lambda who: (who.created_at, who.id))
             if who.kind is Kind.EXTERNAL
-            and "client" in who.config
-            and client in (None, who.config["client"])
-            and folder in (None, who.config.get("folder"))
+            and who.config.client is not None
+            and client in (None, who.config.client)
+            and folder in (None, who.config.folder)
         ]
         return [
-            shapes.Arrival(
-                who.name, who.config["client"], who.config.get("folder", ""), who.config.get("pid", 0)
-            )
+            shapes.Arrival(who.name, who.config.client or "", who.config.folder or "", who.config.pid)
             for who in came
         ]
 

@@ -12,7 +12,7 @@ from moot.errors import NotFound
 from moot.flow.steps import look
 from moot.hub.queries.suggestions import completed
 from moot.model.conversation import Conversation, Member
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
 from moot.model.participant import Participant
 from moot.ports import Reads
@@ -21,7 +21,7 @@ from moot.rules.words.names import is_name
 from moot.settings import Settings
 
 T = TypeVar("T")
-REGISTRY_EVENTS = frozenset({"agent.joined", "agent.renamed"})
+REGISTRY_EVENTS = frozenset({EventType.AGENT_JOINED, EventType.AGENT_RENAMED})
 
 
 class Directory:

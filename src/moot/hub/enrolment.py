@@ -9,7 +9,7 @@ from moot.brains.code import AgentSpec, CodeBrain, refuse_undecorated
 from moot.context.window import Size
 from moot.flow.enrol import Newcomer
 from moot.host.host import Hosted
-from moot.model.participant import Kind, Participant
+from moot.model.participant import AgentConfig, Kind, Participant
 from moot.settings import AgentSettings, Settings
 
 
@@ -27,8 +27,7 @@ def newcomers(settings: Settings, agents: Sequence[AgentSpec]) -> tuple[Newcomer
 
 def _of_row(row: AgentSettings, given: AgentSpec | None) -> Newcomer:
     kind = Kind.EXTERNAL if row.brain == "external" else Kind.AGENT
-    config = {"on_busy": row.on_busy.value}
-    config |= {key: value for key in ("avatar", "color") if (value := getattr(row, key))}
+    config = AgentConfig(row.on_busy.value, row.avatar, row.color)
     named = given is None or given.brain or row.brain.startswith("code:")
     return Newcomer(
         row.name, kind, row.display, row.role, row.brain if named else "code", row.project, config
@@ -36,7 +35,7 @@ def _of_row(row: AgentSettings, given: AgentSpec | None) -> Newcomer:
 
 
 def _of_function(spec: AgentSpec) -> Newcomer:
-    config = {"on_busy": spec.on_busy}
+    config = AgentConfig(spec.on_busy)
     brain = spec.brain or "code"
     return Newcomer(spec.name, Kind.AGENT, spec.display, spec.role, brain, spec.project or "", config)
 

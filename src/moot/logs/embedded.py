@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable
 
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.ports import Events
 
@@ -18,7 +18,7 @@ RECENT = 4096
 """Events kept at hand, at least; followers that are further behind read the store."""
 MOST_LIVE = 512
 READ = 500
-RESET = "reset"
+RESET = EventType.RESET
 """Told to who has read less far than the log reaches back: what lies between is gone, begin anew from here."""
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct, to_builtins
 
 from moot.model.message import Message
 from moot.model.turn import Turn
+from moot.model.warning_code import WarningCode
 
 
 class Delivery(Struct, frozen=True, gc=False):
@@ -19,7 +20,7 @@ class Delivery(Struct, frozen=True, gc=False):
 
 
 class Warned(Struct, frozen=True, gc=False):
-    code: str
+    code: WarningCode
     message: str
     names: tuple[str, ...] = ()
 

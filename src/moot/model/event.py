@@ -1,24 +1,59 @@
 """What happened, told once: outbox, embedded log and stream history in one row each."""
 
-from typing import Any
+from enum import StrEnum
 
 from msgspec import Struct
 
 from moot.model.ids import ConversationId, ParticipantId
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.turn import Turn
+
+
+class EventType(StrEnum):
+    """Everything that can happen. Stored and told by these words; doors may leave some out."""
+
+    AGENT_JOINED = "agent.joined"
+    AGENT_RENAMED = "agent.renamed"
+    AGENT_STATUS = "agent.status"
+    AGENT_MESSAGE_RECEIVED = "agent_message.received"
+    AGENT_MESSAGE_SENT = "agent_message.sent"
+    BRAKE_RELEASED = "brake.released"
+    BRAKE_TRIPPED = "brake.tripped"
+    CONVERSATION_ARCHIVED = "conversation.archived"
+    CONVERSATION_CHANGED = "conversation.changed"
+    CONVERSATION_CREATED = "conversation.created"
+    CONVERSATION_DELETED = "conversation.deleted"
+    CONVERSATION_JOINED = "conversation.joined"
+    CONVERSATION_LEFT = "conversation.left"
+    CONVERSATION_SUMMARISED = "conversation.summarised"
+    CONVERSATION_UNARCHIVED = "conversation.unarchived"
+    MESSAGE_DELETED = "message.deleted"
+    MESSAGE_EDITED = "message.edited"
+    MESSAGE_POSTED = "message.posted"
+    OWNER_ACTED_AS = "owner.acted_as"
+    TOKEN_ISSUED = "token.issued"
+    TOKEN_REVOKED = "token.revoked"
+    TURN_DELTA = "turn.delta"
+    TURN_FINISHED = "turn.finished"
+    TURN_HELD = "turn.held"
+    TURN_OWED = "turn.owed"
+    TURN_READY = "turn.ready"
+    TURN_STARTED = "turn.started"
+    RESET = "reset"
+    """Never stored: whoever follows the log has missed something, and begins anew."""
 
 
 class Event(Struct, frozen=True, gc=False):
     """`seq` points at a message told of; `turn` and `body` are small and told in full."""
 
-    type: str
+    type: EventType
     at: float
     conversation: ConversationId | None = None
     by: ParticipantId | None = None
     seq: int = 0
     turn: Turn | None = None
-    body: dict[str, Any] | None = None
+    body: JsonObject | None = None
     id: int = 0
 
 

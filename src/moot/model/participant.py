@@ -1,7 +1,6 @@
 """Who talks: people, agents, outside processes, tools, and the system that leaves notices."""
 
 from enum import StrEnum
-from typing import Any
 
 from msgspec import Struct
 
@@ -40,6 +39,23 @@ REACH_SECONDS = 30.0
 """Without a sign of life for so long, reach drops by one level."""
 
 
+class AgentConfig(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What is kept of an agent besides its name and role. Stored as one JSON object; what an older or a newer Moot
+    keeps in it besides is passed over."""
+
+    on_busy: str = ""
+    """What happens to messages while it speaks: `queue`, `interrupt`, `interrupt-by-superior`."""
+    avatar: str = ""
+    color: str = ""
+    client: str | None = None
+    """Of an outside agent: the program it came in by, the folder that runs in, and its process."""
+    folder: str | None = None
+    pid: int = 0
+
+
+NO_CONFIG = AgentConfig()
+
+
 class Participant(Struct, frozen=True, gc=False):
     """A row of the registry. The id never changes; the name can, and old ones stay as aliases."""
 
@@ -56,7 +72,7 @@ class Participant(Struct, frozen=True, gc=False):
     live_until: float = 0.0
     """An agent is present while its host's lease runs; an external one while it has a wait open."""
     host: HostId | None = None
-    config: dict[str, Any] = {}
+    config: AgentConfig = NO_CONFIG
     created_at: float = 0.0
     last_active: float = 0.0
     door: str = ""

@@ -5,7 +5,7 @@ throws the draft away and nothing has happened. `changes()` is what the fold get
 """
 
 from collections.abc import Set
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct, structs
 
@@ -20,8 +20,9 @@ from moot.model.change import (
     PutRoot,
 )
 from moot.model.conversation import Conversation, Member
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant, Quota
@@ -137,13 +138,13 @@ class Draft(Struct, eq=False):
 
     def emit(
         self,
-        kind: str,
+        kind: EventType,
         room: Room | None = None,
         *,
         by: ParticipantId | None = None,
         seq: int = 0,
         turn: Turn | None = None,
-        body: dict[str, Any] | None = None,
+        body: JsonObject | None = None,
     ) -> None:
         """Tell what happened. A turn is told without what it was given, which only its inspector shows."""
         if turn is not None and (turn.given is not None or turn.steps):

@@ -14,10 +14,10 @@ from moot.model.conversation import (
     ReplyStrategy,
     TurnOrder,
 )
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Part, Plan, Revision, Summary
-from moot.model.participant import Host, Kind, Participant, Quota, Reach
+from moot.model.participant import AgentConfig, Host, Kind, Participant, Quota, Reach
 from moot.model.round import Note, Round, RoundState, Utterance
 from moot.model.token import Scope, Token, TokenId
 from moot.model.turn import Call, Duty, Given, Rule, Step, Turn, TurnState
@@ -231,7 +231,7 @@ PARTICIPANT = Participant(
     paused=True,
     live_until=LATER,
     host=HostId("host-1"),
-    config=NESTED,
+    config=AgentConfig("interrupt", TEXT, "teal", "claude", "/tmp/ä b", 4711),
     created_at=AT,
     last_active=LATER,
     door="mcp",
@@ -260,4 +260,4 @@ TOKEN = Token(
     parent=TEXT,
 )
 BOOKMARK = Bookmark(participant=BOB, client=TEXT, conversation=WHERE, seq=7, frames=BIG, used_at=LATER)
-EVENT = Event(type="turn.started", at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)
+EVENT = Event(type=EventType.TURN_STARTED, at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)

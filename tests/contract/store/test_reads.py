@@ -7,7 +7,7 @@ from msgspec import structs
 
 from moot.model.change import AddSummary, Emit, PutConversation, PutMember, PutParticipant, PutTurn
 from moot.model.conversation import ConversationKind
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.message import Summary
 from moot.model.participant import Kind, Participant
@@ -168,14 +168,19 @@ async def test_what_is_due_is_found_by_its_moment(store: WholeStore) -> None:
     assert await store.due(1000.0) == ["c-2"]
 
 
-def happening(kind: str, where: str | None = None) -> Emit:
+def happening(kind: EventType, where: str | None = None) -> Emit:
     return Emit(Event(type=kind, at=1.5, conversation=ConversationId(where) if where else None))
 
 
 async def test_events_come_in_order_from_any_point_and_by_what_is_asked(store: WholeStore) -> None:
     assert await store.last_event() == 0
-    await put(store, happening("a", "c-1"), happening("b"), happening("a", "c-2"))
-    await put(store, happening("c", "c-1"))
+    await put(
+        store,
+        happening(EventType.MESSAGE_POSTED, "c-1"),
+        happening(EventType.AGENT_JOINED),
+        happening(EventType.MESSAGE_POSTED, "c-2"),
+    )
+    await put(store, happening(EventType.TURN_READY, "c-1"))
 
     async def ids(**asked: Any) -> list[int]:
         return [event.id for event in await store.events(**{"after": 0, **asked})]
@@ -185,8 +190,8 @@ async def test_events_come_in_order_from_any_point_and_by_what_is_asked(store: W
     assert await ids(after=4) == []
     assert await ids(limit=2) == [1, 2]
     assert await ids(conversation="c-1") == [1, 4]
-    assert await ids(types=["a"]) == [1, 3]
-    assert await ids(types=("a", "c"), conversation="c-1", after=1) == [4]
+    assert await ids(types=["message.posted"]) == [1, 3]
+    assert await ids(types=("message.posted", "turn.ready"), conversation="c-1", after=1) == [4]
     assert await ids(types=["nothing"]) == []
     assert await store.last_event() == 4
 
@@ -196,13 +201,13 @@ async def test_events_are_forgotten_from_the_beginning_and_their_numbers_are_not
 ) -> None:
     assert (await store.horizon(), await store.forget_events(before=100.0)) == (0, 0)
     for at in (1.0, 2.0, 9.0, 3.0):
-        await put(store, Emit(Event(type="x", at=at)))
+        await put(store, Emit(Event(type=EventType.AGENT_JOINED, at=at)))
     assert await store.forget_events(before=4.0) == 2
     assert [event.at for event in await store.events(after=0)] == [9.0, 3.0], "it is a beginning that goes"
     assert (await store.horizon(), await store.last_event()) == (2, 4)
     assert await store.forget_events(before=10.0) == 2
     assert (await store.horizon(), await store.last_event(), await store.events(after=0)) == (4, 4, [])
-    await put(store, Emit(Event(type="x", at=11.0)))
+    await put(store, Emit(Event(type=EventType.AGENT_JOINED, at=11.0)))
     assert [event.id for event in await store.events(after=0)] == [5]
 
 

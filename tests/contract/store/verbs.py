@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from moot.model.change import AppendMessage, Change, Decision, Emit, PutConversation
 from moot.model.conversation import Conversation, ConversationKind
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, ParticipantId, RootId, address
 from moot.model.message import Message
 from moot.model.moment import Moment
@@ -116,7 +116,7 @@ def said(where: Conversation, text: str, at: float = 1_800_000_000.0, **fields: 
         PutConversation(
             structs.replace(where, next_seq=message.seq + 1, chain=linked, links=message.link, updated_at=at)
         ),
-        Emit(Event(type="message.posted", at=at, conversation=where.id, by=USER, seq=message.seq)),
+        Emit(Event(type=EventType.MESSAGE_POSTED, at=at, conversation=where.id, by=USER, seq=message.seq)),
     ]
 
 

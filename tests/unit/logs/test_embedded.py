@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from moot.logs.embedded import RECENT, EmbeddedLog, Subscription
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 
 HERE, THERE = ConversationId("here"), ConversationId("there")
@@ -22,7 +22,7 @@ class Kept:
     def add(self, *where: ConversationId) -> list[Event]:
         first = len(self.events_) + 1
         new = [
-            Event(type="message.posted", at=0.0, conversation=one, id=first + n)
+            Event(type=EventType.MESSAGE_POSTED, at=0.0, conversation=one, id=first + n)
             for n, one in enumerate(where)
         ]
         self.events_ += new
@@ -75,7 +75,7 @@ async def test_who_follows_one_conversation_is_not_woken_by_another() -> None:
     log = EmbeddedLog(kept)
     follower = log.subscribe(conversation=HERE)
     log.committed(kept.add(THERE))
-    log.live(Event(type="turn.delta", at=0.0, conversation=THERE))
+    log.live(Event(type=EventType.TURN_DELTA, at=0.0, conversation=THERE))
     assert not follower._woken.is_set()
     log.committed(kept.add(HERE))
     assert follower._woken.is_set()
@@ -107,7 +107,7 @@ async def test_a_live_event_comes_behind_what_was_stored_before_it() -> None:
     log = EmbeddedLog(kept)
     follower = log.subscribe(conversation=HERE)
     log.committed(kept.add(HERE, THERE))
-    log.live(Event(type="turn.delta", at=0.0, conversation=HERE))
+    log.live(Event(type=EventType.TURN_DELTA, at=0.0, conversation=HERE))
     log.committed(kept.add(HERE))
     assert await told(follower, 3) == [1, 0, 3]
 
@@ -139,7 +139,7 @@ async def test_nobody_is_handed_what_this_log_has_not_taken_in_yet() -> None:
     assert [event.id for event in (await log.since(0, HERE))[0]] == [1, 2]
     assert (await log.since(0, None))[1] == log.last == 2
     follower = log.subscribe(after=0, conversation=HERE)
-    log.live(Event(type="turn.delta", at=0.0, conversation=HERE))
+    log.live(Event(type=EventType.TURN_DELTA, at=0.0, conversation=HERE))
     assert await told(follower, 3) == [1, 2, 0]
     assert watched == []
     await log.catch_up()

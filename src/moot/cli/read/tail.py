@@ -19,6 +19,7 @@ from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import addresses, is_agent, marks_of, title
 from moot.cli.terminal.screen import clock_time, safe
 from moot.errors import BadValue
+from moot.model.event import EventType
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -99,7 +100,7 @@ class Tail:
         return found if span is not None or self._agent else found[:NEWEST]
 
     async def _follow(self, hub: Hub, after: int) -> None:
-        types = ("message.posted",)
+        types = (EventType.MESSAGE_POSTED,)
         async for event in hub.events(conversation=self._conv, agent=self._agent, types=types, after=after):
             [message] = await hub.messages(event.body["conversation"], after=event.body["seq"] - 1, limit=1)
             await self._show(hub, message)

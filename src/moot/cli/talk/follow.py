@@ -18,6 +18,7 @@ from moot.cli.talk.unanswered import BROKEN, Cause, causes, nobody_will, was_wan
 from moot.cli.terminal.phrases import address, is_agent, reason_of
 from moot.errors import HubAbsent
 from moot.model.answer import Receipt
+from moot.model.event import EventType
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -28,7 +29,7 @@ LOOKS = 50
 MOST_WAITING = 1000
 TICK = 0.2
 """Seconds between two looks at who is still waited for."""
-ENDINGS = frozenset({"turn.finished", "turn.owed", "turn.held"})
+ENDINGS = frozenset({EventType.TURN_FINISHED, EventType.TURN_OWED, EventType.TURN_HELD})
 
 
 class View(Protocol):
@@ -154,15 +155,15 @@ class Talk:
 
     async def _follow(self, after: int) -> None:
         async for event in self.hub.events(conversation=self.conversation.id, after=after):
-            if event.type == "message.posted":
+            if event.type == EventType.MESSAGE_POSTED:
                 await self.catch_up(int(event.body["seq"]))
-            elif event.type == "turn.delta":
+            elif event.type == EventType.TURN_DELTA:
                 self._view.delta(str(event.body["agent"]), str(event.body["text"]))
-            elif event.type == "turn.started":
+            elif event.type == EventType.TURN_STARTED:
                 self._at_work.add(str(event.body["agent"]))
                 reason = await reason_of(self.hub, event.body["reason"], event.body["cause"])
                 self._view.started(str(event.body["agent"]), reason)
-            elif event.type == "conversation.joined":
+            elif event.type == EventType.CONVERSATION_JOINED:
                 self.conversation = await self.hub.conversations.get(self.conversation.id)
                 self._view.moved(self.conversation)
             elif event.type in ENDINGS:

@@ -13,6 +13,7 @@ from moot.model.conversation import EPHEMERAL
 from moot.model.ids import ParticipantId
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.turn import MENTION, Call, Rule, Turn
+from moot.model.warning_code import WarningCode
 from moot.rules import brakes
 from moot.rules.room import Room
 from moot.rules.words import mentions
@@ -88,7 +89,7 @@ def calls(
         who = draft.participant(agent)
         if who.removed:
             told.warnings.append(
-                Warned("E201", f"{who.name} was removed: nobody answers for it", (who.name,))
+                Warned(WarningCode.UNKNOWN, f"{who.name} was removed: nobody answers for it", (who.name,))
             )
         if stop is None and who.paused:
             stop = Rule.PAUSED
@@ -142,7 +143,7 @@ def _third_parties(room: Room, words: Words, told: Addressed) -> None:
         else:
             here = " ".join(room.draft.participant(m.participant).name for m in room.agents())
             text = f"{who.name} is not in this conversation; to talk together: moot chat {here} {who.name}"
-            told.warnings.append(Warned("E304", text, (who.name,)))
+            told.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,)))
     told.mentioned = tuple(named)
 
 
@@ -152,16 +153,16 @@ def _invites(room: Room, author: Participant, who: Participant, told: Addressed)
         return True
     if who.removed:
         told.warnings.append(
-            Warned("E201", f"{who.name} was removed; the name stays plain text", (who.name,))
+            Warned(WarningCode.UNKNOWN, f"{who.name} was removed; the name stays plain text", (who.name,))
         )
         return False
     if who.speaks_in_turns and (author.kind is Kind.HUMAN or room.settings.agents_may_invite):
         told.invited.append(who)
         return True
     text = f"{who.name} is not in {room.conversation.name} and was not invited"
-    told.warnings.append(Warned("E304", text, (who.name,)))
+    told.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,)))
     return False
 
 
 def _unknown(token: str) -> Warned:
-    return Warned("E201", f'nobody is called "{token}"; the name stays plain text', (token,))
+    return Warned(WarningCode.UNKNOWN, f'nobody is called "{token}"; the name stays plain text', (token,))

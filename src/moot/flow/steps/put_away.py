@@ -3,6 +3,7 @@
 from msgspec import structs
 
 from moot.model.conversation import Conversation
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.round import RoundState
 from moot.model.turn import Rule
@@ -19,5 +20,5 @@ def put_away(room: Room, archived: Conversation, *, by: ParticipantId) -> Conver
     room.put_conversation(
         structs.replace(archived, archived=True, updated_at=room.now, stalled=0, blocked=())
     )
-    room.draft.emit("conversation.archived", room, by=by)
+    room.draft.emit(EventType.CONVERSATION_ARCHIVED, room, by=by)
     return room.conversation

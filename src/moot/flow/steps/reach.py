@@ -7,6 +7,7 @@ messages it is live (wait.py), while its session gives signs of life it can be r
 Above: hub/external/sessions.py. Not here: agents that a host of ours runs (attach.py).
 """
 
+from moot.model.event import EventType
 from moot.model.participant import Participant, Reach
 from moot.rules.draft import Draft
 
@@ -20,4 +21,4 @@ def tell_reach(draft: Draft, before: Participant, after: Participant) -> None:
     now = draft.at.now
     level = after.reachable(now)
     if before.reachable(now) is not level:
-        draft.emit("agent.status", by=after.id, body={"reachability": level.value})
+        draft.emit(EventType.AGENT_STATUS, by=after.id, body={"reachability": level.value})

@@ -6,6 +6,7 @@ from msgspec import structs
 
 from moot.errors import BadName, BadValue
 from moot.flow import post
+from moot.model.event import EventType
 from moot.model.ids import ConversationId
 from moot.model.participant import Participant
 from moot.model.turn import Rule
@@ -19,7 +20,7 @@ def back(draft: Draft, who: Participant) -> Participant:
     """Whoever was removed and is named again takes up where it left."""
     if not who.removed:
         return who
-    draft.emit("agent.status", by=who.id, body={"removed": False, "paused": False})
+    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"removed": False, "paused": False})
     return structs.replace(who, paused=False, removed_at=0.0)
 
 
@@ -41,7 +42,7 @@ def give_way(draft: Draft, others: Iterable[Participant], name: str) -> list[Par
     ]
     for one in found:
         draft.put_participant(one)
-        draft.emit("agent.status", by=one.id, body={"display": ""})
+        draft.emit(EventType.AGENT_STATUS, by=one.id, body={"display": ""})
     return found
 
 

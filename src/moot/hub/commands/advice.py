@@ -13,6 +13,7 @@ from moot.hub.core import Core
 from moot.model.answer import Delivery, Receipt, Warned
 from moot.model.message import Message
 from moot.model.turn import Duty, Rule
+from moot.model.warning_code import WarningCode
 from moot.rules import reasons
 from moot.rules.why import Scene
 from moot.rules.words.mentions import nearest
@@ -22,7 +23,7 @@ def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt
     """The receipt with its reasons and warnings completed. `max_turns` is the message's own cap, if it has one."""
     receipt = posted.receipt()
     told = list(receipt.warnings)
-    if any(warning.code == "E201" for warning in told):
+    if any(warning.code == WarningCode.UNKNOWN for warning in told):
         known = [who.name for who in core.directory.people() if not who.removed]
         told = [_with_near_names(warning, known) for warning in told]
     if posted.scene is not None and any(part.rule in reasons.WORDED for part in receipt.deliveries):
@@ -56,11 +57,11 @@ def _is_cut(duty: str, rule: str) -> bool:
 def _cut_by_the_cap(receipt: Receipt, cut: Sequence[str], cap: int) -> Warned:
     asked = sum(part.duty == Duty.MUST.value for part in receipt.deliveries) + len(cut)
     text = f"{asked} agents mentioned, cap is {cap}: {', '.join(cut)} will not answer"
-    return Warned("E304", text, tuple(cut))
+    return Warned(WarningCode.NOT_ASKED, text, tuple(cut))
 
 
 def _with_near_names(warning: Warned, known: Sequence[str]) -> Warned:
     near = [name for token in warning.names[:3] for name in nearest(token, known)]
-    if warning.code != "E201" or not near:
+    if warning.code != WarningCode.UNKNOWN or not near:
         return warning
     return structs.replace(warning, message=f"{warning.message}; did you mean {', '.join(near)}?")

@@ -80,4 +80,4 @@ def handovers_of(home: Home, agent: Participant) -> Kept:
 
 def session_of(who: Participant) -> int:
     """What tells one session of an agent from the next; 0 for those that have no process of ours."""
-    return int(who.config.get("pid", 0))
+    return who.config.pid

@@ -55,14 +55,14 @@ class Attendance:
         taken = [
             who.id
             for who in await self._parts.store.participants()
-            if (who.config.get("client"), who.config.get("folder")) == place
+            if (who.config.client, who.config.folder) == place
             and (who.id in self._sessions or self._alive_elsewhere(who, command.pid))
         ]
         return structs.replace(command, taken=tuple(taken))
 
     def _alive_elsewhere(self, who: Participant, pid: int) -> bool:
         """Some other process speaks for it: that one has not gone, and its session has not run out."""
-        other = int(who.config.get("pid", 0))
+        other = who.config.pid
         now = self._parts.clock.now()
         return other not in (0, pid) and who.reachable(now) is not Reach.AWAY and self._alive(other)
 

@@ -15,7 +15,7 @@ from moot.errors import MootError
 from moot.flow import archive
 from moot.hub.archive import backups
 from moot.model.conversation import Conversation, ConversationKind
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import SYSTEM
 from moot.ports import Retention
 from moot.wiring import Parts
@@ -68,7 +68,7 @@ class Housekeeper:
     def on_events(self, events: list[Event]) -> None:
         """A new conversation may be an ephemeral one, and is looked at when it could have ended."""
         minutes = self._wishes.ephemeral_archive_minutes
-        if minutes and any(event.type == "conversation.created" for event in events):
+        if minutes and any(event.type == EventType.CONVERSATION_CREATED for event in events):
             due = self._parts.clock.now() + minutes * MINUTE
             if due < self._next:
                 self._next = due

@@ -10,28 +10,28 @@ from moot.hub.agents import shaped
 from moot.hub.core import Core
 from moot.hub.queries.turns import without_model
 from moot.logs.embedded import RESET
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
 from moot.model.message import MODEL
 
 MOST = 500
 AUDITED = (
-    "token.issued",
-    "token.revoked",
-    "owner.acted_as",
-    "agent.joined",
-    "agent.renamed",
-    "conversation.created",
-    "conversation.changed",
-    "conversation.archived",
-    "conversation.unarchived",
-    "conversation.deleted",
-    "conversation.joined",
-    "conversation.left",
-    "message.edited",
-    "message.deleted",
-    "brake.tripped",
-    "brake.released",
+    EventType.TOKEN_ISSUED,
+    EventType.TOKEN_REVOKED,
+    EventType.OWNER_ACTED_AS,
+    EventType.AGENT_JOINED,
+    EventType.AGENT_RENAMED,
+    EventType.CONVERSATION_CREATED,
+    EventType.CONVERSATION_CHANGED,
+    EventType.CONVERSATION_ARCHIVED,
+    EventType.CONVERSATION_UNARCHIVED,
+    EventType.CONVERSATION_DELETED,
+    EventType.CONVERSATION_JOINED,
+    EventType.CONVERSATION_LEFT,
+    EventType.MESSAGE_EDITED,
+    EventType.MESSAGE_DELETED,
+    EventType.BRAKE_TRIPPED,
+    EventType.BRAKE_RELEASED,
 )
 """Acts that change who may do what, or what stands written."""
 
@@ -103,13 +103,15 @@ async def _body(core: Core, event: Event) -> dict[str, Any]:
 
 async def _kept_body(core: Core, event: Event, body: dict[str, Any]) -> dict[str, Any]:
     """What was written down with the event, as everybody may read it now."""
-    if event.type == "conversation.summarised" and ":" in str(body.get("by", "")):
+    if event.type == EventType.CONVERSATION_SUMMARISED and ":" in str(body.get("by", "")):
         return {**body, "by": MODEL, "context": f"summary:agent:{MODEL}"}  # version 0.1 told which, and where
     if event.type.startswith("agent_message."):
         return {**body, "from": core.directory.name(body["from"]), "to": core.directory.name(body["to"])}
     if event.type.startswith("agent.") and event.by is not None:
         return {**await _agent(core, event.by), **body}
-    return {**body, "agent": core.directory.name(body["agent"])} if event.type == "turn.delta" else body
+    return (
+        {**body, "agent": core.directory.name(body["agent"])} if event.type == EventType.TURN_DELTA else body
+    )
 
 
 async def _agent(core: Core, id: ParticipantId) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from moot.context.prompt import Context, flattened
 from moot.context.replica import Materialised, Pull
 from moot.context.templates import Templates
 from moot.hub.core import Core
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.model.message import Message
 from moot.model.participant import Participant
@@ -19,8 +19,8 @@ from moot.ports import Page
 from moot.shapes import Replayed
 
 PAGE = 500
-POSTED = "message.posted"
-CHANGED = ("message.edited", "message.deleted")
+POSTED = EventType.MESSAGE_POSTED
+CHANGED = (EventType.MESSAGE_EDITED, EventType.MESSAGE_DELETED)
 
 
 class FromLog:

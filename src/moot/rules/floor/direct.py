@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import structs
 
+from moot.model.event import EventType
 from moot.model.ids import ParticipantId, address
 from moot.model.message import Message
 from moot.model.participant import Participant
@@ -277,7 +278,7 @@ def sent(room: Room, author: Participant, seq: int) -> None:
     if author.speaks_in_turns:
         for member in room.agents():
             if member.participant != author.id:
-                _tell(room, "agent_message.sent", author.id, (author.id, member.participant), seq)
+                _tell(room, EventType.AGENT_MESSAGE_SENT, author.id, (author.id, member.participant), seq)
 
 
 def claimed(room: Room, turn: Turn) -> None:
@@ -285,11 +286,11 @@ def claimed(room: Room, turn: Turn) -> None:
     others = [member.participant for member in room.agents() if member.participant != turn.agent]
     for call in turn.calls:
         if not call.human and len(others) == 1:
-            _tell(room, "agent_message.received", turn.agent, (others[0], turn.agent), call.seq)
+            _tell(room, EventType.AGENT_MESSAGE_RECEIVED, turn.agent, (others[0], turn.agent), call.seq)
 
 
 def _tell(
-    room: Room, kind: str, by: ParticipantId, pair: tuple[ParticipantId, ParticipantId], seq: int
+    room: Room, kind: EventType, by: ParticipantId, pair: tuple[ParticipantId, ParticipantId], seq: int
 ) -> None:
     body = {
         "from": pair[0],

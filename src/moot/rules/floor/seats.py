@@ -7,6 +7,7 @@ Below: model/turn.py refuses illegal moves, brakes.py knows the caps.
 from msgspec import Struct, structs
 
 from moot.model.chain import Root
+from moot.model.event import EventType
 from moot.model.ids import HostId, RootId, address
 from moot.model.participant import Kind
 from moot.model.round import Round
@@ -131,7 +132,7 @@ def admit(room: Room, turn: Turn, *, root: RootId, not_before: float, patience: 
         return owe(room, turn)
     if not_before > room.now:
         held = turn.moved(TurnState.HELD, due=min(not_before, room.now + longest_hold(room)))
-        return _tell(room, held, "turn.held")
+        return _tell(room, held, EventType.TURN_HELD)
     return to_ready(room, turn, patience)
 
 
@@ -142,7 +143,7 @@ def longest_hold(room: Room) -> float:
 
 def to_ready(room: Room, turn: Turn, patience: float) -> Turn:
     """Claimable from now on; after so long without a claim the sweep looks again."""
-    return _tell(room, turn.moved(TurnState.READY, due=room.now + patience), "turn.ready")
+    return _tell(room, turn.moved(TurnState.READY, due=room.now + patience), EventType.TURN_READY)
 
 
 def _charge(room: Room, turn: Turn, roots: set[RootId]) -> tuple[RootId, ...]:
@@ -156,7 +157,7 @@ def _charge(room: Room, turn: Turn, roots: set[RootId]) -> tuple[RootId, ...]:
     return tuple(roots | set(turn.charged))
 
 
-def _tell(room: Room, turn: Turn, event: str) -> Turn:
+def _tell(room: Room, turn: Turn, event: EventType) -> Turn:
     room.put_turn(turn)
     room.draft.emit(event, room, by=turn.agent, turn=turn)
     return turn
@@ -164,7 +165,7 @@ def _tell(room: Room, turn: Turn, event: str) -> Turn:
 
 def owe(room: Room, turn: Turn) -> Turn:
     """Its agent is away or busy: it waits beside the floor until the agent comes for it."""
-    return _tell(room, turn.moved(TurnState.OWED, late=True, due=0.0), "turn.owed")
+    return _tell(room, turn.moved(TurnState.OWED, late=True, due=0.0), EventType.TURN_OWED)
 
 
 def cancel(room: Room, turn: Turn, rule: Rule) -> Turn:
@@ -178,7 +179,7 @@ def cancel(room: Room, turn: Turn, rule: Rule) -> Turn:
     gone = turn.moved(TurnState.CANCELLED, rule=rule, due=0.0, fence=turn.fence + 1, ended_at=room.now)
     room.put_turn(gone)
     if told:
-        room.draft.emit("turn.finished", room, by=turn.agent, turn=gone)
+        room.draft.emit(EventType.TURN_FINISHED, room, by=turn.agent, turn=gone)
     return gone
 
 
@@ -221,7 +222,7 @@ def claim(room: Room, turn: Turn, host: HostId | None) -> Turn:
         attempt=turn.attempt + 1,
         started_at=now,
     )
-    return _tell(room, running, "turn.started")
+    return _tell(room, running, EventType.TURN_STARTED)
 
 
 def alive(room: Room, turn: Turn, sign: float) -> Turn:
@@ -288,7 +289,7 @@ def end(room: Room, turn: Turn, state: TurnState, *, rule: Rule | None = None, e
     """The turn is over. Its interval counts as read; what was said stands by itself."""
     done = turn.moved(state, rule=rule, error=error, due=0.0, lease=0.0, ended_at=room.now)
     room.put_turn(done)
-    room.draft.emit("turn.finished", room, by=turn.agent, turn=done)
+    room.draft.emit(EventType.TURN_FINISHED, room, by=turn.agent, turn=done)
     member = room.members[turn.agent]
     fields: dict[str, float | int] = {}
     if state in MOVES_CURSOR:
@@ -333,7 +334,7 @@ def tell_chain_end(room: Room, call: Call, rule: Rule, sender: str) -> None:
         text = f"[stopped: the chain from {sender} to {receiver} is at its limit. /continue lets it go on]"
     room.notices.append(Notice(text, {"notice": "brake", "rule": rule.value, "root": call.root}))
     room.draft.emit(
-        "brake.tripped",
+        EventType.BRAKE_TRIPPED,
         room,
         body={
             "rule": rule.value,
