@@ -4,7 +4,7 @@ A port exists where there are two real implementations. All of them speak in Moo
 knows SQL, sockets or topics.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec import Struct
 from moot.model.bookmark import BookmarkKey
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, Member
-from moot.model.event import Event
+from moot.model.event import Commit, Event, EventType
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.moment import Moment
@@ -173,10 +173,70 @@ class Events(Protocol):
         types: Sequence[str] = (),
         limit: int = 500,
     ) -> list[Event]: ...
-    async def last_event(self) -> int: ...
+    async def last_event(self) -> int:
+        """Up to which event everything can be read. Where ids are given before the commit, one may become visible
+        late: whoever reads on from here has missed nothing, whoever reads on from a larger id may have."""
+        ...
+
     async def horizon(self) -> int:
         """The newest event that is no longer kept; who has read less far has to begin anew."""
         ...
+
+
+RESET = EventType.RESET
+"""The type of what a follower gets who has read less far than the log reaches back: what lies between is gone, it
+begins anew behind `body.after`."""
+
+
+class Follower(Protocol):
+    """One reader's place in the log. Iterating never ends by itself."""
+
+    after: int
+    """The position: everything up to this event was handed over, or does not concern it."""
+
+    def __aiter__(self) -> AsyncGenerator[Event, None]: ...
+    def close(self) -> None:
+        """Nobody follows here any more."""
+        ...
+
+
+class Log(Protocol):
+    """What happened, followed from any position: nothing is missed, nothing comes twice, ids rise.
+
+    A position is an event's id. Ids may have gaps, and one that becomes visible late is waited for: nobody is handed
+    an event while a smaller one may still appear. Being told is a hint that may be lost; `catch_up` makes up for it.
+    """
+
+    @property
+    def last(self) -> int:
+        """The newest event that followers may be handed."""
+        ...
+
+    async def start(self) -> None:
+        """Take in how far the log reaches; before this nobody follows."""
+        ...
+
+    def watch(self, watcher: Callable[[list[Event]], None]) -> None:
+        """Call it in order with every event from now on, whichever process stored it."""
+        ...
+
+    def subscribe(self, after: int | None = None, conversation: ConversationId | None = None) -> Follower:
+        """Follow from a position, or from now on; everything, or one conversation."""
+        ...
+
+    def committed(self, commit: Commit) -> None:
+        """This process stored something."""
+        ...
+
+    async def catch_up(self) -> None:
+        """The log may have grown: take in what there is. Safe at any time."""
+        ...
+
+    def live(self, event: Event) -> None:
+        """Hand an event that is not stored to those who follow now, behind what was stored before it."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class Retention(Protocol):

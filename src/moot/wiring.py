@@ -27,7 +27,7 @@ from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Commit
 from moot.model.prompt import Offered
 from moot.model.query import Query
-from moot.ports import Clock, HomeStore, Model
+from moot.ports import Clock, HomeStore, Log, Model
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
@@ -50,7 +50,7 @@ class Parts(Struct):
     settings: Settings
     clock: Clock
     store: HomeStore
-    log: EmbeddedLog
+    log: Log
 
 
 def quiet_logs() -> None:
@@ -84,12 +84,12 @@ async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit]
     home.make()
     clock = clock or SystemClock()
     source = Source(clock.now, terms(settings), ConversationIds(clock.now))
-    logs: list[EmbeddedLog] = []
+    logs: list[Log] = []
 
     def committed(commit: Commit) -> None:
         on_commit(commit)
         for log in logs:
-            log.committed(commit.events)
+            log.committed(commit)
 
     store = await SqliteStore.open(home.path, source, committed)
     log = EmbeddedLog(store)

@@ -13,6 +13,7 @@ from moot import PASS, Hub, MootError, Passed, RateLimited, TimedOut, TurnFailed
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, Closed, Conflict, NotFound, NotPermitted, Stale
 from moot.flow import summarise
+from moot.logs.embedded import EmbeddedLog
 from moot.model.ids import ConversationId
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
@@ -581,7 +582,9 @@ async def test_a_manual_clock_governs_cooldown_and_deadlines(tmp_path: Path) -> 
 
 async def test_waiting_leaves_no_follower_behind(quick: Path) -> None:
     async with Hub.open(quick, agents=[speaker("a", "yes")]) as hub:
-        followers = hub._core.parts.log._subscriptions
+        log = hub._core.parts.log
+        assert isinstance(log, EmbeddedLog)
+        followers = log._followers
         before = len(followers)
         await hub.ask("a", "hello", timeout=10)
         await hub.settled()

@@ -102,7 +102,7 @@ class Team:
                     assert turns == [], turns
                     return True
         finally:
-            await events.aclose()  # type: ignore[attr-defined]
+            await events.aclose()
         raise AssertionError("they never come to rest")
 
     async def turns(self) -> list[Turn]:

@@ -63,3 +63,5 @@ class Commit(Struct, gc=False):
     events: list[Event]
     messages: list[Message] = []
     """New ones, in the order in which they were decided, then revised ones."""
+    follows: int | None = None
+    """The event right before these in the log: nothing lies between, nor ever will. None where nobody can say."""

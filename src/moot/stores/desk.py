@@ -83,20 +83,27 @@ class Dirty:
         self.dropped_bookmarks: set[BookmarkKey] = set()
         self.events: list[Event] = []
 
-    def commit(self) -> Commit:
+    def commit(self, follows: int | None = None) -> Commit:
         """What is told of it once it is written."""
-        return Commit(self.events, [*self.messages, *[message for message, _ in self.revisions]])
+        revised = [message for message, _ in self.revisions]
+        return Commit(self.events, [*self.messages, *revised], follows)
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in self.__slots__)
 
 
 class Desk:
-    """What a batch has loaded. It is what verbs see (`Seen`), and engines fill it."""
+    """What a batch has loaded. It is what verbs see (`Seen`), and engines fill it.
+
+    Ids of turns and events come from here, and how they are given is the engine's (`turn_id`, `event_id`): they rise
+    within a conversation, are never given twice, and nobody may expect the next one to be one more.
+    """
 
     def __init__(self, next_turn: int, next_event: int) -> None:
         self.next_turn = next_turn
         self.next_event = next_event
+        self.last_event: int | None = next_event - 1
+        """The newest event there is; None where others may write one before this batch is committed."""
         self.conversations: dict[ConversationId, Conversation] = {}
         self.refs: dict[str, ConversationId] = {}
         """Names and keys of conversations that are not archived, and ids of all."""
@@ -236,6 +243,11 @@ class Desk:
         given = self.next_turn
         self.next_turn += 1
         return TurnId(given)
+
+    def event_id(self) -> int:
+        given = self.last_event = self.next_event
+        self.next_event += 1
+        return given
 
 
 def chains_of(desk: Desk) -> set[RootId]:

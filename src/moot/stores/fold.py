@@ -104,8 +104,7 @@ def _revise_message(desk: Desk, change: ReviseMessage, dirty: Dirty) -> None:
 
 
 def _emit(desk: Desk, change: Emit, dirty: Dirty) -> None:
-    dirty.events.append(structs.replace(change.event, id=desk.next_event))
-    desk.next_event += 1
+    dirty.events.append(structs.replace(change.event, id=desk.event_id()))
 
 
 def _put_turn(desk: Desk, change: PutTurn, dirty: Dirty) -> None:

@@ -27,9 +27,10 @@ class MemoryStore:
         source: Source,
         on_commit: Callable[[Commit], None] = lambda commit: None,
         shelf: Shelf | None = None,
+        engine: type[MemoryEngine] = MemoryEngine,
     ) -> None:
         self.shelf = shelf or Shelf()
-        self._engine = MemoryEngine(self.shelf)
+        self._engine = engine(self.shelf)
         self._source = source
         self._on_commit = on_commit
 

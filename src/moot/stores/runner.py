@@ -102,7 +102,7 @@ def run_batch(engine: Engine, jobs: list[Job], source: Source) -> Commit:
         failpoint("write.begun")
         desk = engine.load([job.scope for job in jobs])
         failpoint("write.loaded")
-        dirty, at = Dirty(), source.moment(desk)
+        dirty, at, last_event = Dirty(), source.moment(desk), desk.last_event
         for job in jobs:
             try:
                 decision = job.verb.decide(job.command, desk, at)
@@ -121,7 +121,7 @@ def run_batch(engine: Engine, jobs: list[Job], source: Source) -> Commit:
     except BaseException:  # whatever stopped it, nothing of the batch may stay
         engine.rollback()
         raise
-    return dirty.commit()
+    return dirty.commit(last_event)
 
 
 def run_jobs(engine: Engine, jobs: list[Job], source: Source) -> list[Commit]:

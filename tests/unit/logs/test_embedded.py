@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from moot.logs.embedded import RECENT, EmbeddedLog, Subscription
-from moot.model.event import Event, EventType
+from moot.logs.embedded import RECENT, EmbeddedLog
+from moot.logs.followers import Subscription
+from moot.model.event import Commit, Event, EventType
 from moot.model.ids import ConversationId
 
 HERE, THERE = ConversationId("here"), ConversationId("there")
@@ -19,14 +20,14 @@ class Kept:
         self.reads = 0
         self.forgotten = 0
 
-    def add(self, *where: ConversationId) -> list[Event]:
+    def add(self, *where: ConversationId) -> Commit:
         first = len(self.events_) + 1
         new = [
             Event(type=EventType.MESSAGE_POSTED, at=0.0, conversation=one, id=first + n)
             for n, one in enumerate(where)
         ]
         self.events_ += new
-        return new
+        return Commit(new, follows=first - 1)
 
     async def events(
         self,
@@ -53,7 +54,7 @@ class Kept:
 async def told(subscription: Subscription, count: int) -> list[int]:
     """The ids of the next events a follower is told."""
     ids: list[int] = []
-    async with asyncio.timeout(5), aclosing(aiter(subscription)) as events:  # type: ignore[type-var]
+    async with asyncio.timeout(5), aclosing(aiter(subscription)) as events:
         while len(ids) < count:
             ids.append((await anext(events)).id)
     return ids
@@ -118,7 +119,8 @@ async def test_who_is_behind_what_is_kept_is_reset_once_and_goes_on() -> None:
     kept.forgotten = 2
     kept.events_ = kept.events_[2:]
     log = EmbeddedLog(kept)
-    log.last = 4
+    log._last = 4
+    log._recent_after = 4
     seen: list[Event] = []
     async for event in log.subscribe(after=1):
         seen.append(event)

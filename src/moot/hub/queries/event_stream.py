@@ -9,10 +9,10 @@ from moot import shapes
 from moot.hub.agents import shaped
 from moot.hub.core import Core
 from moot.hub.queries.turns import without_model
-from moot.logs.embedded import RESET
 from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
 from moot.model.message import MODEL
+from moot.ports import RESET
 
 MOST = 500
 AUDITED = (
@@ -74,8 +74,9 @@ async def occurrences(
 
 async def past(core: Core, after: int, types: Sequence[str] = (), limit: int = MOST) -> Past:
     limit = max(1, min(limit, MOST))
-    last = core.parts.log.last
+    last = await core.parts.store.last_event()
     found = await core.parts.store.events(after=after, types=types, limit=limit)
+    found = [event for event in found if event.id <= last]  # a smaller one may still become visible
     if found and found[-1].id > core.parts.log.last:
         await core.parts.log.catch_up()  # who comes back with what was just committed is not ahead of us
     reached = found[-1].id if len(found) == limit else max([last, after, *(event.id for event in found)])

@@ -1,0 +1,148 @@
+"""Every log the contract is held against, over the store it reads. To add one, add its place to `PLACES`.
+
+`late` is a store as several writers would have it: it gives ids before the commit and leaves some unused.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+from msgspec import structs
+
+from moot.logs.embedded import EmbeddedLog
+from moot.logs.memory import MemoryLog
+from moot.model.change import Emit
+from moot.model.event import Commit, Event, EventType
+from moot.model.ids import ConversationId
+from moot.model.limits import Terms
+from moot.ports import Events, Follower, HomeStore, Log, Scope
+from moot.stores.desk import Desk
+from moot.stores.ids import ConversationIds
+from moot.stores.memory_engine import MemoryEngine, Shelf
+from moot.stores.runner import Source
+from moot.stores.sqlite.store import SqliteStore
+from moot.testing import ManualClock, MemoryStore
+from tests.contract.store.verbs import put
+
+STEP = 7
+
+
+class SharedEngine(MemoryEngine):
+    """One of several writers: what it stores may not be the next there is."""
+
+    def load(self, scopes: Sequence[Scope]) -> Desk:
+        desk = super().load(scopes)
+        desk.next_event += STEP - 1
+        desk.last_event = None
+        return desk
+
+
+class LateStore(MemoryStore):
+    """A store in which ids are given first and rows become visible later."""
+
+    def __init__(self, source: Source, on_commit: Callable[[Commit], None], shelf: Shelf) -> None:
+        super().__init__(source, on_commit, shelf, SharedEngine)
+        self._under_way: set[int] = set()
+
+    def begin(self, where: ConversationId) -> Event:
+        """Somebody else has taken an id and not committed yet."""
+        event = Event(EventType.MESSAGE_POSTED, 0.0, conversation=where, id=self.shelf.next_event)
+        self.shelf.next_event += STEP
+        self._under_way.add(event.id)
+        return event
+
+    def commit(self, event: Event) -> None:
+        self._under_way.discard(event.id)
+        self.shelf.events = sorted([*self.shelf.events, event], key=lambda one: one.id)
+
+    def roll_back(self, event: Event) -> None:
+        self._under_way.discard(event.id)
+
+    async def last_event(self) -> int:
+        return min(self._under_way, default=self.shelf.next_event) - 1
+
+
+class Place:
+    """A store, the log over it in this process, and a second writer that nobody hears of."""
+
+    log: Log
+    store: HomeStore
+    elsewhere: HomeStore
+
+    def __init__(self, log: Callable[[Events], Log], store: str, folder: Path) -> None:
+        self._new_log = log
+        self._kind = store
+        self._folder = folder
+        self._shelf = Shelf()
+        self.clock = ManualClock()
+
+    async def open(self) -> "Place":
+        self.store = await self._open(self._committed)
+        self.elsewhere = await self._open(lambda commit: None)
+        self.log = await self.new_log()
+        return self
+
+    async def new_log(self) -> Log:
+        log = self._new_log(self.store)
+        await log.start()
+        return log
+
+    async def _open(self, on_commit: Callable[[Commit], None]) -> HomeStore:
+        source = Source(self.clock.now, Terms(), ConversationIds(self.clock.now))
+        if self._kind == "sqlite":
+            return await SqliteStore.open(self._folder, source, on_commit)
+        made = LateStore if self._kind == "late" else MemoryStore
+        return made(source, on_commit, self._shelf)
+
+    def _committed(self, commit: Commit) -> None:
+        self.log.committed(commit)
+
+    @property
+    def late(self) -> LateStore:
+        assert isinstance(self.store, LateStore)
+        return self.store
+
+    async def say(self, *where: ConversationId) -> list[int]:
+        """This process stores an event for each, in one commit."""
+        return await self._put(self.store, where)
+
+    async def say_elsewhere(self, *where: ConversationId) -> list[int]:
+        """Another process does, and its hint is lost."""
+        return await self._put(self.elsewhere, where)
+
+    async def _put(self, store: HomeStore, where: Sequence[ConversationId]) -> list[int]:
+        before = {event.id for event in await self.stored()}
+        happened = Event(EventType.MESSAGE_POSTED, self.clock.now())
+        await put(store, *[Emit(structs.replace(happened, conversation=one)) for one in where])
+        return [event.id for event in await self.stored() if event.id not in before]
+
+    async def stored(self) -> list[Event]:
+        return await self.store.events(after=0, limit=100_000)
+
+    async def close(self) -> None:
+        await self.log.close()
+        await self.store.close()
+        await self.elsewhere.close()
+
+
+async def handed(follower: Follower, count: int) -> list[Event]:
+    """The next events a follower gets."""
+    got: list[Event] = []
+    async with asyncio.timeout(10), aclosing(aiter(follower)) as events:
+        while len(got) < count:
+            got.append(await anext(events))
+    return got
+
+
+async def ids(follower: Follower, count: int) -> list[int]:
+    return [event.id for event in await handed(follower, count)]
+
+
+PLACES: dict[str, tuple[Callable[[Events], Log], str]] = {
+    "embedded over sqlite": (EmbeddedLog, "sqlite"),
+    "embedded over memory": (EmbeddedLog, "memory"),
+    "embedded over many writers": (EmbeddedLog, "late"),
+    "memory": (MemoryLog, "memory"),
+    "memory over many writers": (MemoryLog, "late"),
+}
