@@ -239,6 +239,21 @@ class Log(Protocol):
     async def close(self) -> None: ...
 
 
+class LiveLane(Protocol):
+    """For what is not stored: pieces of replies, what agents are doing. From any host to whoever watches, now.
+
+    It promises nothing: bounded, lossy, never in anybody's way. What must arrive is an event of the log.
+    """
+
+    def publish(self, event: Event) -> None:
+        """Show it to those who watch, here and elsewhere. Never waits and never fails."""
+        ...
+
+    def watch(self, watcher: Callable[[Event], None]) -> None:
+        """Call it with everything that is published from now on, as far as it gets here."""
+        ...
+
+
 class Retention(Protocol):
     """Letting go of what happened long ago. What was said stays."""
 

@@ -31,9 +31,7 @@ def nothing(*_: Any) -> None:
 
 async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_open(tmp_path: Path) -> None:
     people: Any = SimpleNamespace()
-    neighbours = Peers(
-        tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, live=nothing, lost=nothing
-    )
+    neighbours = Peers(tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, lost=nothing)
     answers: asyncio.Queue[Line] = asyncio.Queue()
     await neighbours.listen()
     peer = await connect(tmp_path / "hub.sock", lambda said, _: answers.put_nowait(said), nothing)
@@ -152,9 +150,7 @@ async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp
         touched.append("store")
 
     people: Any = SimpleNamespace()
-    neighbours = Peers(
-        tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, live=nothing, lost=nothing
-    )
+    neighbours = Peers(tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, lost=nothing)
     calls = Calls(SimpleNamespace(name="user", position=0, post=post, openers={}))
     await neighbours.listen()
     neighbours.answer_with(calls)

@@ -26,7 +26,7 @@ from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.participant import Participant
 from moot.model.prompt import Offered
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.ports import Clock, Store, Turns
+from moot.ports import Clock, LiveLane, Store, Turns
 
 log = structlog.get_logger("moot.host")
 
@@ -67,7 +67,7 @@ class Host:
         clock: Clock,
         context: Context,
         handle: Callable[[View, Offered, Callable[[str], Any]], Any],
-        told_live: Callable[[Event], None],
+        live: LiveLane,
         lease_seconds: float,
         socket: str = "",
     ) -> None:
@@ -78,7 +78,7 @@ class Host:
         self._turns: Turns = reads
         self._clock = clock
         self._handle = handle
-        self._told_live = told_live
+        self._live = live
         self._lease = lease_seconds
         self._socket = socket
         self._watches = False
@@ -409,7 +409,7 @@ class Host:
         run.sign_of_life = now
         if chunk:
             body = {"turn": str(turn.id), "agent": turn.agent, "text": chunk}
-            self._told_live(
+            self._live.publish(
                 Event(
                     type=EventType.TURN_DELTA,
                     at=now,

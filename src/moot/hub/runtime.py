@@ -28,6 +28,7 @@ from moot.hub.directory import Directory
 from moot.hub.enrolment import hosted, newcomers
 from moot.hub.external.sessions import Attendance
 from moot.hub.process import housekeeping
+from moot.hub.process.live_lane import SocketLane
 from moot.hub.process.peers import Peers
 from moot.hub.process.tasks import Once, Tasks
 from moot.model.event import Commit, Event
@@ -35,7 +36,7 @@ from moot.model.ids import HostId, ParticipantId
 from moot.model.participant import Participant
 from moot.model.prompt import Offered
 from moot.model.turn import OPEN
-from moot.ports import Clock
+from moot.ports import Clock, LiveLane
 from moot.settings import Home
 from moot.wiring import Parts, assemble, assemble_to_read, summing_model
 
@@ -63,6 +64,7 @@ class Runtime:
         """As the owner wrote them."""
         self._summariser: Summariser | None = None
         self.peers: Peers
+        self._live: LiveLane
         self._host: Host
         self._sweeper: Sweeper
         self._pace: Pace
@@ -77,9 +79,10 @@ class Runtime:
             parts.store,
             parts.clock,
             hinted=self._hinted,
-            live=parts.log.live,
             lost=self._lost,
         )
+        self._live = SocketLane(self.peers)
+        self._live.watch(parts.log.live)
         try:
             await self._open(agents, handle)
         except BaseException:  # half open is not open: nothing may stay behind, whatever went wrong
@@ -148,7 +151,7 @@ class Runtime:
             clock=parts.clock,
             context=self.core.context,
             handle=handle,
-            told_live=self._on_live,
+            live=self._live,
             lease_seconds=parts.settings.host.lease_seconds,
             socket=self.peers.address,
         )
@@ -216,10 +219,6 @@ class Runtime:
     def _committed(self, commit: Commit) -> None:
         self.core.tails.on_commit(commit)
         self.peers.committed(commit.events)
-
-    def _on_live(self, event: Event) -> None:
-        self.core.parts.log.live(event)
-        self.peers.on_live(event)
 
     def _on_events(self, events: list[Event]) -> None:
         if self.core.directory.changes_with(events):

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from msgspec import ValidationError, convert, to_builtins
-
 from moot.host.host import Host
 from moot.host.pings import Line, Peer, Pinger, Socket
 from moot.hub.process.rpc import Calls
@@ -33,13 +31,12 @@ class Peers:
         clock: Clock,
         *,
         hinted: Callable[[], None],
-        live: Callable[[Event], None],
         lost: Callable[[], None],
     ) -> None:
         self._people = people
         self._clock = clock
         self._hinted = hinted
-        self._live = live
+        self._live: Callable[[Any], None] | None = None
         self._socket = Socket(path, self._heard)
         self._pinger = Pinger(lost)
         self._host: Host | None = None
@@ -57,6 +54,10 @@ class Peers:
 
     def belong_to(self, host: Host) -> None:
         self._host = host
+
+    def hear_live_with(self, arrived: Callable[[Any], None]) -> None:
+        """What others send that is not stored anywhere goes there."""
+        self._live = arrived
 
     def answer_with(self, calls: Calls) -> None:
         """From now on whoever connects may call, not only ping."""
@@ -104,12 +105,14 @@ class Peers:
         hosts = await self._people.hosts()
         return [host for host in hosts if host.id != me and host.socket and host.lease_until > now]
 
-    def on_live(self, event: Event) -> None:
-        """A piece of a reply, for those who watch."""
-        if self._watching:
-            line = {"live": to_builtins(event)}
-            for address in self._watching:
-                self._pinger.tell(address, line)
+    @property
+    def are_watched(self) -> bool:
+        return bool(self._watching)
+
+    def tell_watching(self, line: Line) -> None:
+        """Those who watched when something was stored last. Who has no room for it does not get it."""
+        for address in self._watching:
+            self._pinger.tell(address, line)
 
     # --- hearing -----------------------------------------------------------------------------------------
 
@@ -117,7 +120,8 @@ class Peers:
         if "notify" in line:
             self._hinted()
         elif "live" in line:
-            self._hear_live(line["live"])
+            if self._live is not None:
+                self._live(line["live"])
         elif "ping" in line:
             agents = self._host.agents if self._host is not None else ()
             ready = self._calls is not None
@@ -126,12 +130,6 @@ class Peers:
             self._calls.heard(line, peer)
         elif len(self._early) < MOST_PENDING:
             self._early.append((line, peer))
-
-    def _hear_live(self, said: Any) -> None:
-        try:
-            self._live(convert(said, Event))
-        except ValidationError:
-            return
 
 
 def _concerns(event: Event, host: participant.Host) -> bool:
