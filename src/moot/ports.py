@@ -291,6 +291,27 @@ class Clock(Protocol):
     async def sleep_until(self, moment: float) -> None: ...
 
 
+class Presence(Protocol):
+    """Who is still there. A process of this machine that has died is known to have at once; of another machine, where
+    its number means nothing here, the lease alone decides."""
+
+    machine: str
+    """This one, as its hosts write it down."""
+
+    def is_local(self, machine: str) -> bool: ...
+    def may_run(self, pid: int, machine: str) -> bool:
+        """Whether a process may be there; only of one that is here can it be denied."""
+        ...
+
+    def has_died(self, host: Host) -> bool:
+        """Nobody need wait for its lease to end."""
+        ...
+
+    def is_here(self, host: Host, now: float) -> bool:
+        """Its lease holds, and it has not died."""
+        ...
+
+
 class Model(Protocol):
     """A language model behind somebody's API. One call, one answer; it neither retries nor waits for its turn."""
 

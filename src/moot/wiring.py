@@ -22,12 +22,12 @@ from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.retry import Patience
 from moot.errors import BadSettings, BadValue, MootError
 from moot.host.clock import SystemClock
-from moot.host.liveness import is_alive
+from moot.host.presence import MachinePresence
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Commit
 from moot.model.prompt import Offered
 from moot.model.query import Query
-from moot.ports import Clock, HomeStore, Log, Model
+from moot.ports import Clock, HomeStore, Log, Model, Presence
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
@@ -51,6 +51,7 @@ class Parts(Struct):
     clock: Clock
     store: HomeStore
     log: Log
+    presence: Presence
 
 
 def quiet_logs() -> None:
@@ -95,7 +96,7 @@ async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit]
     log = EmbeddedLog(store)
     await log.start()
     logs.append(log)
-    return Parts(home=home, settings=settings, clock=clock, store=store, log=log)
+    return Parts(home=home, settings=settings, clock=clock, store=store, log=log, presence=MachinePresence())
 
 
 async def store_alone(home: Home) -> SqliteStore:
@@ -122,6 +123,7 @@ async def assemble_to_read(home: Home) -> Parts | None:
     clock = SystemClock()
     source = Source(clock.now, terms(settings), ConversationIds(clock.now))
     memory = MemoryStore(source)
+    presence = MachinePresence()
     store: HomeStore = memory
     there = home.db.exists()
     if not there and home.db.with_name("moot.db-wal").exists():
@@ -137,10 +139,10 @@ async def assemble_to_read(home: Home) -> Parts | None:
                 await writer.count(Query(), 1)
                 await writer.close()
 
-        store = await StoreBeside.on(reads, memory, catch_up, is_alive)
+        store = await StoreBeside.on(reads, memory, catch_up, presence)
     log = EmbeddedLog(store)
     await log.start()
-    return Parts(home=home, settings=settings, clock=clock, store=store, log=log)
+    return Parts(home=home, settings=settings, clock=clock, store=store, log=log, presence=presence)
 
 
 def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> list[AgentSpec]:

@@ -17,6 +17,7 @@ from moot.client import RemoteHub
 from moot.client.transport import line
 from moot.errors import HubAbsent
 from moot.host.pings import Line, Socket, connect
+from moot.host.presence import MachinePresence
 from moot.hub import Hub
 from moot.hub.process.peers import Peers
 from moot.hub.process.rpc import Calls
@@ -31,7 +32,9 @@ def nothing(*_: Any) -> None:
 
 async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_open(tmp_path: Path) -> None:
     people: Any = SimpleNamespace()
-    neighbours = Peers(tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, lost=nothing)
+    neighbours = Peers(
+        tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, lost=nothing, presence=MachinePresence()
+    )
     answers: asyncio.Queue[Line] = asyncio.Queue()
     await neighbours.listen()
     peer = await connect(tmp_path / "hub.sock", lambda said, _: answers.put_nowait(said), nothing)
@@ -150,7 +153,9 @@ async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp
         touched.append("store")
 
     people: Any = SimpleNamespace()
-    neighbours = Peers(tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, lost=nothing)
+    neighbours = Peers(
+        tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, lost=nothing, presence=MachinePresence()
+    )
     calls = Calls(SimpleNamespace(name="user", position=0, post=post, openers={}))
     await neighbours.listen()
     neighbours.answer_with(calls)

@@ -26,6 +26,8 @@ class Arrive(Struct, frozen=True, gc=False):
     client: str = ""
     folder: str = ""
     pid: int = 0
+    machine: str = ""
+    """On which `pid` is the number of its process."""
     reach: Reach = Reach.ON_DEMAND
     taken: tuple[ParticipantId, ...] = ()
     """Agents of the same client and folder whose own session goes on; this one is somebody else."""
@@ -46,7 +48,8 @@ def decide(command: Arrive, seen: Seen, at: Moment) -> Decision[Participant]:
     elif who.kind is not Kind.EXTERNAL:
         return Decision([], who)
     who = back(draft, who)
-    came = {"client": command.client, "folder": command.folder, "pid": command.pid}
+    place = {"pid": command.pid, "machine": command.machine} if command.pid else {}
+    came = {"client": command.client, "folder": command.folder, **place}
     arrived = structs.replace(
         who,
         door=command.door,

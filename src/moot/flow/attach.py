@@ -19,6 +19,7 @@ class Attach(Struct, frozen=True, gc=False):
     agents: tuple[ParticipantId, ...]
     socket: str = ""
     watches: bool = False
+    machine: str = ""
     dead: tuple[HostId, ...] = ()
     """Hosts whose process is known to be gone."""
     left: tuple[ParticipantId, ...] = ()
@@ -43,6 +44,7 @@ def decide(command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
         started_at=before.started_at if before else at.now,
         socket=command.socket,
         watches=command.watches,
+        machine=command.machine,
     )
     for agent in command.agents:
         who = draft.participant(agent)

@@ -28,7 +28,7 @@ def decide(command: Depart, seen: Seen, at: Moment) -> Decision[None]:
     if who is None or who.kind is not Kind.EXTERNAL or who.config.pid != command.pid:
         return Decision([], None)
     draft = Draft(seen, at)
-    config = structs.replace(who.config, pid=0)
+    config = structs.replace(who.config, pid=0, machine="")
     gone = structs.replace(who, reach=Reach.AWAY, reach_until=0.0, live_until=0.0, config=config)
     tell_reach(draft, who, gone)
     draft.put_participant(gone)

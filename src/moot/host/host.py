@@ -70,6 +70,7 @@ class Host:
         live: LiveLane,
         lease_seconds: float,
         socket: str = "",
+        machine: str = "",
     ) -> None:
         self.id = identity
         self._pid = pid
@@ -81,6 +82,7 @@ class Host:
         self._live = live
         self._lease = lease_seconds
         self._socket = socket
+        self._machine = machine
         self._watches = False
         self._beats = False
         self._beating = asyncio.Lock()
@@ -144,6 +146,7 @@ class Host:
             agents=tuple(self._hosted),
             socket=self._socket,
             watches=self._watches,
+            machine=self._machine,
             dead=dead,
             left=left,
         )

@@ -19,7 +19,6 @@ from moot.errors import MootError
 from moot.flow import detach, enrol
 from moot.host.agent_turn import Speaking, Surroundings
 from moot.host.host import Host
-from moot.host.liveness import is_alive
 from moot.host.pace import Pace
 from moot.host.summariser import Plan, Summariser
 from moot.host.sweeper import Sweeper
@@ -80,6 +79,7 @@ class Runtime:
             parts.clock,
             hinted=self._hinted,
             lost=self._lost,
+            presence=parts.presence,
         )
         self._live = SocketLane(self.peers)
         self._live.watch(parts.log.live)
@@ -120,7 +120,7 @@ class Runtime:
             lease=parts.settings.host.lease_seconds,
         )
         self._pace = Pace(self._host, self._sweeper, parts.store)
-        core.serve(self._host, Attendance(parts, self._tasks.spawn, is_alive))
+        core.serve(self._host, Attendance(parts, self._tasks.spawn))
         core.watch, core.add_agents = self.watch, self.host
         for listener in (
             self._on_events,
@@ -154,6 +154,7 @@ class Runtime:
             live=self._live,
             lease_seconds=parts.settings.host.lease_seconds,
             socket=self.peers.address,
+            machine=parts.presence.machine,
         )
 
     async def _context(self) -> Context:
@@ -246,20 +247,19 @@ class Runtime:
         await self.core.sessions.lapse()
 
     async def _detach_gone_hosts(self) -> bool:
-        """Whoever has not beaten in time, or has no process any more, is away, for all to see."""
-        store, now = self.core.parts.store, self.core.parts.clock.now()
-        gone = [
-            host
-            for host in await store.hosts()
-            if host.id != self._identity and (host.lease_until <= now or not is_alive(host.pid))
-        ]
+        """Whoever has not beaten in time, or is known to have died, is away, for all to see."""
+        parts = self.core.parts
+        store, presence, now = parts.store, parts.presence, parts.clock.now()
+        others = [host for host in await store.hosts() if host.id != self._identity]
+        gone = [host for host in others if not presence.is_here(host, now)]
         for host in gone:
-            await store.transact(detach, detach.Detach(host.id, lapsed=is_alive(host.pid)))
+            await store.transact(detach, detach.Detach(host.id, lapsed=not presence.has_died(host)))
         return bool(gone)
 
     async def _dead_hosts(self) -> tuple[HostId, ...]:
         """Hosts whose process is gone: their leases need not run out first."""
-        return tuple(host.id for host in await self.core.parts.store.hosts() if not is_alive(host.pid))
+        parts = self.core.parts
+        return tuple(host.id for host in await parts.store.hosts() if parts.presence.has_died(host))
 
     async def _sweep_everything_open(self) -> None:
         """At start: what a crash left half done is taken up again."""

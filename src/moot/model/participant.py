@@ -51,6 +51,8 @@ class AgentConfig(Struct, frozen=True, gc=False, omit_defaults=True):
     """Of an outside agent: the program it came in by, the folder that runs in, and its process."""
     folder: str | None = None
     pid: int = 0
+    machine: str = ""
+    """On which `pid` is the number of its process."""
 
 
 NO_CONFIG = AgentConfig()
@@ -135,3 +137,5 @@ class Host(Struct, frozen=True, gc=False):
     """Where it can be pinged."""
     watches: bool = False
     """It follows what happens, also where none of its agents is concerned."""
+    machine: str = ""
+    """Where its process id means something; empty where nobody wrote it down, which is this machine."""

@@ -13,7 +13,7 @@ from moot.flow.enrol import Enrol
 from moot.model.message import Message
 from moot.model.participant import Host, Participant
 from moot.model.query import Query
-from moot.ports import Verb
+from moot.ports import Presence, Verb
 from moot.stores.memory import MemoryStore
 
 CatchUp = Callable[[], Awaitable[None]]
@@ -29,13 +29,13 @@ class StoreBeside:
 
     @classmethod
     async def on(
-        cls, reads: Any, people: MemoryStore, catch_up: CatchUp, alive: Callable[[int], bool]
+        cls, reads: Any, people: MemoryStore, catch_up: CatchUp, presence: Presence
     ) -> "StoreBeside":
-        """`alive` tells whether the process of a host is still there; its lease may outlive it (ADR 13)."""
+        """`presence` tells whether a host has died; its lease may outlive it (ADR 13)."""
         for who in await reads.participants():
             people.shelf.participants[who.id] = who
         for host in await reads.hosts():
-            if alive(host.pid):
+            if not presence.has_died(host):
                 people.shelf.hosts[host.id] = host
         return cls(reads, people, catch_up)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from moot.host.presence import MachinePresence
 from moot.hub.process.live_lane import SocketLane
 from moot.hub.process.peers import Peers
 from moot.logs.live import LocalLane
@@ -75,7 +76,15 @@ class TwoProcesses(Lanes):
 
         people: Any = SimpleNamespace(hosts=known)
         self._peers = [
-            Peers(Path(host.socket), people, ManualClock(), hinted=nothing, lost=nothing) for host in hosts
+            Peers(
+                Path(host.socket),
+                people,
+                ManualClock(),
+                hinted=nothing,
+                lost=nothing,
+                presence=MachinePresence(),
+            )
+            for host in hosts
         ]
         for peers, host in zip(self._peers, hosts, strict=True):
             itself: Any = SimpleNamespace(id=host.id)
@@ -85,7 +94,7 @@ class TwoProcesses(Lanes):
     async def open(self) -> None:
         for peers in self._peers:
             await peers.listen()
-        self._peers[0].committed([Event("test.happened", 0.0)])  # who watches is looked up with this
+        self._peers[0].committed([Event(EventType.MESSAGE_POSTED, 0.0)])  # who watches is looked up with this
         await until(self._are_watched, bool)
 
     async def _are_watched(self) -> bool:

@@ -248,6 +248,7 @@ HOST = Host(
     started_at=AT,
     socket=f"/run/{TEXT}.sock",
     watches=True,
+    machine="0123456789abcdef",
 )
 TOKEN = Token(
     id=TokenId("t-ñ"),

@@ -31,10 +31,9 @@ SEEN_EVERY_SECONDS = 15.0
 
 
 class Attendance:
-    def __init__(self, parts: Parts, spawn: Callable[..., None], alive: Callable[[int], bool]) -> None:
+    def __init__(self, parts: Parts, spawn: Callable[..., None]) -> None:
         self._parts = parts
         self._spawn = spawn
-        self._alive = alive
         self._sessions: dict[ParticipantId, list[Sign]] = {}
         self._beats = False
         self._waits: dict[ParticipantId, set[asyncio.Event]] = {}
@@ -58,13 +57,14 @@ class Attendance:
             if (who.config.client, who.config.folder) == place
             and (who.id in self._sessions or self._alive_elsewhere(who, command.pid))
         ]
-        return structs.replace(command, taken=tuple(taken))
+        return structs.replace(command, taken=tuple(taken), machine=self._parts.presence.machine)
 
     def _alive_elsewhere(self, who: Participant, pid: int) -> bool:
         """Some other process speaks for it: that one has not gone, and its session has not run out."""
-        other = who.config.pid
-        now = self._parts.clock.now()
-        return other not in (0, pid) and who.reachable(now) is not Reach.AWAY and self._alive(other)
+        other, machine = who.config.pid, who.config.machine
+        if other in (0, pid) or who.reachable(self._parts.clock.now()) is Reach.AWAY:
+            return False
+        return self._parts.presence.may_run(other, machine)
 
     @asynccontextmanager
     async def session(self, who: Participant, sign: Sign, pid: int) -> AsyncIterator[None]:

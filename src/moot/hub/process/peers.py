@@ -16,7 +16,7 @@ from moot.hub.process.rpc import Calls
 from moot.model import participant
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId
-from moot.ports import Clock, People
+from moot.ports import Clock, People, Presence
 
 Authors = dict[tuple[ConversationId | None, int], ParticipantId | None]
 MOST_PENDING = 10_000
@@ -32,10 +32,12 @@ class Peers:
         *,
         hinted: Callable[[], None],
         lost: Callable[[], None],
+        presence: Presence,
     ) -> None:
         self._people = people
         self._clock = clock
         self._hinted = hinted
+        self._presence = presence
         self._live: Callable[[Any], None] | None = None
         self._socket = Socket(path, self._heard)
         self._pinger = Pinger(lost)
@@ -102,8 +104,8 @@ class Peers:
 
     async def _others(self) -> list[participant.Host]:
         me, now = self._host.id if self._host is not None else None, self._clock.now()
-        hosts = await self._people.hosts()
-        return [host for host in hosts if host.id != me and host.socket and host.lease_until > now]
+        hosts = [host for host in await self._people.hosts() if host.id != me and host.lease_until > now]
+        return [host for host in hosts if host.socket and self._presence.is_local(host.machine)]
 
     @property
     def are_watched(self) -> bool:

@@ -36,7 +36,8 @@ SELECT agent, json_array(agent, hour, turns, roots, last_root, last_hop, last_en
 -- name: host_shape
 -- A Host.
 CREATE TEMP VIEW host_shape AS
-SELECT id, rtrim(json_array(id, pid, lease_until, started_at, socket, watches), ']') || ',' || agents || ']' AS shape
+SELECT id,
+    rtrim(json_array(id, pid, lease_until, started_at, socket, watches, machine), ']') || ',' || agents || ']' AS shape
 FROM main.hosts;
 
 -- name: message_shape

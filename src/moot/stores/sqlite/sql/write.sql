@@ -135,10 +135,12 @@ ON CONFLICT (agent) DO UPDATE SET
 
 -- name: put_host
 -- A host and its lease.
-INSERT INTO hosts (id, pid, agents, lease_until, started_at, socket, watches) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO hosts (id, pid, agents, lease_until, started_at, socket, watches, machine)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     pid = excluded.pid, agents = excluded.agents, lease_until = excluded.lease_until,
-    started_at = excluded.started_at, socket = excluded.socket, watches = excluded.watches;
+    started_at = excluded.started_at, socket = excluded.socket, watches = excluded.watches,
+    machine = excluded.machine;
 
 -- name: drop_host
 -- A host that went.

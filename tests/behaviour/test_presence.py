@@ -1,0 +1,60 @@
+"""Hosts that share a home: one that died here is missed at once, one of another machine when its lease ends."""
+
+from pathlib import Path
+
+import pytest
+
+from moot import Hub
+from moot.flow import attach
+from moot.host.presence import this_machine
+from moot.model.ids import HostId
+from moot.testing import ManualClock
+from tests.support.beneath import store_of
+from tests.support.waiting import until
+
+NO_PROCESS = 2**22 + 1
+"""A process id that no system gives out."""
+FAR = HostId("far")
+
+
+async def attached(home: Path, clock: ManualClock, machine: str) -> None:
+    """A host of arya, written down by somebody whose process cannot be found on this machine."""
+    async with Hub.open(home, clock=clock) as hub:
+        await hub.agents.create("arya")
+        arya = await store_of(hub).participant("arya")
+        assert arya is not None
+        await store_of(hub).transact(attach, attach.Attach(FAR, NO_PROCESS, (arya.id,), machine=machine))
+
+
+async def reachability(hub: Hub) -> str:
+    return (await hub.agents.get("arya")).reachability
+
+
+async def test_a_host_of_another_machine_is_present_until_its_lease_ends(tmp_path: Path) -> None:
+    clock = ManualClock()
+    await attached(tmp_path, clock, "another machine")
+    async with Hub.open(tmp_path, clock=clock) as hub:
+        assert FAR in [host.id for host in await store_of(hub).hosts()]
+        assert await reachability(hub) == "live"
+        for _ in range(20):  # little by little, so that nobody takes it for a machine that slept
+            await clock.advance((hub.settings.host.lease_seconds + hub.settings.host.sweep_seconds) / 10)
+        await until(store_of(hub).hosts, lambda hosts: FAR not in [host.id for host in hosts])
+        assert await reachability(hub) == "away"
+
+
+async def test_whoever_only_reads_takes_it_for_present_too(tmp_path: Path) -> None:
+    clock = ManualClock()
+    await attached(tmp_path, clock, "another machine")
+    async with Hub.reading(tmp_path) as hub:
+        assert FAR in [host.id for host in await store_of(hub).hosts()]
+
+
+@pytest.mark.parametrize("machine", ["", this_machine()], ids=["unknown", "this"])
+async def test_a_host_of_this_machine_that_died_is_missed_at_once(tmp_path: Path, machine: str) -> None:
+    clock = ManualClock()
+    await attached(tmp_path, clock, machine)
+    async with Hub.reading(tmp_path) as hub:
+        assert FAR not in [host.id for host in await store_of(hub).hosts()]
+    async with Hub.open(tmp_path, clock=clock) as hub:
+        assert FAR not in [host.id for host in await store_of(hub).hosts()]
+        assert await reachability(hub) == "away"
