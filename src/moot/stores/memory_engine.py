@@ -56,6 +56,9 @@ class Shelf:
 class MemoryEngine:
     """Begin and commit mean nothing here: a batch is written in one go or not at all."""
 
+    desk: type[Desk] = Desk
+    """What gives the ids."""
+
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
 
@@ -68,7 +71,7 @@ class MemoryEngine:
 
     def load(self, scopes: Sequence[Scope]) -> Desk:
         shelf = self.shelf
-        desk = Desk(shelf.next_turn, shelf.next_event)
+        desk = self.desk(shelf.next_turn, shelf.next_event)
         for scope in scopes:
             for turn in self._named_turns(scope):
                 desk.add_turn(turn)

@@ -1,6 +1,7 @@
 """Fakes that ship, under the same contract suites as the real things: a clock, a store, a scripted brain."""
 
 from moot.stores.memory import MemoryStore
+from moot.stores.stepped_engine import SteppedEngine
 from moot.testing.clock import ManualClock
 
-__all__ = ["ManualClock", "MemoryStore"]
+__all__ = ["ManualClock", "MemoryStore", "SteppedEngine"]

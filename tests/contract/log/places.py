@@ -22,18 +22,27 @@ from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import MemoryEngine, Shelf
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
+from moot.stores.stepped_engine import STEP, SteppedEngine
 from moot.testing import ManualClock, MemoryStore
 from tests.contract.store.verbs import put
 
-STEP = 7
+
+class SharedDesk(Desk):
+    """The first id of a commit is the next there is; the others lie apart, with room for somebody else's."""
+
+    def event_id(self) -> int:
+        given = super().event_id()
+        self.next_event += STEP
+        return given
 
 
 class SharedEngine(MemoryEngine):
     """One of several writers: what it stores may not be the next there is."""
 
+    desk = SharedDesk
+
     def load(self, scopes: Sequence[Scope]) -> Desk:
         desk = super().load(scopes)
-        desk.next_event += STEP - 1
         desk.last_event = None
         return desk
 
@@ -45,10 +54,10 @@ class LateStore(MemoryStore):
         super().__init__(source, on_commit, shelf, SharedEngine)
         self._under_way: set[int] = set()
 
-    def begin(self, where: ConversationId) -> Event:
+    def begin(self, where: ConversationId, id: int = 0) -> Event:
         """Somebody else has taken an id and not committed yet."""
-        event = Event(EventType.MESSAGE_POSTED, 0.0, conversation=where, id=self.shelf.next_event)
-        self.shelf.next_event += STEP
+        event = Event(EventType.MESSAGE_POSTED, 0.0, conversation=where, id=id or self.shelf.next_event)
+        self.shelf.next_event += 0 if id else STEP
         self._under_way.add(event.id)
         return event
 
@@ -92,8 +101,10 @@ class Place:
         source = Source(self.clock.now, Terms(), ConversationIds(self.clock.now))
         if self._kind == "sqlite":
             return await SqliteStore.open(self._folder, source, on_commit)
-        made = LateStore if self._kind == "late" else MemoryStore
-        return made(source, on_commit, self._shelf)
+        if self._kind == "late":
+            return LateStore(source, on_commit, self._shelf)
+        engine = SteppedEngine if self._kind == "gaps" else MemoryEngine
+        return MemoryStore(source, on_commit, self._shelf, engine)
 
     def _committed(self, commit: Commit) -> None:
         self.log.committed(commit)
@@ -142,6 +153,7 @@ async def ids(follower: Follower, count: int) -> list[int]:
 PLACES: dict[str, tuple[Callable[[Events], Log], str]] = {
     "embedded over sqlite": (EmbeddedLog, "sqlite"),
     "embedded over memory": (EmbeddedLog, "memory"),
+    "embedded over gaps": (EmbeddedLog, "gaps"),
     "embedded over many writers": (EmbeddedLog, "late"),
     "memory": (MemoryLog, "memory"),
     "memory over many writers": (MemoryLog, "late"),

@@ -184,3 +184,15 @@ async def test_an_id_that_was_taken_and_never_used_holds_nobody_up(shared: Place
     shared.late.roll_back(unused)
     await shared.log.catch_up()
     assert await ids(follower, 1) == new
+
+
+async def test_an_id_of_another_writer_may_lie_within_those_of_one_commit(shared: Place) -> None:
+    await shared.log.catch_up()
+    follower, first = shared.log.subscribe(), shared.log.last + 1
+    late = shared.late.begin(HERE, first + 1)
+    mine = await shared.say(HERE, HERE)
+    assert mine[0] == first < late.id < mine[1]
+    await shared.log.catch_up()
+    shared.late.commit(late)
+    await shared.log.catch_up()
+    assert await ids(follower, 3) == [mine[0], late.id, mine[1]]

@@ -15,6 +15,7 @@ from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import Shelf
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
+from moot.stores.stepped_engine import SteppedEngine
 from moot.testing import ManualClock, MemoryStore
 
 
@@ -72,4 +73,11 @@ class MemoryPlace(Place):
         return MemoryStore(source, on_commit, self.shelf)
 
 
-PLACES: dict[str, type[Place]] = {"sqlite": SqlitePlace, "memory": MemoryPlace}
+class SteppedPlace(MemoryPlace):
+    """Ids of turns and events have gaps."""
+
+    async def opened(self, source: Source, on_commit: Callable[[Commit], None]) -> WholeStore:
+        return MemoryStore(source, on_commit, self.shelf, SteppedEngine)
+
+
+PLACES: dict[str, type[Place]] = {"sqlite": SqlitePlace, "memory": MemoryPlace, "gaps": SteppedPlace}

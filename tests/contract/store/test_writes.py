@@ -141,9 +141,9 @@ async def test_a_turn_id_is_never_given_twice(place: Place) -> None:
         return Decision([PutTurn(turn)], turn.id)
 
     given = [await do(store, take) for _ in range(3)]
-    assert given == [1, 2, 3]
+    assert 0 < given[0] < given[1] < given[2]
     store = await place.reopen()
-    assert await do(store, take) == 4
+    assert await do(store, take) > given[2]
 
 
 async def test_a_moment_has_whole_microseconds(place: Place, store: WholeStore) -> None:
@@ -199,7 +199,9 @@ async def test_commits_are_told_in_order_and_only_when_they_are_kept(
 ) -> None:
     await together(store, [saying(room.id, f"text {n}") for n in range(50)])
     await store.preview(acting, saying(room.id, "not told"))
-    assert [event.id for event in place.told] == list(range(1, 51))
+    told = [event.id for event in place.told]
+    assert len(told) == 50
+    assert told == sorted(set(told))
     assert place.told == await store.events(after=0)
 
 

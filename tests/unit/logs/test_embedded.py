@@ -147,3 +147,23 @@ async def test_nobody_is_handed_what_this_log_has_not_taken_in_yet() -> None:
     await log.catch_up()
     assert watched == [3, 4]
     assert await told(log.subscribe(after=follower.after, conversation=HERE), 1) == [4]
+
+
+async def test_following_costs_no_reads_though_ids_have_gaps() -> None:
+    kept = Kept()
+    log = EmbeddedLog(kept)
+    follower = log.subscribe(conversation=HERE)
+    log.committed(
+        Commit(
+            [
+                Event(EventType.MESSAGE_POSTED, 0.0, HERE, id=5),
+                Event(EventType.MESSAGE_POSTED, 0.0, HERE, id=9),
+            ],
+            [],
+            0,
+        )
+    )
+    log.committed(Commit([Event(EventType.MESSAGE_POSTED, 0.0, HERE, id=20)], [], 9))
+    assert await told(follower, 3) == [5, 9, 20]
+    assert await told(log.subscribe(after=7, conversation=HERE), 2) == [9, 20]
+    assert kept.reads == 0
