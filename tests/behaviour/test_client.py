@@ -21,6 +21,8 @@ from moot.host.presence import MachinePresence
 from moot.hub import Hub
 from moot.hub.process.peers import Peers
 from moot.hub.process.rpc import Calls
+from moot.model.answer import Receipt
+from moot.sdk import CALLS
 from moot.settings import Home
 from moot.testing import ManualClock
 from tests.support.waiting import until
@@ -149,8 +151,9 @@ async def test_who_follows_in_a_way_that_makes_no_sense_is_answered(tmp_path: Pa
 async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp_path: Path) -> None:
     touched: list[str] = []
 
-    async def post(**given: Any) -> None:
+    async def post(**given: Any) -> Receipt:
         touched.append("store")
+        return Receipt("c:1", 1, "c", "user", "c:1", 0)
 
     people: Any = SimpleNamespace()
     neighbours = Peers(
@@ -162,10 +165,10 @@ async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp
     connection = line.Connection()
     async with asyncio.timeout(10):
         await connection.open(tmp_path / "hub.sock")
-        await connection.call("post", object, line.Voice())
+        await connection.call(CALLS["post"], line.Voice())
         await calls.close()
         with pytest.raises(HubAbsent, match="is being stopped") as refused:
-            await connection.call("post", object, line.Voice())
+            await connection.call(CALLS["post"], line.Voice())
         with pytest.raises(HubAbsent, match="is being stopped"):
             await connection.visit("mcp", nothing)
         await connection.close()

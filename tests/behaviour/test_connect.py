@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
+from moot.client.connect import STATUS
 from moot.client.transport import http, paging
 from moot.client.transport.line import Voice
 from moot.errors import (
@@ -257,7 +258,7 @@ async def test_a_stream_goes_on_over_a_restart_without_gap_or_repeat(place: Else
 
 
 async def _streams(hub: Any) -> int:
-    return int((await hub._line.call("status", dict[str, Any], Voice()))["streams"])
+    return int((await hub._line.ask(STATUS, dict[str, Any], Voice()))["streams"])
 
 
 async def test_a_stream_whose_connection_breaks_again_and_again_misses_nothing(

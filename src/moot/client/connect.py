@@ -13,8 +13,11 @@ from moot.client.transport.http import Web
 from moot.client.transport.line import Voice
 from moot.client.worker import Outside
 from moot.errors import BadValue, NotFound, NotPermitted, Unauthenticated
+from moot.sdk.request import HttpCall
 
 TOKEN = "MOOT_TOKEN"
+STATUS = HttpCall("GET", "/api/status")
+"""Says who one is."""
 
 
 @asynccontextmanager
@@ -27,7 +30,7 @@ async def connect(
     line = Web(place, _token(token), nearby=nearby)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(line.close)
-        told: dict[str, Any] = await line.call("status", dict[str, Any], Voice())
+        told: dict[str, Any] = await line.ask(STATUS, dict[str, Any], Voice())
         line.name = told["self"]
         hub = RemoteHub(line, told["self"], told["position"])
         for spec in agents:

@@ -24,9 +24,9 @@ from moot.model.participant import Kind, Participant, Reach
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import EVERY_TURN, Page
 from moot.rules.activity import activity
+from moot.sdk.agents import AgentCalls, Arrivals, Tokens
+from moot.sdk.call import in_process
 
-Tokens: TypeAlias = list[shapes.Token]
-Arrivals: TypeAlias = list[shapes.Arrival]
 Messages: TypeAlias = list[shapes.Message]
 Models: TypeAlias = list[Message]
 Shapes: TypeAlias = list[shapes.Agent]
@@ -35,13 +35,12 @@ OVER = frozenset(TurnState) - OPEN
 RECENT_TURNS = 500
 
 
-class Agents:
+class Agents(AgentCalls):
     def __init__(self, core: Core, me: ParticipantId) -> None:
         self._core = core
         self._me = me
 
     async def list(self) -> list[shapes.Agent]:
-        """Those one can write to; who was removed is not among them."""
         found = await self._core.parts.store.participants()
         return await self._shapes([who for who in found if who.listed])
 
@@ -49,7 +48,6 @@ class Agents:
         return await self._shape(await self._core.directory.participant(name))
 
     async def where(self, name: str) -> dict[str, Any]:
-        """The process that hosts an agent now: its pid and socket; empty where none does."""
         who = await self._core.directory.participant(name)
         now = self._core.parts.clock.now()
         for host in await self._core.parts.store.hosts():
@@ -60,7 +58,6 @@ class Agents:
     async def create(
         self, name: str, *, role: str = "", display: str = "", external: bool = False, human: bool = False
     ) -> shapes.Agent:
-        """Somebody new: an agent that a program hosts, an outside one, or a person."""
         check_described(role=role, display=display)
         kind = Kind.HUMAN if human else Kind.EXTERNAL if external else Kind.AGENT
         brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
@@ -77,7 +74,6 @@ class Agents:
     async def change(
         self, name: str, *, role: str | None = None, display: str | None = None, project: str | None = None
     ) -> shapes.Agent:
-        """What is said of an agent; a row of moot.toml says it anew at the next start."""
         check_described(role=role, display=display, project=project)
         check_project(self._core.parts.home, project)
         who = await self._core.directory.participant(name)
@@ -86,7 +82,6 @@ class Agents:
         return await self.get(who.id)
 
     async def interrupt(self, name: str) -> None:
-        """Stop whatever the agent is saying, everywhere."""
         who = await self._core.directory.participant(name)
         running = await self._core.parts.store.turns(agent=who.id, states=(TurnState.RUNNING,))
         partials = self._core.partials()
@@ -101,10 +96,6 @@ class Agents:
         return await self._pause(name, paused=False)
 
     async def remove(self, name: str) -> shapes.Agent:
-        """Take an agent out: it is in no list, nothing waits for it, its tokens open nothing. What it said stays.
-
-        Whoever is enrolled under its name later takes up where it left.
-        """
         who = await self._core.directory.participant(name)
         if row := next(
             (row.name for row in self._core.parts.settings.agents if row.name in names_of(who)), ""
@@ -122,6 +113,7 @@ class Agents:
         await self._core.directory.refresh()
         return await self.get(who.id)
 
+    @in_process("what a door shows of open turns; `hub.inbox` and `check` are for callers")
     async def inbox(self, name: str, *, limit: int = 100) -> Messages:
         """What others said that waits to be read by an agent's open turns, oldest first."""
         who = await self._core.directory.participant(name)
@@ -138,11 +130,11 @@ class Agents:
     # --- outside agents: somebody else's processes -------------------------------------------------------
 
     async def arrive(self, door: str, **whence: Any) -> shapes.Agent:
-        """Who comes in: by `name`, or found again by `client` and `folder`; made where nobody is known."""
         who = await self._core.sessions.arrive(arrival(door, whence))
         await self._core.directory.refresh()
         return await self._shape(who)
 
+    @in_process("a door's own connection to an outside agent")
     @asynccontextmanager
     async def session(self, name: str, *, reach: str = "on-demand", pid: int = 0) -> AsyncIterator[None]:
         """While the block lasts an outside agent is there, and goes with it."""
@@ -154,7 +146,6 @@ class Agents:
             yield
 
     async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
-        """Who came in by a client or any, from one folder or any, the first one first."""
         found = await self._core.parts.store.participants()
         came = [
             who
@@ -170,23 +161,20 @@ class Agents:
         ]
 
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
-        """An outside agent gave a sign of life at a door; with hooks that hand messages over, `next-turn`."""
         who = await self._core.directory.participant(name)
         await self._core.sessions.sign(Sign(who.id, reach_of(reach), door=door))
 
+    @in_process("what a door says when it closes")
     def dismiss(self) -> None:
         """The doors are about to close: whoever waits for messages is answered now."""
         self._core.sessions.dismiss()
 
+    @in_process("what a door keeps of who asks at it")
     def noticed(self, id: str, door: str) -> None:
         """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""
         self._core.sessions.seen(ParticipantId(id), door)
 
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
-        """A hook of an agent's client runs, at a moment of its session: what it is to hand over there.
-
-        It counts as read once the hook has said so (`hook_said`) and the turn has ended, and is given again until then.
-        """
         who = await self._core.directory.participant(name)
         if who.kind is not Kind.EXTERNAL:
             raise NotFound(f"{name} is run by this hub, and needs no hook to be woken", ref=name)
@@ -194,31 +182,30 @@ class Agents:
         return await moment(self._core, who, event, again=again, limit=limit)
 
     async def hook_said(self, name: str, *, handed: Sequence[str] = ()) -> None:
-        """A hook has written to its client what it was to hand over, these turns among it."""
         said(self._core, await self._core.directory.participant(name), handed)
 
     # --- tokens ------------------------------------------------------------------------------------------
 
     async def tokens(self, name: str) -> Tokens:
-        """Those that were issued, revoked ones too; never the tokens themselves."""
         return await listed(self._core, name)
 
     async def issue_token(self, name: str, *, scopes: Sequence[str] = USUAL) -> shapes.IssuedToken:
-        """A new token for somebody. It is shown this once."""
         return await issue(self._core, self._me, name, scopes)
 
+    @in_process("what a door issues to who showed it a token")
     async def mint_token(self, name: str, *, scopes: Sequence[str], shown: str) -> shapes.IssuedToken:
         """The same for who showed a token itself, by its id: the new one ends with that."""
         return await issue(self._core, self._me, name, scopes, shown)
 
     async def revoke_token(self, name: str, id: str) -> shapes.Token:
-        """From now on it opens nothing, nor does what was issued with it."""
         return await revoke(self._core, self._me, name, id)
 
+    @in_process("what a door keeps of whom it let in")
     def id_of(self, name: str) -> ParticipantId:
         """Of somebody who is known here."""
         return self._core.directory.called(name).id
 
+    @in_process("what a door asks of tokens")
     def bearers(self) -> Bearers:
         """Whose tokens are, for a door."""
         return Bearers(self._core)

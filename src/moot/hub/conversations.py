@@ -27,9 +27,11 @@ from moot.hub.core import Core
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ParticipantId
 from moot.model.turn import TurnState
+from moot.sdk.call import in_process
+from moot.sdk.conversations import ConversationCalls
 
 
-class Conversations:
+class Conversations(ConversationCalls):
     def __init__(self, core: Core, me: ParticipantId) -> None:
         self._core = core
         self._me = me
@@ -45,12 +47,6 @@ class Conversations:
         channel: tuple[str, str] = ("", ""),
         exist_ok: bool = False,
     ) -> shapes.Conversation:
-        """A new conversation, which you join. `channel` binds it to a chat elsewhere, which has one at most:
-        (channel_type, channel_group_id).
-
-        With `exist_ok` one of this name and kind that you are in already is returned: participants who are missing
-        join it, its settings stay. So a program may run twice.
-        """
         of_kind = kind_of_conversation(kind)
         bound = await self.list(channel_type=channel[0], channel_group_id=channel[1]) if any(channel) else []
         if bound and not (exist_ok and bound[0].name == name):
@@ -80,9 +76,9 @@ class Conversations:
         )
 
     async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
-        """The one conversation of this set of names, made when it is first needed."""
         return await self._core.directory.shape(await self.among(participants))
 
+    @in_process("what the hub's own methods post into; `implicit` is for callers")
     async def among(self, participants: Sequence[str]) -> Conversation:
         """The same as it is stored. One that is there is only read: no write has to wait for it."""
         people = [await self._core.directory.participant(name) for name in participants]
@@ -93,10 +89,6 @@ class Conversations:
         return await self._core.do(create, command)
 
     async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
-        """A conversation for one question: the target answers first, then whoever else is named in it.
-
-        With a key, the same one while it is open: a repeat must not make a second.
-        """
         who = await self._core.directory.participant(target)
         command = create.Create(
             author=self._me,
@@ -145,29 +137,25 @@ class Conversations:
         await self._core.do(archive, archive.Archive(self._me, ref))
 
     async def dissolve(self, ref: str) -> None:
-        """Archive it, and let go of the chat elsewhere that it was bound to; what was said stays readable."""
         await self._core.do(dissolve, dissolve.Dissolve(self._me, ref))
 
     async def unarchive(self, ref: str) -> None:
-        """`ref` is the id: the name of an archived conversation may belong to another by now."""
         found = await self._core.parts.store.conversation(ref)
         name = found.name if found is not None else ""
         await self._core.do(unarchive, unarchive.Unarchive(self._me, ref, name))
 
     async def delete(self, ref: str) -> None:
-        """Erase it with everything said in it."""
         await self._core.do(erase, erase.Erase(self._me, ref))
 
+    @in_process("reads files of this machine while it runs")
     def importing(self, checked: Checked) -> Import:
         """A checked export, to be taken in or only looked at."""
         return Import(self._core, self._me, checked)
 
     async def resume(self, ref: str) -> bool:
-        """`/continue`: let a stopped round or chain go on."""
         return bool(await self._core.do(continue_, continue_.GoOn(self._me, ref)))
 
     async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
-        """Interrupt who speaks here, or one of them; tells whom. What they had said is kept, and wakes nobody."""
         found = await self._core.directory.conversation(ref)
         who = (await self._core.directory.participant(agent)).id if agent else None
         running = await self._core.parts.store.turns(conversation=found.id, states=(TurnState.RUNNING,))
@@ -176,5 +164,4 @@ class Conversations:
         return tuple(self._core.directory.name(turn.agent) for turn in running if turn.id in stopped)
 
     async def read(self, ref: str, seq: int) -> None:
-        """A person has read so far: what lies before waits in their inbox no longer."""
         await self._core.do(mark, mark.Mark(self._me, ref, seq))

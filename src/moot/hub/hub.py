@@ -48,13 +48,18 @@ from moot.model.prompt import Offered
 from moot.model.turn import Turn
 from moot.ports import Clock, Page
 from moot.rules.words.silence import is_silence
+from moot.sdk.call import in_process
+from moot.sdk.hub import HubCalls
 from moot.settings import Home, Settings, find_home
 
 if TYPE_CHECKING:
     from moot.client import RemoteHub
 
 
-class Hub:
+class Hub(HubCalls):
+    conversations: Conversations
+    agents: Agents
+
     def __init__(self, core: Core, me: ParticipantId, turn: Turn | None = None) -> None:
         self._core = core
         self._me = me
@@ -64,6 +69,7 @@ class Hub:
         self.openers = core.openers
         self.encoded = Encoded(core)
 
+    @in_process("opens a home in this process")
     @classmethod
     @asynccontextmanager
     async def open(
@@ -91,6 +97,7 @@ class Hub:
         finally:
             await runtime.close(drain)
 
+    @in_process("opens a home in this process")
     @classmethod
     @asynccontextmanager
     async def reading(cls, home: str | Path | None = None) -> AsyncIterator["Hub"]:
@@ -106,6 +113,7 @@ class Hub:
         finally:
             await runtime.close_reading()
 
+    @in_process("leads to a hub elsewhere, and is not asked of one")
     @classmethod
     def connect(
         cls,
@@ -134,20 +142,22 @@ class Hub:
         """moot.toml and the environment, as they were read when the home was opened."""
         return self._core.parts.settings
 
+    @in_process("an agent runs in a process of its own")
     async def host(self, agents: Sequence[AgentSpec]) -> None:
         """Host more agents until the block is left."""
         await self._core.add_agents(agents)
 
+    @in_process("about agents that run in this process")
     def hurry(self) -> None:
         """Leaving the block waits no longer for running turns: they are given back at once."""
         self._core.host.hurry()
 
     def acting_as(self, name: str) -> "Hub":
-        """Speak as somebody else; all rules bind whom it speaks as. For the owner only."""
         if self._me != self._core.user:
             raise NotPermitted(f"{self.name} may speak only for itself")
         return Hub(self._core, self._core.directory.called(name).id)
 
+    @in_process("the voice of whoever came in by a door")
     def admitted(self, admission: Admission) -> "Hub":
         """Speak for whoever came in by a door, on its credential."""
         return Hub(self._core.admitting(admission), admission.participant, self._turn)
@@ -167,7 +177,6 @@ class Hub:
         max_turns: int | None = None,
         correlation_id: str | None = None,
     ) -> Receipt:
-        """Say something. Returns once it is on disk, with each agent's part in it. Answers carry the correlation id."""
         command = self._posting(
             conversation,
             text,
@@ -200,7 +209,6 @@ class Hub:
         return storable(text, self.settings.limits.message_bytes)
 
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
-        """Who would answer, by the very function that decides it; nothing is stored."""
         command = self._posting(conversation, text, force=force)
         posted: Posted = await self._core.foresee(post, command)
         receipt = advised(self._core, posted)
@@ -211,12 +219,10 @@ class Hub:
     async def send(
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
-        """Say something to one agent, in the conversation of the pair."""
         message = self._posting("", text, intent=intent, key=idempotency_key or uuid4().hex)
         return advised(self._core, await sent(self._core, target, message))
 
     async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
-        """One message to everybody else, each in its pair's own conversation, under its own limit."""
         shared = broadcast_id(idempotency_key)
 
         async def write(who: ParticipantId) -> None:
@@ -234,7 +240,6 @@ class Hub:
         timeout: float = 60.0,  # noqa: ASYNC109
         idempotency_key: str | None = None,
     ) -> shapes.Message:
-        """Ask one agent, and wait for the answer to this question: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
         await self._core.watch()
         key, until = idempotency_key or uuid4().hex, self._core.parts.clock.now() + timeout
         question = self._posting(
@@ -245,7 +250,6 @@ class Hub:
     async def ask_again(
         self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None
     ) -> Receipt:
-        """Say a message once more, for these agents only: whoever else it named is not called again."""
         conversation, seq = located(message_id)
         command = self._posting(
             conversation,
@@ -278,19 +282,16 @@ class Hub:
     async def messages(
         self, conversation: str, *, after: int = 0, before: int | None = None, limit: int = 100
     ) -> list[shapes.Message]:
-        """Ascending. With `before` alone: the newest `limit` below it."""
         newest = before is not None and not after
         return await self._page(conversation, Page(after=after, before=before, limit=limit, newest=newest))
 
     async def message(self, id: str) -> shapes.Message:
-        """One message by its address."""
         found = await self._core.parts.store.message(*located(id))
         if found is None:
             raise NotFound(f"there is no message {id}", what="message", ref=id)
         return self._shape(found)
 
     async def newest(self, conversation: str, limit: int = 50) -> list[shapes.Message]:
-        """The last messages, ascending."""
         return await self._page(conversation, Page(limit=limit, newest=True))
 
     async def _page(self, conversation: str, page: Page) -> list[shapes.Message]:
@@ -300,11 +301,9 @@ class Hub:
     async def turns(
         self, *, conversation: str | None = None, agent: str | None = None, state: str | None = None
     ) -> list[shapes.Turn]:
-        """The newest thousand, oldest first."""
         return await turns.turns(self._core, self._me, conversation, agent, state)
 
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
-        """One turn, with exactly what its agent was given; without that where it is not asked for."""
         found = await self._found(id)
         return await turns.turn(self._core, self._me, found, given=given)
 
@@ -312,47 +311,37 @@ class Hub:
         return await turns.found(self._core, id)
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
-        """What an agent would be given if its turn in a conversation began now."""
         return await inspector.now(self._core, agent, conversation)
 
     async def replay(self, agent: str) -> shapes.Replayed:
-        """An agent's views rebuilt from the first record of the log, and held against the store's."""
         return await replay.replay(self._core, agent)
 
     async def usage(self, *, agent: str | None = None, conversation: str | None = None) -> dict[str, Any]:
-        """What the newest thousand turns cost, of one agent or all, in one conversation or all."""
         return await turns.usage(self._core, agent, conversation)
 
     async def why(self, message_id: str) -> shapes.Why:
-        """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
         return await explained(self._core, *located(message_id))
 
     async def deliveries(self, message_id: str) -> list[shapes.Delivered]:
-        """How far a message got with each agent, with the moments."""
         return await deliveries.of_message(self._core, *located(message_id))
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
-        """Turns that failed or expired and were not made up for since."""
         return await turns.dead_letters(self._core, self._me, agent)
 
     async def redeliver(self, turn_id: str, *, idempotency_key: str | None = None) -> Receipt:
-        """Ask an agent once more for what it failed to answer."""
         turn = await self._found(turn_id)
         again = deliveries.again(turn, self._core.directory.name(turn.agent))
         return await self.post(**again, idempotency_key=idempotency_key)
 
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
-        """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
         return await search.hits(self._core, self._me, query, limit)
 
     async def narrowest(self, query: str) -> shapes.Removed | None:
-        """Of a search that finds nothing, the filter that removed the most."""
         return await search.narrowest(self._core, self._me, query)
 
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
     ) -> list[shapes.Received]:
-        """What others said where one takes part, oldest first; with `unread`, only what was not read yet."""
         who = (await self._core.directory.participant(agent)).id if agent else self._me
         return await inbox.inbox(self._core, who, unread=unread, limit=limit)
 
@@ -361,7 +350,6 @@ class Hub:
     async def check(
         self, *, limit: int = 50, handed: Sequence[str] | None = None, held: Sequence[str] = ()
     ) -> shapes.Handed:
-        """What waits for an outside agent, as a turn of its own; asking again ends that turn as passed."""
         return await mailbox.check(self._core, mailbox.asking(self._me, limit, handed, held))
 
     async def wait(
@@ -372,13 +360,11 @@ class Hub:
         handed: Sequence[str] | None = None,
         held: Sequence[str] = (),
     ) -> shapes.Handed:
-        """`check`, and where nothing waits, as soon as something does; nothing when the time is over."""
         return await mailbox.wait(self._core, mailbox.asking(self._me, limit, handed, held), timeout)
 
     async def reply(
         self, message_id: str, text: str, *, idempotency_key: str | None = None
     ) -> Receipt | None:
-        """Answer a message: the end of the turn it came with. None where the text was silence."""
         to, key = located(message_id), idempotency_key or uuid4().hex
         if is_silence(text):
             await mailbox.pass_over(self._core, self._me, to)
@@ -389,17 +375,15 @@ class Hub:
             return await self.post(to[0], text, reply_to=message_id, idempotency_key=key)
 
     async def view(self, turn_id: str, *, messages: int = 20, tokens: int = 8000) -> shapes.View:
-        """What an outside agent sees in a turn it has open."""
         return await open_turn.view(self._core, self._me, await self._found(turn_id), messages, tokens)
 
     async def end(self, turn_id: str, *, text: str | None = None, error: str | None = None) -> shapes.Turn:
-        """End an outside agent's open turn: with a text, with an error for all to see, else with silence."""
         return await open_turn.end(self._core, self._me, await self._found(turn_id), text=text, error=error)
 
     async def give_back(self, turn_id: str) -> None:
-        """Give an outside agent's open turn back: it waits for it again."""
         await open_turn.give_back(self._core, self._me, await self._found(turn_id))
 
+    @in_process("a field of every call")
     async def within(self, turn_id: str) -> "Hub":
         """Speak as before, in a turn that one has open: what is posted belongs to it."""
         turn = await self._found(turn_id)
@@ -411,11 +395,9 @@ class Hub:
     # --- waiting ---------------------------------------------------------------------------------------
 
     async def unsettled(self, conversation: str | None = None) -> list[shapes.Turn]:
-        """The turns that `settled` would wait for."""
         return await settled.unsettled(self._core, conversation)
 
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
-        """Wait until no turn waits, is ready, held or running (owed ones do not count)."""
         await settled.settled(self._core, conversation, timeout)
 
     async def events(
@@ -426,25 +408,26 @@ class Hub:
         types: Sequence[str] = (),
         after: str | int | None = None,
     ) -> AsyncIterator[shapes.Event]:
-        """What happens, as it happens; with `after`, from that event on without a gap."""
         filters = {"conversation": conversation, "agent": agent, "types": types}
         async for event in event_stream.follow(
             self._core, **filters, after=None if after is None else int(after)
         ):
             yield event
 
+    @in_process("what a door's stream begins with; `events(after=…)` is for callers")
     async def past(self, after: int, *, types: Sequence[str] = (), limit: int = MOST) -> Past:
         """What has happened after an event, a page of it."""
         return await event_stream.past(self._core, after, types, limit)
 
+    @in_process("what a door's stream begins with")
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
         return await self._core.parts.store.horizon()
 
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
-        """Acts that change who may do what, or what stands written, in order."""
         return (await event_stream.past(self._core, after, AUDITED, limit)).events
 
+    @in_process("what a door keeps for the audit")
     async def acted_as(self, name: str, what: str) -> None:
         """Keep in the audit that the owner did this in another's name."""
         await acted(self._core, (await self._core.directory.participant(name)).id, what)

@@ -17,8 +17,9 @@ from msgspec.json import Decoder, encode
 from moot import __version__, shapes
 from moot.client.transport.line import MOST_ASKED, Voice, decoder, error_from
 from moot.client.transport.paging import SEVERAL
-from moot.client.transport.requests import Request, way_of
 from moot.errors import HubAbsent, MootError
+from moot.sdk.call import Call
+from moot.sdk.request import HttpCall, Request
 
 RETRY_SECONDS = 5.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
@@ -67,22 +68,24 @@ class Web:
 
     # --- calls -------------------------------------------------------------------------------------------
 
-    async def call(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
-        async def ask(method: str, answer: Any, /, **named: Any) -> Any:
-            return await self._ask(method, answer, voice, **named)
+    async def call(self, call: Call, voice: Voice, /, **named: Any) -> Any:
+        async def ask(http: HttpCall, answer: Any, /, **named: Any) -> Any:
+            return await self.ask(http, answer, voice, **named)
 
-        several = SEVERAL.get(method)
-        return await (several(ask, answer, **named) if several else ask(method, answer, **named))
+        several = SEVERAL.get(call.name)
+        if several is not None:
+            return await several(ask, call.answer, **named)
+        return await self.ask(call.over_http(), call.answer, voice, **named)
 
-    async def _ask(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
-        way = way_of(method)
-        request = way.request(named, voice.speaker or self.name)
+    async def ask(self, http: HttpCall, answer: Any, voice: Voice, /, **named: Any) -> Any:
+        """One request; its answer is read as this type."""
+        request = http.request(named, voice.speaker or self.name)
         seconds = ANSWER_SECONDS + float(named.get("timeout") or 0.0)
-        response = await self._answered(request, voice, way.repeatable(named), seconds)
+        response = await self._answered(request, voice, http.repeatable(named), seconds)
         if not response.content or answer is object:
             return None
         try:
-            told = PARTS.decode(response.content)[way.part] if way.part else response.content
+            told = PARTS.decode(response.content)[http.part] if http.part else response.content
             return decoder(cast(Hashable, answer)).decode(told)
         except (DecodeError, KeyError) as wrong:
             raise self._no_hub(f"{type(wrong).__name__}: {wrong}") from wrong

@@ -1,4 +1,4 @@
-"""The way to a hub: a line takes calls by the name of a method and answers them, and it tells what happens.
+"""The way to a hub: a line takes the calls that sdk/ declares and answers them, and it tells what happens.
 
 There are two, and whoever speaks over a line need not know which: `Connection` here, over the hub's socket in lines
 of JSON, and `Web` (http.py), over HTTP.
@@ -18,14 +18,13 @@ from moot import shapes
 from moot.errors import HubAbsent, MootError, NotFound, tree
 from moot.host.pings import Line as Told
 from moot.host.pings import Peer, connect
+from moot.sdk.call import Call
 
 FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
 MOST_UNREAD = 10_000
 MOST_ASKED = 128
 MOST_QUICK = 256
 """Calls of one line that are under way; more would only wait in buffers."""
-PATIENT = frozenset({"ask", "settled", "wait"})
-"""Methods that wait for something to happen."""
 GREETING_SECONDS = 10.0
 
 PARTS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
@@ -44,8 +43,8 @@ class Line(Protocol):
     asking: asyncio.Semaphore
     """Questions under way, so many at once; the others wait here, and quick calls are not kept waiting by them."""
 
-    async def call(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
-        """Call a method of the hub; what comes back is read as `answer`."""
+    async def call(self, call: Call, voice: Voice, /, **named: Any) -> Any:
+        """Call a method of the hub; what comes back is read as the type that is declared."""
 
     def follow(self, voice: Voice, /, **filters: Any) -> AsyncIterator[shapes.Event]:
         """What happens, event by event."""
@@ -89,14 +88,14 @@ class Connection:
             self._peer.close()
         await asyncio.sleep(0)
 
-    async def call(self, method: str, answer: Any, voice: Voice, /, **named: Any) -> Any:
-        said = {"do": method, "as": voice.speaker, "in": voice.turn, "with": named}
-        if method in PATIENT:
+    async def call(self, call: Call, voice: Voice, /, **named: Any) -> Any:
+        said = {"do": call.name, "as": voice.speaker, "in": voice.turn, "with": named}
+        if call.waits:
             found = await self._call(said)
         else:
             async with self._quick:
                 found = await self._call(said)
-        return decoder(cast(Hashable, answer)).decode(found)
+        return decoder(cast(Hashable, call.answer)).decode(found)
 
     async def _call(self, said: Told) -> Any:
         number = next(self._numbers)

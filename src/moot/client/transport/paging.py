@@ -6,19 +6,28 @@ from typing import Any, Protocol
 
 from moot import shapes
 from moot.client.transport.line import error_from
-from moot.client.transport.requests import BEYOND_ALL
 from moot.errors import TimedOut
+from moot.sdk import CALLS
+from moot.sdk.request import HttpCall
 
 PAGE = 500
 """The most that the door gives at once."""
 PIECE_SECONDS = 60.0
 """The longest wait of one request; a longer one goes on in the next."""
+BEYOND_ALL = 2**53
+"""After the last message there will ever be."""
+SETTLED_EVERYWHERE = HttpCall("GET", "/api/settled")
+"""`settled` without a conversation."""
 
 
 class Ask(Protocol):
     """One request: the answer, read as this type."""
 
-    async def __call__(self, method: str, answer: Any, /, **named: Any) -> Any: ...
+    async def __call__(self, http: HttpCall, answer: Any, /, **named: Any) -> Any: ...
+
+
+def _http(method: str) -> HttpCall:
+    return CALLS[method].over_http()
 
 
 async def messages(ask: Ask, answer: Any, *, limit: int, **named: Any) -> Any:
@@ -28,7 +37,7 @@ async def messages(ask: Ask, answer: Any, *, limit: int, **named: Any) -> Any:
     found: list[shapes.Message] = []
     while len(found) < limit:
         asked = min(PAGE, limit - len(found))
-        page = await ask("messages", answer, limit=asked, **named)
+        page = await ask(_http("messages"), answer, limit=asked, **named)
         found += page
         if len(page) < asked:
             break
@@ -40,7 +49,7 @@ async def _backwards(ask: Ask, answer: Any, limit: int, **named: Any) -> list[sh
     found: list[shapes.Message] = []
     while len(found) < limit:
         asked = min(PAGE, limit - len(found))
-        page = await ask("messages", answer, limit=asked, **named)
+        page = await ask(_http("messages"), answer, limit=asked, **named)
         found = [*page, *found]
         if len(page) < asked:
             break
@@ -63,7 +72,7 @@ async def conversations(ask: Ask, answer: Any, **named: Any) -> Any:
 async def _all(ask: Ask, method: str, answer: Any, cursor: Callable[[Any], Any], **named: Any) -> list[Any]:
     found: list[Any] = []
     while True:
-        page = await ask(method, answer, limit=PAGE, **named)
+        page = await ask(_http(method), answer, limit=PAGE, **named)
         found += page
         if len(page) < PAGE:
             return found
@@ -110,9 +119,8 @@ async def unsettled(ask: Ask, answer: Any, *, conversation: str | None) -> list[
 
 async def _look(ask: Ask, conversation: str | None, seconds: float) -> Settled:
     where = {"conversation": conversation} if conversation else {}
-    found: Settled = await ask(
-        "settled" if conversation else "settled everywhere", Settled, timeout=seconds, **where
-    )
+    http = _http("settled") if conversation else SETTLED_EVERYWHERE
+    found: Settled = await ask(http, Settled, timeout=seconds, **where)
     return found
 
 
@@ -126,7 +134,7 @@ async def answer_to(ask: Ask, answer: Any, *, timeout: float, target: str, **nam
     """Each piece asks with the same key: the question is said once, and an answer that was missed is found."""
     until = Until(timeout)
     while True:
-        told: Asked = await ask("ask", Asked, target=target, timeout=until.piece, **named)
+        told: Asked = await ask(_http("ask"), Asked, target=target, timeout=until.piece, **named)
         if told.error is None:
             return told.message
         outcome = error_from(told.error)

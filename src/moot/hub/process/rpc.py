@@ -1,4 +1,4 @@
-"""What may be called over the hub's socket: the SDK, method by method, answered in lines of JSON.
+"""What may be called over the hub's socket: whatever sdk/ declares, answered in lines of JSON.
 
     {"call": 1, "do": "post", "as": null, "args": ["build", "hello"], "with": {}}   →   {"answer": 1, "value": {…}}
     {"call": 2, "do": "why", …}                                                    →   {"answer": 2, "error": {…}}
@@ -21,106 +21,13 @@ import structlog
 
 from moot.errors import BadValue, HubAbsent, MootError
 from moot.host.pings import Line, Peer
+from moot.sdk import CALLS
 
 log = structlog.get_logger("moot.calls")
 
 ENCODED = frozenset({"newest"})
 """Methods whose answers are written down before; see queries/encoded.py."""
 
-METHODS = frozenset(
-    {
-        "ask",
-        "ask_again",
-        "audit",
-        "broadcast",
-        "check",
-        "context",
-        "dead_letters",
-        "delete",
-        "deliveries",
-        "edit",
-        "end",
-        "give_back",
-        "inbox",
-        "message",
-        "messages",
-        "narrowest",
-        "newest",
-        "post",
-        "preview",
-        "redeliver",
-        "replay",
-        "reply",
-        "search",
-        "send",
-        "settled",
-        "turn",
-        "turns",
-        "unsettled",
-        "usage",
-        "view",
-        "wait",
-        "why",
-        "agents.arrivals",
-        "agents.arrive",
-        "agents.change",
-        "agents.create",
-        "agents.get",
-        "agents.hook_said",
-        "agents.hooked",
-        "agents.interrupt",
-        "agents.issue_token",
-        "agents.list",
-        "agents.pause",
-        "agents.remove",
-        "agents.rename",
-        "agents.resume",
-        "agents.revoke_token",
-        "agents.seen",
-        "agents.tokens",
-        "agents.where",
-        "conversations.archive",
-        "conversations.configure",
-        "conversations.create",
-        "conversations.delete",
-        "conversations.dissolve",
-        "conversations.ephemeral",
-        "conversations.get",
-        "conversations.implicit",
-        "conversations.join",
-        "conversations.leave",
-        "conversations.list",
-        "conversations.read",
-        "conversations.rename",
-        "conversations.resume",
-        "conversations.stop",
-        "conversations.unarchive",
-    }
-)
-ONLY_HERE = {
-    "acting_as": "a field of every call",
-    "connect": "leads to a hub elsewhere, and is not asked of one",
-    "conversations.among": "what the hub's own methods post into; `implicit` is for callers",
-    "conversations.importing": "reads files of this machine while it runs",
-    "events": "a stream, not a call",
-    "host": "an agent runs in a process of its own",
-    "hurry": "about agents that run in this process",
-    "open": "opens a home in this process",
-    "reading": "opens a home in this process",
-    "within": "a field of every call",
-    "acted_as": "what a door keeps for the audit",
-    "admitted": "the voice of whoever came in by a door",
-    "agents.bearers": "what a door asks of tokens",
-    "agents.id_of": "what a door keeps of whom it let in",
-    "agents.dismiss": "what a door says when it closes",
-    "agents.inbox": "what a door shows of open turns; `inbox` and `check` are for callers",
-    "agents.mint_token": "what a door issues to who showed it a token",
-    "agents.noticed": "what a door keeps of who asks at it",
-    "agents.session": "a door's own connection to an outside agent",
-    "horizon": "what a door's stream begins with",
-    "past": "what a door's stream begins with; `events(after=…)` is for callers",
-}
-"""What cannot be called from outside, and why."""
 MOST_AT_ONCE = 1000
 """Calls and streams of one peer that are under way."""
 
@@ -214,8 +121,8 @@ class Calls:
 
     async def _method(self, line: Line) -> Any:
         name = line.get("do")
-        if name not in METHODS:
-            raise BadValue(f'there is no method "{name}"', detail=f"there are {', '.join(sorted(METHODS))}")
+        if name not in CALLS:
+            raise BadValue(f'there is no method "{name}"', detail=f"there are {', '.join(sorted(CALLS))}")
         found: Any = await self._voice(line)
         if name in ENCODED:
             found = found.encoded
