@@ -137,7 +137,7 @@ async def test_no_message_says_which_model_made_it(home: Home) -> None:
         asked = await hub.send("arya", "hello")
         await hub.settled(asked.conversation, timeout=20)
         said = await hub.messages(asked.conversation)
-        told = (await hub.past(0, types=["message.posted"])).events
+        told = (await hub.history.past(0, types=["message.posted"])).events
     assert [one.text for one in said] == ["hello", "noted"]
     assert "10.0.0.5" not in f"{said} {told}"
 
@@ -159,7 +159,7 @@ async def test_no_summary_says_which_model_made_it(home: Home, monkeypatch: pyte
         await hub.post("other", "hello")
         command = summarise.Summarise(ConversationId(where.id), 0, 1, "short", old)  # as version 0.1 did
         await hub._core.do(summarise, command)
-        told = (await hub.past(0, types=["conversation.summarised"])).events
+        told = (await hub.history.past(0, types=["conversation.summarised"])).events
         assert [event.body["context"] for event in told] == ["summary:agent:model"] * 2
         assert "10.0.0.5" not in str(told)
 
@@ -194,7 +194,7 @@ async def test_which_model_a_turn_used_is_told_to_the_owner_alone(
             [listed] = (await world.ask(who, "GET", "/api/turns?agent=arya")).json()["turns"]
             one = (await world.ask(who, "GET", f"/api/turns/{whole['id']}")).json()
             assert listed["usage"] == one["usage"] == {"calls": 1}
-        told = (await world.hub.past(0, types=["turn.finished"])).events
+        told = (await world.hub.history.past(0, types=["turn.finished"])).events
         assert {turn.by: turn.body["usage"] for turn in told}["arya"] == {"calls": 1}
         assert SECRET not in str(told), "everybody gets the same event"
 

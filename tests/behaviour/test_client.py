@@ -113,7 +113,7 @@ async def test_a_hub_that_is_being_stopped_lets_nobody_in_and_keeps_nobody_waiti
     async with asyncio.timeout(10), RemoteHub.open(tmp_path / "run" / "hub.sock") as there:
         with pytest.raises(HubAbsent, match='has no door "mcp" open'):
             await visited(tmp_path)
-        assert (await there.acting_as("bob").wait(timeout=60)).messages == ()
+        assert (await there.acting_as("bob").mailbox.wait(timeout=60)).messages == ()
         assert (await there.send("bob", "in time")).seq == 1, "what needs no waiting is done"
 
 

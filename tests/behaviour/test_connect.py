@@ -173,8 +173,8 @@ async def test_a_long_wait_goes_on_in_pieces(place: Elsewhere, monkeypatch: pyte
         await hub.agents.create("x", external=True)
         asking = asyncio.ensure_future(hub.ask("x", "well?", timeout=20))
         x = here.acting_as("x")
-        [asked] = (await until(x.check, lambda found: bool(found.messages))).messages
-        await x.reply(asked.id, "well")
+        [asked] = (await until(x.mailbox.check, lambda found: bool(found.messages))).messages
+        await x.mailbox.reply(asked.id, "well")
         assert (await asyncio.wait_for(asking, 10)).text == "well"
         assert len(await hub.messages(asked.conversation)) == 2
         with pytest.raises(TimedOut, match=r"x did not answer within 0.2 s"):

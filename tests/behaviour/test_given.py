@@ -143,7 +143,7 @@ async def test_long_groups_get_a_summary_that_the_view_uses_and_nobody_is_woken_
             lambda: store.summary(where, upto=10**9), lambda s: s is not None and s.upto >= 16
         )
         assert summary.context == "summary:agent:demo"
-        told = [event.body for event in (await hub.past(0, types=["conversation.summarised"])).events]
+        told = [event.body for event in (await hub.history.past(0, types=["conversation.summarised"])).events]
         assert {body["context"] for body in told} == {"summary:agent:demo"}
         assert "we build a boat" in (await store.summary_of(where, 1)).text
         heads = {m.seq for m in await hub.messages("build", limit=500)}
@@ -228,15 +228,15 @@ async def test_what_an_agent_would_be_given_now(home: Path) -> None:
     async with Hub.open(home) as hub:
         await hub.conversations.create("build", participants=["arya"])
         with pytest.raises(NotFound, match="nothing has been said"):
-            await hub.context("arya", "build")
+            await hub.inspector.context("arya", "build")
         await hub.post("build", "hello @arya")
-        found = await hub.context("arya", "build")
+        found = await hub.inspector.context("arya", "build")
         assert found["new"] == 1
         assert found["given"]["system"].startswith("You are arya.")
         assert "hello @arya" in found["given"]["messages"][0]["content"]
         await hub.conversations.create("other")
         with pytest.raises(NotFound, match="arya is not in other"):
-            await hub.context("arya", "other")
+            await hub.inspector.context("arya", "other")
 
 
 @pytest.mark.req("G-07", "A-08")
@@ -288,5 +288,5 @@ async def test_a_replay_from_the_first_record_gives_the_same_views(home: Path) -
             await hub.edit(receipt.id, "another question", version=1)
             await hub.delete(f"{receipt.conversation}:1", version=1)
         for name in ("arya", "cat"):
-            found = await hub.replay(name)
+            found = await hub.inspector.replay(name)
             assert (found.equal, found.turns, found.conversations, found.gaps) == (True, 8, 2, 0)

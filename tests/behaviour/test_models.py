@@ -129,7 +129,7 @@ async def test_what_a_turn_cost_is_kept_and_the_cache_hits(make_team: Any, provi
             for n in range(4):
                 await hub.ask("ann", f"question {n}", timeout=20)
             turns = [await hub.turn(t.id) for t in await hub.turns(agent="ann")]
-            used = await hub.usage(agent="ann")
+            used = await hub.inspector.usage(agent="ann")
     last = turns[-1].usage
     assert last is not None
     assert last["calls"] == 1

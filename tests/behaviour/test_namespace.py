@@ -57,7 +57,7 @@ async def test_no_key_of_ones_own_leads_into_what_is_another_s(tmp_path: Path, k
         assert {seat.name for seat in made.participants} == {"carl", "x"}
         sent = await x.send("y", "for y only")
         assert sent.conversation != made.id
-        assert [m.text for m in (await y.check()).messages] == ["for y only"]
+        assert [m.text for m in (await y.mailbox.check()).messages] == ["for y only"]
         assert (await carl.conversations.ephemeral("x", key)).id == made.id
 
 
@@ -66,4 +66,4 @@ async def test_a_group_that_is_named_like_a_pair_keeps_nobody_from_talking(tmp_p
         x, z = await outsider(hub, "x"), await outsider(hub, "z")
         await hub.conversations.create("direct-x+z", participants=[])
         await x.send("z", "hello")
-        assert [m.text for m in (await z.check()).messages] == ["hello"]
+        assert [m.text for m in (await z.mailbox.check()).messages] == ["hello"]

@@ -42,24 +42,24 @@ async def test_what_waits_is_handed_out_and_answered(tmp_path: Path) -> None:
         x, y = await comes_in(hub, "x"), await comes_in(hub, "y")
         sent = await x.send("y", "which port?")
         assert sent.deliveries[0].reachability == "on-demand"
-        found = await y.check()
+        found = await y.mailbox.check()
         assert [(m.sender, m.text, m.kind) for m in found.messages] == [("x", "which port?", "external")]
         assert found.must_answer == ()
-        receipt = await y.reply(found.messages[0].id, "5173")
+        receipt = await y.mailbox.reply(found.messages[0].id, "5173")
         assert receipt is not None
         assert (receipt.root, receipt.hop) == (sent.root, sent.hop + 1)
-        answer = (await x.check()).messages
+        answer = (await x.mailbox.check()).messages
         assert [(m.text, m.reply_to) for m in answer] == [("5173", found.messages[0].id)]
-        assert (await y.check()).messages == ()
+        assert (await y.mailbox.check()).messages == ()
 
 
 async def test_asking_again_says_that_the_last_ones_are_dealt_with(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
         await hub.send("x", "one")
-        first = await x.check()
+        first = await x.mailbox.check()
         assert first.must_answer == (first.messages[0].id,)
-        assert (await x.check(handed=first.handed)).messages == ()
+        assert (await x.mailbox.check(handed=first.handed)).messages == ()
         assert await turn_states(hub, "x") == ["passed"]
 
 
@@ -67,11 +67,11 @@ async def test_what_came_in_meanwhile_is_given_as_the_last_ones_are_dealt_with(t
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
         await hub.send("x", "one")
-        first = await x.check()
+        first = await x.mailbox.check()
         await hub.send("x", "two")
-        assert [m.text for m in (await x.check(handed=first.handed)).messages] == ["two"]
+        assert [m.text for m in (await x.mailbox.check(handed=first.handed)).messages] == ["two"]
         await hub.send("x", "three")
-        assert [m.text for m in (await x.check()).messages] == ["three"]
+        assert [m.text for m in (await x.mailbox.check()).messages] == ["three"]
 
 
 async def test_a_send_and_a_check_wait_for_one_write_each(
@@ -81,7 +81,7 @@ async def test_a_send_and_a_check_wait_for_one_write_each(
     async with Hub.open(tmp_path) as hub:
         x, y = await comes_in(hub, "x"), await comes_in(hub, "y")
         await y.send("x", "one")
-        first = await x.check()
+        first = await x.mailbox.check()
         store = store_of(hub)
         writes: list[str] = []
         transact = store.transact
@@ -93,7 +93,7 @@ async def test_a_send_and_a_check_wait_for_one_write_each(
         monkeypatch.setattr(store, "transact", counted)
         await y.send("x", "two")
         assert writes == ["Send"]
-        assert [m.text for m in (await x.check(handed=first.handed)).messages] == ["two"]
+        assert [m.text for m in (await x.mailbox.check(handed=first.handed)).messages] == ["two"]
         assert writes == ["Send", "Check"]
         states = await turn_states(hub, "x")
         assert states == ["passed", "running"]
@@ -103,11 +103,11 @@ async def test_a_new_session_is_given_again_what_nobody_acted_on(tmp_path: Path)
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
         await hub.send("x", "one")
-        assert [m.text for m in (await x.check(handed=())).messages] == ["one"]
-        again = await x.check(handed=())
+        assert [m.text for m in (await x.mailbox.check(handed=())).messages] == ["one"]
+        again = await x.mailbox.check(handed=())
         assert [m.text for m in again.messages] == ["one"]
         assert await turn_states(hub, "x") == ["running"]
-        assert (await x.check(handed=again.handed)).messages == ()
+        assert (await x.mailbox.check(handed=again.handed)).messages == ()
 
 
 async def test_no_more_is_handed_out_than_was_asked_for(tmp_path: Path) -> None:
@@ -117,10 +117,10 @@ async def test_no_more_is_handed_out_than_was_asked_for(tmp_path: Path) -> None:
             await hub.conversations.create(group, participants=["x"])
             for number in range(3):
                 await hub.post(group, f"@x {group} {number}")
-        first = await x.check(limit=4)
+        first = await x.mailbox.check(limit=4)
         assert [m.text for m in first.messages] == ["@x one 0", "@x one 1", "@x one 2"]
         assert first.next == 3
-        second = await x.check(limit=2)
+        second = await x.mailbox.check(limit=2)
         assert [m.text for m in second.messages] == ["@x two 1", "@x two 2"]
         [place] = second.earlier
         assert [m.text for m in await x.messages(place.rpartition(":")[0], after=0, limit=1)] == ["@x two 0"]
@@ -133,9 +133,9 @@ async def test_a_reply_that_may_not_be_stored_says_so_and_keeps_the_text(tmp_pat
         x, y = await comes_in(hub, "x"), await comes_in(hub, "y")
         await x.send("y", "first")
         await y.send("x", "unasked")
-        found = await y.check()
+        found = await y.mailbox.check()
         with pytest.raises(TurnFailed) as refused:
-            await y.reply(found.messages[0].id, "too much")
+            await y.mailbox.reply(found.messages[0].id, "too much")
         assert refused.value.facts["rule"] == "pair_limit"
         assert "failed" in await turn_states(hub, "y")
 
@@ -144,10 +144,10 @@ async def test_silence_ends_the_turn_and_a_second_reply_is_one_more_message(tmp_
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
         await hub.send("x", "one")
-        asked = (await x.check()).messages[0]
-        assert await x.reply(asked.id, "[PASS]") is None
+        asked = (await x.mailbox.check()).messages[0]
+        assert await x.mailbox.reply(asked.id, "[PASS]") is None
         assert await turn_states(hub, "x") == ["passed"]
-        late = await x.reply(asked.id, "on second thoughts")
+        late = await x.mailbox.reply(asked.id, "on second thoughts")
         assert late is not None
         assert (await hub.message(late.id)).reply_to == asked.id
 
@@ -155,16 +155,16 @@ async def test_silence_ends_the_turn_and_a_second_reply_is_one_more_message(tmp_
 async def test_a_hosted_agent_is_not_handed_messages(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[bob]) as hub:
         with pytest.raises(NotPermitted, match="in its turns"):
-            await hub.acting_as("bob").check()
+            await hub.acting_as("bob").mailbox.check()
 
 
 async def test_a_person_is_handed_what_it_has_not_read(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[bob]) as hub:
         await hub.ask("bob", "hello")
-        first = await hub.check(handed=())
+        first = await hub.mailbox.check(handed=())
         assert [m.text for m in first.messages] == ["noted"]
-        assert [m.text for m in (await hub.check(handed=())).messages] == ["noted"]
-        assert (await hub.check(handed=first.handed)).messages == ()
+        assert [m.text for m in (await hub.mailbox.check(handed=())).messages] == ["noted"]
+        assert (await hub.mailbox.check(handed=first.handed)).messages == ()
 
 
 async def test_a_person_with_much_unread_is_handed_all_of_it_oldest_first(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ async def test_a_person_with_much_unread_is_handed_all_of_it_oldest_first(tmp_pa
         heard: list[str] = []
         handed: tuple[str, ...] = ()
         for left in (3, 1, None):
-            found = await hub.check(limit=2, handed=handed)
+            found = await hub.mailbox.check(limit=2, handed=handed)
             heard += [m.text for m in found.messages]
             handed = found.handed
             assert found.next == left
@@ -188,7 +188,7 @@ async def test_what_nobody_was_handed_is_nothing_to_anybody(tmp_path: Path, hand
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
         await hub.send("x", "one")
-        assert len((await x.check(handed=handed)).messages) == 1
+        assert len((await x.mailbox.check(handed=handed)).messages) == 1
 
 
 # --- waiting ---------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ async def test_what_nobody_was_handed_is_nothing_to_anybody(tmp_path: Path, hand
 async def test_a_wait_ends_with_the_message_that_comes(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
-        waiting = asyncio.ensure_future(x.wait(timeout=30))
+        waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(hub, "x", "live")
         await hub.send("x", "now")
         found = await asyncio.wait_for(waiting, 5)
@@ -209,13 +209,13 @@ async def test_a_wait_ends_with_the_message_that_comes(tmp_path: Path) -> None:
 async def test_a_wait_ends_empty_when_its_time_is_over(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
-        assert (await asyncio.wait_for(x.wait(timeout=0.05), 5)).messages == ()
+        assert (await asyncio.wait_for(x.mailbox.wait(timeout=0.05), 5)).messages == ()
 
 
 async def test_of_two_waits_of_one_agent_one_gets_the_message(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
-        waits = [asyncio.ensure_future(x.wait(timeout=1)) for _ in range(2)]
+        waits = [asyncio.ensure_future(x.mailbox.wait(timeout=1)) for _ in range(2)]
         await _reached(hub, "x", "live")
         await hub.send("x", "now")
         found = [len((await wait).messages) for wait in waits]
@@ -225,12 +225,12 @@ async def test_of_two_waits_of_one_agent_one_gets_the_message(tmp_path: Path) ->
 async def test_a_wait_that_is_broken_off_loses_nothing(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
-        waiting = asyncio.ensure_future(x.wait(timeout=30))
+        waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(hub, "x", "live")
         waiting.cancel()
         await asyncio.wait([waiting])
         await hub.send("x", "now")
-        assert [m.text for m in (await x.check()).messages] == ["now"]
+        assert [m.text for m in (await x.mailbox.check()).messages] == ["now"]
 
 
 async def test_who_goes_while_a_message_is_being_taken_gives_it_back(
@@ -249,20 +249,20 @@ async def test_who_goes_while_a_message_is_being_taken_gives_it_back(
             return done
 
         monkeypatch.setattr(store, "transact", slowly)
-        waiting = asyncio.ensure_future(x.wait(timeout=30))
+        waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(hub, "x", "live")
         await hub.send("x", "now")
         await asyncio.wait_for(taken.wait(), 5)
         waiting.cancel()
         await asyncio.wait([waiting])
         await until(lambda: turn_states(hub, "x"), lambda states: states in (["owed"], ["ready"]))
-        assert [m.text for m in (await x.check()).messages] == ["now"]
+        assert [m.text for m in (await x.mailbox.check()).messages] == ["now"]
 
 
 async def test_who_waits_is_answered_when_the_doors_close(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
-        waiting = asyncio.ensure_future(x.wait(timeout=30))
+        waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(hub, "x", "live")
         hub.agents.dismiss()
         assert (await asyncio.wait_for(waiting, 5)).messages == ()
@@ -271,7 +271,7 @@ async def test_who_waits_is_answered_when_the_doors_close(tmp_path: Path) -> Non
 async def test_a_message_stored_by_another_process_ends_a_wait(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as here, Hub.open(tmp_path) as there:
         x = await comes_in(here, "x")
-        waiting = asyncio.ensure_future(x.wait(timeout=30))
+        waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(here, "x", "live")
         await there.send("x", "from afar")
         assert [m.text for m in (await asyncio.wait_for(waiting, 5)).messages] == ["from afar"]
@@ -292,7 +292,7 @@ async def test_what_hooks_handed_over_is_not_handed_over_again_by_the_sessions_s
         told = await hub.agents.hooked("x", "UserPromptSubmit")
         assert [m.text for m in told.found.messages] == ["one"]
         await hub.agents.hook_said("x", handed=told.found.handed)
-        assert (await x.check(handed=())).messages == (), "the model has read it"
+        assert (await x.mailbox.check(handed=())).messages == (), "the model has read it"
         assert await turn_states(hub, "x") == ["passed"]
 
 
@@ -304,7 +304,7 @@ async def test_a_new_session_is_given_again_what_hooks_gave_the_last_one(tmp_pat
         told = await hub.agents.hooked("x", "Stop")
         await hub.agents.hook_said("x", handed=told.found.handed)
         assert (await hub.agents.hooked("x", "SessionStart")).waiting == 1
-        assert [m.text for m in (await x.check(handed=())).messages] == ["one"]
+        assert [m.text for m in (await x.mailbox.check(handed=())).messages] == ["one"]
         assert (await hub.agents.hooked("x", "Stop")).found.messages == (), "it asked, and has read it"
         assert await turn_states(hub, "x") == ["passed"]
 
@@ -318,7 +318,11 @@ async def test_what_a_hook_was_given_and_never_said_is_given_again(tmp_path: Pat
         for _ in range(2):
             told = await hub.agents.hooked("x", "UserPromptSubmit")
             assert [m.text for m in told.found.messages] == ["one"]
-        again = await x.check(handed=()) if asks == "server" else (await hub.agents.hooked("x", "Stop")).found
+        again = (
+            await x.mailbox.check(handed=())
+            if asks == "server"
+            else (await hub.agents.hooked("x", "Stop")).found
+        )
         assert [m.text for m in again.messages] == ["one"]
         await hub.agents.hook_said("x", handed=again.handed)
         await hub.agents.hooked("x", "Stop", again=True)
@@ -335,7 +339,7 @@ async def test_after_a_new_line_to_the_client_hooks_give_again_what_went_over_th
         x = await comes_in(hub, "x")
         await hub.agents.hooked("x", "SessionStart")
         await hub.send("x", "one")
-        assert [m.text for m in (await x.check(handed=())).messages] == ["one"]
+        assert [m.text for m in (await x.mailbox.check(handed=())).messages] == ["one"]
         async with hub.agents.session("x"):
             told = await hub.agents.hooked("x", "Stop")
             assert [m.text for m in told.found.messages] == ["one"]
@@ -367,7 +371,7 @@ async def test_name_and_inbox_survive_a_restart(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         again = await hub.agents.arrive("mcp", **place)
         assert (again.id, again.name, again.aliases) == (who.id, "janus", ("claude-api",))
-        assert [m.text for m in (await hub.acting_as("janus").check()).messages] == ["still there?"]
+        assert [m.text for m in (await hub.acting_as("janus").mailbox.check()).messages] == ["still there?"]
 
 
 async def test_two_sessions_in_one_folder_are_two_agents_while_both_are_there(tmp_path: Path) -> None:
@@ -428,7 +432,7 @@ async def test_reach_drops_level_by_level_and_each_drop_is_an_event(tmp_path: Pa
         start = hub.position
 
         async def told() -> list[str]:
-            events = (await hub.past(start, types=["agent.status"])).events
+            events = (await hub.history.past(start, types=["agent.status"])).events
             return [event.body["reachability"] for event in events]
 
         await clock.advance(29)
@@ -477,8 +481,8 @@ async def test_what_agents_write_to_each_other_is_told_as_sent_and_as_received(t
         start = hub.position
         sent = await x.send("y", "hello")
         await hub.send("y", "a person's words are no agent message")
-        await y.check()
-        told = await hub.past(start, types=["agent_message.sent", "agent_message.received"])
+        await y.mailbox.check()
+        told = await hub.history.past(start, types=["agent_message.sent", "agent_message.received"])
         assert [(event.type, event.by) for event in told.events] == [
             ("agent_message.sent", "x"),
             ("agent_message.received", "y"),

@@ -78,7 +78,7 @@ async def test_silence_and_failure_are_what_they_are_and_the_others_go_on(place:
         ]
         states = [turn.state for turn in await hub.turns(agent="scout")]
         assert states == ["passed", "failed"]
-        [dead] = await hub.dead_letters()
+        [dead] = await hub.deliveries.dead_letters()
         assert dead.error == "ValueError: on purpose"
 
 
@@ -224,7 +224,9 @@ async def test_what_a_killed_program_held_is_handed_to_the_next(place: Elsewhere
         async with connected(place, scout):
             pass
         sent = await here.send("scout", "hello")
-        await here.acting_as("scout").check(handed=())  # somebody took it, and was never heard of again
+        await here.acting_as("scout").mailbox.check(
+            handed=()
+        )  # somebody took it, and was never heard of again
         async with connected(place, scout):
             await until(lambda: said(here, sent.conversation), lambda texts: len(texts) == 2)
 
@@ -285,7 +287,7 @@ async def test_it_speaks_with_a_token_of_its_own_for_as_long_as_it_is_served(pla
             await hub.ask("scout", "hello", timeout=10)
         [token] = await here.agents.tokens("scout")
         assert token.revoked_at is not None
-        assert "owner.acted_as" not in {event.type for event in await here.audit()}
+        assert "owner.acted_as" not in {event.type for event in await here.history.audit()}
 
 
 async def test_with_its_own_token_an_agent_serves_itself_and_nobody_else(place: Elsewhere) -> None:

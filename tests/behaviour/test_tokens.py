@@ -91,7 +91,7 @@ async def test_issuing_and_revoking_are_audited(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[arya]) as hub:
         issued = await hub.agents.issue_token("arya")
         await hub.agents.revoke_token("arya", issued.id)
-        told = await hub.audit()
+        told = await hub.history.audit()
         acts = [
             (event.type, event.by, event.body["token"]) for event in told if event.type.startswith("token.")
         ]

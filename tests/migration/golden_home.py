@@ -142,12 +142,12 @@ async def everything_read(home: Path) -> dict[str, Any]:
             "turns": [await _turn(hub, turn.id) for turn in await hub.turns()],
             "why": {m["id"]: await _why(hub, m["id"]) for m in messages},
             "events": [
-                [event.id, event.type, event.at] for event in (await hub.past(0, limit=10_000)).events
+                [event.id, event.type, event.at] for event in (await hub.history.past(0, limit=10_000)).events
             ],
             "tokens": [token.to_dict() for name in names for token in await hub.agents.tokens(name)],
             "found": {q: [hit.message.id for hit in await hub.search(q, limit=100)] for q in QUERIES},
             "inbox": [[each.message.id, each.unread] for each in await hub.inbox(limit=1000)],
-            "dead_letters": [turn.id for turn in await hub.dead_letters()],
+            "dead_letters": [turn.id for turn in await hub.deliveries.dead_letters()],
         }
 
 

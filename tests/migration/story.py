@@ -134,7 +134,8 @@ class Stage:
         """Until nothing is under way there; time passes only where something is held."""
         for _ in range(60):
             held = await until(
-                lambda: hub.unsettled(conversation), lambda turns: all(turn.state == "held" for turn in turns)
+                lambda: hub.inspector.unsettled(conversation),
+                lambda turns: all(turn.state == "held" for turn in turns),
             )
             if not held:
                 return
@@ -233,7 +234,7 @@ async def _group(stage: Stage, hub: Hub) -> None:
     await stage.begins(hub, "build", "@gendry take your time, too")
     await hub.post("build", "in French, please", interrupt=True)
     await stage.all_quiet(hub, "build")
-    await hub.ask_again(first.id, ["sansa"])
+    await hub.deliveries.ask_again(first.id, ["sansa"])
     await stage.all_quiet(hub, "build")
 
 
@@ -259,7 +260,7 @@ async def _other_ways_to_take_turns(stage: Stage, hub: Hub) -> None:
 async def _between_agents(stage: Stage, hub: Hub) -> None:
     """Two agents thank each other until they are stopped; one is delayed by its pair; one writes to all."""
     arya = hub.acting_as("arya")
-    await hub.acted_as("arya", "POST /api/conversations/direct-arya+gendry/messages")
+    await hub.history.acted_as("arya", "POST /api/conversations/direct-arya+gendry/messages")
     thanked = await arya.send("gendry", "thanks")
     await stage.all_quiet(hub, thanked.conversation)
     await hub.conversations.resume(thanked.conversation)
@@ -307,9 +308,9 @@ async def _outside_agents(stage: Stage, hub: Hub) -> None:
         await hub.agents.arrive("mcp", name=name, client=name, folder="/src/app")
         await hub.agents.seen(name, door="mcp", reach="next-turn")
         await hub.send(name, f"for {name}: {UNICODE}")
-        found = await hub.acting_as(name).check()
+        found = await hub.acting_as(name).mailbox.check()
         if name == "codex":
-            await hub.acting_as(name).reply(found.messages[-1].id, "from outside")
+            await hub.acting_as(name).mailbox.reply(found.messages[-1].id, "from outside")
     await hub.acting_as("codex").send("arya", "of my own accord")
     await stage.all_quiet(hub, (await hub.acting_as("codex").conversations.implicit(["arya"])).id)
     await hub.conversations.join("watch", "codex")
@@ -372,4 +373,6 @@ async def _in_the_middle(stage: Stage, hub: Hub) -> None:
     await create("slow", participants=["gendry"], settings={"cooldown_seconds": 600.0})
     for text in ("@gendry one", "@gendry two"):
         await hub.post("slow", text)
-        await until(lambda: hub.unsettled("slow"), lambda turns: all(turn.state == "held" for turn in turns))
+        await until(
+            lambda: hub.inspector.unsettled("slow"), lambda turns: all(turn.state == "held" for turn in turns)
+        )

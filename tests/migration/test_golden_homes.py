@@ -159,11 +159,11 @@ async def test_what_was_open_is_answered(hub: Hub, clock: ManualClock, version: 
     turns = [turn for turn in golden_home.expected(version)["turns"] if turn["state"] in WAITED]
     assert {turn["state"] for turn in turns} == set(WAITED)
     await until(
-        hub.unsettled,
+        hub.inspector.unsettled,
         lambda left: all(turn.state == "held" or turn.agent in OUTSIDE for turn in left),
     )
     await clock.advance(600)  # what is held until then
-    await until(hub.unsettled, lambda left: all(turn.agent in OUTSIDE for turn in left))
+    await until(hub.inspector.unsettled, lambda left: all(turn.agent in OUTSIDE for turn in left))
     over = {turn["id"]: (await hub.turn(turn["id"], given=False)).state for turn in turns}
     assert {over[turn["id"]] for turn in turns if turn["agent"] not in OUTSIDE} == {"said"}
     for where, who in (("away", "bran"), ("open", "lady"), ("later", "jon"), ("tools", "hodor")):
@@ -171,9 +171,9 @@ async def test_what_was_open_is_answered(hub: Hub, clock: ManualClock, version: 
 
 
 async def test_who_was_given_a_message_and_did_not_answer_is_given_it_again(hub: Hub) -> None:
-    found = await hub.acting_as("claude").check(handed=())
+    found = await hub.acting_as("claude").mailbox.check(handed=())
     assert [message.text for message in found.messages] == [f"for claude: {story.UNICODE}"]
-    assert await hub.acting_as("claude").reply(found.messages[-1].id, "here I am") is not None
+    assert await hub.acting_as("claude").mailbox.reply(found.messages[-1].id, "here I am") is not None
 
 
 async def test_posting_asking_and_searching_work(hub: Hub) -> None:

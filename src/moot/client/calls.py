@@ -10,6 +10,10 @@ from moot.client.transport.line import Line, Voice
 from moot.sdk.agents import AgentCalls
 from moot.sdk.call import Call, Subject
 from moot.sdk.conversations import ConversationCalls
+from moot.sdk.deliveries import DeliveryCalls
+from moot.sdk.history import HistoryCalls
+from moot.sdk.inspector import InspectorCalls
+from moot.sdk.mailbox import MailboxCalls
 from moot.sdk.request import Named
 
 
@@ -30,3 +34,19 @@ class RemoteConversations(RemoteCalls, ConversationCalls):
 
 class RemoteAgents(RemoteCalls, AgentCalls):
     """`hub.agents` over a line."""
+
+
+class RemoteMailbox(RemoteCalls, MailboxCalls):
+    """`hub.mailbox` over a line."""
+
+
+class RemoteDeliveries(RemoteCalls, DeliveryCalls):
+    """`hub.deliveries` over a line."""
+
+
+class RemoteInspector(RemoteCalls, InspectorCalls):
+    """`hub.inspector` over a line."""
+
+
+class RemoteHistory(RemoteCalls, HistoryCalls):
+    """`hub.history` over a line."""

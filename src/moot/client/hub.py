@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot import shapes
-from moot.client.calls import RemoteAgents, RemoteCalls, RemoteConversations
+from moot.client.calls import (
+    RemoteAgents,
+    RemoteCalls,
+    RemoteConversations,
+    RemoteDeliveries,
+    RemoteHistory,
+    RemoteInspector,
+    RemoteMailbox,
+)
 from moot.client.transport.line import Connection, Line, Voice
 from moot.errors import HubAbsent, NotPermitted, TimedOut
 from moot.sdk.hub import HubCalls
@@ -34,8 +42,30 @@ class RemoteHub(RemoteCalls, HubCalls):
         self._home = home
         self.name = name
         self.position = position
-        self.conversations = RemoteConversations(line, self._voice)
-        self.agents = RemoteAgents(line, self._voice)
+
+    @cached_property
+    def conversations(self) -> RemoteConversations:
+        return RemoteConversations(self._line, self._voice)
+
+    @cached_property
+    def agents(self) -> RemoteAgents:
+        return RemoteAgents(self._line, self._voice)
+
+    @cached_property
+    def mailbox(self) -> RemoteMailbox:
+        return RemoteMailbox(self._line, self._voice)
+
+    @cached_property
+    def deliveries(self) -> RemoteDeliveries:
+        return RemoteDeliveries(self._line, self._voice)
+
+    @cached_property
+    def inspector(self) -> RemoteInspector:
+        return RemoteInspector(self._line, self._voice)
+
+    @cached_property
+    def history(self) -> RemoteHistory:
+        return RemoteHistory(self._line, self._voice)
 
     @classmethod
     async def find(cls, home: Home) -> RemoteHub | None:

@@ -77,7 +77,7 @@ class Outside:
                 await asyncio.wait(tasks)
                 for turn in held:
                     with suppress(MootError):
-                        await self._hub.give_back(turn)
+                        await self._hub.mailbox.give_back(turn)
                 await self._brain.close()
 
     # --- asking for turns --------------------------------------------------------------------------------
@@ -88,7 +88,9 @@ class Outside:
             await self._room.acquire()
             asked_at = clock()
             try:
-                found = await self._hub.wait(timeout=WAIT_SECONDS, limit=1, handed=(), held=tuple(self._open))
+                found = await self._hub.mailbox.wait(
+                    timeout=WAIT_SECONDS, limit=1, handed=(), held=tuple(self._open)
+                )
                 pause = FIRST_PAUSE
             except (Unauthenticated, NotPermitted) as refused:
                 self._log("error", "an agent is served no longer", "serving_ended", refused)
@@ -122,7 +124,7 @@ class Outside:
     async def _take(self, turn: str) -> None:
         try:
             size = {"messages": self._spec.context_messages, "tokens": self._spec.context_tokens}
-            seen = await self._hub.view(turn, **size)
+            seen = await self._hub.mailbox.view(turn, **size)
             self._instead_of(seen.conversation.id, turn)
             await self._end(turn, **await self._thought(OutsideTurn(seen, self._hub.within(turn))))
         except Stale as late:
@@ -152,7 +154,7 @@ class Outside:
         pause = FIRST_PAUSE
         while True:
             try:
-                await self._hub.end(turn, **outcome)
+                await self._hub.mailbox.end(turn, **outcome)
                 return
             except Trouble as trouble:
                 kind = "hub_awaited" if isinstance(trouble, HubAbsent) else "hub_in_trouble"

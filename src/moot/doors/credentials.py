@@ -23,5 +23,5 @@ async def still_good_for(hub: Hub, who: Principal, handed: Sequence[str]) -> Non
     except Unauthenticated:
         for turn in handed:
             with suppress(MootError):  # ended meanwhile, or of a person, who has no turns
-                await hub.give_back(turn)
+                await hub.mailbox.give_back(turn)
         raise

@@ -113,7 +113,7 @@ class Agents(AgentCalls):
         await self._core.directory.refresh()
         return await self.get(who.id)
 
-    @in_process("what a door shows of open turns; `hub.inbox` and `check` are for callers")
+    @in_process("what a door shows of open turns; `hub.inbox` and `hub.mailbox.check` are for callers")
     async def inbox(self, name: str, *, limit: int = 100) -> Messages:
         """What others said that waits to be read by an agent's open turns, oldest first."""
         who = await self._core.directory.participant(name)

@@ -9,7 +9,7 @@ from moot import shapes
 from moot.model.answer import Preview, Receipt
 from moot.sdk import http
 from moot.sdk.agents import AgentCalls
-from moot.sdk.call import no_call
+from moot.sdk.call import Subject, no_call
 from moot.sdk.conversations import ConversationCalls
 from moot.sdk.deliveries import DeliveryCalls
 from moot.sdk.history import HistoryCalls
@@ -20,9 +20,30 @@ from moot.sdk.request import renamed
 PLACE, MESSAGES = "/api/conversations/{conversation}", "/api/conversations/{conversation}/messages"
 
 
-class HubCalls(MailboxCalls, DeliveryCalls, InspectorCalls, HistoryCalls, subject=""):
-    conversations: ConversationCalls
-    agents: AgentCalls
+class HubCalls(Subject, subject=""):
+    @property
+    def conversations(self) -> ConversationCalls:
+        """Make, find and change them."""
+
+    @property
+    def agents(self) -> AgentCalls:
+        """The registry, and tokens."""
+
+    @property
+    def mailbox(self) -> MailboxCalls:
+        """What waits for an outside agent."""
+
+    @property
+    def deliveries(self) -> DeliveryCalls:
+        """How far messages got, and once more."""
+
+    @property
+    def inspector(self) -> InspectorCalls:
+        """Behind what agents say."""
+
+    @property
+    def history(self) -> HistoryCalls:
+        """What has happened."""
 
     @no_call("the header `Moot-Act-As` of any request")
     def acting_as(self, name: str) -> HubCalls:

@@ -10,7 +10,7 @@ from moot.sdk.call import Subject, not_over_http
 from moot.sdk.request import renamed
 
 
-class InspectorCalls(Subject, subject=""):
+class InspectorCalls(Subject, subject="inspector"):
     @http.get("/api/agents/{agent}/context")
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
         """What an agent would be given if its turn in a conversation began now."""

@@ -13,7 +13,7 @@ from moot.sdk.request import renamed
 CHECK, TURN = "/api/agents/{me}/check", "/api/turns/{turn_id}"
 
 
-class MailboxCalls(Subject, subject=""):
+class MailboxCalls(Subject, subject="mailbox"):
     @http.post(CHECK, repeats="handed")
     async def check(
         self, *, limit: int = 50, handed: Sequence[str] | None = None, held: Sequence[str] = ()

@@ -61,8 +61,8 @@ class BySdk:
             return OUTCOMES[type(none).__name__]
 
     async def handed(self, seconds: float = 0.0) -> list[dict[str, Any]]:
-        ask = self._hub.wait(timeout=seconds, handed=self._handed) if seconds else None
-        found = await (ask or self._hub.check(handed=self._handed))
+        ask = self._hub.mailbox.wait(timeout=seconds, handed=self._handed) if seconds else None
+        found = await (ask or self._hub.mailbox.check(handed=self._handed))
         self._handed, self._must = found.handed, found.must_answer
         return [message.to_dict() for message in found.messages]
 
@@ -70,7 +70,7 @@ class BySdk:
         return self._must
 
     async def reply(self, message: str, text: str) -> bool:
-        return await self._hub.reply(message, text) is not None
+        return await self._hub.mailbox.reply(message, text) is not None
 
     async def post(self, where: str, text: str) -> str:
         return str((await self._hub.post(where, text)).id)

@@ -41,7 +41,7 @@ async def test_a_message_is_posted_answered_and_read_again(hub: Any) -> None:
     assert {row.agent: row.state for row in why.agents} == {"arya": "answered", "quiet": "passed"}
     assert [t.state for t in await hub.turns(conversation="room", agent="arya")] == ["said"]
     assert (await hub.turn("1")).given["messages"]
-    assert await hub.unsettled("room") == []
+    assert await hub.inspector.unsettled("room") == []
     assert [hit.message.id for hit in await hub.search("heard")] == [messages[-1].id]
 
 
@@ -61,8 +61,10 @@ async def test_a_search_takes_words_and_operators(hub: Any) -> None:
     assert await found("to:arya has:link kind:human") == [linked]
     assert await found("in:hall plan after:1h", limit=1) == ["arya: arya heard another plan"]
     assert await found("plan before:2020-01-01") == []
-    assert await hub.narrowest("plan before:2020-01-01 kind:group") == shapes.Removed("before:2020-01-01", 4)
-    assert await hub.narrowest("unicorn from:arya") is None
+    assert await hub.inspector.narrowest("plan before:2020-01-01 kind:group") == shapes.Removed(
+        "before:2020-01-01", 4
+    )
+    assert await hub.inspector.narrowest("unicorn from:arya") is None
     with pytest.raises(NotFound) as missing:
         await hub.search("from:aria plan")
     assert "arya" in missing.value.suggestions
@@ -117,7 +119,7 @@ async def test_a_question_has_a_conversation_of_its_own_and_can_be_asked_again(h
     await hub.settled(where.id, timeout=10)
     asked, answered = await hub.messages(where.id)
     assert asked.metadata["correlation_id"] == answered.metadata["correlation_id"] == "q1"
-    again = await hub.ask_again(receipt.id, ["arya"])
+    again = await hub.deliveries.ask_again(receipt.id, ["arya"])
     assert isinstance(again, Receipt)
     await hub.settled(where.id, timeout=10)
     assert [m.text for m in await hub.messages(where.id)][2:] == ["hello", "arya heard hello"]
@@ -129,7 +131,7 @@ async def test_what_waits_is_read_and_who_speaks_is_stopped(hub: Any) -> None:
     assert isinstance(waiting, shapes.Received)
     assert (waiting.message.id, waiting.unread) == (answer.id, True)
     never_given = ("nonsense", "nowhere:3", f"{answer.conversation}:0")
-    assert [m.id for m in (await hub.check(handed=never_given)).messages] == [answer.id]
+    assert [m.id for m in (await hub.mailbox.check(handed=never_given)).messages] == [answer.id]
     await hub.conversations.read(answer.conversation, answer.seq)
     assert await hub.inbox(unread=True) == []
     assert await hub.conversations.stop(answer.conversation) == ()
@@ -173,7 +175,7 @@ async def test_edits_are_optimistic_and_deletes_leave_a_place(hub: Any) -> None:
     assert raised.value.facts["current_version"] == 2
     assert (await hub.delete(receipt.id, version=2)).metadata["deleted"] is True
     with pytest.raises(Conflict, match="taken back"):
-        await hub.ask_again(receipt.id, ["arya"])
+        await hub.deliveries.ask_again(receipt.id, ["arya"])
 
 
 async def test_refusals_keep_their_class_and_facts(hub: Any) -> None:
@@ -244,7 +246,7 @@ async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
     await hub.conversations.join("room", "away")
     receipt = await hub.post("room", "@arya @broken @away hello", max_turns=4)
     await hub.settled("room", timeout=10)
-    found = {d.agent: d for d in await hub.deliveries(receipt.id)}
+    found = {d.agent: d for d in await hub.deliveries.of(receipt.id)}
     states = {name: (d.state, d.reachability) for name, d in found.items()}
     assert states == {
         "arya": ("answered", "live"),
@@ -256,17 +258,17 @@ async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
     assert arya.stored_at <= arya.started_at <= arya.ended_at
     assert found["away"].started_at is None
     assert "on purpose" in found["broken"].error
-    [dead] = await hub.dead_letters()
+    [dead] = await hub.deliveries.dead_letters()
     assert (dead.agent, dead.state) == ("broken", "failed")
-    again = await hub.redeliver(dead.id)
+    again = await hub.deliveries.redeliver(dead.id)
     await hub.settled("room", timeout=10)
     asked = [m for m in await hub.messages("room") if m.id == again.id]
     assert [(m.text, m.reply_to) for m in asked] == [(f"@broken please answer #{receipt.seq}", receipt.id)]
-    assert len(await hub.dead_letters(agent="broken")) == 2
+    assert len(await hub.deliveries.dead_letters(agent="broken")) == 2
     with pytest.raises(Conflict):
-        await hub.redeliver(arya.turn)
+        await hub.deliveries.redeliver(arya.turn)
     with pytest.raises(NotFound):
-        await hub.redeliver("999")
+        await hub.deliveries.redeliver("999")
 
 
 @pytest.mark.req("J-02", "J-05")
@@ -275,20 +277,20 @@ async def test_an_outside_agent_is_handed_its_messages_and_answers(hub: Any) -> 
     x = hub.acting_as("x")
     asked = await hub.send("x", "which port?", idempotency_key="k")
     assert (await hub.send("x", "which port?", idempotency_key="k")).id == asked.id
-    found = await x.wait(timeout=10, handed=())
+    found = await x.mailbox.wait(timeout=10, handed=())
     assert [message.id for message in found.messages] == [asked.id]
     assert found.must_answer == (asked.id,)
-    again = await x.check(handed=(), held=found.handed)
+    again = await x.mailbox.check(handed=(), held=found.handed)
     assert again.handed == ()
-    assert (await x.check(handed=())).handed == found.handed
-    receipt = await x.reply(asked.id, "5173", idempotency_key="r")
+    assert (await x.mailbox.check(handed=())).handed == found.handed
+    receipt = await x.mailbox.reply(asked.id, "5173", idempotency_key="r")
     assert isinstance(receipt, Receipt)
-    assert (await x.reply(asked.id, "5173", idempotency_key="r")).id == receipt.id
+    assert (await x.mailbox.reply(asked.id, "5173", idempotency_key="r")).id == receipt.id
     assert (await hub.message(receipt.id)).reply_to == asked.id
     await hub.send("x", "thanks")
-    [silent] = (await x.check(handed=())).messages
-    assert await x.reply(silent.id, "[PASS]") is None
-    assert await x.reply(silent.id, "[PASS]") is None
+    [silent] = (await x.mailbox.check(handed=())).messages
+    assert await x.mailbox.reply(silent.id, "[PASS]") is None
+    assert await x.mailbox.reply(silent.id, "[PASS]") is None
     assert [m.text for m in await hub.messages(asked.conversation)] == ["which port?", "5173", "thanks"]
 
 
@@ -297,26 +299,26 @@ async def test_an_outside_agent_sees_its_turn_and_ends_it(hub: Any) -> None:
     await hub.conversations.create("room", participants=["x", "quiet"])
     await hub.post("room", "hello @x", correlation_id="q7")
     x = hub.acting_as("x")
-    [turn] = (await x.check(handed=())).handed
-    seen = await x.view(turn)
+    [turn] = (await x.mailbox.check(handed=())).handed
+    seen = await x.mailbox.view(turn)
     assert isinstance(seen, shapes.View)
     assert (seen.turn.id, seen.turn.duty, seen.conversation.name) == (turn, "must", "room")
     assert [message.text for message in seen.new] == [seen.trigger.text] == ["hello @x"]
     [heard] = seen.messages
     assert (heard.role, heard.text) == ("user", "hello @x")
     assert heard.content != heard.text
-    await x.give_back(turn)
-    assert (await x.check(handed=())).handed == (turn,)
-    ended = await x.end(turn, text="hi")
+    await x.mailbox.give_back(turn)
+    assert (await x.mailbox.check(handed=())).handed == (turn,)
+    ended = await x.mailbox.end(turn, text="hi")
     assert (ended.state, ended.message) == ("said", f"{seen.conversation.id}:2")
     [_, reply] = (await hub.messages("room"))[:2]
     assert reply.metadata["correlation_id"] == "q7"
     with pytest.raises(Stale):
-        await x.end(turn, text="hi")
+        await x.mailbox.end(turn, text="hi")
     with pytest.raises(Stale):
-        await x.view(turn)
+        await x.mailbox.view(turn)
     with pytest.raises(NotPermitted):
-        await hub.end(turn, text="not mine")
+        await hub.mailbox.end(turn, text="not mine")
 
 
 @pytest.mark.req("G-08")
@@ -325,8 +327,8 @@ async def test_an_outside_agent_fails_for_all_to_see(hub: Any) -> None:
     await hub.conversations.create("room", participants=["x", "arya"])
     await hub.post("room", "@x @arya?")
     x = hub.acting_as("x")
-    [turn] = (await x.check(handed=())).handed
-    failed = await x.end(turn, error="ValueError: on purpose")
+    [turn] = (await x.mailbox.check(handed=())).handed
+    failed = await x.mailbox.end(turn, error="ValueError: on purpose")
     assert (failed.state, failed.error) == ("failed", "ValueError: on purpose")
     await hub.settled("room", timeout=10)
     texts = [message.text for message in await hub.messages("room")]
@@ -335,7 +337,7 @@ async def test_an_outside_agent_fails_for_all_to_see(hub: Any) -> None:
         "[x encountered an error]",
     ]
     with pytest.raises(BadValue):
-        await x.end(turn, text="both", error="both")
+        await x.mailbox.end(turn, text="both", error="both")
 
 
 async def test_what_is_posted_within_a_turn_belongs_to_it(hub: Any, way: str) -> None:
@@ -344,7 +346,9 @@ async def test_what_is_posted_within_a_turn_belongs_to_it(hub: Any, way: str) ->
     await hub.conversations.create("room", participants=["x"])
     second = await hub.post("room", "@x two")
     x = hub.acting_as("x")
-    turns = {(await x.view(turn)).trigger.id: turn for turn in (await x.check(handed=())).handed}
+    turns = {
+        (await x.mailbox.view(turn)).trigger.id: turn for turn in (await x.mailbox.check(handed=())).handed
+    }
     for asked in (first, second):
         inside = x.within(turns[asked.id])
         voice = await inside if way == "in process" else inside
@@ -395,24 +399,24 @@ async def test_what_is_known_of_turns_and_agents_is_told(hub: Any) -> None:
     receipt = await hub.post("room", "@arya hello")
     await hub.settled(timeout=10)
     assert (await hub.turn("1", given=False)).given is None
-    assert (await hub.context("arya", "room"))["agent"] == "arya"
-    assert (await hub.replay("arya")).equal
-    assert (await hub.usage(agent="arya"))["calls"] == 0
+    assert (await hub.inspector.context("arya", "room"))["agent"] == "arya"
+    assert (await hub.inspector.replay("arya")).equal
+    assert (await hub.inspector.usage(agent="arya"))["calls"] == 0
     assert (await hub.message(receipt.id)).text == "@arya hello"
-    assert "conversation.created" in [event.type for event in await hub.audit()]
-    assert await hub.unsettled() == []
+    assert "conversation.created" in [event.type for event in await hub.history.audit()]
+    assert await hub.inspector.unsettled() == []
 
 
 async def test_waiting_tells_what_is_still_open(hub: Any) -> None:
     await hub.agents.create("x", external=True)
     sent = await hub.send("x", "hello")
-    await hub.acting_as("x").check(handed=())
+    await hub.acting_as("x").mailbox.check(handed=())
     for where in (sent.conversation, None):
         with pytest.raises(TimedOut) as late:
             await hub.settled(where, timeout=0.05)
         assert [turn["agent"] for turn in late.value.facts["open"]] == ["x"]
         assert late.value.title == "1 turns are still open after 0.05 s"
-        assert [turn.agent for turn in await hub.unsettled(where)] == ["x"]
+        assert [turn.agent for turn in await hub.inspector.unsettled(where)] == ["x"]
 
 
 @pytest.mark.req("P-06")

@@ -58,9 +58,9 @@ async def test_two_agents_talk(meet: Meet) -> None:
     async with meet() as met:
         assert {"x", "y", "arya"} <= await met.x.agents()
         sent = await met.x.send("y", "which port?")
-        [asked] = (await met.y.check(handed=())).messages
+        [asked] = (await met.y.mailbox.check(handed=())).messages
         assert (asked.id, asked.sender, asked.kind, asked.hop) == (sent, "x", "external", 0)
-        answer = await met.y.reply(asked.id, "5173")
+        answer = await met.y.mailbox.reply(asked.id, "5173")
         assert answer is not None
         [heard] = await met.x.handed()
         assert (heard["from"], heard["text"], heard["reply_to"], heard["root"], heard["hop"]) == (

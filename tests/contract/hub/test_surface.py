@@ -7,21 +7,48 @@ import pytest
 
 from moot import Hub
 from moot.client import RemoteHub
-from moot.client.calls import RemoteAgents, RemoteConversations
+from moot.client.calls import (
+    RemoteAgents,
+    RemoteConversations,
+    RemoteDeliveries,
+    RemoteHistory,
+    RemoteInspector,
+    RemoteMailbox,
+)
 from moot.client.connect import STATUS
 from moot.client.transport.paging import SETTLED_EVERYWHERE, SEVERAL
 from moot.doors.http.api.routes import ROUTES
 from moot.errors import BadValue
 from moot.hub.agents import Agents
 from moot.hub.conversations import Conversations
+from moot.hub.deliveries import Deliveries
+from moot.hub.history import History
+from moot.hub.inspector import Inspector
+from moot.hub.mailbox import Mailbox
 from moot.hub.process.rpc import ENCODED
 from moot.hub.queries.encoded import Encoded
 from moot.sdk import CALLS, SUBJECTS
 from moot.sdk.call import Call, Subject
 from moot.sdk.request import HEADERS, HttpCall
 
-HERE: dict[str, type] = {"": Hub, "conversations": Conversations, "agents": Agents}
-THERE: dict[str, type] = {"": RemoteHub, "conversations": RemoteConversations, "agents": RemoteAgents}
+HERE: dict[str, type] = {
+    "": Hub,
+    "conversations": Conversations,
+    "agents": Agents,
+    "mailbox": Mailbox,
+    "deliveries": Deliveries,
+    "inspector": Inspector,
+    "history": History,
+}
+THERE: dict[str, type] = {
+    "": RemoteHub,
+    "conversations": RemoteConversations,
+    "agents": RemoteAgents,
+    "mailbox": RemoteMailbox,
+    "deliveries": RemoteDeliveries,
+    "inspector": RemoteInspector,
+    "history": RemoteHistory,
+}
 LIFE = {"find", "open", "close", "within"}
 """How a client comes to a hub and leaves it, and the turn that it speaks in."""
 ROUTE_OF = {
@@ -84,8 +111,9 @@ def test_what_stands_for_a_call_elsewhere_stands_for_one() -> None:
 
 
 def test_who_waits_and_who_has_a_key_is_read_off_the_signature() -> None:
-    assert {name for name, call in CALLS.items() if call.waits} == {"ask", "settled", "wait"}
-    keyed = {"post", "send", "ask", "ask_again", "broadcast", "redeliver", "reply"}
+    assert {name for name, call in CALLS.items() if call.waits} == {"ask", "settled", "mailbox.wait"}
+    again = {"deliveries.ask_again", "deliveries.redeliver"}
+    keyed = {"post", "send", "ask", "broadcast", "mailbox.reply", *again}
     assert {name for name, call in CALLS.items() if call.keyed} == keyed
 
 

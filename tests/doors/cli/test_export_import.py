@@ -137,7 +137,7 @@ async def test_imported_messages_are_read_by_everybody(talked: Shell) -> None:
         found = await hub._core.directory.conversation("build-2")
         members = await store_of(hub).members(found.id)
         assert [member.cursor for member in members] == [7, 7, 7]
-        assert await hub.unsettled("build-2") == []
+        assert await hub.inspector.unsettled("build-2") == []
 
 
 def test_a_conversation_goes_on_after_its_import(talked: Shell) -> None:

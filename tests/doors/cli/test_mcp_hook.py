@@ -79,7 +79,7 @@ class Session:
         """What the session's server hands over when the model asks."""
 
         async def work(hub: Hub) -> list[str]:
-            return [message.text for message in (await hub.acting_as(NAME).check(handed=())).messages]
+            return [message.text for message in (await hub.acting_as(NAME).mailbox.check(handed=())).messages]
 
         return self.do(work)
 
@@ -197,7 +197,7 @@ def test_an_answer_ends_the_turn_that_was_handed_out(session: Session) -> None:
     reason(session.hook("Stop", stop_hook_active=False))
 
     async def answer(hub: Hub) -> tuple[str, int]:
-        receipt = await hub.acting_as(NAME).reply(message.id, "5173")
+        receipt = await hub.acting_as(NAME).mailbox.reply(message.id, "5173")
         assert receipt is not None
         return receipt.root, receipt.hop
 

@@ -162,7 +162,7 @@ async def test_nobody_is_handed_an_event_that_the_hub_does_not_know_of_yet(
     monkeypatch.setattr(log, "committed", lambda events: None)
     await say(world, "hello")
     assert world.hub.position == before, "it is in the store, and nobody was told"
-    past = await world.hub.past(before)
+    past = await world.hub.history.past(before)
     assert past.events
     assert world.hub.position >= past.reached
 

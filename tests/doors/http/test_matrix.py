@@ -230,7 +230,7 @@ async def broken(turn: Any) -> str:
 async def _turn_of_bob(world: World) -> str:
     """One that he has open, anew each time."""
     await world.hub.send("bob", "anybody there?")
-    found = await world.hub.acting_as("bob").check(handed=())
+    found = await world.hub.acting_as("bob").mailbox.check(handed=())
     return found.handed[0]
 
 

@@ -87,7 +87,7 @@ async def test_a_hub_that_stops_sends_away_who_waits(tmp_path: Path) -> None:
 @pytest.mark.req("P-06")
 async def test_nobody_speaks_in_the_turn_of_another(world: World) -> None:
     await world.hub.send("bob", "hello")
-    [turn] = (await world.hub.acting_as("bob").check(handed=())).handed
+    [turn] = (await world.hub.acting_as("bob").mailbox.check(handed=())).handed
     path = "/api/agents/quiet/send"
     forged = await world.ask("arya", "POST", path, {"text": "x"}, Moot_Turn=turn)
     assert (forged.status_code, forged.json()["code"]) == (404, "E201")
@@ -95,7 +95,7 @@ async def test_nobody_speaks_in_the_turn_of_another(world: World) -> None:
     assert (own.status_code, own.json()["hop"]) == (201, 1)
     nowhere = await world.ask("bob", "POST", path, {"text": "x"}, Moot_Turn="soon")
     assert nowhere.status_code == 404
-    await world.hub.acting_as("bob").end(turn)
+    await world.hub.acting_as("bob").mailbox.end(turn)
     over = await world.ask("bob", "POST", path, {"text": "y"}, Moot_Turn=turn)
     assert (over.status_code, over.json()["code"]) == (409, "E307")
 
@@ -116,7 +116,7 @@ async def test_a_token_that_is_revoked_while_it_waits_is_told_nothing(world: Wor
 
 async def test_two_ends_of_one_turn_are_refused(world: World) -> None:
     await world.hub.send("bob", "hello")
-    [turn] = (await world.hub.acting_as("bob").check(handed=())).handed
+    [turn] = (await world.hub.acting_as("bob").mailbox.check(handed=())).handed
     both = await world.ask("bob", "POST", f"/api/turns/{turn}/end", {"text": "x", "error": "y"})
     assert both.status_code == 422
     failed = await world.ask("bob", "POST", f"/api/turns/{turn}/end", {"error": "it broke"})

@@ -92,7 +92,7 @@ async def test_who_reads_ahead_of_the_pump_notes_what_it_comes_to(world: World) 
 
     async def hear_the_newest() -> frozenset[str]:
         """For a stream that reads all of this."""
-        frames = [await fan.frame(event) for event in (await world.hub.past(begin)).events]
+        frames = [await fan.frame(event) for event in (await world.hub.history.past(begin)).events]
         return [frame.place.members for frame in frames if frame.type == MESSAGES and frame.place][-1]
 
     await say(world, "one")
@@ -106,7 +106,7 @@ async def test_what_happened_while_no_pump_ran_is_not_taken_for_unchanged(world:
     fan = Fan(world.hub, Meters(), OpenAtOnce(1))
     begin = world.hub.position
     await say(world, "one")
-    [posted] = [event for event in (await world.hub.past(begin)).events if event.type == MESSAGES]
+    [posted] = [event for event in (await world.hub.history.past(begin)).events if event.type == MESSAGES]
     before = (await fan.frame(posted)).place
     await world.hub.conversations.leave("room", "karl")
     fan.start()

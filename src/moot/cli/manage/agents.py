@@ -63,7 +63,7 @@ def show(session: Session, name: str) -> None:
 
     async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
         found = await resolve.agent(hub, name)
-        return await hub.agents.get(found), await hub.usage(agent=found)
+        return await hub.agents.get(found), await hub.inspector.usage(agent=found)
 
     found, usage = with_reading(session, work)
     if session.json:

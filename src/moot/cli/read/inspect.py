@@ -55,7 +55,7 @@ def dead(session: Session, agent: str | None) -> None:
     """Turns that failed or expired and were not made up for since."""
 
     async def work(hub: Hub) -> tuple[list[shapes.Turn], dict[str | None, str]]:
-        dead = await hub.dead_letters(agent=await resolve.agent(hub, agent) if agent else None)
+        dead = await hub.deliveries.dead_letters(agent=await resolve.agent(hub, agent) if agent else None)
         return dead, await addresses(hub, [turn.cause for turn in dead])
 
     found, named = with_hub(session, work)
@@ -75,7 +75,7 @@ def retry(session: Session, id: str) -> None:
     """Ask an agent once more for what it failed to answer."""
 
     async def work(hub: Hub) -> tuple[Receipt, str]:
-        receipt = await hub.redeliver(id)
+        receipt = await hub.deliveries.redeliver(id)
         return receipt, address(await hub.conversations.get(receipt.conversation), receipt.seq)
 
     receipt, named = with_hub(session, work)
@@ -92,7 +92,7 @@ def context(session: Session, agent: str, conversation: str) -> None:
 
     async def work(hub: Hub) -> None:
         where = await resolve.place(hub, conversation)
-        found = await hub.context(await resolve.agent(hub, agent), where.id)
+        found = await hub.inspector.context(await resolve.agent(hub, agent), where.id)
         if session.json:
             session.screen.data(found)
             return
@@ -109,7 +109,7 @@ def replay(session: Session, agent: str) -> int:
     """Rebuild an agent's views from the log, and prove them equal to the store's."""
 
     async def work(hub: Hub) -> shapes.Replayed:
-        return await hub.replay(await resolve.agent(hub, agent))
+        return await hub.inspector.replay(await resolve.agent(hub, agent))
 
     found = with_hub(session, work)
     if session.json:

@@ -50,7 +50,7 @@ def search(session: Session, query: str, limit: int, context: int) -> None:
         with session.screen.paged():
             await Grouped(session.screen, hub, query).show(hits, context)
         if not hits:
-            removed = await hub.narrowest(query)
+            removed = await hub.inspector.narrowest(query)
             session.screen.note(removed.told() if removed else "nothing found")
 
     with_reading(session, work)

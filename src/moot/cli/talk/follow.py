@@ -209,7 +209,7 @@ class Talk:
         """Until nobody has anything left to do here; False when that took too long."""
         try:
             async with asyncio.timeout(seconds):
-                while await self.hub.unsettled(self.conversation.id):
+                while await self.hub.inspector.unsettled(self.conversation.id):
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._moved.wait(), LOOK_AGAIN)
                     self._moved.clear()

@@ -180,7 +180,7 @@ async def put_away(hub: Hub, done: Outcome) -> None:
 
 async def still_open(hub: Hub, conversation: str) -> bool:
     owed = await hub.turns(conversation=conversation, state="owed")
-    return bool(owed or await hub.unsettled(conversation))
+    return bool(owed or await hub.inspector.unsettled(conversation))
 
 
 # --- to everybody ------------------------------------------------------------------------------------------

@@ -151,6 +151,6 @@ SEVERAL: dict[str, Callable[..., Awaitable[Any]]] = {
     "turns": turns,
     "conversations.list": conversations,
     "settled": settled,
-    "unsettled": unsettled,
+    "inspector.unsettled": unsettled,
     "ask": answer_to,
 }

@@ -31,7 +31,7 @@ class Beside:
             who = await self._gate.principal(Request(scope, receive), door="mcp")
             hub = self._gate.voice(who)
             if who.by_owner:
-                await self._gate.hub.acted_as(who.name, f"POST {scope['path']}")
+                await self._gate.hub.history.acted_as(who.name, f"POST {scope['path']}")
         except MootError as refusal:
             await sent(problem(refusal), send)
             return

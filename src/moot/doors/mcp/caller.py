@@ -60,7 +60,7 @@ class Caller:
 
     async def handed(self, **options: Any) -> dict[str, Any]:
         """What waits for it, at once or as soon as something does; what it was given before is dealt with."""
-        ask = self.hub.wait if "timeout" in options else self.hub.check
+        ask = self.hub.mailbox.wait if "timeout" in options else self.hub.mailbox.check
         with self.staying() if options.get("timeout") else nullcontext():
             found = await ask(handed=self._handed, **options)
         await self.still_good(found.handed)

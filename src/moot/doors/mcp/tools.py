@@ -123,7 +123,7 @@ async def broadcast(caller: Caller, given: ToAll) -> Answer:
 async def reply(caller: Caller, given: Replying) -> Answer:
     message = await caller.message(given.message_id, Action.POST)
     try:
-        receipt = await caller.hub.reply(message, given.text)
+        receipt = await caller.hub.mailbox.reply(message, given.text)
     except TurnFailed as unheard:
         return {"delivered": False, "error": unheard.title, "rule": unheard.facts.get("rule")}
     return {"delivered": False, "passed": True} if receipt is None else _receipt(receipt)

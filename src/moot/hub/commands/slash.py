@@ -66,7 +66,7 @@ async def _ask(command: slash.Ask, at: At) -> Done:
     last = await newest_of_a_person(at.hub, at.where.id)
     if last is None:
         raise BadValue("nobody has said anything here that could be asked about", fix=("/ask NAME... TEXT",))
-    return Done(receipt=await at.hub.ask_again(last.id, asked.names), waits=True)
+    return Done(receipt=await at.hub.deliveries.ask_again(last.id, asked.names), waits=True)
 
 
 async def _all(command: slash.All, at: At) -> Done:
@@ -80,7 +80,7 @@ async def _retry(_: slash.Retry, at: At) -> Done:
     failed = [part.agent for part in parts if part.state in FAILED]
     if last is None or not failed:
         return Done(("nobody's turn failed here: there is nothing to try again",))
-    receipt = await at.hub.ask_again(last.id, failed)
+    receipt = await at.hub.deliveries.ask_again(last.id, failed)
     return Done((f"asking {', '.join(failed)} again",), receipt=receipt, waits=True)
 
 
@@ -242,7 +242,7 @@ async def _inbox(_: slash.Inbox, at: At) -> Done:
 async def _search(command: slash.Search, at: At) -> Done:
     hits = await at.hub.search(command.query, limit=SHOWN)
     if not hits:
-        removed = await at.hub.narrowest(command.query)
+        removed = await at.hub.inspector.narrowest(command.query)
         return Done((removed.told() if removed else "nothing found",))
     named = await _addresses(at.hub, [hit.message for hit in hits])
     return Done(tuple(f"{named[hit.message.id]}  {hit.message.sender}: {hit.snippet}" for hit in hits))

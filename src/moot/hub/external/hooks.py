@@ -16,9 +16,9 @@ from typing import Final
 from moot import shapes
 from moot.errors import BadValue
 from moot.hub.core import Core
-from moot.hub.external import mailbox
+from moot.hub.external import handover
 from moot.hub.external.delivered import handovers_of
-from moot.hub.external.mailbox import Ask
+from moot.hub.external.handover import Ask
 from moot.model.participant import Participant
 from moot.model.turn import OPEN
 
@@ -38,7 +38,7 @@ async def moment(core: Core, who: Participant, event: str, *, again: bool, limit
     before = kept.taken() if event == "Stop" else kept.read()
     if event == "Stop" and again:
         return shapes.Hooked(who.name)
-    found = await mailbox.given(core, Ask(who.id, limit, before.read, by_hook=True))
+    found = await handover.given(core, Ask(who.id, limit, before.read, by_hook=True))
     return shapes.Hooked(who.name, found=found, first=not before.greeted)
 
 

@@ -3,6 +3,7 @@
 from moot.errors import BadValue, NotFound
 from moot.hub.core import Core
 from moot.model.ids import ConversationId, parse_address
+from moot.model.message import Message
 
 LONGEST_NUMBER = 18
 """Digits that surely fit the store."""
@@ -19,6 +20,13 @@ def located(id: str) -> tuple[ConversationId, int]:
         return where, min(seq, 10**LONGEST_NUMBER)
     except ValueError as problem:
         raise BadValue(str(problem)) from problem
+
+
+async def message_at(core: Core, id: str) -> Message:
+    found = await core.parts.store.message(*located(id))
+    if found is None:
+        raise NotFound(f"there is no message {id}", what="message", ref=id)
+    return found
 
 
 async def replied(core: Core, conversation: str, reply_to: str | int | None) -> int:

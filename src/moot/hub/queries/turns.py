@@ -7,8 +7,9 @@ from msgspec import structs
 from moot import shapes
 from moot.errors import BadValue, NotFound
 from moot.hub.core import Core
-from moot.hub.queries import deliveries, inspector
+from moot.hub.queries import outcomes
 from moot.hub.queries.addresses import is_number
+from moot.hub.queries.given import turn as with_given
 from moot.hub.queries.usage import added_up
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.turn import Turn, TurnState
@@ -30,13 +31,13 @@ async def turns(
 
 
 async def turn(core: Core, me: ParticipantId, found: Turn, *, given: bool) -> shapes.Turn:
-    whole = await inspector.turn(core, found) if given else shapes.Turn.of(found, core.directory.name)
+    whole = await with_given(core, found) if given else shapes.Turn.of(found, core.directory.name)
     return _shown(core, me, whole)
 
 
 async def dead_letters(core: Core, me: ParticipantId, agent: str | None) -> list[shapes.Turn]:
     filters = {"agent": (await core.directory.participant(agent)).id} if agent else {}
-    found = await deliveries.dead(core, **filters)
+    found = await outcomes.dead(core, **filters)
     return [_shown(core, me, shapes.Turn.of(turn, core.directory.name)) for turn in found]
 
 

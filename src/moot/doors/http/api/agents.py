@@ -90,11 +90,11 @@ async def received(call: Call) -> ReceivedList:
 
 async def context(call: Call) -> dict[str, Any]:
     where = await subject.conversation(call.hub, call.who, call.query.conversation)
-    return await call.hub.context(call.agent, where.id)
+    return await call.hub.inspector.context(call.agent, where.id)
 
 
 async def replay(call: Call) -> shapes.Replayed:
-    return await call.hub.replay(call.agent)
+    return await call.hub.inspector.replay(call.agent)
 
 
 async def inbox(call: Call) -> MessageList:

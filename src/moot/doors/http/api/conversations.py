@@ -141,7 +141,7 @@ async def settled_within(call: Call, where: str | None) -> Settled:
     try:
         await call.hub.settled(where, timeout=call.query.timeout)
     except TimedOut:
-        return Settled(False, await call.hub.unsettled(where))
+        return Settled(False, await call.hub.inspector.unsettled(where))
     return Settled(True, [])
 
 
@@ -169,11 +169,11 @@ async def post(call: Call) -> Answer:
 
 async def again(call: Call) -> Answer:
     key = idempotency_key(call)
-    return stored(await call.hub.ask_again(call.path["id"], call.body.agents, idempotency_key=key))
+    return stored(await call.hub.deliveries.ask_again(call.path["id"], call.body.agents, idempotency_key=key))
 
 
 async def redeliver(call: Call) -> Answer:
-    return stored(await call.hub.redeliver(call.path["id"], idempotency_key=idempotency_key(call)))
+    return stored(await call.hub.deliveries.redeliver(call.path["id"], idempotency_key=idempotency_key(call)))
 
 
 def stored(receipt: Receipt) -> Answer:
@@ -212,7 +212,7 @@ async def why(call: Call) -> shapes.Why:
 
 
 async def deliveries(call: Call) -> DeliveryList:
-    return DeliveryList(await call.hub.deliveries(call.path["id"]))
+    return DeliveryList(await call.hub.deliveries.of(call.path["id"]))
 
 
 def _versioned(message: shapes.Message) -> Answer:
@@ -260,7 +260,7 @@ async def turns(call: Call) -> TurnList:
 
 
 async def dead_letters(call: Call) -> TurnList:
-    return TurnList(await _seen(call, await call.hub.dead_letters(agent=call.query.agent)))
+    return TurnList(await _seen(call, await call.hub.deliveries.dead_letters(agent=call.query.agent)))
 
 
 async def _seen(call: Call, turns: list[shapes.Turn]) -> list[shapes.Turn]:
@@ -282,7 +282,7 @@ async def search(call: Call) -> Hits:
     found = await call.hub.search(call.query.q, limit=call.query.limit)
     seen = {where: await _sees_id(call, where) for where in {hit.message.conversation for hit in found}}
     hits = [hit for hit in found if seen[hit.message.conversation]]
-    return Hits(hits, None if hits else await call.hub.narrowest(call.query.q))
+    return Hits(hits, None if hits else await call.hub.inspector.narrowest(call.query.q))
 
 
 async def _sees_id(call: Call, conversation: str) -> bool:

@@ -117,7 +117,7 @@ class Entry:
         else:
             value = await route.handle(call)
         if who.by_owner and route.method != "GET":
-            await self._house.hub.acted_as(who.name, f"{route.method} {request.url.path}")
+            await self._house.hub.history.acted_as(who.name, f"{route.method} {request.url.path}")
         if isinstance(value, Answer | Stream):
             if route.settles and isinstance(value, Answer) and value.status >= REFUSED:
                 await self._still_good(who)

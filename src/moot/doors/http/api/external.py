@@ -12,26 +12,28 @@ async def check(call: Call) -> shapes.Handed:
     body = call.body
     given = {"limit": int(body.limit), "handed": body.handed, "held": body.held}
     if body.wait_seconds:
-        return await hub.wait(timeout=body.wait_seconds, **given)
-    return await hub.check(**given)
+        return await hub.mailbox.wait(timeout=body.wait_seconds, **given)
+    return await hub.mailbox.check(**given)
 
 
 async def reply(call: Call) -> Answer:
     message = (
         f"{call.where.id}:{call.path['id'].rpartition(':')[2]}"  # the path may say the conversation's name
     )
-    receipt = await call.hub.reply(message, call.body.text, idempotency_key=idempotency_key(call))
+    receipt = await call.hub.mailbox.reply(message, call.body.text, idempotency_key=idempotency_key(call))
     return Answer(status=NO_CONTENT) if receipt is None else stored(receipt)
 
 
 async def view(call: Call) -> shapes.View:
-    return await call.hub.view(call.path["id"], messages=call.query.messages, tokens=call.query.tokens)
+    return await call.hub.mailbox.view(
+        call.path["id"], messages=call.query.messages, tokens=call.query.tokens
+    )
 
 
 async def end(call: Call) -> shapes.Turn:
-    return await call.hub.end(call.path["id"], text=call.body.text, error=call.body.error)
+    return await call.hub.mailbox.end(call.path["id"], text=call.body.text, error=call.body.error)
 
 
 async def give_back(call: Call) -> Answer:
-    await call.hub.give_back(call.path["id"])
+    await call.hub.mailbox.give_back(call.path["id"])
     return Answer(status=NO_CONTENT)

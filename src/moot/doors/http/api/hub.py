@@ -19,7 +19,7 @@ async def healthz(call: Call) -> Healthy:
 
 async def readyz(call: Call) -> Healthy:
     """The store answers too."""
-    await call.hub.horizon()
+    await call.hub.history.horizon()
     return Healthy("ready")
 
 
@@ -28,7 +28,7 @@ async def metrics(call: Call) -> Answer:
     text, media = call.house.meters.written(
         position=call.hub.position,
         live=sum(agent.reachability == "live" for agent in found),
-        open_turns=len(await call.hub.unsettled()),
+        open_turns=len(await call.hub.inspector.unsettled()),
     )
     return Answer(text, media=media)
 
@@ -54,7 +54,7 @@ async def status(call: Call) -> Status:
         position=call.hub.position,
         agents=len(found),
         live=sum(agent.reachability == "live" for agent in found),
-        open_turns=len(await call.hub.unsettled()),
+        open_turns=len(await call.hub.inspector.unsettled()),
         streams=call.house.fan.count,
     )
 
@@ -65,11 +65,11 @@ async def settled(call: Call) -> Settled:
 
 
 async def usage(call: Call) -> dict[str, Any]:
-    return await call.hub.usage(agent=call.query.agent, conversation=call.query.conversation)
+    return await call.hub.inspector.usage(agent=call.query.agent, conversation=call.query.conversation)
 
 
 async def audit(call: Call) -> EventList:
-    found = await call.hub.audit(after=call.query.after, limit=call.query.limit)
+    found = await call.hub.history.audit(after=call.query.after, limit=call.query.limit)
     return EventList(found, int(found[-1].id or 0) if len(found) == call.query.limit else None)
 
 

@@ -77,12 +77,12 @@ class Stream:
         self._cursor = hub.position if self._after is None else self._after
         if self._cursor > hub.position:
             await self._reset(send, hub.position)
-        elif self._cursor < (horizon := await hub.horizon()):
+        elif self._cursor < (horizon := await hub.history.horizon()):
             await self._reset(send, horizon)
         while self._cursor < fan.position:
-            past = await hub.past(self._cursor)
+            past = await hub.history.past(self._cursor)
             if self._cursor < (
-                horizon := await hub.horizon()
+                horizon := await hub.history.horizon()
             ):  # it moved while we read: the page may have a gap
                 await self._reset(send, horizon)
                 continue

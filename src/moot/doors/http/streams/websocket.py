@@ -288,7 +288,7 @@ class Talk:
         for told in receipt.warnings:
             self._wire.tell(framed(warning(told)))
         if party.who.by_owner:
-            await self._house.hub.acted_as(party.who.name, f"said {receipt.id} at {self._path}")
+            await self._house.hub.history.acted_as(party.who.name, f"said {receipt.id} at {self._path}")
 
 
 class _Refused(Exception):

@@ -9,7 +9,7 @@ from moot import shapes
 from moot.errors import Conflict
 from moot.hub.core import Core
 from moot.hub.queries.why import explained
-from moot.model.ids import ConversationId, TurnId, address
+from moot.model.ids import ConversationId, TurnId
 from moot.model.turn import Duty, Turn, TurnState
 
 DEAD = (TurnState.FAILED, TurnState.EXPIRED)
@@ -77,5 +77,5 @@ def again(turn: Turn, name: str) -> dict[str, Any]:
         "conversation": turn.conversation,
         "text": f"@{name} {asked} #{turn.cause}",
         "force": (name,),
-        "reply_to": address(turn.conversation, turn.cause) if turn.cause else None,
+        "reply_to": turn.cause,
     }

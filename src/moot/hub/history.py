@@ -1,0 +1,33 @@
+"""`hub.history`: what has happened, as it is kept."""
+
+from collections.abc import Sequence
+
+from moot import shapes
+from moot.hub.commands.tokens import acted
+from moot.hub.core import Core
+from moot.hub.queries.event_stream import AUDITED, MOST, Past, past
+from moot.sdk.call import in_process
+from moot.sdk.history import HistoryCalls
+
+
+class History(HistoryCalls):
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
+        return (await past(self._core, after, AUDITED, limit)).events
+
+    @in_process("what a door's stream begins with; `events(after=…)` is for callers")
+    async def past(self, after: int, *, types: Sequence[str] = (), limit: int = MOST) -> Past:
+        """What has happened after an event, a page of it."""
+        return await past(self._core, after, types, limit)
+
+    @in_process("what a door's stream begins with")
+    async def horizon(self) -> int:
+        """Whoever stood before this event cannot go on without a gap."""
+        return await self._core.parts.store.horizon()
+
+    @in_process("what a door keeps for the audit")
+    async def acted_as(self, name: str, what: str) -> None:
+        """Keep in the audit that the owner did this in another's name."""
+        await acted(self._core, (await self._core.directory.participant(name)).id, what)
