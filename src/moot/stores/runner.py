@@ -94,6 +94,22 @@ class Source:
         return Moment(round(self.now(), 6), self.terms, desk.turn_id, self.conversation_id)
 
 
+def decided(desk: Desk, jobs: list[Job], source: Source) -> Dirty:
+    """Decide each job on what the ones before it left, at one moment; what there is to write for all of them."""
+    dirty, at = Dirty(), source.moment(desk)
+    for job in jobs:
+        try:
+            decision = job.verb.decide(job.command, desk, at)
+        except Exception as error:  # a refusal or a bug is its caller's to see; the batch goes on
+            job.error = error
+            continue
+        job.answer = decision.answer
+        if not job.dry:
+            fold(desk, decision.changes, dirty)
+    failpoint("write.decided")
+    return dirty
+
+
 def run_batch(engine: Engine, jobs: list[Job], source: Source) -> Commit:
     """One transaction for all jobs. Their answers and errors are set; returns what happened, in order."""
     failpoint("write.begin")
@@ -102,17 +118,8 @@ def run_batch(engine: Engine, jobs: list[Job], source: Source) -> Commit:
         failpoint("write.begun")
         desk = engine.load([job.scope for job in jobs])
         failpoint("write.loaded")
-        dirty, at, last_event = Dirty(), source.moment(desk), desk.last_event
-        for job in jobs:
-            try:
-                decision = job.verb.decide(job.command, desk, at)
-            except Exception as error:  # a refusal or a bug is its caller's to see; the batch goes on
-                job.error = error
-                continue
-            job.answer = decision.answer
-            if not job.dry:
-                fold(desk, decision.changes, dirty)
-        failpoint("write.decided")
+        last_event = desk.last_event
+        dirty = decided(desk, jobs, source)
         if dirty:
             engine.write(dirty)
         failpoint("write.precommit")
@@ -129,26 +136,31 @@ def run_jobs(engine: Engine, jobs: list[Job], source: Source) -> list[Commit]:
     try:
         return [run_batch(engine, jobs, source)]
     except BadRow as bad:
-        if len(jobs) == 1:
-            jobs[0].error = BadValue(f"this cannot be stored: {bad}", detail="nothing was written")
+        if has_only_bad(jobs, bad):
             return []
     done: list[Commit] = []
     for job in jobs:
-        job.error = job.answer = None
         done += run_jobs(engine, [job], source)
     return done
 
 
-class Runner:
-    """The store's write side over an engine, with one writer thread."""
+def has_only_bad(jobs: list[Job], bad: BadRow) -> bool:
+    """A row was bad: whether it is known whose, who then hears of it. Otherwise each is to be tried alone."""
+    for job in jobs:
+        job.error = job.answer = None
+    if len(jobs) == 1:
+        jobs[0].error = BadValue(f"this cannot be stored: {bad}", detail="nothing was written")
+    return len(jobs) == 1
 
-    def __init__(self, engine: Engine, source: Source, on_commit: Callable[[Commit], None]) -> None:
-        self._engine = engine
+
+class Writer:
+    """What all runners share: the commands that wait, bounded, and how their callers are told."""
+
+    def __init__(self, source: Source, on_commit: Callable[[Commit], None]) -> None:
         self._source = source
         self._on_commit = on_commit
         self._waiting: deque[Job] = deque()
         self._chores: deque[Chore] = deque()
-        self._work = threading.Condition()
         self._closing = False
         self._asleep = False
         """The writer waits for work. Set before it looks for some, so that whoever adds some and does not see it
@@ -157,8 +169,6 @@ class Runner:
         """Callers of the last batch are still being told. What they write next belongs into the next one, so
         the writer waits for it: it could only take the interpreter from them, for a smaller batch."""
         self._loop = asyncio.get_running_loop()
-        self._thread = threading.Thread(target=self._write, name="moot-writer", daemon=True)
-        self._thread.start()
 
     def submit(self, verb: Verb[Any, Any], command: Any, *, dry: bool = False) -> "asyncio.Future[Any]":
         """The answer to come: after the synced commit; for a dry run, after deciding."""
@@ -172,60 +182,27 @@ class Runner:
         job = Job(verb, command, dry, done)
         self._waiting.append(job)
         if self._asleep and not self._telling:
-            with self._work:
-                self._work.notify()
+            self._wake()
         return done
 
-    async def call(self, work: Callable[[], T]) -> T:
-        """Run something on the writer's thread, between two batches."""
+    async def _called(self, work: Callable[[], Any]) -> Any:
         if self._closing:
             raise StoreUnwritable("the store is closing", fix=("try again when the hub is back",))
         chore = Chore(work)
         chore.done = self._loop.create_future()
-        with self._work:
-            self._chores.append(chore)
-            self._work.notify()
-        answer: T = await chore.done
-        return answer
+        self._chores.append(chore)
+        self._wake()
+        return await chore.done
 
-    async def close(self) -> None:
-        """Finish what was accepted, then stop the writer and the engine."""
-        with self._work:
-            self._closing = True
-            self._work.notify()
-        await asyncio.to_thread(self._thread.join)
+    def _wake(self) -> None:
+        """There is work, or the end has come."""
+        raise NotImplementedError
 
-    def _write(self) -> None:
-        while (work := self._next_work()) is not None:
-            jobs, chore = work
-            if jobs:
-                error: BaseException | None = None
-                done: list[Commit] = []
-                try:
-                    done = run_jobs(self._engine, jobs, self._source)
-                except SystemExit as fatal:
-                    end_process(fatal)
-                except BaseException as failure:  # the batch failed as one; its callers hear it
-                    error = failure
-                self._telling = True
-                self._loop.call_soon_threadsafe(self._settle, jobs, error, done)
-            if chore is not None:
-                chore.run()
-                self._loop.call_soon_threadsafe(settle, chore, None)
-        self._engine.close()
-
-    def _next_work(self) -> tuple[list[Job], Chore | None] | None:
-        """What queued meanwhile, as one batch, and at most one chore; None when all is done and closed."""
-        with self._work:
-            self._asleep = True
-            while self._telling or not (self._waiting or self._chores):
-                if self._closing and not self._telling:
-                    return None
-                self._work.wait()
-            self._asleep = False
-            count = min(len(self._waiting), MOST_IN_BATCH)
-            jobs = [self._waiting.popleft() for _ in range(count)]
-            return jobs, self._chores.popleft() if self._chores else None
+    def _batch(self) -> tuple[list[Job], Chore | None]:
+        """What queued meanwhile, as one batch, and at most one chore."""
+        count = min(len(self._waiting), MOST_IN_BATCH)
+        jobs = [self._waiting.popleft() for _ in range(count)]
+        return jobs, self._chores.popleft() if self._chores else None
 
     def _settle(self, jobs: list[Job], error: BaseException | None, done: list[Commit]) -> None:
         try:
@@ -247,9 +224,64 @@ class Runner:
 
     def _all_told(self) -> None:
         """Everybody knows, and has had its turn to write again."""
+        self._telling = False
+        self._wake()
+
+
+class Runner(Writer):
+    """The store's write side over an engine, with one writer thread."""
+
+    def __init__(self, engine: Engine, source: Source, on_commit: Callable[[Commit], None]) -> None:
+        super().__init__(source, on_commit)
+        self._engine = engine
+        self._work = threading.Condition()
+        self._thread = threading.Thread(target=self._write, name="moot-writer", daemon=True)
+        self._thread.start()
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """Run something on the writer's thread, between two batches."""
+        answer: T = await self._called(work)
+        return answer
+
+    async def close(self) -> None:
+        """Finish what was accepted, then stop the writer and the engine."""
+        self._closing = True
+        self._wake()
+        await asyncio.to_thread(self._thread.join)
+
+    def _wake(self) -> None:
         with self._work:
-            self._telling = False
             self._work.notify()
+
+    def _write(self) -> None:
+        while (work := self._next_work()) is not None:
+            jobs, chore = work
+            if jobs:
+                error: BaseException | None = None
+                done: list[Commit] = []
+                try:
+                    done = run_jobs(self._engine, jobs, self._source)
+                except SystemExit as fatal:
+                    end_process(fatal)
+                except BaseException as failure:  # the batch failed as one; its callers hear it
+                    error = failure
+                self._telling = True
+                self._loop.call_soon_threadsafe(self._settle, jobs, error, done)
+            if chore is not None:
+                chore.run()
+                self._loop.call_soon_threadsafe(settle, chore, None)
+        self._engine.close()
+
+    def _next_work(self) -> tuple[list[Job], Chore | None] | None:
+        """None when all is done and closed."""
+        with self._work:
+            self._asleep = True
+            while self._telling or not (self._waiting or self._chores):
+                if self._closing and not self._telling:
+                    return None
+                self._work.wait()
+            self._asleep = False
+            return self._batch()
 
 
 def end_process(fatal: SystemExit) -> NoReturn:

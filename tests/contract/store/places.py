@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 from moot.model.event import Commit, Event
 from moot.model.limits import Terms
 from moot.ports import Conversations, Events, People, Recall, Retention, Search, Store, Turns
+from moot.stores.async_memory import AsyncMemoryStore
 from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import Shelf
 from moot.stores.runner import Source
@@ -80,4 +81,16 @@ class SteppedPlace(MemoryPlace):
         return MemoryStore(source, on_commit, self.shelf, SteppedEngine)
 
 
-PLACES: dict[str, type[Place]] = {"sqlite": SqlitePlace, "memory": MemoryPlace, "gaps": SteppedPlace}
+class AsyncPlace(MemoryPlace):
+    """Every step of a transaction gives the loop to others."""
+
+    async def opened(self, source: Source, on_commit: Callable[[Commit], None]) -> WholeStore:
+        return AsyncMemoryStore(source, on_commit, self.shelf)
+
+
+PLACES: dict[str, type[Place]] = {
+    "sqlite": SqlitePlace,
+    "memory": MemoryPlace,
+    "gaps": SteppedPlace,
+    "asynchronous": AsyncPlace,
+}
