@@ -40,6 +40,7 @@ The core raises these facts; each door has one table to its own numbers (exit co
 
 from typing import Any, ClassVar, Final, NamedTuple
 
+from moot.model.json import JsonObject
 from moot.model.warning_code import WarningCode
 
 
@@ -72,7 +73,7 @@ class MootError(Exception):
         self.retry_after_ms = retry_after_ms
         self.facts = facts
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The error object of every door."""
         return {
             "code": self.code,

@@ -7,7 +7,6 @@ nothing flows back from here into the store.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
 
 from msgspec import Struct, structs
 
@@ -19,6 +18,7 @@ from moot.model import participant as model_participant
 from moot.model import token as model_token
 from moot.model import turn as model_turn
 from moot.model.ids import ParticipantId, address
+from moot.model.json import Json, JsonObject
 from moot.rules.activity import Activity
 from moot.rules.palette import chosen_index
 
@@ -36,14 +36,14 @@ def when(moment: float) -> str | None:
 class Shape(Struct, frozen=True):
     """`to_dict` is the JSON form."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         return {_JSON_NAMES.get(key, key): plain(value) for key, value in structs.asdict(self).items()}
 
 
 _JSON_NAMES = {"sender": "from"}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Json:
     if isinstance(value, Shape):
         return value.to_dict()
     if isinstance(value, tuple | list):
@@ -67,7 +67,7 @@ class Message(Shape, frozen=True, rename={"sender": "from"}):
     intent: str | None
     version: int
     at: str | None
-    metadata: dict[str, Any]
+    metadata: JsonObject
     context: str = ""
     """Of its docmem node, `text:agent:ID`: the author's id, which stays when the name changes."""
 
@@ -92,7 +92,7 @@ class Message(Shape, frozen=True, rename={"sender": "from"}):
         )
 
 
-def _without_model(metadata: dict[str, Any]) -> dict[str, Any]:
+def _without_model(metadata: JsonObject) -> JsonObject:
     """Version 0.1 put the model and its address into every message, where its audit chain now holds them."""
     names_it = ":" in str(metadata.get("brain", ""))
     return {name: value for name, value in metadata.items() if name != "brain"} if names_it else metadata
@@ -112,7 +112,7 @@ class Conversation(Shape, frozen=True):
     name: str
     kind: str
     participants: tuple[Seat, ...]
-    settings: dict[str, Any]
+    settings: JsonObject
     home: str | None
     channel_type: str | None
     channel_group_id: str | None
@@ -160,14 +160,14 @@ class Turn(Shape, frozen=True):
     started_at: str | None
     ended_at: str | None
     message: str | None
-    usage: dict[str, Any] | None
+    usage: JsonObject | None
     error: str | None
     rule: str | None = None
     """Why it failed or was cancelled, where a rule did it."""
     kept: str | None = None
     """The text of a reply that was refused; like `given`, for its agent and the owner."""
-    given: dict[str, Any] | None = None
-    steps: tuple[dict[str, Any], ...] = ()
+    given: JsonObject | None = None
+    steps: tuple[JsonObject, ...] = ()
 
     @classmethod
     def of(
@@ -176,8 +176,8 @@ class Turn(Shape, frozen=True):
         names: Names,
         *,
         kept: str | None = None,
-        given: dict[str, Any] | None = None,
-        steps: tuple[dict[str, Any], ...] = (),
+        given: JsonObject | None = None,
+        steps: tuple[JsonObject, ...] = (),
     ) -> "Turn":
         return cls(
             id=str(turn.id),
@@ -219,7 +219,7 @@ class Agent(Shape, frozen=True):
     brain: str
     project: str
     status: str
-    activity: dict[str, Any]
+    activity: JsonObject
     reachability: str
     queue: int
     last_active: str | None
@@ -258,10 +258,10 @@ class Event(Shape, frozen=True):
     at: str | None
     conversation: str | None
     by: str | None
-    body: dict[str, Any]
+    body: JsonObject
 
     @classmethod
-    def of(cls, event: model_event.Event, names: Names, body: dict[str, Any]) -> "Event":
+    def of(cls, event: model_event.Event, names: Names, body: JsonObject) -> "Event":
         return cls(
             id=str(event.id) if event.id else None,
             type=event.type,
@@ -290,7 +290,7 @@ class Because(Shape, frozen=True):
 
 class Why(Shape, frozen=True):
     message: str
-    cause: dict[str, Any] | None
+    cause: JsonObject | None
     agents: tuple[Because, ...]
 
     def __str__(self) -> str:
@@ -373,10 +373,10 @@ class Heard(Shape, frozen=True):
     role: str
     content: str
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Json:
         return getattr(self.message, name)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         return {**self.message.to_dict(), "role": self.role, "content": self.content}
 
 
@@ -446,5 +446,5 @@ class Received(Shape, frozen=True):
     message: Message
     unread: bool
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         return {**self.message.to_dict(), "unread": self.unread}

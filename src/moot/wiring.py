@@ -283,7 +283,7 @@ def summing_model(settings: Settings, home: Home) -> Model | None:
     return model(brain, home, who="context.summary_brain") if brain else None
 
 
-def _function(row: AgentSettings, where: str, home: Home) -> Callable[[Any], Any]:
+def _function(row: AgentSettings, where: str, home: Home) -> Think:
     """`module:attr`, looked up in the agent's project, then on the import path."""
     module_name, _, attribute = where.partition(":")
     with _project_first(row, home) as project:

@@ -37,7 +37,8 @@ class Heard(Struct, frozen=True):
 def heard(request: Request) -> Heard:
     """From either API."""
     results: list[Any] = []
-    for entry in request.body.get("messages", request.body.get("input", ())):
+    entries: list[Any] = request.body.get("messages") or request.body.get("input") or []
+    for entry in entries:
         if entry.get("type") == "function_call_output":
             results.append(entry.get("output"))
         blocks = entry.get("content")

@@ -3,7 +3,6 @@
 import os
 import sys
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -75,7 +74,7 @@ def run(arguments: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     session = Session()
     try:
-        answer: Any = root.main(arguments, prog_name="moot", standalone_mode=False, obj=session)
+        answer: object = root.main(arguments, prog_name="moot", standalone_mode=False, obj=session)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         session.screen.before_writing()

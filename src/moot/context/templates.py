@@ -31,7 +31,7 @@ class Templates:
             keep_trailing_newline=False,
         )
 
-    def render(self, name: str, **values: Any) -> str:
+    def render(self, name: str, **values: object) -> str:
         from jinja2 import TemplateError  # noqa: PLC0415
 
         try:

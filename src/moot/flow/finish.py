@@ -5,7 +5,7 @@ next. It is never refused except for a stale fence: a reply that may not be stor
 a notice, and its text is kept in the turn.
 """
 
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from msgspec import Struct, structs
 
@@ -15,6 +15,7 @@ from moot.flow.steps import look
 from moot.model.answer import Finished
 from moot.model.change import Decision, KeepText
 from moot.model.ids import HostId, ParticipantId, TurnId
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind
@@ -33,8 +34,8 @@ class Said(Struct, frozen=True, tag=True, gc=False):
     """The brain's last text; `[PASS]` or nothing is silence."""
 
     text: str | None
-    metadata: dict[str, Any] = {}
-    usage: dict[str, Any] | None = None
+    metadata: JsonObject = {}
+    usage: JsonObject | None = None
     reply_to: int = 0
     key: str = ""
     """By which a repeat is known: what was said under it before is not said again."""
@@ -42,7 +43,7 @@ class Said(Struct, frozen=True, tag=True, gc=False):
 
 class Failed(Struct, frozen=True, tag=True, gc=False):
     error: str
-    usage: dict[str, Any] | None = None
+    usage: JsonObject | None = None
     told: str = ""
     """What people in the conversation are told of it, where there is more to say than that it failed."""
 

@@ -5,8 +5,6 @@ origin, which `metadata.imported` names; the links of the audit chain are made h
 what it was given. Below: post.py makes the messages.
 """
 
-from typing import Any
-
 from msgspec import Struct
 
 from moot.errors import Conflict
@@ -14,6 +12,7 @@ from moot.flow import post, revise
 from moot.flow.steps.imported import closed
 from moot.model.change import Decision
 from moot.model.ids import SYSTEM, ConversationId, ParticipantId, RootId, address
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind
@@ -33,13 +32,13 @@ class ImportedMessage(Struct, frozen=True, gc=False):
     at: float
     root: RootId
     """Empty: it began its own chain."""
-    imported: dict[str, Any]
+    imported: JsonObject
     hop: int = 0
     mentions: tuple[ParticipantId, ...] = ()
     reply_to: int = 0
     intent: str = ""
     deleted: bool = False
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
     key: str = ""
 
 

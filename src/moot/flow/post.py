@@ -13,10 +13,12 @@ from msgspec import Struct, json, structs
 from moot.errors import Conflict
 from moot.flow.steps import address, lineage, look, membership
 from moot.flow.steps.posted import Posted
+from moot.model.answer import Warned
 from moot.model.change import AppendMessage, Decision
 from moot.model.event import EventType
 from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
+from moot.model.json import JsonObject
 from moot.model.message import FIRST_VERSION, Message, Plan
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Kind, Participant
@@ -59,7 +61,7 @@ class Post(Struct, frozen=True, gc=False):
     turn: TurnId | None = None
     fence: int = 0
     """The running turn in which an agent posts by tool."""
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
 
 
 def posting(author: ParticipantId, conversation: str, text: str, **fields: Any) -> Post:
@@ -137,7 +139,7 @@ class Utterance(Struct, gc=False):
     intent: str = ""
     key: str = ""
     digest: str = ""
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
 
 
 def speak(room: Room, author: Participant, command: Post) -> Posted:
@@ -179,7 +181,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
 
 
 def reply(
-    room: Room, turn: Turn, text: str, metadata: dict[str, Any], *, reply_to: int = 0, key: str = ""
+    room: Room, turn: Turn, text: str, metadata: JsonObject, *, reply_to: int = 0, key: str = ""
 ) -> Message:
     """What an agent says at the end of its turn. The caller ends the turn and moves the floor on."""
     seen_to = turn.shared and room.conversation.head > turn.hi
@@ -207,7 +209,7 @@ def reply(
     return message
 
 
-def say(room: Room, said: Utterance) -> tuple[Message, list[Any]]:
+def say(room: Room, said: Utterance) -> tuple[Message, list[Warned]]:
     """Store one message with its why-record, and give out the calls it makes."""
     author, turn = said.author, said.turn
     seq = room.conversation.next_seq
@@ -326,7 +328,7 @@ def by_tool(room: Room, turn: Turn, step: Step, text: str, *, failed: bool) -> M
     return _beside(room, turn, A_TOOL, text, {**told, "failed": True} if failed else told)
 
 
-def _beside(room: Room, turn: Turn, author: Participant, text: str, metadata: dict[str, Any]) -> Message:
+def _beside(room: Room, turn: Turn, author: Participant, text: str, metadata: JsonObject) -> Message:
     """What is said in a turn without being its reply: on the turn's chain, and owing nobody anything."""
     return append(
         room,
@@ -348,7 +350,7 @@ def _beside(room: Room, turn: Turn, author: Participant, text: str, metadata: di
     )
 
 
-def notice(room: Room, text: str, metadata: dict[str, Any]) -> Message:
+def notice(room: Room, text: str, metadata: JsonObject) -> Message:
     """Something the system says. It owes nobody anything."""
     seq = room.conversation.next_seq
     return append(

@@ -3,8 +3,6 @@
 Optimistic: whoever made it says which epoch it saw, and comes too late if another summary was stored meanwhile.
 """
 
-from typing import Any
-
 from msgspec import Struct, structs
 
 from moot.errors import BadText, BadValue, Conflict
@@ -12,6 +10,7 @@ from moot.flow.steps import look
 from moot.model.change import AddSummary, Decision
 from moot.model.event import EventType
 from moot.model.ids import ConversationId
+from moot.model.json import JsonObject
 from moot.model.message import Summary
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -25,7 +24,7 @@ class Summarise(Struct, frozen=True, gc=False):
     upto: int
     text: str
     by: str
-    usage: dict[str, Any] | None = None
+    usage: JsonObject | None = None
 
 
 def scope(command: Summarise) -> Scope:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec import structs
 
@@ -19,6 +19,7 @@ from moot.hub.external.delivered import handovers_of
 from moot.hub.external.hooks import moment, said
 from moot.hub.external.sessions import arrival, reach_of
 from moot.model.ids import ConversationId, ParticipantId
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant, Reach
 from moot.model.turn import OPEN, Turn, TurnState
@@ -47,7 +48,7 @@ class Agents(AgentCalls):
     async def get(self, name: str) -> shapes.Agent:
         return await self._shape(await self._core.directory.participant(name))
 
-    async def where(self, name: str) -> dict[str, Any]:
+    async def where(self, name: str) -> JsonObject:
         who = await self._core.directory.participant(name)
         now = self._core.parts.clock.now()
         for host in await self._core.parts.store.hosts():
@@ -129,7 +130,7 @@ class Agents(AgentCalls):
 
     # --- outside agents: somebody else's processes -------------------------------------------------------
 
-    async def arrive(self, door: str, **whence: Any) -> shapes.Agent:
+    async def arrive(self, door: str, **whence: object) -> shapes.Agent:
         who = await self._core.sessions.arrive(arrival(door, whence))
         await self._core.directory.refresh()
         return await self._shape(who)

@@ -1,7 +1,6 @@
 """`hub.conversations`: make, find and change conversations."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import uuid4
 
 from moot import shapes
@@ -26,6 +25,7 @@ from moot.hub.commands.values import kind_of_conversation, overrides
 from moot.hub.core import Core
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
 from moot.model.turn import TurnState
 from moot.sdk.call import in_process
 from moot.sdk.conversations import ConversationCalls
@@ -43,7 +43,7 @@ class Conversations(ConversationCalls):
         *,
         participants: Sequence[str] = (),
         kind: str = "group",
-        settings: dict[str, Any] | None = None,
+        settings: JsonObject | None = None,
         channel: tuple[str, str] = ("", ""),
         exist_ok: bool = False,
     ) -> shapes.Conversation:
@@ -129,7 +129,7 @@ class Conversations(ConversationCalls):
         done = await self._core.do(configure, configure.Configure(self._me, ref, name=name))
         return await self._core.directory.shape(done)
 
-    async def configure(self, ref: str, **settings: Any) -> shapes.Conversation:
+    async def configure(self, ref: str, **settings: object) -> shapes.Conversation:
         command = configure.Configure(self._me, ref, settings=overrides(settings))
         return await self._core.directory.shape(await self._core.do(configure, command))
 

@@ -5,7 +5,7 @@ Above: Hub, its conversations, agents, commands and queries. Below: runtime.py p
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from copy import copy
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from moot.brains.code import AgentSpec
 from moot.context.prompt import Context
@@ -17,13 +17,14 @@ from moot.hub.directory import Directory
 from moot.hub.external.sessions import Attendance
 from moot.hub.tails import Tails
 from moot.model.ids import ParticipantId, TurnId
+from moot.model.json import JsonObject
 from moot.ports import Verb
 from moot.wiring import Parts
 
 C = TypeVar("C")
 A = TypeVar("A")
 T = TypeVar("T")
-Spawn = Callable[[Coroutine[Any, Any, Any]], None]
+Spawn = Callable[[Coroutine[object, object, object]], None]
 
 
 async def no_agents(agents: Sequence[AgentSpec]) -> None:
@@ -43,7 +44,7 @@ class Core:
         self.questions = Questions()
         self.tails = Tails(parts.store, directory.name)
         directory.on_rename = self.tails.forget
-        self.openers: dict[str, Any] = {}
+        self.openers: JsonObject = {}
         """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
         self.watch: Callable[[], Awaitable[None]] = nothing_to_watch
         """From now on other processes tell what happens."""

@@ -39,7 +39,7 @@ from moot.ports import Clock, LiveLane
 from moot.settings import Home
 from moot.wiring import Parts, assemble, assemble_to_read, summing_model
 
-Handle = Callable[[View, Offered, Callable[[str], Any]], Awaitable[Speaking]]
+Handle = Callable[[View, Offered, Callable[[str], object]], Awaitable[Speaking]]
 
 
 class Runtime:

@@ -1,9 +1,8 @@
 """What callers get back. Names, not ids; `to_dict` gives the JSON of every door."""
 
-from typing import Any
-
 from msgspec import Struct, to_builtins
 
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.turn import Turn
 from moot.model.warning_code import WarningCode
@@ -38,8 +37,8 @@ class Receipt(Struct, frozen=True, gc=False, rename={"sender": "from"}):
     warnings: tuple[Warned, ...] = ()
     replayed: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_builtins(self)
+    def to_dict(self) -> JsonObject:
+        found: JsonObject = to_builtins(self)
         return found
 
 
@@ -59,8 +58,8 @@ class Preview(Struct, frozen=True, gc=False):
     cap: int
     warnings: tuple[Warned, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_builtins(self)
+    def to_dict(self) -> JsonObject:
+        found: JsonObject = to_builtins(self)
         return found
 
 

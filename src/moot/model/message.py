@@ -1,10 +1,9 @@
 """What is said: a docmem node, child of its conversation, plain text, addressed by `seq`."""
 
-from typing import Any
-
 from msgspec import Struct
 
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId, address
+from moot.model.json import JsonObject
 from moot.model.participant import TAKES_TURNS, Kind
 from moot.model.turn import Duty, Rule
 
@@ -52,7 +51,7 @@ class Message(Struct, frozen=True, gc=False):
     round: int = 0
     """Opener of the round it was said in; its own seq if it opened one; 0 outside groups."""
     depth: int = 0
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
     plan: Plan = Plan()
     key: str = ""
     """Idempotency key, unique per author."""
@@ -106,7 +105,7 @@ class Summary(Struct, frozen=True, gc=False):
     """What made it: `demo` or `model`, or what an imported file says."""
     at: float
     version: int = 1
-    usage: dict[str, Any] | None = None
+    usage: JsonObject | None = None
 
     @property
     def id(self) -> str:

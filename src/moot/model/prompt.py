@@ -1,8 +1,10 @@
 """What a model is given and what it gives back, whoever makes the model; and the tools it may call."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
+
+from moot.model.json import JsonObject
 
 PromptRole = Literal["user", "assistant"]
 
@@ -12,7 +14,7 @@ class ToolSpec(Struct, frozen=True):
 
     name: str
     description: str
-    parameters: dict[str, Any]
+    parameters: JsonObject
     """JSON Schema of the arguments, an object."""
     idempotent: bool = False
     """Running it twice does no more than running it once: after a crash it may be run again."""

@@ -1,11 +1,12 @@
 """One chance to speak: for one agent, in one conversation, over the interval `(lo, hi]` of seq."""
 
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec import Struct, structs
 
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
+from moot.model.json import JsonObject
 
 
 class TurnState(StrEnum):
@@ -199,7 +200,7 @@ class Turn(Struct, frozen=True, gc=False):
     error: str = ""
     kept: str = ""
     """Text of a reply that was refused, kept for its author."""
-    usage: dict[str, Any] | None = None
+    usage: JsonObject | None = None
     steps: tuple[Step, ...] = ()
     given: Given | None = None
     stopping: bool = False
@@ -249,7 +250,7 @@ class Turn(Struct, frozen=True, gc=False):
         duty, reason = made_by(calls)
         return structs.replace(self, calls=calls, duty=duty, reason=reason)
 
-    def moved(self, state: TurnState, **fields: Any) -> "Turn":
+    def moved(self, state: TurnState, **fields: object) -> "Turn":
         """The one function that changes a turn's state; an illegal move raises."""
         if state not in _LEGAL.get(self.state, ()):
             raise IllegalMove(f"turn {self.id} of {self.agent} cannot go from {self.state} to {state}")

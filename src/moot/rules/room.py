@@ -5,7 +5,7 @@ Above: draft.py makes the rooms of a decision, verbs and the floor move in them.
 """
 
 from collections.abc import Set
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from msgspec import Struct, structs
 
@@ -21,6 +21,7 @@ from moot.model.change import (
 )
 from moot.model.conversation import Conversation, GroupSettings, Member, Talk
 from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.json import JsonObject
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn
 from moot.rules.asks import Asks, ChangedAsks
@@ -35,7 +36,7 @@ class Notice(Struct, frozen=True, gc=False):
     """Something the system will say in the conversation once the rules are done."""
 
     text: str
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
 
 
 class Room(Struct, eq=False):

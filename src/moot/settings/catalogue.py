@@ -8,11 +8,12 @@ import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from msgspec import NODEFAULT, Struct, structs
 
 from moot.errors import BadSettings, BadValue, NotFound
+from moot.model.json import Json, JsonObject
 from moot.settings.environment import Tree, overlay, variables
 from moot.settings.home import Home
 from moot.settings.load import load, parse
@@ -27,14 +28,14 @@ HIDDEN: Final = "…"
 
 class Setting(Struct, frozen=True):
     key: str
-    value: Any
+    value: object
     """As it is written in the file: references are not filled in."""
     source: str
     """`default`, `file` or `environment`."""
     path: positions.Path
     fact: Fact
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         return {"key": self.key, "value": self.value, "source": self.source}
 
 
@@ -55,13 +56,15 @@ def find(settings: list[Setting], key: str) -> Setting:
     raise NotFound(f'"{key}" is no setting', fix=("moot config list",), suggestions=close, ref=key)
 
 
-def change(home: Home, environ: Mapping[str, str], key: str, typed: str) -> tuple[Any, Any]:
+def change(home: Home, environ: Mapping[str, str], key: str, typed: str) -> tuple[object, object]:
     """Set one value in moot.toml; answers with what was there before and what is now."""
     [done] = change_all(home, environ, {key: typed})
     return done
 
 
-def change_all(home: Home, environ: Mapping[str, str], typed: Mapping[str, str]) -> list[tuple[Any, Any]]:
+def change_all(
+    home: Home, environ: Mapping[str, str], typed: Mapping[str, str]
+) -> list[tuple[object, object]]:
     """Set values in moot.toml, all or none: nothing is written unless the whole file then loads. For each what
     was there before, and what is now."""
     text, line_end = text_of(home)
@@ -71,7 +74,7 @@ def change_all(home: Home, environ: Mapping[str, str], typed: Mapping[str, str])
         parse(text.encode(), environ, file=str(home.toml), folder=home.path)  # says where and why
         raise
     known = {_key(path, tree): (path, fact) for _, path, fact in variables(tree)}
-    told: list[tuple[Any, Any]] = []
+    told: list[tuple[object, object]] = []
     for key, wanted in typed.items():
         if key not in known:
             raise _unknown(key, list(known), tree)
@@ -101,7 +104,7 @@ def _with_value(home: Home, text: str, key: str, path: positions.Path, written: 
         ) from None
 
 
-def read_as(key: str, typed: str, fact: Fact, *, fix: str = "") -> Any:
+def read_as(key: str, typed: str, fact: Fact, *, fix: str = "") -> object:
     """What somebody typed, as the value it stands for."""
     try:
         value = fact.takes.read(typed)
@@ -154,7 +157,7 @@ def _setting(
     return Setting(_key(path, tree), value, source, path, fact)
 
 
-def _at(tree: Any, path: positions.Path) -> Any:
+def _at(tree: Json, path: positions.Path) -> Json:
     for part in path:
         try:
             tree = tree[part]
@@ -163,7 +166,7 @@ def _at(tree: Any, path: positions.Path) -> Any:
     return tree
 
 
-def _default(path: positions.Path) -> Any:
+def _default(path: positions.Path) -> object:
     kind = _kind(path)
     if kind is None:
         return ""

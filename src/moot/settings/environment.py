@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any, Final
 
+from moot.model.json import Json, JsonObject
 from moot.settings.problems import FIX, Problem, did_you_mean, label, near, shown
 from moot.settings.schema import constraints
 from moot.settings.schema.fields import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
 from moot.settings.toml.positions import Path
 from moot.settings.values import AgentSettings, TemplateSettings
 
-Tree = dict[str, Any]
+Tree = JsonObject
 
 _PREFIX: Final = "MOOT_"
 _APART: Final = "__"
@@ -128,9 +129,9 @@ def _unknown(variable: str, tree: Tree) -> Problem:
     return Problem((), words, detail, suggestions, (f"unset {variable[:100]}",), variable=variable)
 
 
-def _put(tree: Tree, path: Path, value: Any) -> bool:
+def _put(tree: Tree, path: Path, value: Json) -> bool:
     """Not where the file has something other than a table on the way: that is a problem of its own."""
-    holder: Any = tree
+    holder: Json = tree
     for part in path[:-1]:
         if isinstance(part, str):
             if not isinstance(holder, dict):
@@ -143,9 +144,9 @@ def _put(tree: Tree, path: Path, value: Any) -> bool:
     return True
 
 
-def _texts(tree: Tree) -> Iterator[tuple[Any, Any, Path]]:
+def _texts(tree: Tree) -> Iterator[tuple[Json, Json, Path]]:
     """Every text with what holds it, each table and list before what is in it."""
-    waiting: list[tuple[Any, Path]] = [(tree, ())]
+    waiting: list[tuple[Json, Path]] = [(tree, ())]
     while waiting:
         holder, path = waiting.pop()
         if len(path) > _DEEPEST:
@@ -212,9 +213,9 @@ def _plain_secret(path: Path) -> Problem:
     return Problem(path, words, f'write "${{{name}}}" here and set {name}', secret=True)
 
 
-def _rows(value: Any) -> list[Tree]:
+def _rows(value: Json) -> list[Tree]:
     return [row if isinstance(row, dict) else {} for row in value] if isinstance(value, list) else []
 
 
-def _table(value: Any) -> Tree:
+def _table(value: Json) -> Tree:
     return value if isinstance(value, dict) else {}

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -169,7 +169,7 @@ def _placed(
     origins: Mapping[positions.Path, str],
 ) -> list[Problem]:
     """Each problem with where it stands; one problem for each place is enough."""
-    found: dict[Any, Problem] = {}
+    found: dict[object, Problem] = {}
     for problem in problems:
         variable = problem.variable or origins.get(problem.path, "")
         if variable:

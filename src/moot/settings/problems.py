@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date, time
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Final
 from unicodedata import combining, east_asian_width
 
 from msgspec import Struct
@@ -71,7 +71,7 @@ def label(path: Path) -> str:
     return dotted(path[last:])
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as one would write it in TOML, short, and harmless on a terminal."""
     match value:
         case bool():

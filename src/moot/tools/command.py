@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -40,7 +40,7 @@ class Asked(Struct, frozen=True):
     """Resolved, inside the project."""
 
 
-def asked(arguments: Mapping[str, Any], allowed: tuple[str, ...], project: Path) -> Asked:
+def asked(arguments: Mapping[str, object], allowed: tuple[str, ...], project: Path) -> Asked:
     """What the model's arguments ask for, or Refused. `project` is resolved and there."""
     unknown = [str(key) for key in arguments if key not in _KEYS]
     if unknown:
@@ -52,7 +52,7 @@ def asked(arguments: Mapping[str, Any], allowed: tuple[str, ...], project: Path)
     return Asked(argv, _folder(arguments.get("cwd"), project))
 
 
-def _words(arguments: Mapping[str, Any], example: str) -> tuple[str, ...]:
+def _words(arguments: Mapping[str, object], example: str) -> tuple[str, ...]:
     argv, command = arguments.get("argv"), arguments.get("command")
     if (argv is None) == (command is None):
         raise Refused(f"Give either argv or command, not {'neither' if argv is None else 'both'}: {example}.")
@@ -127,7 +127,7 @@ def _not_allowed(program: str, allowed: tuple[str, ...]) -> str:
     return f"{shown} is not on this agent's list. Allowed: {', '.join(allowed)}."
 
 
-def _folder(cwd: Any, project: Path) -> Path:
+def _folder(cwd: object, project: Path) -> Path:
     if cwd is None or cwd in ("", "."):
         return project
     if not isinstance(cwd, str) or "\0" in cwd:

@@ -12,10 +12,10 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -192,7 +192,7 @@ def _alive(family: list[int]) -> bool:
     return any(os.path.exists(f"/proc/{pid}") for pid in family)
 
 
-async def _unhurried(ending: Any) -> None:
+async def _unhurried(ending: Awaitable[None]) -> None:
     """Finish even if we are cancelled meanwhile, then let the cancellation through."""
     task = asyncio.ensure_future(ending)
     cancelled: asyncio.CancelledError | None = None

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from moot.errors import BadValue, NotFound, StoreUnwritable
 from moot.model.change import Decision, Emit
-from moot.model.event import Commit, Event
+from moot.model.event import Commit, Event, EventType
 from moot.model.limits import Terms
 from moot.ports import Scope
 from moot.stores import async_runner, runner
@@ -151,7 +151,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
 
 
 def saying(kind: str) -> Act:
-    return act(lambda seen, at: Decision([Emit(Event(kind, at.now))], kind))
+    return act(lambda seen, at: Decision([Emit(Event(cast(EventType, kind), at.now))], kind))
 
 
 def refusing() -> Act:
@@ -291,7 +291,7 @@ async def test_a_writing_task_that_is_ended_tells_all_who_wait() -> None:
     def ends(seen: Any, at: Any) -> Decision[None]:
         waiting.append(writer.submit(acting, saying("behind it")))
         writer._task.cancel()
-        return Decision([Emit(Event("half done", at.now))], None)
+        return Decision([Emit(Event(cast(EventType, "half done"), at.now))], None)
 
     waiting.append(writer.submit(acting, act(ends)))
     with pytest.raises(asyncio.CancelledError):

@@ -21,6 +21,7 @@ from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.prices import cost
 from moot.brains.llm.prompt_lines import Placed, arguments_of, merged, placed
 from moot.brains.llm.transport import new_client
+from moot.model.json import Json, JsonObject
 from moot.model.prompt import Answered, Prompt, Usage
 
 CACHED: Any = {"cache_control": {"type": "ephemeral"}}
@@ -130,7 +131,7 @@ def tools(prompt: Prompt) -> list[ToolParam]:
     return told
 
 
-def messages(prompt: Prompt) -> list[Any]:
+def messages(prompt: Prompt) -> list[Json]:
     """User and assistant by turns, the user first: what this provider insists on."""
     return [
         {"role": said.role, "content": [block for place in said.lines for block in _blocks(place)]}
@@ -138,9 +139,9 @@ def messages(prompt: Prompt) -> list[Any]:
     ]
 
 
-def _blocks(place: Placed) -> list[dict[str, Any]]:
+def _blocks(place: Placed) -> list[JsonObject]:
     line = place.line
-    blocks: list[dict[str, Any]] = []
+    blocks: list[JsonObject] = []
     if line.answers:
         blocks.append({"type": "tool_result", "tool_use_id": line.answers, "content": line.content})
     elif line.content.strip():

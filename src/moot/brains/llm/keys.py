@@ -16,7 +16,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Any, Final, Literal, NoReturn
+from typing import Final, Literal, NoReturn
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -160,7 +160,7 @@ class KeyRing:
         except OSError as error:
             raise self._broken(f"cannot be read: {files.why(error)}") from None
         try:
-            parsed: Any = json.loads(raw)
+            parsed: object = json.loads(raw)
         except ValueError:
             parsed = None  # the parser's own words would repeat what stands there
         if not isinstance(parsed, dict) or not all(isinstance(value, str) for value in parsed.values()):

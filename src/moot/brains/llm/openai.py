@@ -23,6 +23,7 @@ from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.prices import cost
 from moot.brains.llm.prompt_lines import Placed, Said, merged, placed
 from moot.brains.llm.transport import new_client
+from moot.model.json import Json, JsonObject
 from moot.model.prompt import Answered, Prompt, ToolSpec, Usage
 
 
@@ -75,7 +76,7 @@ class OpenAIModel:
                 yield self._take(chunk, hearing, calls)
         calls.tell(hearing)
 
-    def _messages(self, prompt: Prompt) -> list[Any]:
+    def _messages(self, prompt: Prompt) -> list[Json]:
         lines = placed(prompt)
         told = merged(lines) if not self._endpoint.is_own else [Said(p.line.role, (p,)) for p in lines]
         begin = [{"role": "system", "content": prompt.system}] if prompt.system.strip() else []
@@ -130,7 +131,7 @@ class _Calls:
                 hearing.joined_call(call.id, call.function.name, call.function.arguments or "")
 
 
-def tools(given: Iterable[ToolSpec]) -> list[Any]:
+def tools(given: Iterable[ToolSpec]) -> list[Json]:
     return [
         {
             "type": "function",
@@ -140,17 +141,17 @@ def tools(given: Iterable[ToolSpec]) -> list[Any]:
     ]
 
 
-def _messages(said: Said) -> list[dict[str, Any]]:
+def _messages(said: Said) -> list[JsonObject]:
     """Results of tools are messages of their own here; the texts beside them are one."""
     results = [place.line for place in said.lines if place.line.answers]
-    told: list[dict[str, Any]] = [
+    told: list[JsonObject] = [
         {"role": "tool", "tool_call_id": line.answers, "content": line.content} for line in results
     ]
     rest = [place for place in said.lines if not place.line.answers]
     return [*told, *([_plain(said.role, rest)] if rest else [])]
 
 
-def _plain(role: str, places: list[Placed]) -> dict[str, Any]:
+def _plain(role: str, places: list[Placed]) -> JsonObject:
     text = "\n\n".join(place.line.content for place in places if place.line.content.strip())
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}

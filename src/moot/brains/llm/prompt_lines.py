@@ -9,10 +9,11 @@ begins nor ends with the assistant; and, for those that insist on it, neighbours
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct, structs
 
+from moot.model.json import JsonObject
 from moot.model.prompt import Line, Prompt, PromptRole, ToolCall
 
 BEGINNING: Final = "(The conversation begins here.)"
@@ -61,7 +62,7 @@ def merged(lines: Iterable[Placed]) -> tuple[Said, ...]:
     return tuple(Said(role, tuple(places)) for role, places in found)
 
 
-def arguments_of(call: ToolCall) -> dict[str, Any]:
+def arguments_of(call: ToolCall) -> JsonObject:
     """For providers that take arguments parsed; broken ones are shown to the model as what they were."""
     try:
         parsed = json.loads(call.arguments or "{}")

@@ -5,7 +5,7 @@ Not here: either of those libraries. Their errors have the same attributes, and 
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import httpx2
 
@@ -57,7 +57,7 @@ def _by_the_connection(cause: BaseException, endpoint: Endpoint, usage: Usage) -
             return None
 
 
-def _told(error: Exception, status: int, body: Any, endpoint: Endpoint, usage: Usage) -> ModelTrouble:
+def _told(error: Exception, status: int, body: object, endpoint: Endpoint, usage: Usage) -> ModelTrouble:
     """The server said no in its own words; only its codes are repeated."""
     kind = kind_of(status, body)
     response = getattr(error, "response", None)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from moot.model.prompt import Usage
 
@@ -109,7 +109,7 @@ _BAD_REQUEST: Final = 400
 _SERVER_ERROR: Final = 500
 
 
-def kind_of(status: int, body: Any) -> TroubleKind:
+def kind_of(status: int, body: object) -> TroubleKind:
     """From the error object, where it has a code that says more than the status; else from the status."""
     coded = next((CODE_KINDS[code] for code in identifiers(body) if code in CODE_KINDS), None)
     if coded is not None:
@@ -122,20 +122,20 @@ def kind_of(status: int, body: Any) -> TroubleKind:
     return TroubleKind.TOO_LONG if _TOO_LONG.search(_message(body)) else TroubleKind.BAD_REQUEST
 
 
-def identifiers(body: Any) -> tuple[str, ...]:
+def identifiers(body: object) -> tuple[str, ...]:
     """Codes out of an error object: the only words of a server that are ever shown."""
     error = _error(body)
     found = (error.get(name) for name in ("code", "type", "param"))
     return tuple(v for v in found if isinstance(v, str) and _IDENTIFIER.fullmatch(v))
 
 
-def _error(body: Any) -> Mapping[str, Any]:
+def _error(body: object) -> Mapping[str, object]:
     """Anthropic's library hands over the whole body, OpenAI's the inside of it."""
     inner = body.get("error", body) if isinstance(body, Mapping) else {}
     return inner if isinstance(inner, Mapping) else {}
 
 
-def _message(body: Any) -> str:
+def _message(body: object) -> str:
     return str(_error(body).get("message", ""))[:1000]
 
 

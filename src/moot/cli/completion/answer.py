@@ -11,7 +11,9 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+from moot.model.json import JsonObject
 
 TREE: Final = Path(__file__).with_name("tree.json")
 MOST: Final = 200
@@ -77,7 +79,7 @@ Found = list[tuple[str, str]]
 
 
 def candidates(words: list[str], incomplete: str, environ: Mapping[str, str]) -> Found:
-    tree: dict[str, Any] = json.loads(TREE.read_bytes())
+    tree: JsonObject = json.loads(TREE.read_bytes())
     here = Place(tree)
     for word in words:
         here.pass_by(word)
@@ -92,19 +94,19 @@ def candidates(words: list[str], incomplete: str, environ: Mapping[str, str]) ->
 class Place:
     """How far the words lead into the tree."""
 
-    def __init__(self, tree: dict[str, Any]) -> None:
+    def __init__(self, tree: JsonObject) -> None:
         self._tree = tree
         self._path = ""
         self._taken = 0
-        self._options: dict[str, Any] = dict(tree["options"])
+        self._options: JsonObject = dict(tree["options"])
         self._value_of: str | None = None
         self._given: set[str] = set()
         self._only_words = False
         self.home = ""
 
     @property
-    def _leaf(self) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self._tree["commands"].get(self._path)
+    def _leaf(self) -> JsonObject | None:
+        found: JsonObject | None = self._tree["commands"].get(self._path)
         return found
 
     def pass_by(self, word: str) -> None:
@@ -154,7 +156,7 @@ class Place:
     def _words(self, home: Path) -> Iterable[tuple[str, str]]:
         """The kind of the next word; the last kind repeats where it is marked so."""
         leaf = self._leaf or {}
-        kinds: list[Any] = leaf["words"]
+        kinds: list[object] = leaf["words"]
         if self._only_words or self._given.intersection(leaf["text_after"]):
             return []
         if self._taken < len(kinds):
@@ -162,7 +164,7 @@ class Place:
         return values(kinds[-1], home) if kinds and leaf["repeats"] else []
 
 
-def values(kind: Any, home: Path) -> Iterable[tuple[str, str]]:
+def values(kind: object, home: Path) -> Iterable[tuple[str, str]]:
     match kind:
         case list():
             return [(value, "") for value in kind]

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
@@ -13,6 +12,7 @@ from moot.cli.app import root
 from moot.cli.commands import ALIASES, COMMANDS
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
+from moot.model.json import JsonObject
 from moot.rules.palette import COLOUR_NAMES
 
 SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
@@ -23,7 +23,7 @@ HOW = {
 }
 AGENTS = ("agent", "agents", "names", "speaker")
 CONVERSATIONS = ("conv", "ref", "conversation")
-KINDS: dict[str, Any] = {
+KINDS: JsonObject = {
     **dict.fromkeys(AGENTS, "agent"),
     **dict.fromkeys(CONVERSATIONS, "conversation"),
     "file": "path",
@@ -68,7 +68,7 @@ def tree_text() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _leaves() -> Iterator[tuple[str, dict[str, Any]]]:
+def _leaves() -> Iterator[tuple[str, JsonObject]]:
     ctx = click.Context(root)
     for name in COMMANDS:
         command = root.get_command(ctx, name)
@@ -81,7 +81,7 @@ def _leaves() -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, _entry(name, command)
 
 
-def _entry(path: str, command: click.Command) -> dict[str, Any]:
+def _entry(path: str, command: click.Command) -> JsonObject:
     words = [param for param in command.params if isinstance(param, click.Argument)]
     own = [param for param in command.params if not getattr(param, "hidden", False)]
     kinds = [_kind(path, param) for param in words]
@@ -96,7 +96,7 @@ def _entry(path: str, command: click.Command) -> dict[str, Any]:
     }
 
 
-def _options(path: str, command: click.Command) -> dict[str, Any]:
+def _options(path: str, command: click.Command) -> JsonObject:
     """Each with what its value is; None for a flag."""
     return {
         name: None if param.is_flag else _kind(path, param)
@@ -106,7 +106,7 @@ def _options(path: str, command: click.Command) -> dict[str, Any]:
     }
 
 
-def _kind(path: str, param: click.Parameter) -> Any:
+def _kind(path: str, param: click.Parameter) -> object:
     if isinstance(param.type, click.Choice):
         return list(param.type.choices)
     if param.name == "name" and path.startswith(NAMES_AN_AGENT) and path != "agents new":

@@ -4,7 +4,6 @@ import json
 import shlex
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import click
 
@@ -12,6 +11,7 @@ from moot.cli.frame.exit_codes import FAILED, USAGE, exit_code
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import safe
 from moot.errors import BadValue, MootError, NotFound
+from moot.model.json import Json
 
 LONGEST_FIX = 100
 GAP = " " * 10
@@ -108,7 +108,7 @@ def _meant(error: NotFound, arguments: list[str]) -> list[str] | None:
     at = [n for n, word in enumerate(arguments) if ref and word.lstrip("#@") == ref]
     if error.suggestions and at:
         return [error.suggestions[0] if n in at else word for n, word in enumerate(arguments)]
-    other: Any = error.facts.get("other")
+    other: Json = error.facts.get("other")
     if other is None or len(at) != 1:
         return None
     return _of_the_other_kind(other, arguments[: at[0]], arguments[at[0] + 1 :])

@@ -23,6 +23,7 @@ from moot.cli.run.welcome import shown
 from moot.errors import BadName, BadSettings, Conflict, MootError, NotFound
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
+from moot.model.json import JsonObject
 from moot.settings import Home, load
 from moot.settings.schema.fields import Fact
 from moot.settings.starter import NewAgent, write_workspace
@@ -52,14 +53,14 @@ PROSE = ("role", "display")
 """Settings whose `${` is only text."""
 
 
-def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
+def _settings(command: Callable[..., object]) -> Callable[..., object]:
     """An option for everything that can be set of an agent."""
     for key, fact in reversed(list(FACTS_OF_AN_AGENT.items())):
         command = _option(key, fact)(command)
     return command
 
 
-def _option(key: str, fact: Fact) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _option(key: str, fact: Fact) -> Callable[[Callable[..., object]], Callable[..., object]]:
     help = f"{fact.meaning.replace('`', '')}."
     flag = key.replace("_", "-")
     if key == "brain":
@@ -123,7 +124,7 @@ def new(session: Session, /, name: str, **options: Any) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask; only --all asks.")
 @_settings
 @click.pass_obj
-def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool, **options: Any) -> None:
+def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool, **options: object) -> None:
     """Change what moot.toml says of agents; comments and layout stay.
 
     With --all, a model is given to those that think with a model or the demo brain, and to no others.
@@ -223,7 +224,7 @@ def rm(session: Session, name: str, yes: bool) -> None:
 # --- what is meant -------------------------------------------------------------------------------------------
 
 
-def _typed(session: Session, home: Home, options: Mapping[str, Any]) -> dict[str, str]:
+def _typed(session: Session, home: Home, options: Mapping[str, object]) -> dict[str, str]:
     """What was given, as it would be typed for `moot config set`."""
     given = {key: value for key, value in options.items() if value is not None}
     typed = {
@@ -309,7 +310,7 @@ async def _nothing(hub: Hub) -> None:
 # --- what is told --------------------------------------------------------------------------------------------
 
 
-def _change(home: Home, name: str, changes: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+def _change(home: Home, name: str, changes: Mapping[str, tuple[object, object]]) -> JsonObject:
     told = {key: {"previous": before, "value": now} for key, (before, now) in changes.items()}
     return {"agent": name, "changes": told, "next": _to_take_effect(home, name)}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,7 @@ from moot.cli.frame.hub_access import with_reading
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import hollow
+from moot.model.json import JsonObject
 from moot.rules.palette import AWAY, MARKS
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def mark(status: str) -> str:
 def show(session: Session, name: str) -> None:
     """One agent in full."""
 
-    async def work(hub: Hub) -> tuple[shapes.Agent, dict[str, Any]]:
+    async def work(hub: Hub) -> tuple[shapes.Agent, JsonObject]:
         found = await resolve.agent(hub, name)
         return await hub.agents.get(found), await hub.inspector.usage(agent=found)
 

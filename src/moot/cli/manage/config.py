@@ -2,7 +2,6 @@
 
 import os
 import sys
-from typing import Any
 
 import click
 
@@ -111,6 +110,6 @@ def edit(session: Session) -> None:
     session.screen.say(f"✓ {shown(home.toml)} loads")
 
 
-def written(value: Any) -> str:
+def written(value: object) -> str:
     """As it would stand in the file."""
     return literal(value) if value is not None else '""'

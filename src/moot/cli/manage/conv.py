@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +22,7 @@ from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reaso
 from moot.cli.terminal.screen import Screen
 from moot.cli.unloadable import explained, tell_broken
 from moot.hub.commands.slash import At, Done, carry_out, check_setting, configure
+from moot.model.json import JsonObject
 from moot.rules.words import slash
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN = 50
 KINDS = ("direct", "group", "link", "task", "ephemeral")
 STRATEGIES = ("hybrid", "mention_only", "round_robin")
-WORDS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
+WORDS: dict[str, tuple[str, tuple[str, ...], JsonObject]] = {
     "": ("", (), {}),
     "NEW": ("new", ("built",), {}),
     "[NAME]": ("name", ("arya",), {"required": False}),
@@ -137,7 +138,7 @@ def _verb(
     field, sample, options = WORDS[more]
 
     def decorate(work: Callable[..., Awaitable[shapes.Conversation]]) -> click.Command:
-        def command(session: Session, /, ref: str, **words: Any) -> None:
+        def command(session: Session, /, ref: str, **words: object) -> None:
             async def changed(hub: Hub) -> shapes.Conversation:
                 return await work(hub, (await find(hub, ref)).id, **words)
 

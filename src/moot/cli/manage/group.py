@@ -31,7 +31,7 @@ def group() -> None:
     """The verbs of /group, from a shell."""
 
 
-def _conv(work: Callable[..., Any]) -> Callable[..., Any]:
+def _conv(work: Callable[..., object]) -> Callable[..., object]:
     return click.option("--conv", metavar="ID", required=True, help="Which group.")(work)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import click
 
@@ -16,6 +15,7 @@ from moot.cli.frame.hub_access import home_of
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.errors import MootError, NotFound
+from moot.model.json import JsonObject
 from moot.settings import Settings, load
 
 DEMO = "demo"
@@ -94,7 +94,7 @@ async def _asked(places: list[str], ring: KeyRing) -> tuple[dict[str, list[str]]
     return found, troubles
 
 
-def _row(brain: str, model: str, settings: Settings) -> dict[str, Any]:
+def _row(brain: str, model: str, settings: Settings) -> JsonObject:
     costs = price(model)
     return {
         "brain": brain,
@@ -104,7 +104,7 @@ def _row(brain: str, model: str, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _show(session: Session, rows: list[dict[str, Any]]) -> None:
+def _show(session: Session, rows: list[JsonObject]) -> None:
     with session.screen.paged():
         session.screen.table(
             ("brain", "in $/M", "out $/M", "agents"),
@@ -115,5 +115,5 @@ def _show(session: Session, rows: list[dict[str, Any]]) -> None:
         )
 
 
-def _money(row: Mapping[str, Any], key: str) -> str:
+def _money(row: Mapping[str, object], key: str) -> str:
     return "-" if row[key] is None else f"{row[key]:g}"

@@ -3,12 +3,12 @@
 import json
 import os
 import sys
-from typing import Any
 
 import click
 
 from moot.cli.frame.session import Session
 from moot.cli.mcp.command import mcp
+from moot.model.json import JsonObject
 
 LONGEST = 16 << 20
 """Bytes of an event that are read: a prompt is part of it."""
@@ -34,7 +34,7 @@ def hook(session: Session, event: str, client: str, agent: str) -> None:
     run_hook.run(session.home_folder(), moment, _say)
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _say(answer: JsonObject) -> None:
     """To the client, and all the way: what stays in a buffer of ours it will never see."""
     click.echo(json.dumps(answer, ensure_ascii=False), color=False)
     sys.stdout.flush()  # fails where there is no standard output at all, with which `echo` is content

@@ -19,9 +19,10 @@ from msgspec.json import Decoder, Encoder
 
 from moot.client.transport.line import Connection
 from moot.errors import HubAbsent, MootError
+from moot.model.json import Json, JsonObject
 from moot.settings.home import Home
 
-Said = dict[str, Any]
+Said = JsonObject
 ASKED_AGAIN: Final = frozenset(
     {"check_messages", "list_agents", "read_conversation", "search", "wait_for_messages", "why"}
 )
@@ -31,7 +32,7 @@ PARSE_ERROR, LOST = -32700, -32000
 LAST_SECONDS: Final = 2.0
 """For how long what was asked is still answered when the client has closed its end."""
 CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
-_read: Decoder[Any] = Decoder()
+_read: Decoder[object] = Decoder()
 _encode = Encoder().encode
 
 
@@ -103,10 +104,10 @@ class Shim:
         self._write = write
         self._way: Way | None = None
         self._broken = asyncio.Event()
-        self._open_requests: dict[Any, Said] = {}
+        self._open_requests: dict[object, Said] = {}
         self._introduction: list[Said] = []
         """`initialize` and what followed it; a client of the newer protocol needs none."""
-        self._swallowed: set[Any] = set()
+        self._swallowed: set[object] = set()
         self._numbers = itertools.count(1)
         self._changing = asyncio.Lock()
         self._quiet = asyncio.Event()
@@ -150,7 +151,7 @@ class Shim:
         self._remember(message)
         self._pass_on(message)
 
-    def _remember(self, message: Any) -> None:
+    def _remember(self, message: object) -> None:
         if not isinstance(message, dict):
             return
         method = message.get("method")
@@ -162,7 +163,7 @@ class Shim:
             self._open_requests[message["id"]] = message
             self._quiet.clear()
 
-    def _pass_on(self, message: Any) -> None:
+    def _pass_on(self, message: Json) -> None:
         try:
             if self._way is not None:
                 self._way.say(message)
@@ -180,7 +181,7 @@ class Shim:
             self._close(number)
         self._tell(message)
 
-    def _close(self, number: Any) -> None:
+    def _close(self, number: object) -> None:
         self._open_requests.pop(number, None)
         if not self._open_requests:
             self._quiet.set()
@@ -234,7 +235,7 @@ class Shim:
                 way.say(message)
 
 
-def _client_named(whence: Said, message: Any) -> Said:
+def _client_named(whence: Said, message: object) -> Said:
     """Which client it is, as it says itself, where nobody said it before."""
     if whence.get("name") or whence.get("client") or not isinstance(message, dict):
         return {}
@@ -251,7 +252,7 @@ def _can_be_asked_again(request: Said) -> bool:
     return request.get("method") != CALL or (isinstance(params, dict) and params.get("name") in ASKED_AGAIN)
 
 
-def _lost(number: Any, request: Said) -> Said:
+def _lost(number: object, request: Said) -> Said:
     text = (
         "the hub went away before it answered, and nobody knows whether this was done; "
         "look with check_messages or read_conversation before you do it again"
@@ -262,5 +263,5 @@ def _lost(number: Any, request: Said) -> Said:
     return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
-def _error(number: Any, code: int, text: str) -> Said:
+def _error(number: object, code: int, text: str) -> Said:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}

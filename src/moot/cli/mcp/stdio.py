@@ -5,16 +5,16 @@ import os
 import stat
 import sys
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 from moot.cli.frame.hub_access import home_of, set_up_logs
 from moot.cli.frame.session import Session
 from moot.cli.mcp.relay import Shim
+from moot.model.json import JsonObject
 
 LONGEST_LINE = 1 << 23
 
 
-def serve(session: Session, whence: dict[str, Any]) -> None:
+def serve(session: Session, whence: JsonObject) -> None:
     set_up_logs(session)
     asyncio.run(_serve(Shim(home_of(session), whence, _writer())))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import to_builtins
@@ -16,6 +16,7 @@ from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import address, addresses, message_at
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.model.answer import Receipt
+from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -144,7 +145,7 @@ async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
     say(safe(reply.text) if reply is not None else turn.error or turn.state)
 
 
-def shown(screen: Screen, given: dict[str, Any]) -> None:
+def shown(screen: Screen, given: JsonObject) -> None:
     """The prompt as it is, part by part."""
     if given["system"]:
         screen.say(screen.dim("── system"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
 import click
@@ -16,6 +16,7 @@ from moot.cli.frame.params import AT_LEAST_0, AT_LEAST_1, leaf
 from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import is_agent, marks_of, title
 from moot.cli.terminal.screen import Screen, safe
+from moot.model.json import JsonObject
 from moot.rules.words.search import parse
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ async def _around(hub: Hub, message: shapes.Message, context: int) -> tuple[list
     return before, await hub.messages(where, after=seq, limit=context)
 
 
-async def _told(hub: Hub, hit: shapes.Hit, context: int) -> dict[str, Any]:
+async def _told(hub: Hub, hit: shapes.Hit, context: int) -> JsonObject:
     told = hit.to_dict()
     if context:
         before, after = await _around(hub, hit.message, context)

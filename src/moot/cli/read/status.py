@@ -3,7 +3,6 @@
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -17,6 +16,7 @@ from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.cli.terminal.watch import watch
 from moot.hub import Hub
 from moot.hub.process.hub_lock import running_hub
+from moot.model.json import JsonObject
 from moot.settings import Home
 from moot.wiring import concerns
 
@@ -34,12 +34,12 @@ FAILED = ("failed", "expired")
 def status(session: Session, watched: bool, limit: int) -> None:
     """Where things stand: what needs you, who works, what is done."""
 
-    def look() -> dict[str, Any]:
+    def look() -> JsonObject:
         home = home_of(session)
         found = with_reading(session, lambda hub: standing(hub, home, limit))
         return {"home": str(home.path), "hub": running_hub(home), **found}
 
-    def tell(found: dict[str, Any]) -> None:
+    def tell(found: JsonObject) -> None:
         show(session.screen, found)
 
     if watched:
@@ -50,7 +50,7 @@ def status(session: Session, watched: bool, limit: int) -> None:
         tell(look())
 
 
-async def standing(hub: Hub, home: Home, limit: int) -> dict[str, Any]:
+async def standing(hub: Hub, home: Home, limit: int) -> JsonObject:
     names = {place.id: place.name for place in await hub.conversations.list()}
     put_away = {place.id: place.name for place in await hub.conversations.list(archived=True)}
     turns = await hub.turns()
@@ -72,12 +72,12 @@ async def standing(hub: Hub, home: Home, limit: int) -> dict[str, Any]:
     }
 
 
-def _agent(agent: shapes.Agent) -> dict[str, Any]:
+def _agent(agent: shapes.Agent) -> JsonObject:
     state = "away" if agent.status == "offline" else str(agent.activity["label"])
     return {"name": agent.name, "state": state, "queue": agent.queue}
 
 
-async def _unread(hub: Hub, names: dict[str, str]) -> list[dict[str, Any]]:
+async def _unread(hub: Hub, names: dict[str, str]) -> list[JsonObject]:
     """Per conversation, how much was not read and what came last."""
     last: dict[str, shapes.Message] = {}
     count: dict[str, int] = {}
@@ -96,7 +96,7 @@ async def _unread(hub: Hub, names: dict[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def _broken(hub: Hub, home: Home, agents: list[shapes.Agent]) -> list[dict[str, Any]]:
+def _broken(hub: Hub, home: Home, agents: list[shapes.Agent]) -> list[JsonObject]:
     """Agents that cannot answer as they are set up. Only the code of one that a hub should host, and does not, is run
     to tell what is wrong with it."""
     away = {name for agent in agents if agent.status == "offline" for name in (agent.name, *agent.aliases)}
@@ -108,9 +108,7 @@ def _broken(hub: Hub, home: Home, agents: list[shapes.Agent]) -> list[dict[str, 
     ]
 
 
-def _failed(
-    turns: list[shapes.Turn], names: dict[str, str], put_away: dict[str, str]
-) -> list[dict[str, Any]]:
+def _failed(turns: list[shapes.Turn], names: dict[str, str], put_away: dict[str, str]) -> list[JsonObject]:
     """What failed, and was not made up for since: by a later turn there, or anywhere for a question that is put
     away by now (`moot send` archives its own conversation)."""
     in_order = sorted(turns, key=lambda turn: turn.ended_at or "")
@@ -132,7 +130,7 @@ def _failed(
     ]
 
 
-async def _owed(hub: Hub, turns: list[shapes.Turn], names: dict[str, str]) -> list[dict[str, Any]]:
+async def _owed(hub: Hub, turns: list[shapes.Turn], names: dict[str, str]) -> list[JsonObject]:
     """What waits for somebody who is away, and the command that brings them back, where one does."""
     return [
         {
@@ -145,7 +143,7 @@ async def _owed(hub: Hub, turns: list[shapes.Turn], names: dict[str, str]) -> li
     ]
 
 
-def _turn(turn: shapes.Turn, names: dict[str, str]) -> dict[str, Any]:
+def _turn(turn: shapes.Turn, names: dict[str, str]) -> JsonObject:
     return {
         "agent": turn.agent,
         "conversation": names.get(turn.conversation, turn.conversation),
@@ -156,7 +154,7 @@ def _turn(turn: shapes.Turn, names: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def show(screen: Screen, found: dict[str, Any]) -> None:
+def show(screen: Screen, found: JsonObject) -> None:
     hub = found["hub"]
     told = f"runs (pid {hub['pid']})" if hub else f"does not run; {screen.command('moot up')} starts it"
     screen.say(f"hub      {told}")
@@ -176,7 +174,7 @@ def show(screen: Screen, found: dict[str, Any]) -> None:
             screen.say(screen.dim("  nothing"))
 
 
-def _line(row: dict[str, Any]) -> tuple[str, str]:
+def _line(row: JsonObject) -> tuple[str, str]:
     """What it is, and what can be done about it."""
     match row.get("what"):
         case "unread":

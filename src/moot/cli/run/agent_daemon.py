@@ -5,7 +5,6 @@ import logging
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -27,6 +26,7 @@ from moot.host.pings import ask
 from moot.hub import Hub
 from moot.hub.process import daemons
 from moot.hub.process.tuning import run, tune_process
+from moot.model.json import JsonObject
 from moot.settings import AgentSettings, Home, load
 from moot.settings.toml.agents import row_of
 from moot.wiring import spec
@@ -160,16 +160,16 @@ def status(session: Session, names: tuple[str, ...], watched: bool) -> None:
     """What agents are doing, and where they run."""
     home = home_of(session)
 
-    async def work(hub: Hub) -> list[dict[str, Any]]:
+    async def work(hub: Hub) -> list[JsonObject]:
         meant = [await hub.agents.get(name) for name in await resolve.agents(hub, names)]
         chosen = meant or await hub.agents.list()
         alive = daemons.all_running(home)
         return [{**agent.to_dict(), "host": await _host(hub, agent.name, alive)} for agent in chosen]
 
-    def look() -> list[dict[str, Any]]:
+    def look() -> list[JsonObject]:
         return with_reading(session, work)
 
-    def tell(found: list[dict[str, Any]]) -> None:
+    def tell(found: list[JsonObject]) -> None:
         heads = ("  agent", "state", "reachable", "queue", "runs in", "last active")
         session.screen.table(heads, [_status_row(agent) for agent in found])
 
@@ -181,13 +181,13 @@ def status(session: Session, names: tuple[str, ...], watched: bool) -> None:
         tell(look())
 
 
-async def _host(hub: Hub, name: str, alive: dict[str, int]) -> dict[str, Any]:
+async def _host(hub: Hub, name: str, alive: dict[str, int]) -> JsonObject:
     """Where an agent runs; a daemon that has only just begun is known by its pid file."""
     where = await hub.agents.where(name)
     return {**where, "daemon": name in alive, **({"pid": alive[name]} if name in alive else {})}
 
 
-def _status_row(agent: dict[str, Any]) -> tuple[str, ...]:
+def _status_row(agent: JsonObject) -> tuple[str, ...]:
     return (
         f"  {mark(agent['status'])} {agent['name']}",
         str(agent["activity"]["label"]),
@@ -198,7 +198,7 @@ def _status_row(agent: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _place(host: dict[str, Any]) -> str:
+def _place(host: JsonObject) -> str:
     if host["daemon"]:
         return f"daemon {host['pid']}"
     return f"process {host['pid']}" if host.get("pid") else "-"
@@ -226,7 +226,7 @@ def logs(session: Session, name: str, follow: bool) -> None:
 def ping(session: Session, name: str, think: bool, timeout: float) -> int:
     """Test in three steps whether an agent can be reached: known, woken, answering."""
 
-    async def work(hub: Hub) -> dict[str, Any]:
+    async def work(hub: Hub) -> JsonObject:
         agent = await hub.agents.get(await resolve.agent(hub, name))
         where = await hub.agents.where(agent.name)
         begun = time.perf_counter()
@@ -235,7 +235,7 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
             if where.get("socket")
             else None
         )
-        told: dict[str, Any] = {
+        told: JsonObject = {
             "agent": agent.name,
             "known": True,
             "reachability": agent.reachability,
@@ -281,7 +281,7 @@ async def _answer(hub: Hub, name: str, timeout: float) -> str:  # noqa: ASYNC109
     return "yes"
 
 
-def _tell_ping(session: Session, told: dict[str, Any], *, asked: bool) -> None:
+def _tell_ping(session: Session, told: JsonObject, *, asked: bool) -> None:
     say = session.screen.say
     start = session.screen.command(f"moot agent start {told['agent']}")
     say(f"{session.screen.name(told['agent'])}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import Struct
+
+from moot.model.json import JsonObject
 
 OK, WARN, BAD = "ok", "warn", "bad"
 
@@ -15,9 +16,9 @@ class Check(Struct, frozen=True):
     state: str
     text: str
     fix: str = ""
-    mend: Callable[[], Any] | None = None
+    mend: Callable[[], object] | None = None
     """A repair that cannot lose anything."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         told = {"check": self.check, "state": self.state, "text": self.text, "fix": self.fix}
         return {**told, "can_be_repaired": self.mend is not None}

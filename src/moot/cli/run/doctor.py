@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -18,6 +18,7 @@ from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import safe
 from moot.errors import MootError
 from moot.hub.archive import backups
+from moot.model.json import JsonObject
 from moot.settings import Home
 
 SIGNS: Final = {BAD: "✗", WARN: "!", OK: "✓"}
@@ -93,7 +94,7 @@ def _tell(
 ) -> None:
     bad = [check for check in checks if check.state == BAD]
     if session.json:
-        told: dict[str, Any] = {"ok": not bad, "checks": [check.to_dict() for check in checks]}
+        told: JsonObject = {"ok": not bad, "checks": [check.to_dict() for check in checks]}
         if fix:
             repaired = [check.to_dict() for check in mended]
             told |= {"repaired": repaired, "backup": str(copy) if copy else None}

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from moot.doors.http.listener import Listening, serving
 from moot.doors.mcp.start import DOOR, opener
@@ -10,12 +9,13 @@ from moot.doors.mcp.streamable import Endpoint
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
 from moot.hub.process.owner_token import owner_token
+from moot.model.json import JsonObject
 from moot.settings import Home
 
 
 @asynccontextmanager
 async def open_doors(
-    hub: Hub, home: Home, facts: dict[str, Any], *, openly: bool = False
+    hub: Hub, home: Home, facts: JsonObject, *, openly: bool = False
 ) -> AsyncIterator[Listening]:
     """Until the block is left; `openly` where tokens may travel without TLS."""
     open_at_once = OpenAtOnce(hub.settings.limits.open_at_once)

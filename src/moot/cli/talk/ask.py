@@ -14,6 +14,7 @@ from moot.cli.frame.session import Session
 from moot.cli.talk.follow import Outcome
 from moot.cli.talk.outcome import posted, told
 from moot.cli.terminal.standard_input import message_text
+from moot.model.json import JsonObject
 
 ASK_SECONDS = 60.0
 TEXT = "moot.ask.text"
@@ -67,7 +68,7 @@ async def asking(session: Session, names: list[str], text: str, order: Order) ->
         voice = hub.acting_as(order.speaker) if order.speaker else hub
         names = await resolve.agents(hub, names)
         where = await voice.conversations.implicit(names)
-        options: dict[str, Any] = {"correlation_id": f"q{uuid4().hex}"}
+        options: JsonObject = {"correlation_id": f"q{uuid4().hex}"}
         if where.kind == "group":
             options |= {"force": names, "max_turns": len(set(names))}
         return await posted(session, voice, where, text, wait=order.timeout, plain=order.plain, **options)

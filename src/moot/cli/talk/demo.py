@@ -5,7 +5,6 @@ import shutil
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import click
@@ -77,7 +76,7 @@ class Story:
     """A tour: who is in it, what the person says first, and what one was to see."""
 
     def __init__(
-        self, name: str, members: tuple[str, ...], opening: str, lesson: str, **settings: Any
+        self, name: str, members: tuple[str, ...], opening: str, lesson: str, **settings: object
     ) -> None:
         self.name = name
         self.members = members

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import click
@@ -26,6 +26,7 @@ from moot.cli.unloadable import explained
 from moot.errors import BadValue, HubAbsent, MootError
 from moot.hub.commands.slash import At, Done, carry_out, newest_said
 from moot.model.answer import Receipt
+from moot.model.json import JsonObject
 from moot.rules.words import slash
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Dialogue:
 
     async def _post(self, text: str) -> Receipt:
         """Say it once, also where the hub goes away just then and nobody knows whether it was kept."""
-        said: dict[str, Any] = {"max_turns": self._max_turns, "idempotency_key": uuid4().hex}
+        said: JsonObject = {"max_turns": self._max_turns, "idempotency_key": uuid4().hex}
         try:
             return await self._talk.post(text, **said)
         except HubAbsent:

@@ -19,6 +19,7 @@ from moot.cli.terminal.phrases import address, is_agent, reason_of
 from moot.errors import HubAbsent
 from moot.model.answer import Receipt
 from moot.model.event import EventType
+from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -68,7 +69,7 @@ class Outcome(Struct, frozen=True):
     causes: tuple[Cause, ...] = ()
     """Where it failed: what kept each agent from answering."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         told = {
             "receipt": self.receipt.to_dict(),
             "replies": [reply.to_dict() for reply in self.replies],

@@ -23,6 +23,7 @@ from moot.cli.terminal.phrases import is_agent
 from moot.cli.terminal.standard_input import message_text
 from moot.cli.unloadable import tell_broken
 from moot.errors import HubAbsent, NotFound
+from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -137,7 +138,7 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
     async with opened_hub(session) as hub:
         voice = hub.acting_as(order.speaker) if order.speaker else hub
         key = order.idempotency_key
-        options: dict[str, Any] = {"interrupt": order.interrupt, "idempotency_key": key}
+        options: JsonObject = {"interrupt": order.interrupt, "idempotency_key": key}
         options["max_turns"] = order.max_turns
         options["correlation_id"] = f"q{key or uuid4().hex}"
         agent = await resolve.agent(hub, agent) if agent else ""
@@ -228,7 +229,7 @@ async def _parts(voice: Hub, talk: Talk) -> tuple[shapes.Because, ...]:
 
 
 def _word(
-    done: dict[str, Any],
+    done: JsonObject,
     replies: list[shapes.Message],
     settled: list[bool],
     states: list[str],
@@ -246,7 +247,7 @@ def _word(
     return next((state for state in ("owed", "passed") if state in states), "failed")
 
 
-def _tell(session: Session, done: dict[str, Any]) -> int:
+def _tell(session: Session, done: JsonObject) -> int:
     screen = session.screen
     if session.json:
         screen.data(done)

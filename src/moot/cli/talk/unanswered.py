@@ -6,12 +6,13 @@ Above: send, ask and chat say it, and exit with 1. Below: the why-record, which 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from moot import shapes
 from moot.cli.talk.absence import to_bring_back
+from moot.model.json import JsonObject
 from moot.rules.reasons import failure
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Cause(Struct, frozen=True):
     text: str
     fix: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         return {"agents": list(self.agents), "rule": self.rule, "reason": self.text, "fix": self.fix}
 
 

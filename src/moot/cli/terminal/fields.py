@@ -1,13 +1,12 @@
 """`--fields a,b`: of each object of a JSON answer only some fields."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from moot.errors import BadValue
 from moot.rules.words.mentions import nearest
 
 
-def picked(value: Any, fields: Sequence[str]) -> Any:
+def picked(value: object, fields: Sequence[str]) -> object:
     """In the order they were asked for; null where an object has no such field."""
     match value:
         case list():
@@ -18,7 +17,7 @@ def picked(value: Any, fields: Sequence[str]) -> Any:
             return value
 
 
-def refuse_missing(value: Any, fields: Sequence[str]) -> None:
+def refuse_missing(value: object, fields: Sequence[str]) -> None:
     """A field that no object has is a mistake; an empty list has nothing to be held against."""
     objects = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
     known = list(dict.fromkeys(key for item in objects for key in item))

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -101,7 +101,7 @@ class Screen:
         with self._out_of_the_way():
             click.echo(self.fit(f"not sent:\n{safe(text)}"), err=True, color=False)
 
-    def data(self, value: Any) -> None:
+    def data(self, value: object) -> None:
         """One JSON document, or of it what --fields picks. A field it does not have is told of once it is written."""
         told = picked(value, self.fields) if self.fields else value
         click.echo(json.dumps(told, ensure_ascii=False), color=False)

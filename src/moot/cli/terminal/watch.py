@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import click
 
@@ -21,15 +21,15 @@ AFRESH: Final = "\x1b[2J"
 
 
 def watch(
-    session: Session, look: Callable[[], T], tell: Callable[[T], None], data: Callable[[T], Any]
+    session: Session, look: Callable[[], T], tell: Callable[[T], None], data: Callable[[T], object]
 ) -> None:
     """`look` asks, `tell` says it, `data` is what --json gives of it."""
     screen = session.screen
-    before: list[Any] = []
+    before: list[object] = []
     while True:
         found = look()
         page = screen.said_in(partial(tell, found)) if screen.redraws else ""
-        now = [page or found]
+        now: list[object] = [page or found]
         if now != before:
             if session.json:
                 screen.data(data(found))

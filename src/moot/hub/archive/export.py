@@ -5,7 +5,6 @@ A conversation is written up to the message that is its newest when its turn com
 """
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 from msgspec import to_builtins
 
@@ -14,7 +13,7 @@ from moot.model.conversation import Conversation, Member
 from moot.model.ids import NO_ROOT, SYSTEM, TOOL, ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant
-from moot.ports import Page
+from moot.ports import Page, Reads
 from moot.rules.words.redact import redacted, redacted_values
 
 PAGE = 500
@@ -24,7 +23,7 @@ NOBODYS = (SYSTEM, TOOL)
 class Export:
     """One export. Counts what it has written."""
 
-    def __init__(self, reads: Any, people: Sequence[Participant], *, redact: bool = False) -> None:
+    def __init__(self, reads: Reads, people: Sequence[Participant], *, redact: bool = False) -> None:
         self._reads = reads
         self._people = {who.id: who for who in people}
         self._told: set[str] = set()
@@ -33,7 +32,7 @@ class Export:
         self.messages = 0
 
     @classmethod
-    async def of(cls, reads: Any, *, redact: bool = False) -> "Export":
+    async def of(cls, reads: Reads, *, redact: bool = False) -> "Export":
         return cls(reads, await reads.participants(), redact=redact)
 
     def name(self, who: ParticipantId) -> str:
@@ -169,7 +168,7 @@ def version_at_origin(message: Message) -> int:
     return int(imported.get("version", 1)) + here
 
 
-async def chosen(reads: Any, ref: str | None) -> list[Conversation]:
+async def chosen(reads: Reads, ref: str | None) -> list[Conversation]:
     """One conversation by name or id, an archived one too; or all there are, in the order they were made."""
     if ref is not None:
         found = await reads.conversation(ref)

@@ -10,7 +10,7 @@ without credentials, agents as `external`. Nobody can speak as them until somebo
 """
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from msgspec import Struct, structs
 
@@ -23,6 +23,7 @@ from moot.hub.archive.validate import Checked, Planned, lines_of
 from moot.hub.core import Core
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import SYSTEM, TOOL, ConversationId, ParticipantId, RootId, address, parse_address
+from moot.model.json import JsonObject
 from moot.model.message import Summary
 from moot.model.participant import Kind
 from moot.rules.words.names import CONVERSATION_LENGTH
@@ -227,7 +228,7 @@ class Import:
     ) -> ImportedMessage:
         origin = address(ConversationId(planned.line.id), line.seq)
         earlier = line.metadata.get("imported")
-        imported: dict[str, Any] = {"id": origin, **(earlier if isinstance(earlier, dict) else {})}
+        imported: JsonObject = {"id": origin, **(earlier if isinstance(earlier, dict) else {})}
         imported.pop("deleted", None)
         imported |= {"version": line.version} if line.version > 1 or "version" in imported else {}
         imported |= {"deleted": True} if line.deleted else {}

@@ -7,9 +7,11 @@ equal bytes: keys have a fixed order, times are UTC to the microsecond, nothing 
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, json
+
+from moot.model.json import JsonObject
 
 VERSION: Final = 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,7 +46,7 @@ class Conversation(Line, frozen=True, tag="conversation"):
     created_at: str
     updated_at: str
     participants: tuple[Seat, ...] = ()
-    settings: dict[str, Any] = {}
+    settings: JsonObject = {}
     """Only what was chosen for this conversation; the rest follows `[groups]` wherever it is read."""
     home: str = ""
     archived: bool = False
@@ -67,7 +69,7 @@ class Message(Line, frozen=True, tag="message", rename={"sender": "from"}):
     intent: str = ""
     version: int = 1
     deleted: bool = False
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
 
 
 class Summary(Line, frozen=True, tag="summary"):
@@ -76,7 +78,7 @@ class Summary(Line, frozen=True, tag="summary"):
     by: str
     at: str
     version: int = 1
-    usage: dict[str, Any] | None = None
+    usage: JsonObject | None = None
 
 
 class End(Line, frozen=True, tag="end"):

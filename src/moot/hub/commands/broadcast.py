@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha256
-from typing import Any
 from uuid import uuid4
 
 from moot.errors import NotFound, NotPermitted
 from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
 from moot.model.participant import Participant
 
 
@@ -17,10 +17,10 @@ def broadcast_id(key: str | None) -> str:
 
 async def to_each(
     people: Iterable[Participant], write: Callable[[ParticipantId], Awaitable[None]], shared: str
-) -> dict[str, Any]:
+) -> JsonObject:
     """Write to one after the other; tells whom it reached, whom not, and why."""
     delivered: list[str] = []
-    failed: list[dict[str, Any]] = []
+    failed: list[JsonObject] = []
     for who in people:
         try:
             await write(who.id)

@@ -4,7 +4,7 @@ Above: a surface that has a person's line and a conversation; it asks first wher
 lines and waits for what was set going. Below: the hub's own verbs. Not here: reading the line (rules/words/slash.py).
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from moot import shapes
 from moot.errors import BadName, BadValue
 from moot.hub.hub import Hub
 from moot.model.answer import Receipt
+from moot.model.json import Json
 from moot.rules.words import slash
 
 AGENT_KINDS: Final = ("agent", "external")
@@ -134,7 +135,7 @@ async def create_group(
     return await hub.conversations.create(free, participants=names, channel=channel)
 
 
-def _numbered(base: str) -> Any:
+def _numbered(base: str) -> Iterator[str]:
     yield base
     yield from (f"{base}-{number}" for number in count(2))
 
@@ -194,7 +195,7 @@ def check_setting(where: shapes.Conversation, key: str) -> None:
         raise BadValue(f'"{key}" is no setting', detail=f"settings are {', '.join(where.settings)}")
 
 
-def setting_value(text: str) -> Any:
+def setting_value(text: str) -> Json:
     """Numbers and true/false as such, everything else as text."""
     try:
         return json.decode(text)

@@ -1,17 +1,16 @@
 """What callers may set at run time takes the same values as in moot.toml, and is refused in the same words."""
 
-from typing import Any
-
 import msgspec
 
 from moot.errors import BadValue
 from moot.model.conversation import ConversationKind, GroupOverrides, GroupSettings
+from moot.model.json import JsonObject
 from moot.settings import AgentSettings, Home
 from moot.settings.problems import shown
 from moot.settings.schema.fields import FACTS
 
 
-def overrides(settings: dict[str, Any]) -> GroupOverrides:
+def overrides(settings: JsonObject) -> GroupOverrides:
     """The settings of one conversation; the error names the key and what it takes."""
     given = {
         name: int(value) if isinstance(value, float) and value.is_integer() else value

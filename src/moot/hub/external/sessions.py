@@ -7,7 +7,6 @@ outside agents come in by. Below: flow/steps/reach.py says what a sign of life m
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 import structlog
 from msgspec import ValidationError, convert, structs
@@ -19,6 +18,7 @@ from moot.flow.beat import Sign
 from moot.flow.claim import CLAIMABLE
 from moot.model.event import Event
 from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
 from moot.model.participant import REACH_SECONDS, Kind, Participant, Reach
 from moot.wiring import Parts
 
@@ -147,7 +147,7 @@ class Attendance:
                 self._spawn(self._parts.store.transact(wait, wait.Wait(who, 0.0)))
 
 
-def arrival(door: str, whence: dict[str, Any]) -> Arrive:
+def arrival(door: str, whence: JsonObject) -> Arrive:
     """An arrival, from what somebody says of itself."""
     try:
         return convert({"door": door, **whence}, Arrive)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -23,6 +23,7 @@ from moot import files
 from moot.errors import Conflict, HubAbsent, NotFound
 from moot.host.pings import Line, ask
 from moot.hub.process.hub_lock import announced_by
+from moot.model.json import JsonObject
 from moot.settings import Home
 
 T = TypeVar("T")
@@ -107,7 +108,7 @@ async def start(home: Home, name: str) -> Daemon:
     return Daemon(name, started.process.pid, str(home.socket_of(name)))
 
 
-async def start_hub(home: Home, flags: Sequence[str] = ()) -> dict[str, Any]:
+async def start_hub(home: Home, flags: Sequence[str] = ()) -> JsonObject:
     """Start the hub, detached; returns what it announced, once all its doors are open."""
     started = _spawn(home, ["up", *flags], home.logs / "hub.log")
     pid = started.process.pid

@@ -8,12 +8,12 @@ import os
 import time
 from contextlib import suppress
 from types import TracebackType
-from typing import Any
 
 import msgspec
 
 from moot import __version__, files
 from moot.errors import HubRunning
+from moot.model.json import JsonObject
 from moot.settings import Home
 from moot.shapes import when
 
@@ -62,7 +62,7 @@ class HubLock:
                 return ""
         return "unknown"
 
-    def announce(self, instance: str, at: tuple[str, int, str] | None = None) -> dict[str, Any]:
+    def announce(self, instance: str, at: tuple[str, int, str] | None = None) -> JsonObject:
         """The hub is ready: write hub.json whole or not at all, and give what it says. `at` is where it answers
         HTTP: host, port, URL."""
         host, port, url = at or (None, None, f"unix:{self._home.hub_sock}")
@@ -89,18 +89,18 @@ class HubLock:
         os.close(self._file)
 
 
-def running_hub(home: Home) -> dict[str, Any] | None:
+def running_hub(home: Home) -> JsonObject | None:
     """What hub.json says, if a hub holds the lock; None where none does."""
     if not _is_held(home):
         return None
     try:
-        told: dict[str, Any] = msgspec.json.decode(files.read(home.hub_json, MOST_BYTES))
+        told: JsonObject = msgspec.json.decode(files.read(home.hub_json, MOST_BYTES))
     except (OSError, msgspec.DecodeError):
         return {"pid": None}
     return told
 
 
-def announced_by(home: Home, pid: int) -> dict[str, Any] | None:
+def announced_by(home: Home, pid: int) -> JsonObject | None:
     """What the hub of this process announced; None while it has not, and where another one runs."""
     told = running_hub(home)
     return told if told is not None and told["pid"] == pid else None

@@ -8,7 +8,6 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from moot.host.host import Host
 from moot.host.pings import Line, Peer, Pinger, Socket
@@ -38,7 +37,7 @@ class Peers:
         self._clock = clock
         self._hinted = hinted
         self._presence = presence
-        self._live: Callable[[Any], None] | None = None
+        self._live: Callable[[object], None] | None = None
         self._socket = Socket(path, self._heard)
         self._pinger = Pinger(lost)
         self._host: Host | None = None
@@ -57,7 +56,7 @@ class Peers:
     def belong_to(self, host: Host) -> None:
         self._host = host
 
-    def hear_live_with(self, arrived: Callable[[Any], None]) -> None:
+    def hear_live_with(self, arrived: Callable[[object], None]) -> None:
         """What others send that is not stored anywhere goes there."""
         self._live = arrived
 

@@ -21,6 +21,7 @@ import structlog
 
 from moot.errors import BadValue, HubAbsent, MootError
 from moot.host.pings import Line, Peer
+from moot.model.json import Json, JsonObject
 from moot.sdk import CALLS
 
 log = structlog.get_logger("moot.calls")
@@ -35,13 +36,13 @@ MOST_AT_ONCE = 1000
 class Visit(Protocol):
     """What a door does for one peer for as long as it stays: hear what it says."""
 
-    facts: dict[str, Any]
+    facts: JsonObject
     """Told to the peer when the door is open."""
 
-    def heard(self, message: Any) -> None: ...
+    def heard(self, message: Json) -> None: ...
 
 
-Opener: TypeAlias = Callable[[dict[str, Any], Callable[[Any], None]], AbstractAsyncContextManager[Visit]]
+Opener: TypeAlias = Callable[[JsonObject, Callable[[Json], None]], AbstractAsyncContextManager[Visit]]
 """Opens a door for a peer: given what it says of itself, and how to speak to it."""
 
 
@@ -50,7 +51,7 @@ class Calls:
 
     def __init__(self, hub: Any) -> None:
         self._hub = hub
-        self._under_way: dict[Peer, dict[Any, asyncio.Task[None]]] = {}
+        self._under_way: dict[Peer, dict[Json, asyncio.Task[None]]] = {}
         self._visits: dict[tuple[Peer, int], Visit] = {}
         self._closing = False
 
@@ -92,14 +93,14 @@ class Calls:
         mine[number] = task
         task.add_done_callback(lambda _: mine.pop(number, None))
 
-    def _refusal(self, number: Any, under_way: Sized) -> MootError | None:
+    def _refusal(self, number: Json, under_way: Sized) -> MootError | None:
         if self._closing:
             return HubAbsent("the hub is being stopped", fix=("ask again",), retry_after_ms=1000)
         if len(under_way) >= MOST_AT_ONCE or not isinstance(number, int):
             return BadValue("too many calls at once")
         return None
 
-    def _stop(self, peer: Peer, number: Any) -> None:
+    def _stop(self, peer: Peer, number: Json) -> None:
         task = self._under_way.get(peer, {}).get(number)
         if task is not None:
             task.cancel()
@@ -119,7 +120,7 @@ class Calls:
         else:
             peer.tell({"answer": number, "value": value})
 
-    async def _method(self, line: Line) -> Any:
+    async def _method(self, line: Line) -> Json:
         name = line.get("do")
         if name not in CALLS:
             raise BadValue(f'there is no method "{name}"', detail=f"there are {', '.join(sorted(CALLS))}")
@@ -154,7 +155,7 @@ class Calls:
         """A door of this process, for one peer, until it goes or shuts it."""
         number = line["open"]
 
-        def tell(message: Any) -> None:
+        def tell(message: Json) -> None:
             peer.tell({"from": number, "said": message})
 
         try:
@@ -171,5 +172,5 @@ class Calls:
             self._visits.pop((peer, number), None)
 
 
-def _told(error: MootError) -> dict[str, Any]:
+def _told(error: MootError) -> JsonObject:
     return {**error.to_dict(), "name": error.name}

@@ -1,15 +1,14 @@
 """What runs beside everything else in one open hub, and ends with it."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
 
 
 class Tasks:
     def __init__(self) -> None:
-        self._running: set[asyncio.Task[Any]] = set()
+        self._running: set[asyncio.Task[object]] = set()
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+    def spawn(self, work: Coroutine[object, object, object]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -30,13 +29,13 @@ class Once:
         self._running = False
         self._again = False
 
-    def ask(self, look: Any) -> None:
+    def ask(self, look: Callable[[], Awaitable[None]]) -> None:
         self._again = True
         if not self._running:
             self._running = True
             self._tasks.spawn(self._look(look))
 
-    async def _look(self, look: Any) -> None:
+    async def _look(self, look: Callable[[], Awaitable[None]]) -> None:
         try:
             while self._again:
                 self._again = False

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import sys
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ def tune_process() -> None:
     sys.setswitchinterval(TAKE_TURNS_SECONDS)
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Coroutine[object, object, T]) -> T:
     """`asyncio.run`, on uvloop where there is one."""
     try:
         import uvloop  # noqa: PLC0415  only a process that serves needs it

@@ -11,6 +11,7 @@ from moot.hub.core import Core
 from moot.hub.queries.turns import without_model
 from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
 from moot.model.message import MODEL
 from moot.ports import RESET
 
@@ -87,7 +88,7 @@ async def told(core: Core, event: Event) -> shapes.Event:
     return shapes.Event.of(event, core.directory.name, await _body(core, event))
 
 
-async def _body(core: Core, event: Event) -> dict[str, Any]:
+async def _body(core: Core, event: Event) -> JsonObject:
     store = core.parts.store
     if event.seq and event.conversation:
         message = await store.message(event.conversation, event.seq)
@@ -102,7 +103,7 @@ async def _body(core: Core, event: Event) -> dict[str, Any]:
     return await _kept_body(core, event, event.body or {})
 
 
-async def _kept_body(core: Core, event: Event, body: dict[str, Any]) -> dict[str, Any]:
+async def _kept_body(core: Core, event: Event, body: JsonObject) -> JsonObject:
     """What was written down with the event, as everybody may read it now."""
     if event.type == EventType.CONVERSATION_SUMMARISED and ":" in str(body.get("by", "")):
         return {**body, "by": MODEL, "context": f"summary:agent:{MODEL}"}  # version 0.1 told which, and where
@@ -115,7 +116,7 @@ async def _kept_body(core: Core, event: Event, body: dict[str, Any]) -> dict[str
     )
 
 
-async def _agent(core: Core, id: ParticipantId) -> dict[str, Any]:
+async def _agent(core: Core, id: ParticipantId) -> JsonObject:
     """An agent without its brain: everybody gets the same event, and that is the owner's to know."""
     who = await core.parts.store.participant(id)
     told = (await shaped(core, who)).to_dict() if who is not None else {}

@@ -4,8 +4,6 @@ A turn keeps a note of what it was given, not a copy: the same prompt is made ag
 fingerprint tells whether it is still the same. It is not when a message was edited or deleted since.
 """
 
-from typing import Any
-
 from msgspec import Struct, structs
 
 from moot import shapes
@@ -16,6 +14,7 @@ from moot.host.agent_turn import heard
 from moot.hub.core import Core
 from moot.hub.enrolment import size_of
 from moot.model.ids import TurnId
+from moot.model.json import JsonObject
 from moot.model.participant import Participant
 from moot.model.prompt import Offered, Prompt
 from moot.model.turn import OPEN, Duty, Rule, Step, Turn, TurnState
@@ -33,7 +32,7 @@ async def turn(core: Core, found: Turn) -> shapes.Turn:
     )
 
 
-async def given(core: Core, turn: Turn) -> dict[str, Any] | None:
+async def given(core: Core, turn: Turn) -> JsonObject | None:
     if turn.given is None:
         return None
     agent = core.directory.known(turn.agent)
@@ -47,7 +46,7 @@ async def given(core: Core, turn: Turn) -> dict[str, Any] | None:
     return {**_window(core, view), "tools": [], "exact": not edited}
 
 
-async def now(core: Core, name: str, ref: str) -> dict[str, Any]:
+async def now(core: Core, name: str, ref: str) -> JsonObject:
     """What an agent would be given if its turn began now."""
     agent = await core.directory.participant(name)
     conversation = await core.directory.conversation(ref)
@@ -119,7 +118,7 @@ def _how(core: Core, agent: Participant) -> How:
     return How(size_of(made, row), made.offered, made.prompted)
 
 
-def _window(core: Core, view: View) -> dict[str, Any]:
+def _window(core: Core, view: View) -> JsonObject:
     frames = core.context.frames(view.conversation.id)
     messages = [heard(message, view.agent.id, frames, core.directory.name) for message in view.messages]
     return {
@@ -128,18 +127,18 @@ def _window(core: Core, view: View) -> dict[str, Any]:
     }
 
 
-def _shown(prompt: Prompt) -> dict[str, Any]:
+def _shown(prompt: Prompt) -> JsonObject:
     return {
         "system": prompt.system,
         "messages": [{"role": line.role, "content": line.content} for line in prompt.lines],
     }
 
 
-def _steps(turn: Turn) -> tuple[dict[str, Any], ...]:
+def _steps(turn: Turn) -> tuple[JsonObject, ...]:
     return tuple(_step(turn, step) for step in turn.steps)
 
 
-def _step(turn: Turn, step: Step) -> dict[str, Any]:
+def _step(turn: Turn, step: Step) -> JsonObject:
     return {
         "call": step.call,
         "tool": step.tool,

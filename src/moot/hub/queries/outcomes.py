@@ -10,6 +10,7 @@ from moot.errors import Conflict
 from moot.hub.core import Core
 from moot.hub.queries.why import explained
 from moot.model.ids import ConversationId, TurnId
+from moot.model.json import JsonObject
 from moot.model.turn import Duty, Turn, TurnState
 
 DEAD = (TurnState.FAILED, TurnState.EXPIRED)
@@ -65,7 +66,7 @@ def again_of(message: shapes.Message) -> str:
     return message.text
 
 
-def again(turn: Turn, name: str) -> dict[str, Any]:
+def again(turn: Turn, name: str) -> JsonObject:
     """The message that asks an agent once more for what it failed to answer."""
     if turn.state not in DEAD and turn.state is not TurnState.CANCELLED:
         raise Conflict(

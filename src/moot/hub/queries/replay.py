@@ -15,7 +15,7 @@ from moot.model.ids import ConversationId
 from moot.model.message import Message
 from moot.model.participant import Participant
 from moot.model.turn import Given, Turn
-from moot.ports import Page
+from moot.ports import Page, Reads
 from moot.shapes import Replayed
 
 PAGE = 500
@@ -26,7 +26,7 @@ CHANGED = (EventType.MESSAGE_EDITED, EventType.MESSAGE_DELETED)
 class FromLog:
     """The read ports, with the messages of the replayed log in place of the store's."""
 
-    def __init__(self, reads: Any, views: dict[ConversationId, Materialised]) -> None:
+    def __init__(self, reads: Reads, views: dict[ConversationId, Materialised]) -> None:
         self._reads = reads
         self._views = views
 
@@ -66,7 +66,7 @@ async def replay(core: Core, name: str) -> Replayed:
     )
 
 
-async def _from_the_start(store: Any, wanted: set[ConversationId]) -> dict[ConversationId, Materialised]:
+async def _from_the_start(store: Reads, wanted: set[ConversationId]) -> dict[ConversationId, Materialised]:
     views = {where: Materialised(_pull(store, where)) for where in wanted}
     after = 0
     while events := await store.events(after=after, types=(POSTED, *CHANGED), limit=PAGE):
@@ -82,7 +82,7 @@ async def _apply(event: Event, views: dict[ConversationId, Materialised]) -> Non
         await (view.posted(event.seq) if event.type == POSTED else view.changed(event.seq))
 
 
-def _pull(store: Any, where: ConversationId) -> Pull:
+def _pull(store: Reads, where: ConversationId) -> Pull:
     async def pull(after: int, upto: int) -> list[Message]:
         found: list[Message] = await store.messages(
             where, Page(after=after, before=upto + 1, limit=upto - after)

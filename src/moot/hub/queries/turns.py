@@ -1,7 +1,5 @@
 """Turns as callers ask for them: by conversation, agent and state; those that ended badly; and what they cost."""
 
-from typing import Any
-
 from msgspec import structs
 
 from moot import shapes
@@ -12,6 +10,7 @@ from moot.hub.queries.addresses import is_number
 from moot.hub.queries.given import turn as with_given
 from moot.hub.queries.usage import added_up
 from moot.model.ids import ParticipantId, TurnId
+from moot.model.json import JsonObject
 from moot.model.turn import Turn, TurnState
 
 MOST_ADDED_UP = 1000
@@ -52,12 +51,12 @@ def without_model(turn: shapes.Turn) -> shapes.Turn:
     return structs.replace(turn, usage={key: value for key, value in turn.usage.items() if key != "model"})
 
 
-async def usage(core: Core, agent: str | None, conversation: str | None) -> dict[str, Any]:
+async def usage(core: Core, agent: str | None, conversation: str | None) -> JsonObject:
     of = await _of(core, conversation, agent)
     return added_up(await core.parts.store.turns(**of, limit=MOST_ADDED_UP))
 
 
-async def _of(core: Core, conversation: str | None, agent: str | None) -> dict[str, Any]:
+async def _of(core: Core, conversation: str | None, agent: str | None) -> JsonObject:
     return {
         "conversation": (await core.directory.conversation(conversation)).id if conversation else None,
         "agent": (await core.directory.participant(agent)).id if agent else None,

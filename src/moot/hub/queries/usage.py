@@ -1,17 +1,17 @@
 """What turns cost, added up: tokens, money, and how much of the prompts providers had in their caches."""
 
 from collections.abc import Iterable
-from typing import Any
 
+from moot.model.json import JsonObject
 from moot.model.turn import Turn
 
 COUNTED = ("input_tokens", "output_tokens", "cached_tokens", "written_tokens", "calls")
 
 
-def added_up(turns: Iterable[Turn]) -> dict[str, Any]:
+def added_up(turns: Iterable[Turn]) -> JsonObject:
     """The sums, and the hit rate over all of them; the cost is None where no price is known."""
     spent = [turn.usage for turn in turns if turn.usage]
-    total: dict[str, Any] = {"turns": len(spent), **dict.fromkeys(COUNTED, 0)}
+    total: JsonObject = {"turns": len(spent), **dict.fromkeys(COUNTED, 0)}
     for usage in spent:
         for name in COUNTED:
             total[name] += int(usage.get(name, 0))

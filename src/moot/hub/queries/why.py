@@ -1,12 +1,11 @@
 """The why-record: each agent's part in a message, the rule that gave it, and the cause; read back, or foreseen."""
 
-from typing import Any
-
 from moot import shapes
 from moot.errors import NotFound
 from moot.hub.core import Core
 from moot.model.answer import Blocked, Preview, Receipt
 from moot.model.ids import ConversationId, address
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.turn import MOVES_CURSOR, Duty, Rule, Turn, TurnState
 from moot.rules import reasons, why
@@ -66,7 +65,7 @@ def _state(duty: Duty, turn: Turn | None) -> str:
     return "seen" if turn.state in MOVES_CURSOR else "queued"
 
 
-async def _cause(core: Core, message: Message) -> dict[str, Any] | None:
+async def _cause(core: Core, message: Message) -> JsonObject | None:
     """The message a reply answers, and the turn it was said in."""
     if message.turn is None:
         return None

@@ -6,12 +6,12 @@ before it is read along. What bounds them are the chain caps, the pair limiter a
 """
 
 from collections.abc import Set
-from typing import Any
 
 from msgspec import structs
 
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId, address
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Participant
 from moot.model.turn import UNCLAIMED, Call, Rule, Turn, TurnState, remembered
@@ -263,7 +263,7 @@ def opener(room: Room, author: Participant) -> int:
     return 0
 
 
-def marked(metadata: dict[str, Any], author: Participant) -> dict[str, Any]:
+def marked(metadata: JsonObject, author: Participant) -> JsonObject:
     """What one agent says to another outside a group carries who it is from, stamped here (J-07)."""
     if not author.speaks_in_turns:
         return metadata

@@ -5,9 +5,10 @@ Below: seats.py moves single turns for both.
 """
 
 from collections.abc import Set
-from typing import Any, Protocol
+from typing import Protocol
 
 from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Participant
 from moot.model.turn import Rule, Turn
@@ -50,7 +51,7 @@ class Floor(Protocol):
         """The round that the next message belongs to, by its opener; 0 without rounds."""
         ...
 
-    def marked(self, metadata: dict[str, Any], author: Participant) -> dict[str, Any]:
+    def marked(self, metadata: JsonObject, author: Participant) -> JsonObject:
         """The metadata of a message that calls somebody, with what the hub stamps on it."""
         ...
 

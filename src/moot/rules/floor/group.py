@@ -11,13 +11,13 @@ Not here: direct conversations (direct.py), storing, waking.
 
 from collections.abc import Set
 from enum import Enum, auto
-from typing import Any
 
 from msgspec import structs
 
 from moot.errors import Braked
 from moot.model.conversation import ReplyStrategy, TurnOrder
 from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import TAKES_TURNS, Participant
 from moot.model.round import CLOSED, Note, Round, RoundState
@@ -294,7 +294,7 @@ def opener(room: Room, author: Participant) -> int:
     return rounds.opener_for(room, room.conversation.next_seq, human=human)
 
 
-def marked(metadata: dict[str, Any], author: Participant) -> dict[str, Any]:
+def marked(metadata: JsonObject, author: Participant) -> JsonObject:
     return metadata
 
 

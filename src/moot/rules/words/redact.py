@@ -6,12 +6,14 @@ know a secret that looks like a word; whoever shares an export reads it first.
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
+
+from moot.model.json import Json
 
 BLACK: Final = "[redacted]"
 
 _HOST: Final = r"(?:localhost|\[[^\]\s]*\]|[^\s/?#@:]+\.[^\s/?#@:]+|[^\s/?#@:]+(?=:\d))(?::\d+)?/"
-"""What is surely one: an "@" behind it is part of the path. Any other is taken for the end of a password."""
+"""What is surely one: an "@" behind it is part of the path. object other is taken for the end of a password."""
 _ADDRESS: Final = re.compile(rf"(?<=://)(?:(?!{_HOST})\S*@)?([^\s?#]*)\S*")
 
 _SHAPES: Final = re.compile(
@@ -55,7 +57,7 @@ def redacted(text: str) -> str:
     return _NAMED.sub(lambda met: met[1] + BLACK, text)
 
 
-def redacted_values(value: Any) -> Any:
+def redacted_values(value: object) -> Json:
     """The same for every text inside a value of JSON; keys stay."""
     if isinstance(value, str):
         return redacted(value)

@@ -5,10 +5,11 @@ Not here: where a problem stands; load.py knows the file. All problems are found
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from msgspec import NODEFAULT, structs
 
+from moot.model.json import Json, JsonObject
 from moot.rules.words.names import NAME_EXPECTED, NameProblem, check_display, check_name, is_name
 from moot.rules.words.redact import bare_brain
 from moot.settings.problems import Problem, did_you_mean, dotted, label, near, shown
@@ -18,7 +19,7 @@ from moot.settings.schema.tools import ToolName, troubles
 from moot.settings.toml.positions import Path
 from moot.settings.values import HubSettings, Section, Settings, TemplateSettings
 
-Tree = dict[str, Any]
+Tree = JsonObject
 
 _HUMAN: Final = "human"  # reserved anyway, so that it adds nothing when the human's own name is checked
 
@@ -49,7 +50,7 @@ class _Check:
         yield from self.links(_rows(tree, "links"))
         yield from self.backoff(tree.get("limits"))
 
-    def table(self, path: Path, value: Any, kind: Section) -> Iterator[Problem]:
+    def table(self, path: Path, value: object, kind: Section) -> Iterator[Problem]:
         if not isinstance(value, dict):
             yield Problem(path, f"{label(path)} = {shown(value)} is not a table; write [{dotted(path)}]")
             return
@@ -79,7 +80,7 @@ class _Check:
             told = f"{label(at)} = {shown(written)} {words}"
             yield Problem(at, told, _filled_in(tools[number], written), close)
 
-    def rows(self, path: Path, value: Any, kind: Section) -> Iterator[Problem]:
+    def rows(self, path: Path, value: object, kind: Section) -> Iterator[Problem]:
         if not isinstance(value, list):
             words = "is one table" if isinstance(value, dict) else f"= {shown(value)} is not a list of tables"
             yield Problem(path, f"{label(path)} {words}; write [[{dotted(path)}]] over each")
@@ -90,7 +91,7 @@ class _Check:
             else:
                 yield Problem((*path, number), f"{dotted((*path, number))} = {shown(row)} is not a table")
 
-    def templates(self, value: Any) -> Iterator[Problem]:
+    def templates(self, value: object) -> Iterator[Problem]:
         if not isinstance(value, dict):
             yield Problem(
                 ("templates",), f"templates = {shown(value)} is not a table; write [templates.NAME]"
@@ -102,7 +103,7 @@ class _Check:
                 yield Problem(("templates", name), words)
             yield from self.table(("templates", name), template, TemplateSettings)
 
-    def bridges(self, value: Any) -> Iterator[Problem]:
+    def bridges(self, value: object) -> Iterator[Problem]:
         if not isinstance(value, dict):
             yield Problem(("bridges",), f"bridges = {shown(value)} is not a table; write [bridges.NAME]")
             return
@@ -112,7 +113,7 @@ class _Check:
             else:
                 yield _unknown(("bridges", name), list(BRIDGES), "a bridge")
 
-    def secrets(self, path: Path, value: Any, fact: Fact) -> Iterator[Problem]:
+    def secrets(self, path: Path, value: object, fact: Fact) -> Iterator[Problem]:
         if not isinstance(value, dict):
             yield Problem(path, f"{label(path)} is not a table of agent names and tokens", secret=True)
             return
@@ -123,7 +124,7 @@ class _Check:
             elif not fact.takes.fits(secret):
                 yield self.misfit((*path, name), secret, fact)
 
-    def misfit(self, path: Path, value: Any, fact: Fact) -> Problem:
+    def misfit(self, path: Path, value: object, fact: Fact) -> Problem:
         written = self.as_written(path, value)
         secret = fact.secret and (fact.takes is constraints.SECRET or "@" in str(written))
         close = near(str(written).split(":")[0], fact.takes.choices) if fact.takes.choices else ()
@@ -185,7 +186,7 @@ class _Check:
                 yield Problem(("links", number), words)
             first.setdefault(pair, number)
 
-    def backoff(self, limits: Any) -> Iterator[Problem]:
+    def backoff(self, limits: object) -> Iterator[Problem]:
         if not isinstance(limits, dict):
             return
         least, most = limits.get("pair_backoff_seconds", 2.0), limits.get("pair_backoff_max_seconds", 30.0)
@@ -196,8 +197,8 @@ class _Check:
             )
             yield Problem(("limits", key), f"{words}; expected the longest delay to be no shorter")
 
-    def as_written(self, path: Path, value: Any) -> Any:
-        holder: Any = self.written
+    def as_written(self, path: Path, value: Json) -> Json:
+        holder: Json = self.written
         try:
             for part in path:
                 holder = holder[part]
@@ -242,7 +243,7 @@ def _called(reason: NameProblem) -> str:
             return f"a name that looks like {reason.clashes_with!r}"
 
 
-def _filled_in(value: Any, written: Any) -> str:
+def _filled_in(value: object, written: object) -> str:
     return "" if value == written else "the value is what ${…} was filled in with"
 
 
@@ -250,7 +251,7 @@ def _title(path: Path) -> str:
     return f"[[{path[0]}]]" if isinstance(path[-1], int) else f"[{dotted(path)}]"
 
 
-def _rows(tree: Mapping[str, Any], name: str) -> list[Tree]:
+def _rows(tree: Mapping[str, object], name: str) -> list[Tree]:
     """Whatever is not a table counts as an empty one, so that the numbers stay right."""
     value = tree.get(name)
     return [row if isinstance(row, dict) else {} for row in value] if isinstance(value, list) else []

@@ -7,10 +7,11 @@ Not here: what needs more than the value itself, such as names that are taken (c
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
+from moot.model.json import Json, JsonObject
 from moot.rules.palette import COLOUR_NAMES
 from moot.rules.words.names import NAME_EXPECTED, NameProblem, check_display, is_name
 from moot.rules.words.text import unfit_letter
@@ -52,25 +53,25 @@ _KAFKA_HOSTS: Final = re.compile(r"kafka://[^\s,/@]+(,[^\s,/@]+)*/?")
 
 class Takes(Struct, frozen=True):
     phrase: str
-    fits: Callable[[Any], bool]
+    fits: Callable[[Json], bool]
     """Whether a TOML value of any type is one of them."""
-    read: Callable[[str], Any] = str
+    read: Callable[[str], Json] = str
     """The value an environment variable stands for; a ValueError or a value that does not fit is refused."""
     choices: tuple[str, ...] = ()
-    schema: dict[str, Any] = {}
+    schema: JsonObject = {}
     """The same as JSON Schema, for what a program may set too."""
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: Json) -> bool:
     return isinstance(value, str) and len(value) <= _MOST_LETTERS and "\0" not in value
 
 
 def whole(least: int, most: int = _MOST_WHOLE) -> Takes:
-    def fits(value: Any) -> bool:
+    def fits(value: Json) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
     schema = {"type": "integer", "minimum": least, "maximum": most}
@@ -78,7 +79,7 @@ def whole(least: int, most: int = _MOST_WHOLE) -> Takes:
 
 
 def seconds(*, zero: bool = False) -> Takes:
-    def fits(value: Any) -> bool:
+    def fits(value: Json) -> bool:
         return _is_number(value) and (value > 0 or (zero and value == 0)) and value <= _MOST_SECONDS
 
     phrase = "0 or more" if zero else "more than 0"
@@ -87,7 +88,7 @@ def seconds(*, zero: bool = False) -> Takes:
 
 
 def rate() -> Takes:
-    def fits(value: Any) -> bool:
+    def fits(value: Json) -> bool:
         return _is_number(value) and 0 < value <= _MOST_WHOLE
 
     return Takes(f"a number above 0, at most {_MOST_WHOLE}", fits, float)
@@ -120,7 +121,7 @@ def text(phrase: str, fits: Callable[[str], bool] = lambda _: True) -> Takes:
 def texts(phrase: str, fits: Callable[[str], bool]) -> Takes:
     """A list; from a variable, `a;b`: the items themselves may have commas in them."""
 
-    def all_fit(value: Any) -> bool:
+    def all_fit(value: Json) -> bool:
         return (
             isinstance(value, list)
             and len(value) <= _MOST_LETTERS

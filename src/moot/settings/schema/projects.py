@@ -4,8 +4,8 @@ Above: load.py. Below: home.py. The tool looks again whenever it runs (tools/she
 """
 
 from collections.abc import Iterator
-from typing import Any
 
+from moot.model.json import JsonObject
 from moot.settings.home import Home
 from moot.settings.problems import Problem, label, shown
 from moot.settings.schema.tools import toolbox
@@ -14,7 +14,7 @@ from moot.settings.toml.positions import Path
 EXPECTED = "expected a folder apart from it"
 
 
-def overlapping(tree: dict[str, Any], home: Home) -> Iterator[Problem]:
+def overlapping(tree: JsonObject, home: Home) -> Iterator[Problem]:
     """Rows with a shell whose project is the home, a part of it, or around it."""
     for number, row in enumerate(tree.get("agents", ())):
         yield from _row(row, ("agents", number), home)
@@ -23,7 +23,7 @@ def overlapping(tree: dict[str, Any], home: Home) -> Iterator[Problem]:
             yield from _row(template, ("templates", name), home)
 
 
-def _row(row: dict[str, Any], at: Path, home: Home) -> Iterator[Problem]:
+def _row(row: JsonObject, at: Path, home: Home) -> Iterator[Problem]:
     if not toolbox(row.get("tools", ())).programs:
         return
     if "project" not in row:

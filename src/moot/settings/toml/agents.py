@@ -7,7 +7,7 @@ Not here: the registry in the store, where an agent stays known after its row is
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from moot.errors import BadName, BadSettings, Conflict, NotFound
 from moot.rules.words.mentions import nearest
@@ -60,13 +60,13 @@ def add_agent(home: Home, environ: Environ, name: str, typed: Mapping[str, str])
 
 def change_agents(
     home: Home, environ: Environ, names: Sequence[str], typed: Mapping[str, str]
-) -> dict[str, dict[str, tuple[Any, Any]]]:
+) -> dict[str, dict[str, tuple[object, object]]]:
     """Set the same for several agents, all or none: name → key → before and now."""
     wanted = {(name, key): value for name in names for key, value in typed.items()}
     done = change_all(
         home, environ, {f"{AGENTS}.{name}.{key}": value for (name, key), value in wanted.items()}
     )
-    told: dict[str, dict[str, tuple[Any, Any]]] = {}
+    told: dict[str, dict[str, tuple[object, object]]] = {}
     for (name, key), change in zip(wanted, done, strict=True):
         told.setdefault(name, {})[key] = change
     return told

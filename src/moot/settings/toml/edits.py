@@ -11,8 +11,9 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
-from typing import Any, Final
+from typing import Final
 
+from moot.model.json import Json, JsonObject
 from moot.settings.toml.positions import Path, Place, places
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -26,7 +27,7 @@ class Unplaced(ValueError):
     """The text is laid out in a way that has no place for the value."""
 
 
-def literal(value: Any, typed: str = "") -> str:
+def literal(value: Json, typed: str = "") -> str:
     """A value as TOML; a number as it was typed."""
     match value:
         case bool():
@@ -41,7 +42,7 @@ def literal(value: Any, typed: str = "") -> str:
             raise Unplaced(f"{value!r} cannot be written as a setting")
 
 
-def _reads_as(typed: str, value: Any) -> bool:
+def _reads_as(typed: str, value: Json) -> bool:
     try:
         return bool(tomllib.loads(f"x = {typed.strip()}")["x"] == value)
     except ValueError:
@@ -96,16 +97,16 @@ def _line_end(text: str, offset: int) -> int:
     return len(text) if newline < 0 else newline
 
 
-def _if_it_says(made: str, expected: dict[str, Any]) -> str:
+def _if_it_says(made: str, expected: JsonObject) -> str:
     with suppress(ValueError):
         if tomllib.loads(made) == expected:
             return made
     raise Unplaced("the file is laid out in a way that has no place for it")
 
 
-def _expected(text: str, path: Path, written: str) -> dict[str, Any]:
+def _expected(text: str, path: Path, written: str) -> JsonObject:
     tree = deepcopy(tomllib.loads(text))
-    holder: Any = tree
+    holder: Json = tree
     for part in path[:-1]:
         if isinstance(part, str):
             holder.setdefault(part, {})

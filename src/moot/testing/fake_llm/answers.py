@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct, structs
+
+from moot.model.json import JsonObject
 
 MEBIBYTE: Final = 1 << 20
 
@@ -94,7 +96,7 @@ class Call(Struct, frozen=True):
     """A tool call; `arguments` as a text is sent as it stands, broken or not."""
 
     name: str
-    arguments: dict[str, Any] | str = {}
+    arguments: JsonObject | str = {}
     id: str = ""
     """Made up where it is empty."""
 
@@ -125,7 +127,7 @@ class Answer(Struct, frozen=True):
 def shaped(answer: Answer, number: int, tools: tuple[str, ...]) -> Answer:
     """The answer with the words and calls that its fault wants; `number` counts the requests."""
     first = answer.calls[:1] or (Call(next(iter(tools), "look"), {"again": number}),)
-    changes: dict[str, Any] = {}
+    changes: JsonObject = {}
     match answer.fault:
         case Fault.EMPTY:
             changes = {"text": "", "calls": ()}

@@ -7,8 +7,9 @@ characters. A block counts as cached when it and everything before it was asked 
 import json
 from collections.abc import Iterator
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
+from moot.model.json import Json, JsonObject
 from moot.testing.fake_llm.answers import Answer, Spent
 from moot.testing.fake_llm.requests import Request, Wire
 
@@ -73,7 +74,7 @@ def layout(request: Request) -> tuple[str, int]:
     return prompt, len(prompt) if everything else marked
 
 
-def _blocks(content: Any) -> list[dict[str, Any]]:
+def _blocks(content: Json) -> list[JsonObject]:
     """Copies of the blocks of a content; a plain text is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]

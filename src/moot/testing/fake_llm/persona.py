@@ -1,7 +1,7 @@
 """What the fake model says when nobody wrote a script: honest, deterministic, and alive enough for a demo.
 
 It takes name, role and colleagues from the words of Moot's own prompts, quotes what it was asked, asks a colleague
-when a person spoke, and passes when the prompt lets it and nobody meant it. Any other prompt is simply quoted.
+when a person spoke, and passes when the prompt lets it and nobody meant it. object other prompt is simply quoted.
 """
 
 import re

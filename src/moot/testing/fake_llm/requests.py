@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 from msgspec import Struct
+
+from moot.model.json import JsonObject
 
 
 class Wire(StrEnum):
@@ -39,7 +40,7 @@ class Request(Struct, frozen=True, dict=True):
     """Counts from 1 over the life of the server."""
 
     @cached_property
-    def body(self) -> dict[str, Any]:
+    def body(self) -> JsonObject:
         """The parsed JSON; empty where it is none."""
         try:
             parsed = json.loads(self.raw)
@@ -100,7 +101,7 @@ class Request(Struct, frozen=True, dict=True):
 SYSTEM = ("system", "developer")
 
 
-def text_of(content: Any) -> str:
+def text_of(content: object) -> str:
     """The words of a content, which is a text or a list of blocks."""
     if isinstance(content, str):
         return content
@@ -110,12 +111,12 @@ def text_of(content: Any) -> str:
     return "\n".join(text for text in found if text)
 
 
-def _block_text(block: dict[str, Any]) -> str:
+def _block_text(block: JsonObject) -> str:
     text = block.get("text")
     return text if isinstance(text, str) else text_of(block.get("content"))
 
 
-def named_tools(tools: Any) -> Iterator[tuple[str, str]]:
+def named_tools(tools: object) -> Iterator[tuple[str, str]]:
     """Name and namespace of each tool, in all the shapes that the APIs know."""
     for tool in tools if isinstance(tools, list) else ():
         if not isinstance(tool, dict):

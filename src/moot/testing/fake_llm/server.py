@@ -5,7 +5,7 @@ import contextlib
 import time
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Final, Self, cast
 
 from moot.testing.fake_llm import persona
 from moot.testing.fake_llm.answers import shaped
@@ -160,7 +160,7 @@ class _Connection(asyncio.StreamReaderProtocol):
         finally:
             self._llm._connections.discard(self)
 
-    async def answer(self, answering: Coroutine[Any, Any, None]) -> None:
+    async def answer(self, answering: Coroutine[object, object, None]) -> None:
         self._answering = asyncio.get_running_loop().create_task(answering)
         try:
             await self._answering

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from moot.cli.mcp.clients import files
 from moot.cli.mcp.clients.documents import read
@@ -114,7 +114,7 @@ def _programs(client: Client) -> Iterator[str]:
     """What it starts as Moot, wherever it is registered."""
     for scope in SCOPES:
         path = client.config(scope, Place.here())
-        entry: Any = client.knows(read(path, files.content(path)))
+        entry: object = client.knows(read(path, files.content(path)))
         if isinstance(entry, dict) and isinstance(entry.get("command"), str):
             command = Path(entry["command"])
             if command.is_absolute():

@@ -10,12 +10,13 @@ import tomllib
 from collections.abc import Iterable
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from moot.cli.mcp.clients import verbatim
 from moot.cli.mcp.clients.files import Unreadable
+from moot.model.json import Json, JsonObject
 from moot.settings.toml.edits import literal
 
 INDENT: Final = 2
@@ -26,20 +27,20 @@ class Put(Struct, frozen=True, tag="put"):
     """A value under a key."""
 
     path: tuple[str, ...]
-    value: Any
+    value: Json
 
 
 class Add(Struct, frozen=True, tag="add"):
     """One more item in a list."""
 
     path: tuple[str, ...]
-    value: Any
+    value: Json
 
 
 Edit: TypeAlias = Put | Add
 
 
-def read(path: Path, data: bytes | None) -> dict[str, Any]:
+def read(path: Path, data: bytes | None) -> JsonObject:
     """What the file says; nothing where it is missing or empty."""
     if data is None or not data.strip():
         return {}
@@ -53,9 +54,9 @@ def read(path: Path, data: bytes | None) -> dict[str, Any]:
     return found
 
 
-def holds(document: dict[str, Any], edit: Edit) -> bool:
+def holds(document: JsonObject, edit: Edit) -> bool:
     """Whether the edit is there already."""
-    found: Any = document
+    found: Json = document
     for key in edit.path:
         found = found.get(key) if isinstance(found, dict) else None
     return edit.value in found if isinstance(edit, Add) and isinstance(found, list) else found == edit.value
@@ -89,7 +90,7 @@ def without_edits(path: Path, data: bytes, edits: Iterable[Edit], before: bytes 
     return _laid_out(left, data)
 
 
-def _put(path: Path, document: dict[str, Any], edit: Edit) -> None:
+def _put(path: Path, document: JsonObject, edit: Edit) -> None:
     holder = document
     for key in edit.path[:-1]:
         holder = holder.setdefault(key, {})
@@ -104,9 +105,9 @@ def _put(path: Path, document: dict[str, Any], edit: Edit) -> None:
     items.append(edit.value)
 
 
-def _take(document: dict[str, Any], edit: Edit, original: dict[str, Any]) -> None:
+def _take(document: JsonObject, edit: Edit, original: JsonObject) -> None:
     """Take it out, and with it the empty tables and lists that only it needed."""
-    holders: list[Any] = [document]
+    holders: list[Json] = [document]
     for key in edit.path[:-1]:
         if not isinstance(holders[-1], dict) or key not in holders[-1]:
             return
@@ -124,7 +125,7 @@ def _take(document: dict[str, Any], edit: Edit, original: dict[str, Any]) -> Non
             del holder[key]
 
 
-def _is_in(document: Any, path: tuple[str, ...]) -> bool:
+def _is_in(document: Json, path: tuple[str, ...]) -> bool:
     for key in path:
         if not isinstance(document, dict) or key not in document:
             return False
@@ -132,7 +133,7 @@ def _is_in(document: Any, path: tuple[str, ...]) -> bool:
     return True
 
 
-def _laid_out(document: dict[str, Any], like: bytes | None) -> bytes:
+def _laid_out(document: JsonObject, like: bytes | None) -> bytes:
     """As JSON, indented as the file was, with or without its last line end."""
     met = _INDENTED.search(like or b"")
     indent: str | int = met[1].decode() if met else INDENT
@@ -144,7 +145,7 @@ def _laid_out(document: dict[str, Any], like: bytes | None) -> bytes:
 # --- TOML ------------------------------------------------------------------------------------------------
 
 
-def toml_table(path: tuple[str, ...], values: dict[str, Any]) -> str:
+def toml_table(path: tuple[str, ...], values: JsonObject) -> str:
     rows = [f"{key} = {literal(value)}" for key, value in values.items()]
     return "\n".join([f"[{'.'.join(path)}]", *rows, ""])
 
@@ -164,7 +165,7 @@ def _toml_with(path: Path, data: bytes, edits: list[Edit]) -> bytes:
     return made
 
 
-def _toml_without(path: Path, data: bytes, edits: tuple[Edit, ...], wanted: dict[str, Any]) -> bytes:
+def _toml_without(path: Path, data: bytes, edits: tuple[Edit, ...], wanted: JsonObject) -> bytes:
     text = data.decode()
     for edit in edits:
         name = re.escape(".".join(edit.path))

@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, structs
 
@@ -15,6 +15,7 @@ from moot.cli.mcp.clients.known import Client, Place, Scope
 from moot.cli.mcp.clients.ledger import Change, Ledger, Touched
 from moot.cli.mcp.hooks.events import hook_edits
 from moot.errors import Conflict, McpClient
+from moot.model.json import JsonObject
 from moot.settings.home import Home
 
 COMMAND_SECONDS: Final = 120
@@ -221,7 +222,7 @@ def _failed(wish: Wish, command: tuple[str, ...], said: str) -> McpClient:
 
 def _made_sure(wish: Wish, path: Path) -> None:
     """Its command may say yes and do something else."""
-    document: dict[str, Any] = read(path, files.content(path))
+    document: JsonObject = read(path, files.content(path))
     if not wish.client.is_told(document, wish.way):
         command = wish.client.adding(wish.way, wish.scope) or ()
         raise _failed(wish, command, f"it ended well, and {path} does not have the entry")

@@ -10,12 +10,13 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from moot.cli.mcp.clients.documents import Add, Edit, Put, toml_table
 from moot.cli.mcp.clients.entry import SERVER, Http, Stdio, Way
+from moot.model.json import JsonObject
 
 Scope: TypeAlias = Literal["user", "project"]
 
@@ -64,7 +65,7 @@ class Client:
         """The file its hooks stand in; None where Moot knows no hooks of it."""
         return None
 
-    def entry(self, way: Way) -> dict[str, Any]:
+    def entry(self, way: Way) -> JsonObject:
         if isinstance(way, Stdio):
             return {"command": way.argv[0], "args": list(way.argv[1:])}
         return {"type": "http", "url": way.url, "headers": {"Authorization": way.bearer}}
@@ -81,7 +82,7 @@ class Client:
 
     def snippet(self, way: Way) -> str:
         """What a person pastes."""
-        document: dict[str, Any] = {}
+        document: JsonObject = {}
         for edit in self.edits(way):
             holder = document
             for key in edit.path[:-1]:
@@ -89,12 +90,12 @@ class Client:
             holder[edit.path[-1]] = [edit.value] if isinstance(edit, Add) else edit.value
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
-    def knows(self, document: Mapping[str, Any]) -> Any:
+    def knows(self, document: Mapping[str, object]) -> object:
         """What the client has under Moot's name; None where it has nothing."""
         servers = document.get(self.servers)
         return servers.get(SERVER) if isinstance(servers, Mapping) else None
 
-    def is_told(self, document: Mapping[str, Any], way: Way) -> bool:
+    def is_told(self, document: Mapping[str, object], way: Way) -> bool:
         """Whether the client has Moot by this way; what else it keeps with it is its own affair."""
         known = self.knows(document)
         wanted = self.entry(way)
@@ -121,7 +122,7 @@ class Claude(Client):
             return place.folder / ".claude" / "settings.local.json"
         return place.named_by("CLAUDE_CONFIG_DIR", place.user(".claude")) / "settings.json"
 
-    def entry(self, way: Way) -> dict[str, Any]:
+    def entry(self, way: Way) -> JsonObject:
         if isinstance(way, Stdio):
             return {"type": "stdio", **super().entry(way)}
         return super().entry(way)
@@ -157,7 +158,7 @@ class Codex(Client):
             return place.folder / ".codex"
         return place.named_by("CODEX_HOME", place.user(".codex"))
 
-    def entry(self, way: Way) -> dict[str, Any]:
+    def entry(self, way: Way) -> JsonObject:
         if isinstance(way, Http):
             return {"url": way.url, "bearer_token_env_var": way.variable}
         return super().entry(way)
@@ -187,7 +188,7 @@ class Gemini(Client):
         folder = place.folder if scope == "project" else place.user()
         return folder / ".gemini" / "settings.json"
 
-    def entry(self, way: Way) -> dict[str, Any]:
+    def entry(self, way: Way) -> JsonObject:
         if isinstance(way, Http):
             return {"url": way.url, "type": "http", "headers": {"Authorization": way.bearer}}
         return super().entry(way)
@@ -215,7 +216,7 @@ class Antigravity(Client):
             return place.folder / ".agents" / "mcp_config.json"
         return place.user(".gemini", "config", "mcp_config.json")
 
-    def entry(self, way: Way) -> dict[str, Any]:
+    def entry(self, way: Way) -> JsonObject:
         if isinstance(way, Http):
             return {"serverUrl": way.url, "headers": {"Authorization": way.bearer}}
         return super().entry(way)
@@ -229,7 +230,7 @@ class VsCode(Client):
     program = "code"
     servers = "servers"
     after = "open windows ask you to start it"
-    ask_for: ClassVar[dict[str, Any]] = {
+    ask_for: ClassVar[JsonObject] = {
         "type": "promptString",
         "id": "moot-token",
         "description": "The token of this agent in Moot",
@@ -243,7 +244,7 @@ class VsCode(Client):
             return place.user("Library", "Application Support", "Code", "User", "mcp.json")
         return place.named_by("XDG_CONFIG_HOME", place.user(".config")) / "Code" / "User" / "mcp.json"
 
-    def entry(self, way: Way) -> dict[str, Any]:
+    def entry(self, way: Way) -> JsonObject:
         if isinstance(way, Http):
             headers = {"Authorization": f"Bearer ${{input:{self.ask_for['id']}}}"}
             return {"type": "http", "url": way.url, "headers": headers}

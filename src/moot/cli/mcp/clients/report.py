@@ -5,7 +5,6 @@ import time
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from msgspec import structs
 
@@ -25,6 +24,7 @@ from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import clock_time
 from moot.errors import McpClient
 from moot.hub import Hub
+from moot.model.json import JsonObject
 
 
 class Installing:
@@ -179,7 +179,7 @@ def not_installed(wish: Wish) -> McpClient:
     )
 
 
-def told(plan: Plan) -> dict[str, Any]:
+def told(plan: Plan) -> JsonObject:
     steps = plan.steps
     return {
         "client": plan.wish.client.name,

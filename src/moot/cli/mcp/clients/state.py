@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, structs
 
@@ -12,6 +11,7 @@ from moot.cli.mcp.clients.files import Unreadable
 from moot.cli.mcp.clients.known import Client, Place, Scope
 from moot.cli.mcp.clients.ledger import Ledger
 from moot.cli.mcp.hooks.events import hook_edits
+from moot.model.json import JsonObject
 from moot.settings.home import Home
 from moot.shapes import Agent
 
@@ -39,7 +39,7 @@ class Standing(Struct, frozen=True):
     seen: str | None
     reachability: str | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         return {
             **structs.asdict(self),
             "registered": [structs.asdict(each) for each in self.registered],

@@ -6,7 +6,6 @@ usual one.
 
 import json
 from json import decoder, scanner
-from typing import Any
 
 
 class Text(str):
@@ -49,11 +48,11 @@ def _broken(spelling: str) -> Broken:
     return found
 
 
-def loads(text: str) -> Any:
+def loads(text: str) -> object:
     return json.loads(text, cls=_Decoder)
 
 
-def dumps(value: Any, indent: str, inside: str = "") -> str:
+def dumps(value: object, indent: str, inside: str = "") -> str:
     """Each item on a line of its own."""
     deeper = inside + indent
     if isinstance(value, dict) and value:

@@ -8,17 +8,18 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from moot import files
 from moot.cli.mcp.hooks.peek import anything_to_do
+from moot.model.json import JsonObject
 from moot.settings.home import Home
 
 LOG_BYTES: Final = 1 << 20
 VARIABLE: Final = "MOOT_AGENT"
-Say: TypeAlias = Callable[[dict[str, Any]], None]
+Say: TypeAlias = Callable[[JsonObject], None]
 """Tells the client something; raises unless the client has been told when it returns."""
 
 

@@ -5,10 +5,11 @@ When something is handed over, and what that means for the agent's turns, is the
 
 from collections.abc import Iterator
 from secrets import token_hex
-from typing import Any, Final
+from typing import Final
 
 from moot.context.frames import Frames, quoted
 from moot.model.ids import ConversationId
+from moot.model.json import JsonObject
 from moot.shapes import Handed, Hooked, Message
 
 MOST: Final = 20
@@ -20,7 +21,7 @@ LONGEST: Final = 9_000
 AGENTS: Final = frozenset({"agent", "external"})
 
 
-def said(event: str, told: Hooked) -> dict[str, Any] | None:
+def said(event: str, told: Hooked) -> JsonObject | None:
     """The client's own form of what a hook has to say; None for nothing."""
     if event == "Stop":
         text = handed_over(told.name, told.found)

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
+from moot.model.json import JsonObject
 from moot.testing.fake_llm.answers import Answer, Spent
 from moot.testing.fake_llm.requests import Request, Wire
 from moot.testing.fake_llm.wires import chat, messages, responses
@@ -13,8 +14,8 @@ class Speech(Protocol):
     """What each module here can do."""
 
     def events(self, answer: Answer, request: Request, spent: Spent) -> Iterator[bytes]: ...
-    def whole(self, answer: Answer, request: Request, spent: Spent) -> dict[str, Any]: ...
-    def failure(self, status: int, message: str) -> dict[str, Any]: ...
+    def whole(self, answer: Answer, request: Request, spent: Spent) -> JsonObject: ...
+    def failure(self, status: int, message: str) -> JsonObject: ...
     def failed_event(self, message: str) -> bytes: ...
 
 
@@ -28,5 +29,5 @@ def speech_of(wire: Wire) -> Speech:
             return chat
 
 
-def packed(value: Any) -> bytes:
+def packed(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()

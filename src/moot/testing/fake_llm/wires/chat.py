@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
+from moot.model.json import JsonObject
 from moot.testing.fake_llm.answers import Answer, Call, Spent, halves, pieces
 from moot.testing.fake_llm.requests import Request
 
@@ -26,15 +26,15 @@ def events(answer: Answer, request: Request, spent: Spent) -> Iterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-def whole(answer: Answer, request: Request, spent: Spent) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
+def whole(answer: Answer, request: Request, spent: Spent) -> JsonObject:
+    message: JsonObject = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.calls:
         message["tool_calls"] = [_call(call, request, index) for index, call in enumerate(answer.calls)]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish_reason(answer)}
     return {**_frame(request, "chat.completion"), "choices": [choice], "usage": _usage(spent)}
 
 
-def failure(status: int, message: str) -> dict[str, Any]:
+def failure(status: int, message: str) -> JsonObject:
     code = {400: "context_length_exceeded", 401: "invalid_api_key", 429: "rate_limit_exceeded"}.get(status)
     return {"error": {"message": message, "type": "fake_error", "param": None, "code": code}}
 
@@ -43,21 +43,21 @@ def failed_event(message: str) -> bytes:
     return _event({"error": {"message": message, "type": "server_error", "code": "overloaded"}})
 
 
-def _event(value: dict[str, Any]) -> bytes:
+def _event(value: JsonObject) -> bytes:
     return f"data: {json.dumps(value)}\n\n".encode()
 
 
-def _chunk(request: Request, delta: dict[str, Any], finish_reason: str | None = None) -> bytes:
+def _chunk(request: Request, delta: JsonObject, finish_reason: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
     return _event({**_frame(request, "chat.completion.chunk"), "choices": [choice]})
 
 
-def _frame(request: Request, kind: str) -> dict[str, Any]:
+def _frame(request: Request, kind: str) -> JsonObject:
     identity = f"chatcmpl-fake-{request.number:06d}"
     return {"id": identity, "object": kind, "created": CREATED, "model": request.model}
 
 
-def _call(call: Call, request: Request, index: int) -> dict[str, Any]:
+def _call(call: Call, request: Request, index: int) -> JsonObject:
     return {
         "id": call.id or f"call_fake_{request.number:06d}_{index}",
         "type": "function",
@@ -73,7 +73,7 @@ def _finish_reason(answer: Answer) -> str:
     return "tool_calls" if answer.calls else "stop"
 
 
-def _usage(spent: Spent) -> dict[str, Any]:
+def _usage(spent: Spent) -> JsonObject:
     return {
         "prompt_tokens": spent.input,
         "completion_tokens": spent.output,

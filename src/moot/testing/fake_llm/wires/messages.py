@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
+from moot.model.json import JsonObject
 from moot.testing.fake_llm.answers import Answer, Call, Spent, halves, pieces
 from moot.testing.fake_llm.requests import Request
 
@@ -39,8 +39,8 @@ def events(answer: Answer, request: Request, spent: Spent) -> Iterator[bytes]:
     yield _event("message_stop")
 
 
-def whole(answer: Answer, request: Request, spent: Spent) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}] if answer.text else []
+def whole(answer: Answer, request: Request, spent: Spent) -> JsonObject:
+    content: list[JsonObject] = [{"type": "text", "text": answer.text}] if answer.text else []
     for index, call in enumerate(answer.calls, start=len(content)):
         block = {"type": "tool_use", "id": _call_id(call, request, index), "name": call.name}
         content.append({**block, "input": _input(call)})
@@ -53,7 +53,7 @@ def whole(answer: Answer, request: Request, spent: Spent) -> dict[str, Any]:
     }
 
 
-def failure(status: int, message: str) -> dict[str, Any]:
+def failure(status: int, message: str) -> JsonObject:
     return {"type": "error", "error": {"type": KINDS.get(status, "api_error"), "message": message}}
 
 
@@ -61,11 +61,11 @@ def failed_event(message: str) -> bytes:
     return _event("error", error={"type": "overloaded_error", "message": message})
 
 
-def _event(kind: str, **fields: Any) -> bytes:
+def _event(kind: str, **fields: object) -> bytes:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
 
-def _frame(answer: Answer, request: Request) -> dict[str, Any]:
+def _frame(answer: Answer, request: Request) -> JsonObject:
     return {
         "id": f"msg_fake_{request.number:06d}",
         "type": "message",
@@ -96,7 +96,7 @@ def _call_id(call: Call, request: Request, index: int) -> str:
     return call.id or f"toolu_fake_{request.number:06d}_{index}"
 
 
-def _input(call: Call) -> Any:
+def _input(call: Call) -> object:
     """A whole answer cannot carry broken JSON here: the provider would have failed instead."""
     try:
         return json.loads(call.json or "{}")

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
+from moot.model.json import JsonObject
 from moot.testing.fake_llm.answers import Answer, Spent, halves, pieces
 from moot.testing.fake_llm.requests import Request, named_tools
 from moot.testing.fake_llm.wires import chat
@@ -16,7 +16,7 @@ failure = chat.failure
 def events(answer: Answer, request: Request, spent: Spent) -> Iterator[bytes]:
     numbers = count()
 
-    def event(kind: str, **fields: Any) -> bytes:
+    def event(kind: str, **fields: object) -> bytes:
         told = json.dumps({"type": kind, "sequence_number": next(numbers), **fields})
         return f"event: {kind}\ndata: {told}\n\n".encode()
 
@@ -51,7 +51,7 @@ def events(answer: Answer, request: Request, spent: Spent) -> Iterator[bytes]:
     yield event(ending, response=done)
 
 
-def whole(answer: Answer, request: Request, spent: Spent) -> dict[str, Any]:
+def whole(answer: Answer, request: Request, spent: Spent) -> JsonObject:
     reason = "content_filter" if answer.refused else "max_output_tokens" if answer.cut else None
     return {
         "id": f"resp_fake_{request.number:06d}",
@@ -82,8 +82,8 @@ def failed_event(message: str) -> bytes:
     return f"event: error\ndata: {json.dumps(told)}\n\n".encode()
 
 
-def _output(answer: Answer, request: Request) -> list[dict[str, Any]]:
-    output: list[dict[str, Any]] = []
+def _output(answer: Answer, request: Request) -> list[JsonObject]:
+    output: list[JsonObject] = []
     if answer.text:
         part = {"type": "output_text", "text": answer.text, "annotations": [], "logprobs": []}
         identity = f"msg_fake_{request.number:06d}"
