@@ -219,7 +219,7 @@ class Runtime:
 
     def _committed(self, commit: Commit) -> None:
         self.core.tails.on_commit(commit)
-        self.peers.committed(commit.events)
+        self.peers.committed(commit)
 
     def _on_events(self, events: list[Event]) -> None:
         if self.core.directory.changes_with(events):

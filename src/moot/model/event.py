@@ -65,3 +65,5 @@ class Commit(Struct, gc=False):
     """New ones, in the order in which they were decided, then revised ones."""
     follows: int | None = None
     """The event right before these in the log: nothing lies between, nor ever will. None where nobody can say."""
+    hosts_may_differ: bool = True
+    """Hosts may have come, gone or beaten since the commit before it; False where it is known that none has."""

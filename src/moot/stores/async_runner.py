@@ -46,7 +46,7 @@ async def run_batch(engine: AsyncEngine, jobs: list[Job], source: Source) -> Com
     except BaseException:  # whatever stopped it, nothing of the batch may stay
         await engine.rollback()
         raise
-    return dirty.commit(last_event)
+    return dirty.commit(last_event, alone=desk.alone)
 
 
 async def run_jobs(engine: AsyncEngine, jobs: list[Job], source: Source) -> list[Commit]:

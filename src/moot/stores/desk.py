@@ -83,10 +83,11 @@ class Dirty:
         self.dropped_bookmarks: set[BookmarkKey] = set()
         self.events: list[Event] = []
 
-    def commit(self, follows: int | None = None) -> Commit:
-        """What is told of it once it is written."""
+    def commit(self, follows: int | None = None, *, alone: bool = False) -> Commit:
+        """What is told of it once it is written; `alone`: nobody else has written since the commit before it."""
         revised = [message for message, _ in self.revisions]
-        return Commit(self.events, [*self.messages, *revised], follows)
+        hosts = not alone or bool(self.hosts or self.dropped_hosts)
+        return Commit(self.events, [*self.messages, *revised], follows, hosts)
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in self.__slots__)
@@ -104,6 +105,8 @@ class Desk:
         self.next_event = next_event
         self.last_event: int | None = next_event - 1
         """The newest event there is; None where others may write one before this batch is committed."""
+        self.alone = False
+        """It is known that nobody else has written since the last commit."""
         self.conversations: dict[ConversationId, Conversation] = {}
         self.refs: dict[str, ConversationId] = {}
         """Names and keys of conversations that are not archived, and ids of all."""

@@ -128,7 +128,7 @@ def run_batch(engine: Engine, jobs: list[Job], source: Source) -> Commit:
     except BaseException:  # whatever stopped it, nothing of the batch may stay
         engine.rollback()
         raise
-    return dirty.commit(last_event)
+    return dirty.commit(last_event, alone=desk.alone)
 
 
 def run_jobs(engine: Engine, jobs: list[Job], source: Source) -> list[Commit]:

@@ -13,7 +13,7 @@ from moot.host.presence import MachinePresence
 from moot.hub.process.live_lane import SocketLane
 from moot.hub.process.peers import Peers
 from moot.logs.live import LocalLane
-from moot.model.event import Event, EventType
+from moot.model.event import Commit, Event, EventType
 from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.participant import Host
 from moot.ports import LiveLane
@@ -94,7 +94,9 @@ class TwoProcesses(Lanes):
     async def open(self) -> None:
         for peers in self._peers:
             await peers.listen()
-        self._peers[0].committed([Event(EventType.MESSAGE_POSTED, 0.0)])  # who watches is looked up with this
+        self._peers[0].committed(
+            Commit([Event(EventType.MESSAGE_POSTED, 0.0)])
+        )  # who watches is looked up with this
         await until(self._are_watched, bool)
 
     async def _are_watched(self) -> bool:

@@ -13,7 +13,7 @@ from moot.host.host import Host
 from moot.host.pings import Line, Peer, Pinger, Socket
 from moot.hub.process.rpc import Calls
 from moot.model import participant
-from moot.model.event import Event
+from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId, ParticipantId
 from moot.ports import Clock, People, Presence
 
@@ -42,6 +42,8 @@ class Peers:
         self._pinger = Pinger(lost)
         self._host: Host | None = None
         self._pending: list[Event] = []
+        self._hosts: list[participant.Host] | None = None
+        """As they were read last, while it is known that none has come or gone since."""
         self._telling: asyncio.Task[None] | None = None
         self._watching: list[str] = []
         """Sockets of those who watch, as last seen."""
@@ -83,10 +85,12 @@ class Peers:
 
     # --- telling -----------------------------------------------------------------------------------------
 
-    def committed(self, events: list[Event]) -> None:
+    def committed(self, commit: Commit) -> None:
         """This process stored something: whoever it concerns is told, as soon as the loop comes to it."""
+        if commit.hosts_may_differ:
+            self._hosts = None
         if len(self._pending) < MOST_PENDING:
-            self._pending += events
+            self._pending += commit.events
         if self._telling is None or self._telling.done():
             self._telling = asyncio.get_running_loop().create_task(self._tell())
 
@@ -103,8 +107,10 @@ class Peers:
 
     async def _others(self) -> list[participant.Host]:
         me, now = self._host.id if self._host is not None else None, self._clock.now()
-        hosts = [host for host in await self._people.hosts() if host.id != me and host.lease_until > now]
-        return [host for host in hosts if host.socket and self._presence.is_local(host.machine)]
+        if self._hosts is None:
+            self._hosts = await self._people.hosts()
+        there = [host for host in self._hosts if host.id != me and host.lease_until > now]
+        return [host for host in there if host.socket and self._presence.is_local(host.machine)]
 
     @property
     def are_watched(self) -> bool:

@@ -57,6 +57,7 @@ class SqliteEngine:
         self._loading = Loading(path, connection)
         self._version = -1
         """SQLite's counter of changes to the file, as our last commit left it; it moves with those of others too."""
+        self._alone = False
         self._kept: KeptDesk | None = None
         self._desk: KeptDesk | None = None
         self._dirty = Dirty()
@@ -91,7 +92,8 @@ class SqliteEngine:
         except BaseException:  # whatever stopped it, the others may go on
             self.rollback()
             raise
-        if version != self._version:  # somebody else has written since
+        self._alone = version == self._version
+        if not self._alone:  # somebody else has written since
             self._kept = None
 
     def load(self, scopes: Sequence[Scope]) -> Desk:
@@ -99,6 +101,7 @@ class SqliteEngine:
             desk, self._kept = self._kept, None
             if desk is None or not desk.settle(self._dirty):
                 desk = self._loading.fresh()
+            desk.alone = self._alone
             self._desk, self._dirty = desk, Dirty()
             try:
                 self._loading.fill(desk, scopes)

@@ -1,0 +1,113 @@
+"""The newest messages kept as bytes are those of the store, whoever wrote, edited, deleted or renamed since."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moot import Hub, shapes
+from moot.flow import post, revise
+from moot.hub import tails
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.limits import Terms
+from moot.stores.ids import ConversationIds
+from moot.stores.runner import Source
+from moot.stores.sqlite.store import SqliteStore
+
+READ = msgspec.json.Decoder(list[shapes.Message])
+USER = ParticipantId("user")
+LONG = "x" * (tails.LONGEST + 1)
+
+moves = st.lists(
+    st.one_of(
+        st.tuples(st.just("post"), st.booleans(), st.sampled_from(["short", "another", LONG])),
+        st.tuples(st.just("edit"), st.booleans(), st.integers(1, 12)),
+        st.tuples(st.just("delete"), st.booleans(), st.integers(1, 12)),
+        st.tuples(st.just("rename"), st.just(False), st.sampled_from(["rob", "bob", "bo"])),
+        st.tuples(st.just("look"), st.just(False), st.sampled_from([1, 3, 60])),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+async def elsewhere(home: Path) -> SqliteStore:
+    """A writer in another process, of which nobody here is told."""
+    return await SqliteStore.open(home, Source(time.time, Terms(), ConversationIds()))
+
+
+async def newest(hub: Hub, limit: int) -> list[shapes.Message]:
+    return READ.decode(await hub.encoded.newest("room", limit))
+
+
+async def changed(store: Any, hub: Hub, seq: int, text: str | None) -> None:
+    found = {message.seq: message for message in await hub.messages("room", limit=100)}
+    before = found.get(seq)
+    if before is None or before.kind != "human" or before.metadata.get("deleted"):
+        return
+    where = ConversationId(before.conversation)
+    await store.transact(revise, revise.Revise(USER, where, seq, before.version, text))
+
+
+@settings(max_examples=25)
+@given(plan=moves)
+def test_what_is_kept_is_what_is_stored(plan: list[tuple[str, bool, Any]], tmp_path_factory: Any) -> None:
+    import asyncio  # noqa: PLC0415
+
+    asyncio.run(played(plan, tmp_path_factory.mktemp("home")))
+
+
+async def played(plan: list[tuple[str, bool, Any]], home: Path) -> None:
+    async with Hub.open(home) as hub:
+        await hub.agents.create("bob", external=True)
+        await hub.conversations.create("room", participants=["bob"])
+        far = await elsewhere(home)
+        name = "bob"
+        try:
+            for move, by_other, what in plan:
+                store = far if by_other else hub._core.parts.store
+                if move == "post":
+                    await store.transact(post, post.posting(USER, "room", f"@bob {what}"))
+                elif move in ("edit", "delete"):
+                    await changed(store, hub, what, "other words" if move == "edit" else None)
+                elif move == "rename" and what != name:
+                    name = (await hub.agents.rename(name, what)).name
+                limit = what if move == "look" else 5
+                assert await newest(hub, limit) == await hub.newest("room", limit)
+        finally:
+            await far.close()
+
+
+async def test_a_tail_is_bounded_in_messages_and_conversations(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tails, "MOST_CONVERSATIONS", 2)
+    async with Hub.open(tmp_path) as hub:
+        for name in ("a", "b", "c"):
+            await hub.conversations.create(name)
+            for number in range(tails.MOST_MESSAGES + 5):
+                await hub.post(name, f"{number}")
+                await hub.encoded.newest(name, 3)
+        kept = hub._core.tails._tails
+        assert len(kept) == 2
+        assert max(len(tail.lines) for tail in kept.values()) == tails.MOST_MESSAGES
+        whole = READ.decode(await hub.encoded.newest("c", 100))
+        assert [message.text for message in whole] == [str(n) for n in range(tails.MOST_MESSAGES + 5)]
+
+
+async def test_a_pull_of_an_active_conversation_reads_its_version_alone(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await hub.conversations.create("room")
+        await hub.post("room", "one")
+        await hub.encoded.newest("room", 20)
+        await hub.post("room", "two")
+        reads = hub._core.tails._reads
+
+        async def refuse(*given: Any) -> Any:
+            raise AssertionError("the messages were read again")
+
+        monkeypatch.setattr(reads, "messages", refuse)
+        assert [message.text for message in await newest(hub, 20)] == ["one", "two"]
