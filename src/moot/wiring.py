@@ -33,14 +33,20 @@ from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
 from moot.stores.readonly import StoreBeside
 from moot.stores.runner import Source
-from moot.stores.sqlite import copies as sqlite_copies
+from moot.stores.sqlite import storage as sqlite_storage
 from moot.stores.sqlite.reads import SqliteReads, is_current, reads_of
 from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
 
-copies = sqlite_copies
-"""How backups of the store are made, read and put back."""
+storage_version = sqlite_storage.version
+inspect_copy = sqlite_storage.inspect
+remove_copy = sqlite_storage.remove
+
+
+def storage(home: Home) -> sqlite_storage.SqliteStorage:
+    """Where a home keeps its data: whether it is there, and how copies of it are made and put back."""
+    return sqlite_storage.SqliteStorage(home.path)
 
 
 class Parts(Struct):
@@ -125,10 +131,10 @@ async def assemble_to_read(home: Home) -> Parts | None:
     memory = MemoryStore(source)
     presence = MachinePresence()
     store: HomeStore = memory
-    there = home.db.exists()
-    if not there and home.db.with_name("moot.db-wal").exists():
-        return None  # a log without its database: the writer refuses it, and says why
-    if there:
+    kept = storage(home)
+    if kept.is_remnant():
+        return None
+    if kept.exists():
         if not is_current(home.path):
             return None
         reads = reads_of(home.path)

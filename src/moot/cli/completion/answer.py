@@ -13,19 +13,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from moot import peek
 from moot.model.json import JsonObject
 
 TREE: Final = Path(__file__).with_name("tree.json")
-MOST: Final = 200
-AGENTS: Final = (
-    "SELECT name FROM registry WHERE kind IN ('agent', 'external') AND removed_at = 0"
-    " ORDER BY last_active DESC LIMIT ?"
-)
-CONVERSATIONS: Final = (
-    "SELECT name FROM conversations WHERE archived = 0 AND kind <> 'ephemeral'"
-    " ORDER BY updated_at DESC LIMIT ?"
-)
-BUSY_MS: Final = 20
 
 
 def main(environ: Mapping[str, str]) -> int:
@@ -169,31 +160,13 @@ def values(kind: object, home: Path) -> Iterable[tuple[str, str]]:
         case list():
             return [(value, "") for value in kind]
         case "agent":
-            return [(name, "") for name in dict.fromkeys((*stored(home, AGENTS), *described(home)))]
+            return [(name, "") for name in dict.fromkeys((*peek.agent_names(home), *described(home)))]
         case "conversation":
-            return [(name, "") for name in stored(home, CONVERSATIONS)]
+            return [(name, "") for name in peek.conversation_names(home)]
         case "path":
             return [("\0file", "")]
         case _:
             return []
-
-
-def stored(home: Path, statement: str) -> list[str]:
-    """Names from the database; none where there is none, or it cannot be read just now."""
-    path = home / "moot.db"
-    if not path.exists():
-        return []
-    import apsw  # noqa: PLC0415  not needed for verbs and options
-
-    try:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            connection.set_busy_timeout(BUSY_MS)
-            return [str(name) for (name,) in connection.execute(statement, (MOST,))]
-        finally:
-            connection.close()
-    except apsw.Error:
-        return []
 
 
 def described(home: Path) -> list[str]:

@@ -12,6 +12,7 @@ from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
 from moot.hub.archive import backups
+from moot.wiring import storage
 
 KIB = 1024
 
@@ -108,7 +109,7 @@ def restore(session: Session, path: str | None, yes: bool) -> None:
     for each in () if session.json else chosen.passed_over:
         session.screen.say(f"✗ {shown(each.path)} is damaged and passed over: {each.problems[0]}")
     if not yes:
-        question = f"Put {shown(chosen.path)} in the place of {shown(home.db)}? What is there now is kept."
+        question = f"Put {shown(chosen.path)} in the place of {shown(storage(home).place)}? What is there now is kept."
         click.confirm(question, abort=True, err=True)
     done = backups.restore(home, chosen.path)
     safety = str(done.safety) if done.safety else None

@@ -22,7 +22,7 @@ from moot.hub.archive.export import Export, chosen
 from moot.hub.archive.markdown import markdown
 from moot.rules.words.mentions import nearest
 from moot.settings import Home
-from moot.wiring import reading
+from moot.wiring import reading, storage
 
 FORMATS = ("md", "jsonl")
 PRIVATE = 0o600
@@ -85,8 +85,8 @@ def _form_of(output: str | None) -> str:
 
 
 async def _write(home: Home, wish: Wish, write: Callable[[bytes], object]) -> Export:
-    if not home.db.exists():
-        raise NotFound(f"there is nothing to export: {home.db} is not there", ref=wish.ref or "")
+    if not (kept := storage(home)).exists():
+        raise NotFound(f"there is nothing to export: {kept.place} is not there", ref=wish.ref or "")
     reads = reading(home)
     try:
         found = await chosen(reads, wish.ref)

@@ -18,6 +18,7 @@ from moot.brains.llm.keys import KeyRing
 from moot.cli.run.check import BAD, OK, WARN, Check
 from moot.errors import KeyRefused, MootError, NoKey
 from moot.model.turn import Turn, TurnState
+from moot.peek import is_there
 from moot.settings import Home, Settings, load
 from moot.wiring import reading
 
@@ -77,7 +78,7 @@ async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRi
 
 async def failed_turns(home: Home) -> list[Check]:
     """Agents whose newest turn anywhere failed, today."""
-    if not home.db.exists():
+    if not is_there(home.path):
         return []
     try:
         reads = reading(home)

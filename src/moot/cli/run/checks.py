@@ -30,8 +30,9 @@ from moot.errors import MootError
 from moot.hub.archive import backups, health
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
+from moot.peek import is_there
 from moot.settings import Home, Settings, load, not_yet
-from moot.wiring import check_places, concerns
+from moot.wiring import check_places, concerns, storage
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 LITTLE_SPACE = 200 * 1024 * 1024
@@ -67,7 +68,7 @@ async def everything(home: Home) -> list[Check]:
 
 def _versions() -> Iterator[Check]:
     yield Check("moot", OK, f"{__version__} on Python {platform.python_version()}")
-    yield Check("sqlite", OK, health.sqlite_version())
+    yield Check("sqlite", OK, health.store_version())
 
 
 def _folder(home: Home) -> Iterator[Check]:
@@ -251,7 +252,7 @@ async def _providers(home: Home, settings: Settings) -> list[Check]:
 
 
 async def database(home: Home) -> list[Check]:
-    if not home.db.exists():
+    if not is_there(home.path):
         return [Check("database", OK, "not there yet")]
     return [await _sound(home), *_space(home), *_backups(home)]
 
@@ -271,7 +272,7 @@ async def _sound(home: Home) -> Check:
 
 def _space(home: Home) -> Iterator[Check]:
     free = shutil.disk_usage(home.path).free
-    needed = max(LITTLE_SPACE, 2 * home.db.stat().st_size)
+    needed = max(LITTLE_SPACE, 2 * storage(home).size())
     if free < needed:
         told = (
             f"{free >> 20} MiB are left where {shown(home.path)} is; a backup takes as much as the database"

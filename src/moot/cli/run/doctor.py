@@ -19,6 +19,7 @@ from moot.cli.terminal.screen import safe
 from moot.errors import MootError
 from moot.hub.archive import backups
 from moot.model.json import JsonObject
+from moot.peek import is_there
 from moot.settings import Home
 
 SIGNS: Final = {BAD: "✗", WARN: "!", OK: "✓"}
@@ -72,7 +73,7 @@ async def _sorted(examined: Awaitable[list[Check]]) -> list[Check]:
 
 def _backup(session: Session, home: Home) -> Path | None:
     """None where there is nothing to copy, or it cannot be copied: no repair touches the database."""
-    if not home.db.exists():
+    if not is_there(home.path):
         return None
     try:
         return backups.create(home).path

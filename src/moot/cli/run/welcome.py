@@ -6,6 +6,7 @@ from pathlib import Path
 from moot import __version__
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import Screen
+from moot.peek import is_there
 
 MOTTO = "A place where agents, and you, talk."
 FIRST = {
@@ -39,7 +40,7 @@ def _nothing_yet(session: Session, home: Path) -> None:
     screen = session.screen
     screen.say("Nothing is set up yet. Pick one:")
     _list(screen, FIRST)
-    written = "" if (home / "moot.db").exists() else " (nothing written yet)"
+    written = "" if is_there(home) else " (nothing written yet)"
     screen.say(f"Data would live in {shown(home)}{written}.    More: moot --help")
 
 

@@ -23,7 +23,7 @@ from moot.errors import HubRunning, NotFound, StoreDamaged, StoreUnwritable
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import HubLock
 from moot.settings import Home
-from moot.wiring import copies
+from moot.wiring import inspect_copy, remove_copy, storage
 
 _NAME = re.compile(r"moot-(?:(auto|before-restore|schema\d+)-)?(\d{8}T\d{12}Z)\.db")
 _STAMP = "%Y%m%dT%H%M%S%fZ"
@@ -72,15 +72,16 @@ class Restored(Struct, frozen=True):
 
 def create(home: Home, *, kind: str = "", at: float | None = None) -> Made:
     """Copy the database while whoever likes writes to it, verify the copy, and put the files beside it."""
-    if not home.db.exists():
+    kept = storage(home)
+    if not kept.exists():
         raise NotFound(
-            f"there is nothing to back up: {home.db} is not there",
+            f"there is nothing to back up: {kept.place} is not there",
             fix=("moot demo", "moot init"),
-            ref="moot.db",
+            ref=kept.place.name,
         )
     home.make()
     target = home.backups / _name(kind, time.time() if at is None else at)
-    found = copies.copy(home.db, target)
+    found = kept.copy(target)
     _copy_files(home.path, _beside(target), _files(home.path))
     return Made(target, target.stat().st_size, found.messages)
 
@@ -147,7 +148,7 @@ def find(home: Home, ref: str) -> Path:
 def verify(path: Path) -> Verified:
     """Read a backup whole. What is wrong with it is told, not raised."""
     try:
-        found = copies.inspect(path)
+        found = inspect_copy(path)
     except (StoreDamaged, StoreUnwritable) as damage:
         return Verified(path, sound=False, schema=0, messages=0, problems=(damage.detail or damage.title,))
     return Verified(path, not found.problems, found.schema, found.messages, found.problems)
@@ -169,17 +170,18 @@ def restore(home: Home, source: Path) -> Restored:
     """Put a backup in the database's place. Nothing is replaced before the backup has been read whole and what
     is there now has been kept."""
     home.make()
+    kept = storage(home)
     with _alone(home):
-        staged, found = copies.stage(source, home.db)
+        staged, found = kept.stage(source)
         try:
             safety = _keep_what_is_there(home)
-            copies.put_in_place(staged, home.db)
+            kept.put_in_place(staged)
         finally:
-            copies.remove(staged)
-        now = copies.inspect(home.db)
+            remove_copy(staged)
+        now = kept.inspect()
     if now.messages != found.messages or now.problems:
         raise StoreDamaged(
-            f"{home.db} does not hold what was restored into it",
+            f"{kept.place} does not hold what was restored into it",
             detail=now.problems[0] if now.problems else f"{now.messages} messages, not {found.messages}",
             fix=("moot doctor",),
         )
@@ -200,8 +202,9 @@ def _alone(home: Home) -> Iterator[None]:
     try:
         for name, pid in daemons.all_running(home).items():
             raise _occupied(home, f"agent {name} runs on it (pid {pid})", (f"moot agent stop {name}",))
-        with copies.nobody_writes(home.db):
-            if (other := copies.holder(home.db)) is not None:
+        kept = storage(home)
+        with kept.nobody_writes():
+            if (other := kept.holder()) is not None:
                 raise _occupied(home, f"process {other} has it open", (f"kill {other}",))
             yield
     finally:
@@ -217,19 +220,17 @@ def _occupied(home: Home, who: str, fix: tuple[str, ...]) -> HubRunning:
 
 
 def _keep_what_is_there(home: Home) -> Path | None:
-    has_log = home.db.with_name(f"{home.db.name}-wal").exists()
-    if not home.db.exists() and not has_log:
+    kept = storage(home)
+    if not kept.exists() and not kept.is_remnant():
         return None
     target = home.backups / _name("before-restore", time.time())
     try:
-        if not home.db.exists():
-            raise StoreDamaged(f"{home.db} is gone, but its log is still here")
-        copies.copy(home.db, target)
+        kept.keep(target)
         _copy_files(home.path, _beside(target), _files(home.path))
-        copies.fold_log(home.db)
+        kept.fold_log()
     except StoreDamaged:
         target = target.with_suffix(".damaged")
-        copies.set_aside(home.db, target)
+        kept.set_aside(target)
     return target
 
 

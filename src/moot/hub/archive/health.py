@@ -1,14 +1,13 @@
 """What can be said about a home without opening a hub on it: for `moot doctor`."""
 
-import apsw
-
 from moot.ports import Health
 from moot.settings import Home
-from moot.wiring import store_alone
+from moot.wiring import storage_version, store_alone
 
 
-def sqlite_version() -> str:
-    return f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})"
+def store_version() -> str:
+    """What keeps the data, and which release of it."""
+    return storage_version()
 
 
 async def check(home: Home) -> Health:

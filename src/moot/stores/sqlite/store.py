@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import apsw
 import structlog
 
 from moot.errors import StoreDamaged, StoreUnwritable
@@ -18,6 +17,7 @@ from moot.stores.sqlite.engine import NO_END, SqliteEngine
 from moot.stores.sqlite.reads import SqliteReads
 from moot.stores.sqlite.soundness import read_all
 from moot.stores.sqlite.statements import SEARCH
+from moot.stores.sqlite.storage import version
 from moot.stores.sqlite.trouble import damaged
 
 log = structlog.get_logger("moot.store")
@@ -138,7 +138,7 @@ class SqliteStore(SqliteReads):
             messages = 0
             problems.append(f"{damage.title}: {damage.detail}")
         return Health(
-            sqlite=f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})",
+            sqlite=version(),
             journal_mode=journal_mode,
             synchronous=synchronous,
             messages=messages,

@@ -13,8 +13,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from moot import files
-from moot.cli.mcp.hooks.peek import anything_to_do
 from moot.model.json import JsonObject
+from moot.peek import anything_to_do, is_there
 from moot.settings.home import Home
 
 LOG_BYTES: Final = 1 << 20
@@ -59,7 +59,7 @@ def run(folder: Path, moment: Asked, say: Say) -> None:
     """Tell the client what there is to tell it. Whatever goes wrong, the session goes on."""
     home = Home(folder)
     try:
-        if not home.db.exists() or _is_idle(home, moment):
+        if not is_there(home.path) or _is_idle(home, moment):
             return
         from moot.cli.mcp.hooks.answer_hook import answer  # noqa: PLC0415  most turns end before this is needed
 
@@ -71,7 +71,7 @@ def run(folder: Path, moment: Asked, say: Say) -> None:
 def _is_idle(home: Home, moment: Asked) -> bool:
     """Nothing waits, and its hooks are known; a session that starts is always told who it is."""
     return moment.event != "SessionStart" and not anything_to_do(
-        home.db, client=moment.client, folder=str(moment.folder), name=moment.name
+        home.path, client=moment.client, folder=str(moment.folder), name=moment.name
     )
 
 
