@@ -19,10 +19,9 @@ from moot.model.event import EventType
 from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
 from moot.model.json import JsonObject
-from moot.model.message import FIRST_VERSION, Message, Plan
+from moot.model.message import FIRST_VERSION, Message, Permit, Plan
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Kind, Participant
-from moot.model.permit import Permit
 from moot.model.turn import FORCING, RUNNING, Duty, Rule, Step, Turn
 from moot.ports import Scope
 from moot.rules import audit, links, why

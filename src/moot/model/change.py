@@ -9,9 +9,8 @@ from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId
-from moot.model.message import Message, Revision, Summary
+from moot.model.message import Message, Permit, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
-from moot.model.permit import Permit
 from moot.model.round import Round
 from moot.model.token import Token
 from moot.model.turn import Turn

@@ -115,3 +115,11 @@ class Summary(Struct, frozen=True, gc=False):
     def context(self) -> str:
         """The docmem context, as of a message; a brain that sums up is named by its kind alone."""
         return f"summary:agent:{self.by}"
+
+
+class Permit(Struct, frozen=True, gc=False):
+    """The proof that the link policy let an author speak here. Only rules/links.py makes one."""
+
+    author: ParticipantId
+    by: str
+    """What allowed it: `human`, `system`, `open`, `member`, `link:ID`."""

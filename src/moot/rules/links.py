@@ -6,8 +6,8 @@ though: nothing becomes a message without passing here.
 
 from moot.model.conversation import Conversation
 from moot.model.ids import SYSTEM, ParticipantId
+from moot.model.message import Permit
 from moot.model.participant import HUMAN, Kind, Participant
-from moot.model.permit import Permit
 
 OF_SYSTEM = Permit(author=SYSTEM, by="system")
 

@@ -11,10 +11,9 @@ from moot.model.change import AppendMessage, Change, Decision, Emit, PutConversa
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, ParticipantId, RootId, address
-from moot.model.message import Message
+from moot.model.message import Message, Permit
 from moot.model.moment import Moment
 from moot.model.participant import Kind
-from moot.model.permit import Permit
 from moot.ports import Scope, Store
 from moot.rules import audit
 from moot.rules.draft import Seen

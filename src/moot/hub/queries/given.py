@@ -13,6 +13,7 @@ from moot.errors import NotFound
 from moot.host.agent_turn import heard
 from moot.hub.core import Core
 from moot.hub.enrolment import size_of
+from moot.model.conversation import Conversation
 from moot.model.ids import TurnId
 from moot.model.json import JsonObject
 from moot.model.participant import Participant
@@ -64,20 +65,7 @@ async def now(core: Core, name: str, ref: str) -> JsonObject:
             fix=(f'moot send --conv {conversation.name} "…"',),
         )
     waiting = await core.parts.store.turns(conversation=conversation.id, agent=agent.id, states=tuple(OPEN))
-    imagined = (
-        waiting[0]
-        if waiting
-        else Turn(
-            id=NO_TURN,
-            agent=agent.id,
-            conversation=conversation.id,
-            duty=Duty.MAY,
-            reason=Rule.POLL if conversation.takes_rounds else Rule.DIRECT,
-            state=TurnState.READY,
-            calls=(),
-            created_at=0.0,
-        )
-    )
+    imagined = waiting[0] if waiting else _imagined(agent, conversation)
     lo = min(members[agent.id].cursor, conversation.head - 1)
     imagined = structs.replace(
         imagined, lo=lo, hi=conversation.head, cause=imagined.cause or conversation.head
@@ -99,6 +87,19 @@ async def now(core: Core, name: str, ref: str) -> JsonObject:
         "given": given,
         "bytes": sum(len(text.encode()) for text in told),
     }
+
+
+def _imagined(agent: Participant, conversation: Conversation) -> Turn:
+    return Turn(
+        id=NO_TURN,
+        agent=agent.id,
+        conversation=conversation.id,
+        duty=Duty.MAY,
+        reason=Rule.POLL if conversation.takes_rounds else Rule.DIRECT,
+        state=TurnState.READY,
+        calls=(),
+        created_at=0.0,
+    )
 
 
 class How(Struct, frozen=True):
