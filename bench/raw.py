@@ -10,8 +10,8 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from moot.stores.sqlite import database, migrate
-from moot.stores.sqlite.lock import OpenMark, WriterLock
+from moot.stores.sqlite.file import database, migrate
+from moot.stores.sqlite.file.lock import OpenMark, WriterLock
 
 PROBE = "SELECT conversation, seq FROM messages WHERE sender = ? AND key = ? AND key <> ''"
 MESSAGE = (

@@ -2,7 +2,7 @@
 
 Above: whoever reads or writes a file of the home. Below: the kernel, which does the refusing: each part of a path is
 opened from the folder above it with O_NOFOLLOW, so nothing can be exchanged between a check and its use.
-Not here: SQLite's files, which SQLite opens itself (stores/sqlite/database.py), and files that the owner names to a
+Not here: SQLite's files, which SQLite opens itself (stores/sqlite/file), and files that the owner names to a
 command, which may be links.
 """
 

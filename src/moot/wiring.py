@@ -33,7 +33,7 @@ from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
 from moot.stores.readonly import StoreBeside
 from moot.stores.runner import Source
-from moot.stores.sqlite import storage as sqlite_storage
+from moot.stores.sqlite.file import storage as sqlite_storage
 from moot.stores.sqlite.reads import SqliteReads, is_current, reads_of
 from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered

@@ -23,7 +23,7 @@ from moot.hub.archive.export import Export
 from moot.hub.archive.validate import check
 from moot.model.prompt import Offered, ToolCall, ToolResult, ToolSpec, Usage
 from moot.settings import Home
-from moot.stores.sqlite import copies
+from moot.stores.sqlite.file import copies
 from moot.testing import ManualClock
 from moot.wiring import reading
 from tests.support.beneath import store_of

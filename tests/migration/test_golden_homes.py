@@ -22,8 +22,8 @@ from moot.model.participant import Kind
 from moot.model.round import RoundState
 from moot.model.turn import Duty, TurnState
 from moot.settings import Home
-from moot.stores.sqlite import copies
 from moot.stores.sqlite.engine import SqliteEngine
+from moot.stores.sqlite.file import copies
 from moot.testing import ManualClock
 from tests.migration import golden_home, story
 from tests.support.waiting import until

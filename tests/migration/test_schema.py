@@ -17,8 +17,8 @@ from moot.model.limits import Terms
 from moot.ports import Page
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
-from moot.stores.sqlite import database, migrate
 from moot.stores.sqlite.engine import SqliteEngine
+from moot.stores.sqlite.file import database, migrate
 from moot.stores.sqlite.store import SqliteStore
 from tests.contract.store.verbs import conversation, put, say
 
@@ -136,7 +136,7 @@ import os, signal, sys
 from pathlib import Path
 from typing import Any
 import apsw
-from moot.stores.sqlite import migrate
+from moot.stores.sqlite.file import migrate
 from moot.stores.sqlite.engine import SqliteEngine
 
 def die():

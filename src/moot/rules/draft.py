@@ -29,8 +29,8 @@ from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import Turn
-from moot.rules.asks import Asks
 from moot.rules.floor import direct, group
+from moot.rules.floor.asks import Asks
 from moot.rules.floor.roster import Roster
 from moot.rules.room import Room
 

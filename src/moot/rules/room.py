@@ -24,7 +24,7 @@ from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.json import JsonObject
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn
-from moot.rules.asks import Asks, ChangedAsks
+from moot.rules.floor.asks import Asks, ChangedAsks
 from moot.rules.floor.roster import Roster
 
 if TYPE_CHECKING:

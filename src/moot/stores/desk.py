@@ -16,7 +16,7 @@ from moot.model.participant import Host, Participant, Quota
 from moot.model.round import Round
 from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.rules.asks import Asks
+from moot.rules.floor.asks import Asks
 from moot.rules.floor.roster import Roster
 
 NOBODY: dict[ParticipantId, Member] = {}

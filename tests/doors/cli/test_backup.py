@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from moot.stores.sqlite import migrate
+from moot.stores.sqlite.file import migrate
 from tests.doors.cli.shell import Shell, Told
 
 Moot = Callable[..., Told]

@@ -7,7 +7,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from moot.stores.sqlite import database, migrate, statements
+from moot.stores.sqlite import statements
+from moot.stores.sqlite.file import database, migrate
 from moot.stores.sqlite.statements import BACKUP, LOAD, READ, SCHEMA, SEARCH, WRITE, parse
 
 FILES = sorted((Path(statements.__file__).parent / "sql").glob("*.sql"))

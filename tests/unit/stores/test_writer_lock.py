@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from moot.errors import StoreUnwritable
-from moot.stores.sqlite.lock import WriterLock
+from moot.stores.sqlite.file.lock import WriterLock
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ from moot.cli.frame.exit_codes import OK
 from moot.cli.frame.hub_access import host_the_absent, opened_hub, with_hub, with_reading
 from moot.cli.frame.params import SECONDS, Branch
 from moot.cli.frame.session import Session
+from moot.cli.run.unloadable import explained, tell_broken
 from moot.cli.talk.follow import Talk
 from moot.cli.talk.outcome import WAIT_SECONDS, told, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.cli.terminal.screen import Screen
-from moot.cli.unloadable import explained, tell_broken
 from moot.hub.commands.slash import At, Done, carry_out, check_setting, configure
 from moot.model.json import JsonObject
 from moot.rules.words import slash

@@ -16,13 +16,13 @@ from moot.cli.frame.exit_codes import OK
 from moot.cli.frame.hub_access import host_the_absent, opened_hub
 from moot.cli.frame.params import AT_LEAST_0, AT_LEAST_1, SECONDS, leaf
 from moot.cli.frame.session import Session
+from moot.cli.run.unloadable import tell_broken
 from moot.cli.talk.dialogue import Dialogue
 from moot.cli.talk.follow import Outcome, Talk, View
 from moot.cli.talk.outcome import WAIT_SECONDS, posted, told, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.cli.terminal.screen import hollow
 from moot.cli.terminal.standard_input import message_text
-from moot.cli.unloadable import tell_broken
 from moot.errors import BadValue, HubAbsent
 from moot.rules.reasons import REMOVED
 from moot.rules.words import slash

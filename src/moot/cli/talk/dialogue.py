@@ -17,12 +17,12 @@ import click
 from moot.cli.frame.errors import text as error_text
 from moot.cli.frame.session import Session
 from moot.cli.read import why
+from moot.cli.run.unloadable import explained
 from moot.cli.talk.brakes import warn
 from moot.cli.talk.follow import Outcome, Talk, View
 from moot.cli.terminal.keyboard import Keyboard, piped_line
 from moot.cli.terminal.phrases import round_line, title
 from moot.cli.terminal.screen import Screen, safe
-from moot.cli.unloadable import explained
 from moot.errors import BadValue, HubAbsent, MootError
 from moot.hub.commands.slash import At, Done, carry_out, newest_said
 from moot.model.answer import Receipt

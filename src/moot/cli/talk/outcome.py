@@ -13,6 +13,7 @@ from moot.cli.frame.errors import text as error_text
 from moot.cli.frame.exit_codes import OK, OUTCOMES, PAUSED, WAITED
 from moot.cli.frame.hub_access import home_of, host_the_absent
 from moot.cli.frame.session import Session
+from moot.cli.run.unloadable import explained, tell_broken
 from moot.cli.talk.absence import unwoken
 from moot.cli.talk.brakes import paused, warn
 from moot.cli.talk.follow import Away, Outcome, Talk, View
@@ -20,7 +21,6 @@ from moot.cli.talk.unanswered import listed, several, was_wanted
 from moot.cli.terminal.phrases import address, agents_in, marks_of
 from moot.cli.terminal.screen import ago, safe
 from moot.cli.terminal.views import Plain, Silent, Streaming
-from moot.cli.unloadable import explained, tell_broken
 from moot.errors import HubAbsent, NoKey, Undelivered
 from moot.rules.words.mentions import parse
 

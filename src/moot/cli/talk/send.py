@@ -17,11 +17,11 @@ from moot.cli.frame.hub_access import host_the_absent, opened_hub
 from moot.cli.frame.params import AT_LEAST_1, SECONDS, Leaf
 from moot.cli.frame.session import Session
 from moot.cli.read.why import address
+from moot.cli.run.unloadable import tell_broken
 from moot.cli.talk.follow import Outcome, Talk
 from moot.cli.talk.outcome import WAIT_SECONDS, kept_if_the_hub_goes, posted, told, view_for
 from moot.cli.terminal.phrases import is_agent
 from moot.cli.terminal.standard_input import message_text
-from moot.cli.unloadable import tell_broken
 from moot.errors import HubAbsent, NotFound
 from moot.model.json import JsonObject
 

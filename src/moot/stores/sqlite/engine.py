@@ -15,13 +15,14 @@ from moot.errors import StoreDamaged
 from moot.failpoints import failpoint
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty
-from moot.stores.sqlite import database, migrate, rows
+from moot.stores.sqlite import rows
+from moot.stores.sqlite.file import database, migrate
+from moot.stores.sqlite.file.lock import OpenMark, WriterLock
+from moot.stores.sqlite.file.untrusted import Standing
 from moot.stores.sqlite.kept_desk import KeptDesk
 from moot.stores.sqlite.load import Loading
-from moot.stores.sqlite.lock import OpenMark, WriterLock
 from moot.stores.sqlite.statements import SEARCH, WRITE
 from moot.stores.sqlite.trouble import damaged, speaking_of, writing_rows
-from moot.stores.sqlite.untrusted import Standing
 
 K = TypeVar("K")
 V = TypeVar("V")

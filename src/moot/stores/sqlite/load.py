@@ -16,7 +16,7 @@ from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.token import TokenId
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Scope
-from moot.rules.asks import Asks
+from moot.rules.floor.asks import Asks
 from moot.stores.desk import NO_ASKS, Desk
 from moot.stores.sqlite import rows
 from moot.stores.sqlite.kept_desk import KeptDesk

@@ -24,11 +24,12 @@ from moot.model.round import Round
 from moot.model.token import Token
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
-from moot.stores.sqlite import database, migrate, rows, search
+from moot.stores.sqlite import rows, search
 from moot.stores.sqlite.engine import NO_END
+from moot.stores.sqlite.file import database, migrate
+from moot.stores.sqlite.file.untrusted import close_to_others
 from moot.stores.sqlite.statements import READ, SEARCH
 from moot.stores.sqlite.trouble import speaking_of
-from moot.stores.sqlite.untrusted import close_to_others
 
 T = TypeVar("T")
 

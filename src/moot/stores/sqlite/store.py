@@ -14,10 +14,10 @@ from moot.model.query import Query
 from moot.ports import Health, Verb
 from moot.stores.runner import Runner, Source
 from moot.stores.sqlite.engine import NO_END, SqliteEngine
+from moot.stores.sqlite.file.soundness import read_all
+from moot.stores.sqlite.file.storage import version
 from moot.stores.sqlite.reads import SqliteReads
-from moot.stores.sqlite.soundness import read_all
 from moot.stores.sqlite.statements import SEARCH
-from moot.stores.sqlite.storage import version
 from moot.stores.sqlite.trouble import damaged
 
 log = structlog.get_logger("moot.store")

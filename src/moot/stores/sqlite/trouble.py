@@ -48,7 +48,7 @@ def speaking_of(path: Path) -> Iterator[None]:
 def _is_about_content(path: Path, error: Exception) -> bool:
     """Whether the file is to blame: a statement is wrong either because we wrote it so, or because what it speaks of
     is no longer in the schema."""
-    from moot.stores.sqlite.outline import is_as_made  # noqa: PLC0415  it imports this; and only when it is too late
+    from moot.stores.sqlite.file.outline import is_as_made  # noqa: PLC0415  it imports this; and only when it is too late
 
     return any(words in str(error) for words in ABOUT_CONTENT) or not is_as_made(path)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 
 from moot.errors import StoreDamaged
-from moot.stores.sqlite import copies
-from moot.stores.sqlite.copies import Found
+from moot.stores.sqlite.file import copies
+from moot.stores.sqlite.file.copies import Found
 from moot.stores.sqlite.peek import file_of
 
 

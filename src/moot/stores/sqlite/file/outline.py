@@ -10,9 +10,9 @@ from pathlib import Path
 
 import apsw
 
-from moot.stores.sqlite.migrate import apply, shipped
+from moot.stores.sqlite.file.migrate import apply, shipped
+from moot.stores.sqlite.file.untrusted import distrust
 from moot.stores.sqlite.statements import SCHEMA
-from moot.stores.sqlite.untrusted import distrust
 
 Outline = dict[tuple[str, str], str]
 """Type and name of an object, and how it is written."""

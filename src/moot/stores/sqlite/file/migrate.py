@@ -16,9 +16,9 @@ from msgspec import Struct
 from moot import __version__
 from moot.errors import StoreNewer
 from moot.files import create_below
+from moot.stores.sqlite.file.untrusted import distrust
 from moot.stores.sqlite.statements import SCHEMA
 from moot.stores.sqlite.trouble import damaged
-from moot.stores.sqlite.untrusted import distrust
 
 COMPAT = 1
 BUSY_MS = 5000

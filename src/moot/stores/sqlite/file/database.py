@@ -12,12 +12,12 @@ import apsw
 
 from moot.errors import StoreUnwritable
 from moot.files import create_below
-from moot.stores.sqlite import migrate
-from moot.stores.sqlite.lock import OpenMark, WriterLock
-from moot.stores.sqlite.outline import differences
+from moot.stores.sqlite.file import migrate
+from moot.stores.sqlite.file.lock import OpenMark, WriterLock
+from moot.stores.sqlite.file.outline import differences
+from moot.stores.sqlite.file.untrusted import PARTS, close_to_others, distrust
 from moot.stores.sqlite.statements import SCHEMA, SHAPES
 from moot.stores.sqlite.trouble import damaged, speaking_of
-from moot.stores.sqlite.untrusted import PARTS, close_to_others, distrust
 
 BUSY_MS = 5000
 """A back-stop: whoever respects the writers' queue never meets a busy database."""

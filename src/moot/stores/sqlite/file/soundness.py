@@ -15,7 +15,8 @@ from moot.model.ids import address
 from moot.model.message import Message, Revision
 from moot.rules import audit
 from moot.rules.words.names import is_id, is_name
-from moot.stores.sqlite import outline, rows
+from moot.stores.sqlite import rows
+from moot.stores.sqlite.file import outline
 from moot.stores.sqlite.statements import READ, SCHEMA, SOUND
 
 MOST_PROBLEMS: Final = 100

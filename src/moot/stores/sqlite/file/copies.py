@@ -23,12 +23,12 @@ from msgspec import Struct, structs
 
 from moot import files
 from moot.errors import StoreDamaged, StoreUnwritable
-from moot.stores.sqlite import database, migrate, outline
-from moot.stores.sqlite.lock import WriterLock
-from moot.stores.sqlite.soundness import read_all
+from moot.stores.sqlite.file import database, migrate, outline
+from moot.stores.sqlite.file.lock import WriterLock
+from moot.stores.sqlite.file.soundness import read_all
+from moot.stores.sqlite.file.untrusted import distrust
 from moot.stores.sqlite.statements import BACKUP
 from moot.stores.sqlite.trouble import ABOUT_THE_FILE, damaged, speaking_of
-from moot.stores.sqlite.untrusted import distrust
 
 PAGES_AT_ONCE = 256
 """A mebibyte: between two of them other threads and readers of the disk have their turn."""
