@@ -17,13 +17,14 @@ from msgspec import Struct
 from moot.brains.code import AgentSpec, Think, missing_in
 from moot.brains.demo import DemoBrain, DemoModel
 from moot.brains.llm.brain import ModelBrain
-from moot.brains.llm.brain_string import is_model_brain, make_model
+from moot.brains.llm.brain_string import make_model
 from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.retry import Patience
 from moot.errors import BadSettings, BadValue, MootError
 from moot.host.clock import SystemClock
 from moot.host.presence import MachinePresence
 from moot.logs.embedded import EmbeddedLog
+from moot.model.brain import CODE, DEMO, EXTERNAL, has_model, kind_of
 from moot.model.event import Commit
 from moot.model.prompt import Offered
 from moot.model.query import Query
@@ -154,7 +155,9 @@ async def assemble_to_read(home: Home) -> Parts | None:
 def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> list[AgentSpec]:
     """The agents of moot.toml that are to be started, each with its brain."""
     return [
-        spec(row, home, fast=fast) for row in settings.agents if row.autostart and row.brain != "external"
+        spec(row, home, fast=fast)
+        for row in settings.agents
+        if row.autostart and kind_of(row.brain) is not EXTERNAL
     ]
 
 
@@ -172,19 +175,23 @@ def loaded(rows: Iterable[AgentSettings], home: Home) -> "tuple[list[AgentSpec],
 
 def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
     """An agent of moot.toml with its brain."""
-    kind, _, rest = row.brain.partition(":")
-    if kind == "demo":
-        demo = DemoBrain(seed=int(os.environ.get("MOOT_DEMO_SEED", "1")), fast=fast)
-        return _spec(row, demo.think, brain=demo.name)
-    if kind == "code":
-        return _spec(row, _function(row, rest, home))
-    if is_model_brain(row.brain):
-        return _prompted(row, home)
+    kind = kind_of(row.brain)
+    if kind is not None and kind.prefix in LOADERS:
+        return LOADERS[kind.prefix](row, home, fast)
     raise BadValue(
         f'agent {row.name} has the brain "{row.brain}", which this version cannot run',
         detail="it runs demo, code:module:attr, anthropic:MODEL and openai:MODEL; others come later",
         fix=(f"moot agents set {row.name} --model demo",),
     )
+
+
+def _demo(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
+    demo = DemoBrain(seed=int(os.environ.get("MOOT_DEMO_SEED", "1")), fast=fast)
+    return _spec(row, demo.think, brain=demo.name)
+
+
+def _code(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
+    return _spec(row, _function(row, row.brain.partition(":")[2], home))
 
 
 def _spec(row: AgentSettings, think: Think, **more: Any) -> AgentSpec:
@@ -221,15 +228,16 @@ def concerns(settings: Settings, home: Home, *, loads: Container[str] | None = N
     found: list[Concern] = []
     for row in settings.agents:
         try:
-            if row.brain.startswith("code:") and loads is not None and row.name not in loads:
+            kind = kind_of(row.brain)
+            if kind is CODE and loads is not None and row.name not in loads:
                 _look_for_function(row, home)
-            elif is_model_brain(row.brain):
+            elif has_model(row.brain):
                 model(row.brain, home, who=row.name)
-            elif row.brain != "external":
+            elif kind is not EXTERNAL:
                 spec(row, home)
         except MootError as trouble:
             found.append(_concern(row, trouble))
-        if is_model_brain(row.brain):
+        if has_model(row.brain):
             off = _offer(row, home).off
             found += [Concern(row.name, f"{row.name}: {reason}", silent=False) for reason in off]
     return [*found, *_summing_concerns(settings, home)]
@@ -247,7 +255,7 @@ def _summing_concerns(settings: Settings, home: Home) -> list[Concern]:
     return []
 
 
-def _prompted(row: AgentSettings, home: Home) -> AgentSpec:
+def _prompted(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
     """Thinks with a model. The model is made when it is first asked: a missing key is one turn's failure."""
     offer = _offer(row, home)
     thinking = ModelBrain(
@@ -266,6 +274,15 @@ def _prompted(row: AgentSettings, home: Home) -> AgentSpec:
     )
 
 
+LOADERS: dict[str, Callable[[AgentSettings, Home, bool], AgentSpec]] = {
+    "demo": _demo,
+    "code": _code,
+    "anthropic": _prompted,
+    "openai": _prompted,
+}
+"""By kind of brain (model/brain.py): an agent with its brain; fast where a demo shall not take its time."""
+
+
 def _offer(row: AgentSettings, home: Home) -> Offer:
     return offered(row.tools, home.folder(row.project), home.path)
 
@@ -278,7 +295,7 @@ def _patience() -> Patience:
 
 def model(brain: str, home: Home, *, who: str = "") -> Model:
     """What a brain string of moot.toml names. Its key is looked for now, its library when it is first asked."""
-    if brain == "demo":
+    if kind_of(brain) is DEMO:
         return DemoModel()
     return make_model(brain, keys=KeyRing(os.environ, home.keys), environ=os.environ, who=who)
 

@@ -9,6 +9,7 @@ from moot.brains.code import AgentSpec, CodeBrain, refuse_undecorated
 from moot.context.window import Size
 from moot.flow.enrol import Newcomer
 from moot.host.host import Hosted
+from moot.model.brain import CODE, EXTERNAL, kind_of
 from moot.model.participant import AgentConfig, Kind, Participant
 from moot.settings import AgentSettings, Settings
 
@@ -26,9 +27,9 @@ def newcomers(settings: Settings, agents: Sequence[AgentSpec]) -> tuple[Newcomer
 
 
 def _of_row(row: AgentSettings, given: AgentSpec | None) -> Newcomer:
-    kind = Kind.EXTERNAL if row.brain == "external" else Kind.AGENT
+    kind = Kind.EXTERNAL if kind_of(row.brain) is EXTERNAL else Kind.AGENT
     config = AgentConfig(row.on_busy.value, row.avatar, row.color)
-    named = given is None or given.brain or row.brain.startswith("code:")
+    named = given is None or given.brain or kind_of(row.brain) is CODE
     return Newcomer(
         row.name, kind, row.display, row.role, row.brain if named else "code", row.project, config
     )

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from moot.errors import BadSettings
+from moot.model.brain import is_built
 from moot.model.limits import Terms
 from moot.settings.environment import Tree, expand, overlay
 from moot.settings.home import Home
@@ -30,7 +31,6 @@ LONGEST_FILE: Final = 1024 * 1024
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _LONG_NUMBER = re.compile(r"[0-9][0-9_]{4000,}")
 _VALUES: Final = 'expected a text in quotes, such as "arya", a number, true, false, a [list] or a {table}'
-_UNBUILT_BRAINS: Final = ("command:", "a2a:")
 
 
 def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -110,7 +110,7 @@ def not_yet(settings: Settings) -> list[str]:
         "groups.links_bind": settings.groups.links_bind,
     }
     for agent in settings.agents:
-        given[f"agents.{agent.name}.brain"] = agent.brain.startswith(_UNBUILT_BRAINS)
+        given[f"agents.{agent.name}.brain"] = not is_built(agent.brain)
         given[f"agents.{agent.name}.tools"] = bool(toolbox(agent.tools).not_built)
     return [key for key, unused in given.items() if unused]
 

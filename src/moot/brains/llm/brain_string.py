@@ -17,6 +17,7 @@ from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, as_holder, is_near
 from moot.brains.llm.trouble import TroubleKind
 from moot.errors import BadValue
+from moot.model.brain import has_model
 from moot.model.prompt import Answered, Prompt
 from moot.ports import Catalogue, Model
 
@@ -65,7 +66,7 @@ def parse_brain(brain: str) -> BrainName:
 
 def is_model_brain(brain: str) -> bool:
     """Whether a brain string is one of these at all."""
-    return brain.partition(":")[0] in OWN_URLS
+    return has_model(brain)
 
 
 def make_model(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from moot.cli.frame.session import Session
 from moot.client import RemoteHub
+from moot.model.brain import runs_here
 from moot.settings.home import Home, find_home
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from moot.wiring import Concern
 
 T = TypeVar("T")
-RUNNABLE = ("demo", "code", "anthropic", "openai")
 
 
 def home_of(session: Session) -> Home:
@@ -106,7 +106,7 @@ def set_up_logs(session: Session, level: int = logging.CRITICAL) -> None:
 
 def can_run(row: AgentSettings) -> bool:
     """Whether this version has a brain for it."""
-    return row.brain.partition(":")[0] in RUNNABLE
+    return runs_here(row.brain)
 
 
 async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | None = None) -> list[Concern]:

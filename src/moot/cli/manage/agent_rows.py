@@ -11,7 +11,6 @@ import click
 from msgspec import structs
 
 from moot import shapes
-from moot.brains.llm.brain_string import is_model_brain
 from moot.brains.llm.default_model import DEFAULTS, first_with_key
 from moot.brains.llm.keys import KeyRing
 from moot.cli.frame import resolve
@@ -23,6 +22,7 @@ from moot.cli.run.welcome import shown
 from moot.errors import BadName, BadSettings, Conflict, MootError, NotFound
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
+from moot.model.brain import has_model
 from moot.model.json import JsonObject
 from moot.settings import Home, load
 from moot.settings.schema.fields import Fact
@@ -285,7 +285,7 @@ def _everyone(session: Session, home: Home, typed: Mapping[str, str], *, yes: bo
 
 
 def _may_be_switched(brain: str) -> bool:
-    return brain == DEMO or is_model_brain(brain)
+    return brain == DEMO or has_model(brain)
 
 
 def _check_against_the_registry(session: Session, name: str) -> None:

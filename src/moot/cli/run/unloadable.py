@@ -14,6 +14,7 @@ from moot.cli.frame.hub_access import home_of
 from moot.cli.frame.session import Session
 from moot.cli.talk.unanswered import Cause
 from moot.cli.terminal.screen import safe
+from moot.model.brain import CODE, kind_of
 
 if TYPE_CHECKING:
     from moot.cli.talk.follow import Outcome
@@ -50,7 +51,7 @@ async def explained(session: Session, hub: Hub, done: Outcome, *, loads: bool = 
 
 async def _reasons(session: Session, hub: Hub, names: Sequence[str], *, loads: bool) -> dict[str, Cause]:
     """Of these agents, those that cannot be run, with the reason."""
-    rows = {row.name: row for row in hub.settings.agents if row.brain.startswith("code:")}
+    rows = {row.name: row for row in hub.settings.agents if kind_of(row.brain) is CODE}
     found: dict[str, Cause] = {}
     for name in dict.fromkeys(names):
         agent = await hub.agents.get(name)

@@ -22,6 +22,7 @@ from moot.cli.terminal.phrases import address, agents_in, marks_of
 from moot.cli.terminal.screen import ago, safe
 from moot.cli.terminal.views import Plain, Silent, Streaming
 from moot.errors import HubAbsent, NoKey, Undelivered
+from moot.model.brain import has_model
 from moot.rules.words.mentions import parse
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from moot.wiring import Concern
 
 WAIT_SECONDS: Final = 120.0
-MODEL_BRAINS: Final = ("anthropic", "openai")
 REACHED: Final = {
     "queued": frozenset[str](),
     "delivered": frozenset({"queued", "held", "woken", "owed", "blocked", "cancelled"}),
@@ -142,7 +142,7 @@ def missing_key(session: Session, done: Outcome) -> NoKey | None:
     home = home_of(session)
     failed = {row.agent for row in done.why.agents if row.state == "failed"}
     for row in load(home).agents:
-        if row.name in failed and row.brain.partition(":")[0] in MODEL_BRAINS:
+        if row.name in failed and has_model(row.brain):
             try:
                 model(row.brain, home, who=f"agent {row.name}")
             except NoKey as missing:

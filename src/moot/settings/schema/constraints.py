@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from moot.model.brain import BRAIN_KINDS, DEMO, forms, has_model
 from moot.model.json import Json, JsonObject
 from moot.rules.palette import COLOUR_NAMES
 from moot.rules.words.names import NAME_EXPECTED, NameProblem, check_display, is_name
@@ -24,28 +25,7 @@ _FLAGS: Final = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
 }
-_BRAIN_FORMS: Final = (
-    "demo",
-    "code:module:attr",
-    "anthropic:MODEL",
-    "openai:MODEL",
-    "openai:MODEL@URL",
-    "command:claude",
-    "command:codex",
-    "command:TEMPLATE",
-    "a2a:URL",
-    "external",
-)
-_WORD = r"[^\W\d]\w*"
-_BRAIN: Final = re.compile(
-    rf"""demo | external
-    | code:{_WORD}(\.{_WORD})*:{_WORD}(\.{_WORD})*
-    | anthropic:\S+
-    | openai:[^\s@]+(@https?://[^\s/]\S*)?
-    | command:\S.*
-    | a2a:https?://[^\s/]\S*""",
-    re.VERBOSE,
-)
+_BRAIN: Final = re.compile("|".join(kind.pattern for kind in BRAIN_KINDS.values()))
 _HOST: Final = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
 _PREFIX: Final = re.compile(r"[A-Za-z0-9._-]{0,100}")
 _KAFKA_HOSTS: Final = re.compile(r"kafka://[^\s,/@]+(,[^\s,/@]+)*/?")
@@ -177,17 +157,14 @@ PREFIX: Final = text(
 STORE: Final = text("sqlite:FILE or postgresql://USER:PASSWORD@HOST/DATABASE", _is_store)
 LOG: Final = text("embedded: or kafka://HOST:PORT,HOST:PORT", _is_log)
 BRAIN: Final = Takes(
-    f"one of {', '.join(_BRAIN_FORMS)}",
+    f"one of {', '.join(forms())}",
     lambda value: _is_text(value) and _BRAIN.fullmatch(value) is not None,
     str,
-    _BRAIN_FORMS,
+    forms(),
 )
 SUMMING: Final = text(
-    "empty for none, or one of demo, anthropic:MODEL, openai:MODEL, openai:MODEL@URL",
-    lambda value: (
-        value in ("", "demo")
-        or (value.startswith(("anthropic:", "openai:")) and _BRAIN.fullmatch(value) is not None)
-    ),
+    f"empty for none, or one of {', '.join(forms(summing=True))}",
+    lambda value: value in ("", DEMO.prefix) or (has_model(value) and _BRAIN.fullmatch(value) is not None),
 )
 TOOLS: Final = texts(  # toolbox.troubles says the rest, entry by entry
     'a list of tools, such as ["shell:git,ls", "notes", "tasks"]', lambda value: not _unfit(value)
