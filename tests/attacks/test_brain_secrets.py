@@ -11,7 +11,7 @@ from msgspec import structs
 from moot import Hub, wiring
 from moot.brains.code import AgentSpec
 from moot.brains.demo import DemoModel
-from moot.brains.llm.brain import Unanswered
+from moot.brains.llm.brain import NoAnswer
 from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.provider_errors import recognised
 from moot.brains.llm.retry import Patience
@@ -205,7 +205,7 @@ async def test_which_model_failed_is_told_to_the_owner_alone(
     monkeypatch.setattr(host, "_usage", lambda speaking: {"calls": 1, "model": SECRET})
 
     async def broken(turn: Any) -> str:
-        raise Unanswered("could not answer")
+        raise NoAnswer("could not answer")
 
     monkeypatch.setattr(doors_world, "arya", AgentSpec("arya", broken))
     async with opened(tmp_path) as world:

@@ -14,7 +14,7 @@ async def test_a_page_ends_before_an_event_that_may_still_become_visible(
     async with Hub.open(tmp_path) as hub:
         await hub.conversations.create("room")
         await hub.post("room", "one")
-        before = (await hub.past(0)).reached
+        before = (await hub.history.past(0)).reached
         await hub.post("room", "two")
         store = store_of(hub)
 
@@ -23,8 +23,8 @@ async def test_a_page_ends_before_an_event_that_may_still_become_visible(
 
         with monkeypatch.context() as patched:
             patched.setattr(store, "last_event", settled)
-            page = await hub.past(0)
+            page = await hub.history.past(0)
             assert page.reached == before
             assert max(int(event.id or 0) for event in page.events) == before
-        rest = await hub.past(page.reached)
+        rest = await hub.history.past(page.reached)
         assert [event.type for event in rest.events if event.type == "message.posted"] == ["message.posted"]

@@ -193,7 +193,7 @@ import asyncio, json, sys
 from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.brain_string import make_model
 from moot.brains.llm.trouble import ModelTrouble
-from moot.model.prompt import Line, Prompt
+from moot.model.prompt import Prompt, PromptLine
 from pathlib import Path
 
 provider, url = sys.argv[1:]
@@ -206,7 +206,7 @@ async def said(text):
 async def ask(model):
     made = make_model(f"{provider}:{model}", keys=keys, environ=environ)
     try:
-        await made.complete(Prompt("", (Line("user", "hello"),)), said)
+        await made.complete(Prompt("", (PromptLine("user", "hello"),)), said)
         return "well"
     except ModelTrouble as trouble:
         return trouble.kind.value

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from moot.brains.llm.brain_string import make_model
 from moot.brains.llm.keys import KeyRing
-from moot.model.prompt import Answered, Line, Prompt
+from moot.model.prompt import Answered, Prompt, PromptLine
 from moot.ports import Model
 from moot.testing.fake_llm import FakeLLM, Request, Script
 
@@ -51,7 +51,7 @@ class Talk:
 
 
 def prompt_of(given: Prompt | str) -> Prompt:
-    return Prompt("", (Line("user", given),)) if isinstance(given, str) else given
+    return Prompt("", (PromptLine("user", given),)) if isinstance(given, str) else given
 
 
 @asynccontextmanager

@@ -21,12 +21,12 @@ from moot.context import identity
 from moot.context.closing_words import HUB, closing
 from moot.context.frames import Framed, Frames, line
 from moot.context.templates import Templates
-from moot.context.view import Reads, View, Views
+from moot.context.view import View, ViewReads, Views
 from moot.context.window import Size, tokens
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Message, Summary
 from moot.model.participant import Kind, Participant
-from moot.model.prompt import Line, Offered, Prompt, ToolCall
+from moot.model.prompt import Offered, Prompt, PromptLine, ToolCall
 from moot.model.turn import MOVES_CURSOR, Given, Turn, TurnState
 from moot.rules.words.silence import PASS
 
@@ -45,7 +45,7 @@ Names = Callable[[ParticipantId], str]
 Known = Callable[[ParticipantId], Participant | None]
 
 
-class Shown(Struct, frozen=True):
+class ShownPrompt(Struct, frozen=True):
     """A prompt with the note of it, and the text that the note refers to by its fingerprint."""
 
     prompt: Prompt
@@ -56,7 +56,7 @@ class Shown(Struct, frozen=True):
 class Context:
     def __init__(
         self,
-        reads: Reads,
+        reads: ViewReads,
         templates: Templates,
         workspaces: Path,
         known: Known,
@@ -83,7 +83,7 @@ class Context:
     async def again(self, turn: Turn, agent: Participant, given: Given) -> View:
         return await self._views.again(turn, agent, given)
 
-    async def prompt(self, view: View, offered: Offered) -> Shown:
+    async def prompt(self, view: View, offered: Offered) -> ShownPrompt:
         """What a model is given for the turn now."""
         system = self.system(view, offered)
         names = self._names(view)
@@ -102,7 +102,7 @@ class Context:
             shared=self._shared(view, flat),
         )
         going_on = structs.replace(prompt, lines=(*lines, *await self._steps(view.turn)))
-        return Shown(going_on, note, system)
+        return ShownPrompt(going_on, note, system)
 
     async def shown_again(self, turn: Turn, agent: Participant, given: Given) -> tuple[Prompt, bool]:
         """The prompt a turn was given, and whether it is byte for byte the same still."""
@@ -156,7 +156,7 @@ class Context:
             ids.add(view.pinned.author)
         return {who: found.name if (found := self._known(who)) is not None else who for who in ids}
 
-    async def _lines(self, view: View, name: Names) -> tuple[Line, ...]:
+    async def _lines(self, view: View, name: Names) -> tuple[PromptLine, ...]:
         frames = self.frames(view.conversation.id)
         earlier = await self._reads.turns_before(view.turn, reading_to=view.start + 1, limit=MOST_EARLIER)
         closings: dict[int, list[Turn]] = {}
@@ -169,7 +169,7 @@ class Context:
             lines += _as_read_by(view.agent.id, message, frames, name)
             for turn in closings.get(message.seq, ()):
                 lines += _earlier(turn)
-        lines.append(Line("user", closing(view.turn, view.start)))
+        lines.append(PromptLine("user", closing(view.turn, view.start)))
         return tuple(lines)
 
     async def summary(self, summary: Summary) -> str:
@@ -178,23 +178,23 @@ class Context:
         imported = first is not None and "imported" in first.metadata
         return self.frames(summary.conversation).summary(summary, imported=imported)
 
-    async def _steps(self, turn: Turn) -> list[Line]:
+    async def _steps(self, turn: Turn) -> list[PromptLine]:
         """The tools of this turn so far: what each answer asked for, then what came back."""
-        lines: list[Line] = []
+        lines: list[PromptLine] = []
         frames = self.frames(turn.conversation)
         for _, asked in groupby(turn.steps, key=lambda step: step.answer):
             steps = list(asked)
             native = tuple(step for step in steps if not step.call.startswith(IN_TEXT))
             calls = tuple(ToolCall(step.call, step.tool, step.arguments) for step in native)
-            lines.append(Line("assistant", steps[0].said, calls=calls))
+            lines.append(PromptLine("assistant", steps[0].said, calls=calls))
             for step in steps:
                 result = await self._reads.message(turn.conversation, step.seq)
                 if result is None:
                     continue
                 if step in native:
-                    lines.append(Line("user", result.text, answers=step.call))
+                    lines.append(PromptLine("user", result.text, answers=step.call))
                 else:
-                    lines.append(Line("user", frames.show(framed(result, str))))
+                    lines.append(PromptLine("user", frames.show(framed(result, str))))
         return lines
 
     def _shared(self, view: View, flat: bytes) -> int | None:
@@ -240,33 +240,35 @@ def _cost(message: Message) -> int:
     return tokens(message.text[:MOST_SHOWN]) + FRAME_TOKENS
 
 
-def _as_read_by(me: ParticipantId, message: Message, frames: Frames, name: Names) -> Iterator[Line]:
+def _as_read_by(me: ParticipantId, message: Message, frames: Frames, name: Names) -> Iterator[PromptLine]:
     if message.author != me:
-        yield Line("user", _frame(message, frames, name))
+        yield PromptLine("user", _frame(message, frames, name))
         return
-    yield Line("assistant", message.text)
+    yield PromptLine("assistant", message.text)
     if message.metadata.get("partial"):
-        yield Line("user", f"{HUB} You were interrupted here.")
+        yield PromptLine("user", f"{HUB} You were interrupted here.")
 
 
-def _earlier(turn: Turn) -> Iterator[Line]:
+def _earlier(turn: Turn) -> Iterator[PromptLine]:
     """Where an earlier turn's prompt ended; silence is told as what it was."""
     if turn.state in MOVES_CURSOR and turn.given is not None:
-        yield Line("user", closing(turn, turn.given.start))
+        yield PromptLine("user", closing(turn, turn.given.start))
         if turn.state is TurnState.PASSED:
-            yield Line("assistant", PASS)
+            yield PromptLine("assistant", PASS)
 
 
-def _beginning(view: View, summary: str, frames: Frames, name: Names) -> Iterator[Line]:
+def _beginning(view: View, summary: str, frames: Frames, name: Names) -> Iterator[PromptLine]:
     """What stands for everything before the window."""
     reached = 0
     if view.summary is not None:
         reached = view.summary.upto
-        yield Line("user", f"{HUB} A summary stands for what was said before.\n{summary}")
+        yield PromptLine("user", f"{HUB} A summary stands for what was said before.\n{summary}")
     if view.pinned is not None:
-        yield Line("user", f"{HUB} This conversation began with a task:\n{_frame(view.pinned, frames, name)}")
+        yield PromptLine(
+            "user", f"{HUB} This conversation began with a task:\n{_frame(view.pinned, frames, name)}"
+        )
     if view.start > reached:
-        yield Line("user", f"{HUB} #{reached + 1} to #{view.start} are not shown.")
+        yield PromptLine("user", f"{HUB} #{reached + 1} to #{view.start} are not shown.")
 
 
 def flattened(prompt: Prompt) -> bytes:

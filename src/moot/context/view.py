@@ -38,14 +38,14 @@ class View(Struct, frozen=True):
     pinned: Message | None = None
 
 
-class Reads(Conversations, Recall, Protocol):
+class ViewReads(Conversations, Recall, Protocol):
     """What a view is read from."""
 
 
 class Views:
     """Builds views from the store."""
 
-    def __init__(self, reads: Reads) -> None:
+    def __init__(self, reads: ViewReads) -> None:
         self._reads = reads
 
     async def of(self, turn: Turn, agent: Participant, size: Size, cost: Callable[[Message], int]) -> View:

@@ -10,17 +10,17 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
 
-class Mark(Struct, frozen=True, gc=False):
+class MarkRead(Struct, frozen=True, gc=False):
     author: ParticipantId
     conversation: str
     seq: int
 
 
-def scope(command: Mark) -> Scope:
+def scope(command: MarkRead) -> Scope:
     return Scope(refs=(command.conversation,), names=(command.author,))
 
 
-def decide(command: Mark, seen: Seen, at: Moment) -> Decision[int]:
+def decide(command: MarkRead, seen: Seen, at: Moment) -> Decision[int]:
     draft = Draft(seen, at)
     room = draft.room(look.conversation(seen, command.conversation))
     member = room.members.get(command.author)

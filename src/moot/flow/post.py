@@ -119,7 +119,7 @@ def replayed(command: Post, before: Message, seen: Seen) -> Posted:
 # --- the two ways of speaking: of oneself, and as the reply of a turn -----------------------------------
 
 
-class Utterance(Struct, gc=False):
+class NewMessage(Struct, gc=False):
     """A message being made: what it says, whom it calls, and in which turn."""
 
     author: Participant
@@ -156,7 +156,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     text_hash = audit.text_hash(command.text)
     message, warnings = say(
         room,
-        Utterance(
+        NewMessage(
             author=author,
             text=command.text,
             text_hash=text_hash,
@@ -188,7 +188,7 @@ def reply(
     asked = turn.question
     message, _ = say(
         room,
-        Utterance(
+        NewMessage(
             author=room.draft.participant(turn.agent),
             text=text,
             text_hash=text_hash,
@@ -208,7 +208,7 @@ def reply(
     return message
 
 
-def say(room: Room, said: Utterance) -> tuple[Message, list[Warned]]:
+def say(room: Room, said: NewMessage) -> tuple[Message, list[Warned]]:
     """Store one message with its why-record, and give out the calls it makes."""
     author, turn = said.author, said.turn
     seq = room.conversation.next_seq

@@ -9,7 +9,7 @@ from msgspec import Struct, json, structs
 from moot import shapes
 from moot.brain import Tool
 from moot.context.frames import Frames
-from moot.context.prompt import Context, Shown, framed
+from moot.context.prompt import Context, ShownPrompt, framed
 from moot.context.view import View
 from moot.failpoints import failpoint
 from moot.flow import call_tool, tool_result
@@ -55,7 +55,7 @@ class Speaking:
         self._view = view
         self._around = around
         self._turn = turn
-        self._shown: Shown | None = None
+        self._shown: ShownPrompt | None = None
         self._hold_back = HoldBack()
 
     # --- what it reads -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from moot.model.conversation import Conversation
 from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.model.message import MODEL
-from moot.model.prompt import Line, Prompt
+from moot.model.prompt import Prompt, PromptLine
 from moot.ports import Conversations, Model, Page, Recall, Store
 from moot.shapes import Names
 
@@ -124,7 +124,7 @@ class Summariser:
             parts.insert(0, await self._context.summary(before))
         named = {"name": line(conversation.name)}
         asked = self._templates.render("summary.md.j2", conversation=named, words=self._plan.words)
-        return Prompt(system=asked, lines=(Line("user", "\n".join(parts)),))
+        return Prompt(system=asked, lines=(PromptLine("user", "\n".join(parts)),))
 
 
 def _maker(name: str) -> str:

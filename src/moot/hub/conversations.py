@@ -164,4 +164,4 @@ class Conversations(ConversationCalls):
         return tuple(self._core.directory.name(turn.agent) for turn in running if turn.id in stopped)
 
     async def read(self, ref: str, seq: int) -> None:
-        await self._core.do(mark, mark.Mark(self._me, ref, seq))
+        await self._core.do(mark, mark.MarkRead(self._me, ref, seq))

@@ -14,7 +14,7 @@ class Spoken(Struct, frozen=True, array_like=True, gc=False):
     words: str
 
 
-class Tail(Struct, frozen=True, array_like=True, gc=False):
+class ChainTail(Struct, frozen=True, array_like=True, gc=False):
     """The newest agent messages of one root in one conversation."""
 
     conversation: ConversationId
@@ -31,7 +31,7 @@ class Root(Struct, frozen=True, gc=False):
     paused: Rule | None = None
     noticed: tuple[ConversationId, ...] = ()
     """Where a notice about the chain's end already stands."""
-    tails: tuple[Tail, ...] = ()
+    tails: tuple[ChainTail, ...] = ()
 
 
 class Pair(Struct, frozen=True, gc=False):

@@ -43,7 +43,7 @@ class Offered(Struct, frozen=True):
     """It may call tools in its text, for models that know no other way."""
 
 
-class Line(Struct, frozen=True):
+class PromptLine(Struct, frozen=True):
     """One entry of the message list. `calls` follow an assistant's text; `answers` names the call a result is for."""
 
     role: PromptRole
@@ -56,7 +56,7 @@ class Prompt(Struct, frozen=True):
     """Everything a model is given for one answer."""
 
     system: str
-    lines: tuple[Line, ...]
+    lines: tuple[PromptLine, ...]
     tools: tuple[ToolSpec, ...] = ()
     stable: int = 0
     """So many lines from the start come again unchanged in the next turn: worth a provider's cache."""

@@ -9,7 +9,7 @@ from collections.abc import Sized
 from msgspec import structs
 
 from moot.errors import Braked, RateLimited
-from moot.model.chain import Pair, Root, Spoken, Tail
+from moot.model.chain import ChainTail, Pair, Root, Spoken
 from moot.model.conversation import Member
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Limits
@@ -112,9 +112,9 @@ def spoke(root: Root, conversation: ConversationId, agent: ParticipantId, text: 
     """The chain with one more agent message; paused when the talk makes no progress."""
     said = Spoken(agent=agent, short=is_thin(text), words=words_key(text)[:200])
     tails = {tail.conversation: tail for tail in root.tails}
-    before = tails.get(conversation, Tail(conversation=conversation))
+    before = tails.get(conversation, ChainTail(conversation=conversation))
     window = (*before.window, said)[-WINDOW:]
-    tails[conversation] = Tail(conversation=conversation, window=window)
+    tails[conversation] = ChainTail(conversation=conversation, window=window)
     paused = Rule.NO_PROGRESS if makes_no_progress(window) else root.paused
     return structs.replace(root, tails=tuple(tails.values()), paused=paused)
 

@@ -30,54 +30,58 @@ _OPERATORS: Final = {
 _SUBSTITUTION: Final = re.compile(r"`|\$[A-Za-z_0-9{(@*#?$!'\"-]")
 
 
-class Refused(ValueError):
+class CommandRefused(ValueError):
     """What was asked is not done; the words are for the model."""
 
 
-class Asked(Struct, frozen=True):
+class AskedCommand(Struct, frozen=True):
     argv: tuple[str, ...]
     cwd: Path
     """Resolved, inside the project."""
 
 
-def asked(arguments: Mapping[str, object], allowed: tuple[str, ...], project: Path) -> Asked:
+def asked(arguments: Mapping[str, object], allowed: tuple[str, ...], project: Path) -> AskedCommand:
     """What the model's arguments ask for, or Refused. `project` is resolved and there."""
     unknown = [str(key) for key in arguments if key not in _KEYS]
     if unknown:
-        raise Refused(f"{unknown[0][:40]!r} is not an argument of shell; it takes {', '.join(_KEYS)}.")
+        raise CommandRefused(f"{unknown[0][:40]!r} is not an argument of shell; it takes {', '.join(_KEYS)}.")
     argv = _words(arguments, _example(allowed))
     _check_words(argv)
     if argv[0] not in allowed:
-        raise Refused(_not_allowed(argv[0], allowed))
-    return Asked(argv, _folder(arguments.get("cwd"), project))
+        raise CommandRefused(_not_allowed(argv[0], allowed))
+    return AskedCommand(argv, _folder(arguments.get("cwd"), project))
 
 
 def _words(arguments: Mapping[str, object], example: str) -> tuple[str, ...]:
     argv, command = arguments.get("argv"), arguments.get("command")
     if (argv is None) == (command is None):
-        raise Refused(f"Give either argv or command, not {'neither' if argv is None else 'both'}: {example}.")
+        raise CommandRefused(
+            f"Give either argv or command, not {'neither' if argv is None else 'both'}: {example}."
+        )
     if isinstance(command, str):
         return _split(command, example)
     if command is not None or not isinstance(argv, list) or not all(isinstance(word, str) for word in argv):
-        raise Refused(f"argv is a list of texts and command is one text: {example}.")
+        raise CommandRefused(f"argv is a list of texts and command is one text: {example}.")
     if not argv:
-        raise Refused(f"argv is empty; its first word is the program: {example}.")
+        raise CommandRefused(f"argv is empty; its first word is the program: {example}.")
     return tuple(argv)
 
 
 def _split(command: str, example: str) -> tuple[str, ...]:
     told = _needs_a_shell(command.strip())
     if told:
-        raise Refused(
+        raise CommandRefused(
             f"There is no shell here, and {told} needs one. Ask for {_ONE_PROGRAM.format(example)}; "
             "a sign that is meant literally goes into single quotes."
         )
     try:
         words = tuple(shlex.split(command))
     except ValueError:
-        raise Refused("The command has a quote that is never closed, or ends in a backslash.") from None
+        raise CommandRefused(
+            "The command has a quote that is never closed, or ends in a backslash."
+        ) from None
     if not words:
-        raise Refused(f"The command is empty: {example}.")
+        raise CommandRefused(f"The command is empty: {example}.")
     return words
 
 
@@ -105,17 +109,17 @@ def _needs_a_shell(command: str) -> str:
 
 def _check_words(argv: tuple[str, ...]) -> None:
     if len(argv) > MOST_WORDS:
-        raise Refused(f"That is {len(argv)} words; at most {MOST_WORDS} are possible.")
+        raise CommandRefused(f"That is {len(argv)} words; at most {MOST_WORDS} are possible.")
     size = 0
     for word in argv:
         if "\0" in word:
-            raise Refused("A word has a NUL character in it, which no program can be given.")
+            raise CommandRefused("A word has a NUL character in it, which no program can be given.")
         try:
             size += len(word.encode())
         except UnicodeEncodeError:
-            raise Refused("A word is not valid Unicode (it has a lone surrogate).") from None
+            raise CommandRefused("A word is not valid Unicode (it has a lone surrogate).") from None
     if size > MOST_BYTES:
-        raise Refused(f"The words have {size} bytes; at most {MOST_BYTES} are possible.")
+        raise CommandRefused(f"The words have {size} bytes; at most {MOST_BYTES} are possible.")
 
 
 def _not_allowed(program: str, allowed: tuple[str, ...]) -> str:
@@ -131,17 +135,19 @@ def _folder(cwd: object, project: Path) -> Path:
     if cwd is None or cwd in ("", "."):
         return project
     if not isinstance(cwd, str) or "\0" in cwd:
-        raise Refused("cwd is the path of a folder inside the project, such as 'src'.")
+        raise CommandRefused("cwd is the path of a folder inside the project, such as 'src'.")
     if cwd.startswith(("/", "~")):
-        raise Refused(f"cwd = {cwd[:80]!r} is not relative; give a folder inside the project, such as 'src'.")
+        raise CommandRefused(
+            f"cwd = {cwd[:80]!r} is not relative; give a folder inside the project, such as 'src'."
+        )
     try:
         folder = (project / cwd).resolve(strict=True)
     except (OSError, ValueError, RuntimeError):  # a loop of links is a RuntimeError before Python 3.13
-        raise Refused(f"cwd = {cwd[:80]!r} is not there.") from None
+        raise CommandRefused(f"cwd = {cwd[:80]!r} is not there.") from None
     if not folder.is_relative_to(project):
-        raise Refused(f"cwd = {cwd[:80]!r} leads out of the project.")
+        raise CommandRefused(f"cwd = {cwd[:80]!r} leads out of the project.")
     if not folder.is_dir():
-        raise Refused(f"cwd = {cwd[:80]!r} is not a folder.")
+        raise CommandRefused(f"cwd = {cwd[:80]!r} is not a folder.")
     return folder
 
 

@@ -9,7 +9,7 @@ import signal
 from typing import Final
 
 from moot.model.prompt import ToolResult
-from moot.tools.process import Bounds, Ending, Ran
+from moot.tools.process import Bounds, ProgramEnding, Ran
 
 # Sequences that move the cursor, colour, name the window or write to the clipboard: gone as a whole. An operating
 # system command that is never ended takes the rest of its line.
@@ -40,20 +40,20 @@ def told(ran: Ran, bounds: Bounds) -> ToolResult:
     parts += [text] if text else ["(no output)"]
     if ran.cut:
         parts.append(f"… {ran.cut} more bytes")
-    return ToolResult("\n".join(parts), failed=ran.ending is not Ending.EXITED or ran.code != 0)
+    return ToolResult("\n".join(parts), failed=ran.ending is not ProgramEnding.EXITED or ran.code != 0)
 
 
 def _how_it_ended(ran: Ran, bounds: Bounds) -> str:
     match ran.ending:
-        case Ending.EXITED:
+        case ProgramEnding.EXITED:
             return _exit(ran.code)
-        case Ending.TIME:
+        case ProgramEnding.TIME:
             return f"stopped: it ran longer than {bounds.seconds:g} seconds"
-        case Ending.PROCESSES:
+        case ProgramEnding.PROCESSES:
             return f"stopped: it had more than {bounds.processes} processes"
-        case Ending.MEMORY:
+        case ProgramEnding.MEMORY:
             return f"stopped: it used more than {_size(bounds.memory_bytes)} of memory"
-        case Ending.OUTPUT:
+        case ProgramEnding.OUTPUT:
             return f"stopped: it printed more than {_size(bounds.flood_bytes)}"
 
 

@@ -59,7 +59,7 @@ class Bounds(Struct, frozen=True):
 USUAL: Final = Bounds()
 
 
-class Ending(Enum):
+class ProgramEnding(Enum):
     EXITED = "exited"
     TIME = "time"
     PROCESSES = "processes"
@@ -70,7 +70,7 @@ class Ending(Enum):
 class Ran(Struct, frozen=True):
     """How a run went. `code` is negative, or above 128, where a signal ended it; 0 says nothing if it was stopped."""
 
-    ending: Ending
+    ending: ProgramEnding
     code: int
     output: bytes
     cut: int
@@ -103,17 +103,17 @@ async def run(program: Program, bounds: Bounds) -> Ran:
     )
     kept = _Kept(bounds)
     reader = asyncio.create_task(kept.read(process.stdout))
-    ending: Ending | None = None
+    ending: ProgramEnding | None = None
     try:
         ending = await _watch(process, kept, bounds)
     finally:
         # Whoever cancels waits for this: it is bounded by grace_seconds and _LAST_WAIT_SECONDS.
         # What takes more than its share is not asked first: meanwhile it would take more.
-        await _unhurried(_end(process, reader, bounds, gently=ending in (None, Ending.TIME)))
+        await _unhurried(_end(process, reader, bounds, gently=ending in (None, ProgramEnding.TIME)))
     return Ran(ending, process.returncode or 0, bytes(kept.output), kept.cut)
 
 
-async def _watch(process: Process, kept: "_Kept", bounds: Bounds) -> Ending:
+async def _watch(process: Process, kept: "_Kept", bounds: Bounds) -> ProgramEnding:
     """Wait for the end and look now and then at what the kernel does not limit for us."""
     deadline = asyncio.get_running_loop().time() + bounds.seconds
     exited = asyncio.ensure_future(process.wait())
@@ -122,27 +122,27 @@ async def _watch(process: Process, kept: "_Kept", bounds: Bounds) -> Ending:
         while True:
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
-                return Ending.TIME
+                return ProgramEnding.TIME
             await asyncio.wait({exited}, timeout=min(left, pause))
             pause = min(pause * 1.2, _LOOK_SECONDS)
             if exited.done():
-                return Ending.EXITED
+                return ProgramEnding.EXITED
             if (over := kept.over() or _over(process.pid, bounds)) is not None:
                 return over
     finally:
         exited.cancel()
 
 
-def _over(pid: int, bounds: Bounds) -> Ending | None:
+def _over(pid: int, bounds: Bounds) -> ProgramEnding | None:
     """A user's limit on processes binds everybody but root, and no limit of a process binds the sum."""
     family = launch.descendants(pid, bounds.processes)
     if len(family) > bounds.processes:
-        return Ending.PROCESSES
+        return ProgramEnding.PROCESSES
     memory = 0
     for member in family:
         with contextlib.suppress(OSError, IndexError, ValueError):
             memory += int(Path(f"/proc/{member}/statm").read_text(encoding="ascii").split()[1]) * _PAGE
-    return Ending.MEMORY if memory > bounds.memory_bytes else None
+    return ProgramEnding.MEMORY if memory > bounds.memory_bytes else None
 
 
 class _Kept:
@@ -160,8 +160,8 @@ class _Kept:
             self.output += chunk[:room]
             self.cut += max(0, len(chunk) - room)
 
-    def over(self) -> Ending | None:
-        return Ending.OUTPUT if self.cut > self.bounds.flood_bytes else None
+    def over(self) -> ProgramEnding | None:
+        return ProgramEnding.OUTPUT if self.cut > self.bounds.flood_bytes else None
 
 
 async def _end(process: Process, reader: "asyncio.Task[None]", bounds: Bounds, *, gently: bool) -> None:

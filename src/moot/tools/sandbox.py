@@ -51,7 +51,7 @@ _NOTHING: Final = Path("/dev/null")
 _OPTION: Final = re.compile(r"^ +(--[a-z-]+)", re.MULTILINE)
 
 
-class Shown(Struct, frozen=True):
+class ShownFiles(Struct, frozen=True):
     """What a program inside sees of our files, all resolved."""
 
     project: Path
@@ -86,7 +86,7 @@ class Sandbox(Struct, frozen=True):
         looked = os.environ.get("PATH", os.defpath) if path is None else path
         return _tried(shutil.which("bwrap", path=looked))
 
-    def wrap(self, argv: Sequence[str], shown: Shown, processes: int) -> Wrapped:
+    def wrap(self, argv: Sequence[str], shown: ShownFiles, processes: int) -> Wrapped:
         """The command that runs `argv`, whose first word is an absolute path, inside."""
         fds: list[int] = []
         flags = [*self._separated(), *_view(shown, self._sized(shown.scratch_bytes), fds)]
@@ -144,7 +144,7 @@ def why_not_shown(project: Path, home: Path) -> str:
     return ""
 
 
-def _view(shown: Shown, sized: tuple[str, ...], fds: list[int]) -> Iterator[str]:
+def _view(shown: ShownFiles, sized: tuple[str, ...], fds: list[int]) -> Iterator[str]:
     """The file system inside. Order matters: what comes later lies over what came before."""
     yield from ("--ro-bind", "/usr", "/usr")
     for top in _SYSTEM:
@@ -248,7 +248,7 @@ def _trouble(sandbox: Sandbox) -> str:
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder).resolve()
         program = shutil.which("true", path=PATH) or "/bin/true"
-        wrapped = sandbox.wrap((program,), Shown(project, project, (), _PROBE_SCRATCH), processes=16)
+        wrapped = sandbox.wrap((program,), ShownFiles(project, project, (), _PROBE_SCRATCH), processes=16)
         try:
             done = subprocess.run(
                 wrapped.argv,

@@ -13,9 +13,9 @@ from pathlib import Path
 from moot.model.json import JsonObject
 from moot.model.prompt import ToolResult, ToolSpec
 from moot.tools import output, process
-from moot.tools.command import Asked, Refused, asked
+from moot.tools.command import AskedCommand, CommandRefused, asked
 from moot.tools.process import USUAL, Bounds, Program, Ran
-from moot.tools.sandbox import PATH, Sandbox, Shown, environment, why_not_shown
+from moot.tools.sandbox import PATH, Sandbox, ShownFiles, environment, why_not_shown
 
 _SEEN_INSIDE = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives")
 
@@ -69,7 +69,7 @@ class ShellTool:
         try:
             ask = asked(arguments, self.allowed, self._there())
             ran = await self._inside(ask) if self.sandbox is not None else await self._in_the_open(ask)
-        except Refused as refusal:
+        except CommandRefused as refusal:
             return ToolResult(str(refusal), failed=True)
         except OSError as error:  # no process, no file descriptor, no memory left for one more
             return ToolResult(f"{self.spec.name} cannot start anything now: {error.strerror}.", failed=True)
@@ -80,19 +80,21 @@ class ShellTool:
         try:
             found = self.project.resolve(strict=True)
         except (OSError, RuntimeError):
-            raise Refused(
+            raise CommandRefused(
                 f"The project folder {self.project} is not there; its owner has to make it."
             ) from None
         if found != self._place or not found.is_dir():
-            raise Refused(f"The project {self.project} is not the folder it was; its owner has to look.")
+            raise CommandRefused(
+                f"The project {self.project} is not the folder it was; its owner has to look."
+            )
         return found
 
-    async def _inside(self, ask: Asked) -> Ran:
+    async def _inside(self, ask: AskedCommand) -> Ran:
         assert self.sandbox is not None
         hidden = _resolved(self.hidden)
         if any(ask.cwd.is_relative_to(path) and not self._place.is_relative_to(path) for path in hidden):
-            raise Refused("cwd is not there.")
-        shown = Shown(self._place, ask.cwd, hidden, self.bounds.scratch_bytes)
+            raise CommandRefused("cwd is not there.")
+        shown = ShownFiles(self._place, ask.cwd, hidden, self.bounds.scratch_bytes)
         argv = (_found(ask.argv[0], seen_in=_SEEN_INSIDE), *ask.argv[1:])
         wrapped = self.sandbox.wrap(argv, shown, self.bounds.processes)
         try:
@@ -101,7 +103,7 @@ class ShellTool:
         finally:
             wrapped.close()
 
-    async def _in_the_open(self, ask: Asked) -> Ran:
+    async def _in_the_open(self, ask: AskedCommand) -> Ran:
         argv = (_found(ask.argv[0]), *ask.argv[1:])
         with tempfile.TemporaryDirectory(prefix="moot-", ignore_cleanup_errors=True) as home:
             program = Program(argv, ask.cwd, environment(home), supervised=True)
@@ -112,10 +114,10 @@ def _found(name: str, seen_in: tuple[str, ...] = ()) -> str:
     """Where a program is, and whether it will be there inside."""
     program = shutil.which(name, path=PATH)
     if program is None:
-        raise Refused(f"{name} is allowed, but it is not installed in {PATH.replace(':', ', ')}.")
+        raise CommandRefused(f"{name} is allowed, but it is not installed in {PATH.replace(':', ', ')}.")
     real = os.path.realpath(program)
     if seen_in and not any(Path(real).is_relative_to(folder) for folder in seen_in):
-        raise Refused(
+        raise CommandRefused(
             f"{name} is allowed, but it is installed outside /usr, which the sandbox does not show."
         )
     return program

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.model.prompt import Line, Prompt, ToolCall, ToolSpec
+from moot.model.prompt import Prompt, PromptLine, ToolCall, ToolSpec
 from moot.testing.fake_llm import Answer, Call, Request, Spent
 from tests.contract.model.conftest import MakeTalk
 from tests.support.talking import KEY
@@ -38,7 +38,7 @@ async def test_text_is_heard_before_the_answer_is_over(talk: MakeTalk) -> None:
 async def test_tool_calls_come_whole_with_the_text_before_them(talk: MakeTalk) -> None:
     calls = (Call("look", {"at": "the sea"}, id="c1"), Call("look", {}, id="c2"))
     here = await talk(Answer("Let me look.", calls=calls))
-    answered = await here.ask(Prompt("", (Line("user", "look!"),), tools=(LOOK,)))
+    answered = await here.ask(Prompt("", (PromptLine("user", "look!"),), tools=(LOOK,)))
     assert answered.text == "Let me look."
     assert [(call.id, call.name) for call in answered.calls] == [("c1", "look"), ("c2", "look")]
     assert [json.loads(call.arguments) for call in answered.calls] == [{"at": "the sea"}, {}]
@@ -53,14 +53,14 @@ async def test_broken_arguments_are_given_as_the_model_wrote_them(talk: MakeTalk
 
 async def test_calls_and_results_go_back_to_the_model(talk: MakeTalk) -> None:
     lines = (
-        Line("user", "look!"),
-        Line(
+        PromptLine("user", "look!"),
+        PromptLine(
             "assistant",
             "I look.",
             calls=(ToolCall("c1", "look", '{"at": "sea"}'), ToolCall("c2", "look", "}{")),
         ),
-        Line("user", "calm", answers="c1"),
-        Line("user", "nothing there", answers="c2"),
+        PromptLine("user", "calm", answers="c1"),
+        PromptLine("user", "nothing there", answers="c2"),
     )
     here = await talk(Answer("It is calm."))
     await here.ask(Prompt("", lines, tools=(LOOK,)))
@@ -84,9 +84,9 @@ async def test_calls_and_results_go_back_to_the_model(talk: MakeTalk) -> None:
 
 async def test_a_call_that_never_got_its_result_is_still_a_list_the_provider_takes(talk: MakeTalk) -> None:
     lines = (
-        Line("user", "result of nothing", answers="gone"),
-        Line("assistant", "", calls=(ToolCall("c1", "look", "{}"),)),
-        Line("user", "user: are you there?"),
+        PromptLine("user", "result of nothing", answers="gone"),
+        PromptLine("assistant", "", calls=(ToolCall("c1", "look", "{}"),)),
+        PromptLine("user", "user: are you there?"),
     )
     here = await talk(Answer("Yes."))
     await here.ask(Prompt("", lines))
@@ -105,20 +105,20 @@ async def test_a_call_that_never_got_its_result_is_still_a_list_the_provider_tak
     ("lines", "expected"),
     [
         ((), [("user", 1)]),
-        ((Line("assistant", "mine"),), [("user", 1), ("assistant", 1), ("user", 1)]),
+        ((PromptLine("assistant", "mine"),), [("user", 1), ("assistant", 1), ("user", 1)]),
         (
-            (Line("user", "a"), Line("user", "b"), Line("assistant", "c")),
+            (PromptLine("user", "a"), PromptLine("user", "b"), PromptLine("assistant", "c")),
             [("user", 2), ("assistant", 1), ("user", 1)],
         ),
-        ((Line("user", "a"), Line("assistant", " \n"), Line("user", "b")), [("user", 2)]),
+        ((PromptLine("user", "a"), PromptLine("assistant", " \n"), PromptLine("user", "b")), [("user", 2)]),
         (
-            (Line("assistant", "a"), Line("assistant", "b"), Line("user", "c")),
+            (PromptLine("assistant", "a"), PromptLine("assistant", "b"), PromptLine("user", "c")),
             [("user", 1), ("assistant", 2), ("user", 1)],
         ),
     ],
 )
 async def test_the_list_begins_with_the_user_and_goes_by_turns(
-    talk: MakeTalk, lines: tuple[Line, ...], expected: list[tuple[str, int]]
+    talk: MakeTalk, lines: tuple[PromptLine, ...], expected: list[tuple[str, int]]
 ) -> None:
     here = await talk(Answer("well"))
     await here.ask(Prompt("", lines))
@@ -136,10 +136,15 @@ async def test_usage_is_told_in_one_way_whoever_counts(talk: MakeTalk) -> None:
 
 async def test_what_is_stable_is_read_from_the_cache_the_next_time(talk: MakeTalk) -> None:
     here = await talk(Answer("well"))
-    said = (Line("user", LONG), Line("assistant", "I see."))
-    first = await here.ask(Prompt(LONG, (*said, Line("user", "first closing")), stable=2))
-    grown = (*said, Line("user", "first closing"), Line("assistant", "well"), Line("user", LONG))
-    second = await here.ask(Prompt(LONG, (*grown, Line("user", "second closing")), stable=4))
+    said = (PromptLine("user", LONG), PromptLine("assistant", "I see."))
+    first = await here.ask(Prompt(LONG, (*said, PromptLine("user", "first closing")), stable=2))
+    grown = (
+        *said,
+        PromptLine("user", "first closing"),
+        PromptLine("assistant", "well"),
+        PromptLine("user", LONG),
+    )
+    second = await here.ask(Prompt(LONG, (*grown, PromptLine("user", "second closing")), stable=4))
     assert first.usage.cached_tokens == 0
     assert second.usage.cached_tokens >= 1000
     assert second.usage.input_tokens > second.usage.cached_tokens
@@ -147,7 +152,7 @@ async def test_what_is_stable_is_read_from_the_cache_the_next_time(talk: MakeTal
 
 async def test_the_marks_for_the_cache_stand_where_the_prompt_says(talk: MakeTalk) -> None:
     here = await talk(Answer("well"))
-    lines = tuple(Line("user" if n % 2 else "assistant", f"line {n}") for n in range(1, 6))
+    lines = tuple(PromptLine("user" if n % 2 else "assistant", f"line {n}") for n in range(1, 6))
     await here.ask(Prompt("Be brief.", lines, tools=(LOOK,), stable=3))
     body = here.request.body
     if here.provider == "anthropic":
@@ -184,7 +189,7 @@ async def test_a_listener_that_fails_ends_the_answer_with_its_own_error(talk: Ma
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        await here.model.complete(Prompt("", (Line("user", "hello"),)), broken)
+        await here.model.complete(Prompt("", (PromptLine("user", "hello"),)), broken)
     await asyncio.wait_for(here.llm.left(), 1)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import structs
 
 from moot.model.bookmark import Bookmark
-from moot.model.chain import Pair, Root, Spoken, Tail
+from moot.model.chain import ChainTail, Pair, Root, Spoken
 from moot.model.conversation import (
     Conversation,
     ConversationKind,
@@ -214,8 +214,8 @@ ROOT_ROW = Root(
     paused=Rule.NO_PROGRESS,
     noticed=(WHERE, ConversationId("c-x")),
     tails=(
-        Tail(WHERE, (Spoken(ARYA, True, "thanks"), Spoken(BOB, False, TEXT))),
-        Tail(ConversationId("c-x")),
+        ChainTail(WHERE, (Spoken(ARYA, True, "thanks"), Spoken(BOB, False, TEXT))),
+        ChainTail(ConversationId("c-x")),
     ),
 )
 PAIR = Pair(sender=ARYA, receiver=BOB, level=3, last=AT, due=LATER, sent=(AT, LATER, 0.1 + 0.2))

@@ -11,7 +11,7 @@ from moot.brains.llm.brain_string import BrainName, is_model_brain, make_model, 
 from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import BadValue, NoKey
-from moot.model.prompt import Line, Prompt
+from moot.model.prompt import Prompt, PromptLine
 
 NO_FILE = Path("/nonexistent/keys.json")
 KEY = "sk-0123456789-abcd"
@@ -119,7 +119,7 @@ async def test_without_the_library_there_is_a_clear_word(monkeypatch: pytest.Mon
     async def said(_: str) -> None: ...
 
     with pytest.raises(ModelTrouble, match=r"pip install 'moot\[llm\]'") as raised:
-        await model.complete(Prompt("", (Line("user", "hello"),)), said)
+        await model.complete(Prompt("", (PromptLine("user", "hello"),)), said)
     assert raised.value.kind is TroubleKind.NOT_INSTALLED
 
 

@@ -9,10 +9,10 @@ import pytest
 from moot.brains.llm.breaker import FAILURES, LONGEST_REST, REST_SECONDS, Breaker, Breakers, State
 from moot.brains.llm.retry import Patience
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
-from moot.model.prompt import Answered, Line, Prompt, Usage
+from moot.model.prompt import Answered, Prompt, PromptLine, Usage
 from moot.testing import ManualClock
 
-PROMPT = Prompt("", (Line("user", "hello"),))
+PROMPT = Prompt("", (PromptLine("user", "hello"),))
 OVERLOADED = TroubleKind.OVERLOADED
 Say = Callable[[str], Awaitable[None]]
 

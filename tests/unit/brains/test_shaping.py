@@ -10,39 +10,39 @@ from hypothesis import strategies as st
 from moot.brains.llm.prices import LONG, PRICES, cost, price
 from moot.brains.llm.prompt_lines import BEGINNING, NO_RESULT, YOUR_TURN, arguments_of, merged, placed
 from moot.brains.llm.trouble import LONGEST_WAIT, TroubleKind, identifiers, kind_of, wait_asked
-from moot.model.prompt import Line, Prompt, ToolCall, Usage
+from moot.model.prompt import Prompt, PromptLine, ToolCall, Usage
 
 CALL = ToolCall("c1", "look", "{}")
 
 
-def shown(*lines: Line, stable: int = 0) -> list[str]:
+def shown(*lines: PromptLine, stable: int = 0) -> list[str]:
     return [place.line.content for place in placed(Prompt("", lines, stable=stable))]
 
 
 def test_an_empty_list_becomes_one_the_provider_takes() -> None:
     assert shown() == [BEGINNING]
-    assert shown(Line("assistant", "mine")) == [BEGINNING, "mine", YOUR_TURN]
+    assert shown(PromptLine("assistant", "mine")) == [BEGINNING, "mine", YOUR_TURN]
 
 
 def test_results_stand_behind_their_calls_in_the_order_of_the_calls() -> None:
     calls = (CALL, ToolCall("c2", "look", "{}"))
     lines = (
-        Line("user", "go"),
-        Line("assistant", "", calls=calls),
-        Line("user", "meanwhile"),
-        Line("user", "two", answers="c2"),
-        Line("user", "one", answers="c1"),
+        PromptLine("user", "go"),
+        PromptLine("assistant", "", calls=calls),
+        PromptLine("user", "meanwhile"),
+        PromptLine("user", "two", answers="c2"),
+        PromptLine("user", "one", answers="c1"),
     )
     assert shown(*lines) == ["go", "", "one", "two", "meanwhile"]
 
 
 def test_a_missing_result_is_told_and_a_doubled_or_lost_one_is_text() -> None:
     lines = (
-        Line("user", "lost", answers="c0"),
-        Line("assistant", "look", calls=(CALL,)),
-        Line("assistant", "again", calls=(CALL,)),
-        Line("user", "one", answers="c1"),
-        Line("user", "twice", answers="c1"),
+        PromptLine("user", "lost", answers="c0"),
+        PromptLine("assistant", "look", calls=(CALL,)),
+        PromptLine("assistant", "again", calls=(CALL,)),
+        PromptLine("user", "one", answers="c1"),
+        PromptLine("user", "twice", answers="c1"),
     )
     found = placed(Prompt("", lines))
     assert [(p.line.content, p.line.answers) for p in found] == [
@@ -57,20 +57,20 @@ def test_a_missing_result_is_told_and_a_doubled_or_lost_one_is_text() -> None:
 
 @pytest.mark.parametrize(("stable", "marked"), [(0, []), (1, ["a"]), (2, ["a"]), (3, ["c"])])
 def test_the_mark_is_behind_the_last_stable_line_that_is_shown(stable: int, marked: list[str]) -> None:
-    lines = (Line("user", "a"), Line("assistant", " "), Line("user", "c"))
+    lines = (PromptLine("user", "a"), PromptLine("assistant", " "), PromptLine("user", "c"))
     found = placed(Prompt("", lines, stable=stable))
     assert [place.line.content for place in found if place.marked] == marked
 
 
 LINES = st.lists(
     st.builds(
-        Line,
+        PromptLine,
         role=st.sampled_from(["user", "assistant"]),
         content=st.sampled_from(["", " ", "a", "b"]),
         calls=st.sampled_from([(), (CALL,), (CALL, ToolCall("c2", "look", "}"))]),
         answers=st.sampled_from(["", "c1", "c2", "c9"]),
     ).map(
-        lambda line: Line(
+        lambda line: PromptLine(
             line.role, line.content, line.calls if line.role == "assistant" else (), line.answers
         )
     ),
@@ -79,7 +79,7 @@ LINES = st.lists(
 
 
 @given(LINES, st.integers(0, 9))
-def test_whatever_the_list_is_a_provider_takes_it(lines: list[Line], stable: int) -> None:
+def test_whatever_the_list_is_a_provider_takes_it(lines: list[PromptLine], stable: int) -> None:
     found = placed(Prompt("", tuple(lines), stable=stable))
     turns = merged(found)
     roles = [turn.role for turn in turns]

@@ -10,7 +10,16 @@ from moot.errors import BadValue
 from moot.model.conversation import ConversationKind
 from moot.model.participant import Kind
 from moot.model.query import Has, Mark
-from moot.rules.words.search import ELSEWHERE, EXAMPLES, OPERATORS, Asked, Filter, Operator, parse, query
+from moot.rules.words.search import (
+    ELSEWHERE,
+    EXAMPLES,
+    OPERATORS,
+    AskedSearch,
+    Filter,
+    Operator,
+    parse,
+    query,
+)
 
 NOW = 1_800_000_000.0
 DAY = 86400
@@ -135,7 +144,7 @@ PIECES = st.sampled_from(
 
 @given(st.text() | st.lists(PIECES | st.text(max_size=3)).map("".join))
 def test_whatever_is_typed_is_understood_or_refused_in_words(text: str) -> None:
-    found = Asked()
+    found = AskedSearch()
     with suppress(BadValue):
         found = parse(text, NOW)
     assert all(term.strip() == term != "" and '"' not in term for term in found.terms)
@@ -146,4 +155,4 @@ def test_whatever_is_typed_is_understood_or_refused_in_words(text: str) -> None:
 @given(st.text().filter(lambda text: '"' not in text and text.strip() and "\0" not in text))
 def test_in_quotes_everything_is_text(text: str) -> None:
     clean = text.encode("utf-8", "replace").decode().strip()
-    assert parse(f'"{text}"', NOW) == Asked((clean,), ())
+    assert parse(f'"{text}"', NOW) == AskedSearch((clean,), ())

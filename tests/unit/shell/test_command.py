@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from moot.tools.command import MOST_BYTES, MOST_WORDS, Asked, Refused, asked
+from moot.tools.command import MOST_BYTES, MOST_WORDS, AskedCommand, CommandRefused, asked
 
 ALLOWED = ("git", "ls", "grep")
 
@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Path:
 def test_words_reach_the_program_as_they_are(
     arguments: dict[str, Any], argv: tuple[str, ...] | None, project: Path
 ) -> None:
-    assert asked(arguments, ALLOWED, project) == Asked(argv or tuple(arguments["argv"]), project)
+    assert asked(arguments, ALLOWED, project) == AskedCommand(argv or tuple(arguments["argv"]), project)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_words_reach_the_program_as_they_are(
 def test_what_cannot_be_done_is_refused_in_words(
     arguments: dict[str, Any], words: str, project: Path
 ) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CommandRefused) as refused:
         asked(arguments, ALLOWED, project)
     assert words in str(refused.value)
 
@@ -116,5 +116,5 @@ def test_a_folder_inside_the_project_is_fine(cwd: str, project: Path) -> None:
 
 
 def test_nothing_is_allowed_where_nothing_is_listed(project: Path) -> None:
-    with pytest.raises(Refused, match="is not on this agent's list"):
+    with pytest.raises(CommandRefused, match="is not on this agent's list"):
         asked({"argv": ["ls"]}, (), project)

@@ -4,7 +4,7 @@ import pytest
 
 from moot.model.prompt import ToolResult
 from moot.tools.output import harmless, told
-from moot.tools.process import Bounds, Ending, Ran
+from moot.tools.process import Bounds, ProgramEnding, Ran
 
 pytestmark = pytest.mark.req("K-10")
 
@@ -40,22 +40,34 @@ def test_output_is_made_harmless(printed: bytes, shown: str) -> None:
 @pytest.mark.parametrize(
     ("ran", "text", "failed"),
     [
-        (Ran(Ending.EXITED, 0, b"hi\n", 0), "exit code 0\nhi", False),
-        (Ran(Ending.EXITED, 0, b"", 0), "exit code 0\n(no output)", False),
-        (Ran(Ending.EXITED, 1, b"no", 0), "exit code 1\nno", True),
-        (Ran(Ending.EXITED, 0, b"ab", 7), "exit code 0\nab\n… 7 more bytes", False),
-        (Ran(Ending.EXITED, 139, b"", 0), "ended by signal SIGSEGV\n(no output)", True),
-        (Ran(Ending.EXITED, -9, b"", 0), "ended by signal SIGKILL\n(no output)", True),
+        (Ran(ProgramEnding.EXITED, 0, b"hi\n", 0), "exit code 0\nhi", False),
+        (Ran(ProgramEnding.EXITED, 0, b"", 0), "exit code 0\n(no output)", False),
+        (Ran(ProgramEnding.EXITED, 1, b"no", 0), "exit code 1\nno", True),
+        (Ran(ProgramEnding.EXITED, 0, b"ab", 7), "exit code 0\nab\n… 7 more bytes", False),
+        (Ran(ProgramEnding.EXITED, 139, b"", 0), "ended by signal SIGSEGV\n(no output)", True),
+        (Ran(ProgramEnding.EXITED, -9, b"", 0), "ended by signal SIGKILL\n(no output)", True),
         (
-            Ran(Ending.EXITED, 152, b"", 0),
+            Ran(ProgramEnding.EXITED, 152, b"", 0),
             "ended by signal SIGXCPU: it used up its processor time\n(no output)",
             True,
         ),
-        (Ran(Ending.EXITED, 255, b"", 0), "exit code 255\n(no output)", True),
-        (Ran(Ending.TIME, 0, b"half", 0), "stopped: it ran longer than 60 seconds\nhalf", True),
-        (Ran(Ending.PROCESSES, 0, b"", 0), "stopped: it had more than 128 processes\n(no output)", True),
-        (Ran(Ending.MEMORY, 0, b"", 0), "stopped: it used more than 4096 MiB of memory\n(no output)", True),
-        (Ran(Ending.OUTPUT, 0, b"y", 9), "stopped: it printed more than 64 MiB\ny\n… 9 more bytes", True),
+        (Ran(ProgramEnding.EXITED, 255, b"", 0), "exit code 255\n(no output)", True),
+        (Ran(ProgramEnding.TIME, 0, b"half", 0), "stopped: it ran longer than 60 seconds\nhalf", True),
+        (
+            Ran(ProgramEnding.PROCESSES, 0, b"", 0),
+            "stopped: it had more than 128 processes\n(no output)",
+            True,
+        ),
+        (
+            Ran(ProgramEnding.MEMORY, 0, b"", 0),
+            "stopped: it used more than 4096 MiB of memory\n(no output)",
+            True,
+        ),
+        (
+            Ran(ProgramEnding.OUTPUT, 0, b"y", 9),
+            "stopped: it printed more than 64 MiB\ny\n… 9 more bytes",
+            True,
+        ),
     ],
 )
 def test_every_ending_is_told(ran: Ran, text: str, failed: bool) -> None:

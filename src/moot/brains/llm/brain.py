@@ -21,7 +21,7 @@ TextCalls = Callable[[str], tuple[ToolCall, ...]]
 """Finds calls in a text, for models that know no other way."""
 
 
-class Unanswered(Exception):
+class NoAnswer(Exception):
     """The turn fails; `told` is what the conversation is told of it."""
 
     def __init__(self, told: str) -> None:
@@ -54,7 +54,7 @@ class ModelBrain:
             for n, call in enumerate(calls):
                 said = answered.text if n == 0 else ""
                 await turn.use(self._tools.get(call.name), call, answer=number, said=said)
-        raise Unanswered(f"kept calling tools and was stopped after {MOST_ANSWERS} answers")
+        raise NoAnswer(f"kept calling tools and was stopped after {MOST_ANSWERS} answers")
 
     async def close(self) -> None:
         if self._model is not None:
@@ -66,7 +66,7 @@ class ModelBrain:
             if step.seq:
                 continue
             if not step.idempotent:
-                raise Unanswered(
+                raise NoAnswer(
                     f"needs a review: {step.tool} was called before a crash and may have run; it is not run again"
                 )
             await turn.run_step(self._tools.get(step.tool), step)
@@ -80,9 +80,9 @@ class ModelBrain:
             answered = await self._patience.complete(self._model, prompt, turn.say, deadline=until)
         except ModelTrouble as trouble:
             turn.spend(trouble.usage)
-            raise Unanswered(f"could not answer: {trouble.sentence}") from None
+            raise NoAnswer(f"could not answer: {trouble.sentence}") from None
         except MootError as refusal:
-            raise Unanswered(f"could not answer: {refusal.title}") from None
+            raise NoAnswer(f"could not answer: {refusal.title}") from None
         turn.spend(answered.usage)
         return answered
 
@@ -91,5 +91,5 @@ class ModelBrain:
 
     def _reply(self, turn: HostedTurn, text: str) -> str:
         if not text.strip() and turn.must_answer:
-            raise Unanswered("could not answer: the model said nothing")
+            raise NoAnswer("could not answer: the model said nothing")
         return text

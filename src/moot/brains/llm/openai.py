@@ -21,7 +21,7 @@ from moot.brains.llm.answer import Hearing
 from moot.brains.llm.attempt import Pieces, listen, look_up
 from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.prices import cost
-from moot.brains.llm.prompt_lines import Placed, Said, merged, placed
+from moot.brains.llm.prompt_lines import Placed, SaidTogether, merged, placed
 from moot.brains.llm.transport import new_client
 from moot.model.json import Json, JsonObject
 from moot.model.prompt import Answered, Prompt, ToolSpec, Usage
@@ -78,7 +78,9 @@ class OpenAIModel:
 
     def _messages(self, prompt: Prompt) -> list[Json]:
         lines = placed(prompt)
-        told = merged(lines) if not self._endpoint.is_own else [Said(p.line.role, (p,)) for p in lines]
+        told = (
+            merged(lines) if not self._endpoint.is_own else [SaidTogether(p.line.role, (p,)) for p in lines]
+        )
         begin = [{"role": "system", "content": prompt.system}] if prompt.system.strip() else []
         return [*begin, *(message for said in told for message in _messages(said))]
 
@@ -141,7 +143,7 @@ def tools(given: Iterable[ToolSpec]) -> list[Json]:
     ]
 
 
-def _messages(said: Said) -> list[JsonObject]:
+def _messages(said: SaidTogether) -> list[JsonObject]:
     """Results of tools are messages of their own here; the texts beside them are one."""
     results = [place.line for place in said.lines if place.line.answers]
     told: list[JsonObject] = [

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from moot.model.json import JsonObject
-from moot.model.prompt import Line, Prompt, PromptRole, ToolCall
+from moot.model.prompt import Prompt, PromptLine, PromptRole, ToolCall
 
 BEGINNING: Final = "(The conversation begins here.)"
 YOUR_TURN: Final = "(It is your turn.)"
@@ -24,11 +24,11 @@ NO_RESULT: Final = "(There is no result: the tool was interrupted.)"
 class Placed(Struct, frozen=True):
     """A line with whether the provider's cache is worth a mark behind it."""
 
-    line: Line
+    line: PromptLine
     marked: bool = False
 
 
-class Said(Struct, frozen=True):
+class SaidTogether(Struct, frozen=True):
     """Neighbours of one role, as one message."""
 
     role: PromptRole
@@ -46,20 +46,20 @@ def placed(prompt: Prompt) -> tuple[Placed, ...]:
         given = _marked_again(given, prompt)
     lines = _results_behind_their_calls(given)
     if not lines or lines[0].line.role == "assistant":
-        lines.insert(0, Placed(Line("user", BEGINNING)))
+        lines.insert(0, Placed(PromptLine("user", BEGINNING)))
     if lines[-1].line.role == "assistant":
-        lines.append(Placed(Line("user", YOUR_TURN)))
+        lines.append(Placed(PromptLine("user", YOUR_TURN)))
     return tuple(lines)
 
 
-def merged(lines: Iterable[Placed]) -> tuple[Said, ...]:
+def merged(lines: Iterable[Placed]) -> tuple[SaidTogether, ...]:
     """One message for neighbours of one role."""
     found: list[tuple[PromptRole, list[Placed]]] = []
     for place in lines:
         if not found or found[-1][0] != place.line.role:
             found.append((place.line.role, []))
         found[-1][1].append(place)
-    return tuple(Said(role, tuple(places)) for role, places in found)
+    return tuple(SaidTogether(role, tuple(places)) for role, places in found)
 
 
 def arguments_of(call: ToolCall) -> JsonObject:
@@ -101,5 +101,5 @@ def _mended(group: Sequence[Placed]) -> list[Placed]:
             results[answers] = place
         else:
             others.append(structs.replace(place, line=structs.replace(place.line, answers="")))
-    missing = {id_: Placed(Line("user", NO_RESULT, answers=id_)) for id_ in called}
+    missing = {id_: Placed(PromptLine("user", NO_RESULT, answers=id_)) for id_ in called}
     return [*head, *({**missing, **results}[id_] for id_ in called), *others]

@@ -71,7 +71,7 @@ Found = list[tuple[str, str]]
 
 def candidates(words: list[str], incomplete: str, environ: Mapping[str, str]) -> Found:
     tree: JsonObject = json.loads(TREE.read_bytes())
-    here = Place(tree)
+    here = TreePlace(tree)
     for word in words:
         here.pass_by(word)
     home = Path(os.path.expanduser(here.home or environ.get("MOOT_HOME") or "~/.moot"))
@@ -82,7 +82,7 @@ def candidates(words: list[str], incomplete: str, environ: Mapping[str, str]) ->
     ]
 
 
-class Place:
+class TreePlace:
     """How far the words lead into the tree."""
 
     def __init__(self, tree: JsonObject) -> None:

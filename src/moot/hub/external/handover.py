@@ -226,7 +226,7 @@ async def _to_a_person(core: Core, ask: Ask) -> shapes.Handed:
     for place in ask.handed or ():
         with suppress(BadValue, NotFound):  # what it says it was given and never was is nothing to it
             conversation, seq = located(place)
-            await core.do(mark, mark.Mark(ask.who, conversation, seq))
+            await core.do(mark, mark.MarkRead(ask.who, conversation, seq))
     unread = await inbox(core, ask.who, unread=True, limit=MOST_UNREAD)
     given = [one.message for one in unread[: ask.limit]]
     newest = {message.conversation: message.id for message in given}

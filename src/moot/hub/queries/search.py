@@ -10,7 +10,7 @@ from moot.hub.core import Core
 from moot.model.ids import SYSTEM, TOOL, ParticipantId
 from moot.model.query import Query
 from moot.rules.words import search
-from moot.rules.words.search import Asked, Filter, Operator
+from moot.rules.words.search import AskedSearch, Filter, Operator
 
 MOST = 1000
 """Hits of one search; and how far those are counted that a filter removed."""
@@ -38,7 +38,7 @@ async def narrowest(core: Core, me: ParticipantId, text: str) -> shapes.Removed 
     return worst
 
 
-async def _query(core: Core, me: ParticipantId, asked: Asked) -> Query:
+async def _query(core: Core, me: ParticipantId, asked: AskedSearch) -> Query:
     reader = None if me == core.user else me
     meant = {
         each: await _meant(core, reader, each) for each in asked.filters if each.operator in search.NAMING

@@ -22,7 +22,7 @@ LOST_HOSTS = 2
 """A turn whose host dies is readied once more; after so many lost hosts it has failed."""
 
 
-class Cause(Struct, frozen=True, gc=False):
+class TurnCause(Struct, frozen=True, gc=False):
     """The message a turn answers, and what follows from it for what is said in the turn."""
 
     seq: int
@@ -32,22 +32,22 @@ class Cause(Struct, frozen=True, gc=False):
     human: bool
 
 
-def cause(room: Room, turn: Turn, hi: int, last_human: int) -> Cause:
+def cause(room: Room, turn: Turn, hi: int, last_human: int) -> TurnCause:
     """The newest human message of the interval, unless an agent's message gave rise to the turn."""
     lo = room.members[turn.agent].cursor
     read = [call for call in turn.calls if lo < call.seq <= hi]
     asked = next((call for call in read if call.reason is Rule.ASK), None)
     if asked is not None:
-        return Cause(seq=asked.seq, root=asked.root, hop=asked.hop, depth=asked.depth, human=asked.human)
+        return TurnCause(seq=asked.seq, root=asked.root, hop=asked.hop, depth=asked.depth, human=asked.human)
     human = last_human if lo < last_human <= hi else 0
     called = [call for call in read if not call.human and pays(room, turn, call)]
     if called and (not human or _answers_an_agent(read, called, human)):
         best = max(called, key=lambda call: (call.hop, call.seq))
-        return Cause(seq=best.seq, root=best.root, hop=best.hop, depth=best.depth, human=False)
+        return TurnCause(seq=best.seq, root=best.root, hop=best.hop, depth=best.depth, human=False)
     if human:
-        return Cause(seq=human, root=RootId(address(room.id, human)), hop=0, depth=1, human=True)
+        return TurnCause(seq=human, root=RootId(address(room.id, human)), hop=0, depth=1, human=True)
     newest = read[-1] if read else turn.calls[-1]
-    return Cause(seq=newest.seq, root=newest.root, hop=newest.hop, depth=newest.depth, human=newest.human)
+    return TurnCause(seq=newest.seq, root=newest.root, hop=newest.hop, depth=newest.depth, human=newest.human)
 
 
 def _answers_an_agent(read: list[Call], called: list[Call], human: int) -> bool:
@@ -99,7 +99,7 @@ def make(room: Room, calls: tuple[Call, ...], *, round_: int = 0) -> Turn:
     )
 
 
-def stopped_by(room: Room, turn: Turn, why: Cause) -> Rule | None:
+def stopped_by(room: Room, turn: Turn, why: TurnCause) -> Rule | None:
     """The rule that keeps the agent from being asked, whatever the chain; a person's call passes quotas."""
     if room.draft.participant(turn.agent).paused:
         return Rule.PAUSED

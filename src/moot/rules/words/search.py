@@ -77,18 +77,18 @@ class Filter(Struct, frozen=True):
         return f'{self.operator}:"{self.value}"' if " " in self.value else f"{self.operator}:{self.value}"
 
 
-class Asked(Struct, frozen=True):
+class AskedSearch(Struct, frozen=True):
     terms: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.terms or self.filters)
 
-    def without(self, operator: Operator) -> "Asked":
-        return Asked(self.terms, tuple(f for f in self.filters if f.operator is not operator))
+    def without(self, operator: Operator) -> "AskedSearch":
+        return AskedSearch(self.terms, tuple(f for f in self.filters if f.operator is not operator))
 
 
-def parse(text: str, now: float) -> Asked:
+def parse(text: str, now: float) -> AskedSearch:
     """The parts of a search; `BadValue` where an operator cannot mean anything."""
     clean = text.encode("utf-8", "replace").decode().replace("\0", " ")
     terms: list[str] = []
@@ -104,7 +104,7 @@ def parse(text: str, now: float) -> Asked:
                 f"a search takes {MOST_PARTS} words and filters at most",
                 fix=('put words that stand together into quotes: "exact phrase"',),
             )
-    return Asked(tuple(terms), tuple(filters))
+    return AskedSearch(tuple(terms), tuple(filters))
 
 
 def _filter(piece: str, now: float) -> Filter | None:
@@ -182,7 +182,7 @@ VALUES: Final[Mapping[Operator, Collection[str]]] = {
 }
 
 
-def query(asked: Asked, meant: Mapping[Filter, tuple[str, ...]], reader: ParticipantId | None) -> Query:
+def query(asked: AskedSearch, meant: Mapping[Filter, tuple[str, ...]], reader: ParticipantId | None) -> Query:
     """What a store is asked. `meant` says which ids the names of from:, to: and in: stand for."""
 
     def ids(operator: Operator) -> list[str]:
