@@ -24,11 +24,11 @@ from moot.errors import BadSettings, BadValue, MootError
 from moot.host.clock import SystemClock
 from moot.host.presence import MachinePresence
 from moot.logs.embedded import EmbeddedLog
-from moot.model.brain import CODE, DEMO, EXTERNAL, has_model, kind_of
 from moot.model.event import Commit
 from moot.model.prompt import Offered
 from moot.model.query import Query
 from moot.ports import Clock, HomeStore, Log, Model, Presence
+from moot.rules.brain_kinds import CODE, DEMO, EXTERNAL, has_model, kind_of
 from moot.settings import AgentSettings, Home, Settings, load, terms
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
@@ -280,7 +280,7 @@ LOADERS: dict[str, Callable[[AgentSettings, Home, bool], AgentSpec]] = {
     "anthropic": _prompted,
     "openai": _prompted,
 }
-"""By kind of brain (model/brain.py): an agent with its brain; fast where a demo shall not take its time."""
+"""By kind of brain (rules/brain_kinds.py): an agent with its brain; fast where a demo shall not take its time."""
 
 
 def _offer(row: AgentSettings, home: Home) -> Offer:

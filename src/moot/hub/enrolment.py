@@ -9,8 +9,8 @@ from moot.brains.code import AgentSpec, CodeBrain, refuse_undecorated
 from moot.context.window import Size
 from moot.flow.enrol import Newcomer
 from moot.host.host import Hosted
-from moot.model.brain import CODE, EXTERNAL, kind_of
 from moot.model.participant import AgentConfig, Kind, Participant
+from moot.rules.brain_kinds import CODE, EXTERNAL, kind_of
 from moot.settings import AgentSettings, Settings
 
 

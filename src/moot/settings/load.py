@@ -16,8 +16,8 @@ from typing import Final
 import msgspec
 
 from moot.errors import BadSettings
-from moot.model.brain import is_built
 from moot.model.limits import Terms
+from moot.rules.brain_kinds import is_built
 from moot.settings.environment import Tree, expand, overlay
 from moot.settings.home import Home
 from moot.settings.problems import Document, Problem, refusal

@@ -5,7 +5,17 @@ import re
 import pytest
 
 from moot.brains.llm.brain_string import ADAPTERS, OWN_URLS, URL_VARIABLES
-from moot.model.brain import BRAIN_KINDS, CODE, DEMO, EXTERNAL, forms, has_model, is_built, kind_of, runs_here
+from moot.rules.brain_kinds import (
+    BRAIN_KINDS,
+    CODE,
+    DEMO,
+    EXTERNAL,
+    forms,
+    has_model,
+    is_built,
+    kind_of,
+    runs_here,
+)
 from moot.settings.schema.constraints import BRAIN, SUMMING
 from moot.wiring import LOADERS
 

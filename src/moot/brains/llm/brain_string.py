@@ -17,9 +17,9 @@ from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, as_holder, is_near
 from moot.brains.llm.trouble import TroubleKind
 from moot.errors import BadValue
-from moot.model.brain import has_model
 from moot.model.prompt import Answered, Prompt
 from moot.ports import Catalogue, Model
+from moot.rules.brain_kinds import has_model
 
 OWN_URLS: Final[Mapping[str, str]] = {
     ANTHROPIC: "https://api.anthropic.com",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from moot.cli.frame.session import Session
 from moot.client import RemoteHub
-from moot.model.brain import runs_here
+from moot.rules.brain_kinds import runs_here
 from moot.settings.home import Home, find_home
 
 if TYPE_CHECKING:

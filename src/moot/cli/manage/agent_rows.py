@@ -22,8 +22,8 @@ from moot.cli.run.welcome import shown
 from moot.errors import BadName, BadSettings, Conflict, MootError, NotFound
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
-from moot.model.brain import has_model
 from moot.model.json import JsonObject
+from moot.rules.brain_kinds import has_model
 from moot.settings import Home, load
 from moot.settings.schema.fields import Fact
 from moot.settings.starter import NewAgent, write_workspace

@@ -14,7 +14,7 @@ from moot.cli.frame.hub_access import home_of
 from moot.cli.frame.session import Session
 from moot.cli.talk.unanswered import Cause
 from moot.cli.terminal.screen import safe
-from moot.model.brain import CODE, kind_of
+from moot.rules.brain_kinds import CODE, kind_of
 
 if TYPE_CHECKING:
     from moot.cli.talk.follow import Outcome

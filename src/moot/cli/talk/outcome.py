@@ -22,7 +22,7 @@ from moot.cli.terminal.phrases import address, agents_in, marks_of
 from moot.cli.terminal.screen import ago, safe
 from moot.cli.terminal.views import Plain, Silent, Streaming
 from moot.errors import HubAbsent, NoKey, Undelivered
-from moot.model.brain import has_model
+from moot.rules.brain_kinds import has_model
 from moot.rules.words.mentions import parse
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from moot.model.brain import BRAIN_KINDS, DEMO, forms, has_model
 from moot.model.json import Json, JsonObject
+from moot.rules.brain_kinds import BRAIN_KINDS, DEMO, forms, has_model
 from moot.rules.palette import COLOUR_NAMES
 from moot.rules.words.names import NAME_EXPECTED, NameProblem, check_display, is_name
 from moot.rules.words.text import unfit_letter
