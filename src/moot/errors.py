@@ -40,6 +40,7 @@ The core raises these facts; each door has one table to its own numbers (exit co
 
 from typing import Any, ClassVar, Final, NamedTuple
 
+from moot.model import hint
 from moot.model.json import JsonObject
 from moot.model.warning_code import WarningCode
 
@@ -60,7 +61,7 @@ class MootError(Exception):
         title: str,
         *,
         detail: str = "",
-        fix: tuple[str, ...] = (),
+        fix: tuple[hint.Way, ...] = (),
         suggestions: tuple[str, ...] = (),
         retry_after_ms: int | None = None,
         **facts: Any,
@@ -69,18 +70,19 @@ class MootError(Exception):
         self.title = title
         self.detail = detail
         self.fix = fix
+        """What can be done; a door says it in its own terms."""
         self.suggestions = suggestions
         self.retry_after_ms = retry_after_ms
         self.facts = facts
 
-    def to_dict(self) -> JsonObject:
-        """The error object of every door."""
+    def to_dict(self, say: hint.Say | None = None) -> JsonObject:
+        """The error object of every door, which says what can be done; without that it is told as data."""
         return {
             "code": self.code,
             "name": self.name,
             "title": self.title,
             "detail": self.detail,
-            "fix": list(self.fix),
+            "fix": hint.to_data(self.fix) if say is None else hint.said(self.fix, say),
             "suggestions": list(self.suggestions),
             "retryable": self.retryable or self.retry_after_ms is not None,
             "retry_after_ms": self.retry_after_ms,

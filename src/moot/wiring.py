@@ -25,6 +25,7 @@ from moot.host.clock import SystemClock
 from moot.host.presence import MachinePresence
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Commit
+from moot.model.hint import Way
 from moot.model.prompt import Offered
 from moot.model.query import Query
 from moot.ports import Clock, HomeStore, Log, Model, Presence
@@ -215,7 +216,7 @@ class Concern(Struct, frozen=True):
 
     agent: str
     text: str
-    fix: str = ""
+    fix: tuple[Way, ...] = ()
     silent: bool = True
     """It cannot answer at all; else it merely can do less."""
 
@@ -244,14 +245,14 @@ def concerns(settings: Settings, home: Home, *, loads: Container[str] | None = N
 
 
 def _concern(row: AgentSettings, trouble: MootError) -> Concern:
-    return Concern(row.name, trouble.title, trouble.fix[0] if trouble.fix else "")
+    return Concern(row.name, trouble.title, trouble.fix)
 
 
 def _summing_concerns(settings: Settings, home: Home) -> list[Concern]:
     try:
         summing_model(settings, home)
     except MootError as trouble:
-        return [Concern("", trouble.title, trouble.fix[0] if trouble.fix else "")]
+        return [Concern("", trouble.title, trouble.fix)]
     return []
 
 

@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from moot.errors import MootError, NotFound, NotPermitted, RateLimited
 from moot.hub import Hub
+from moot.model.hint import Say, said
 
 
 class Delivered(Struct, frozen=True, omit_defaults=True):
@@ -48,8 +49,8 @@ class NotDelivered(Exception):
         self.told = told
 
 
-async def deliver(hub: Hub, target: str, message: str, *, key: str | None = None) -> Delivered:
-    """One message into the conversation of the pair. `NotDelivered` says why not."""
+async def deliver(hub: Hub, target: str, message: str, say: Say, *, key: str | None = None) -> Delivered:
+    """One message into the conversation of the pair. `NotDelivered` says why not and, as `say` says it, what to do."""
     try:
         receipt = await hub.send(target, message, idempotency_key=key)
     except NotFound as missing:
@@ -61,7 +62,7 @@ async def deliver(hub: Hub, target: str, message: str, *, key: str | None = None
         after = limited.retry_after_ms or 0
         raise NotDelivered(limited, Undelivered(False, "Rate limited", retry_after_ms=after)) from None
     except NotPermitted as refused:
-        told = Undelivered(False, refused.title, fix=list(refused.fix) or UNSET)
+        told = Undelivered(False, refused.title, fix=said(refused.fix, say) or UNSET)
         raise NotDelivered(refused, told) from None
     if not receipt.deliveries:  # a person, or an agent that this message gives no turn
         return Delivered(True, (await hub.agents.get(target)).name, receipt.id, receipt.seq)

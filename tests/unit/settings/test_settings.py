@@ -368,7 +368,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(BadSettings, match="may not be read by this user") as caught:
         load(Home(tmp_path), {})
-    assert caught.value.fix[0].startswith("chmod u+r ")
+    assert str(caught.value.fix[0]).startswith("chmod u+r ")
 
 
 def test_a_home_inside_a_file_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from moot.cli.frame.exit_codes import FAILED, USAGE, exit_code
+from moot.cli.frame.hints import command, commands
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import safe
 from moot.errors import BadValue, MootError, NotFound
@@ -27,7 +28,7 @@ def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
     code = USAGE if isinstance(error, click.UsageError) else exit_code(known)
     if session.json or "--json" in arguments:
         ways = [session.screen.command(way) for way in fixes(known, arguments)]
-        told = {**known.to_dict(), "fix": ways, "exit": code}
+        told = {**known.to_dict(command), "fix": ways, "exit": code}
         click.echo(json.dumps({"error": told}, ensure_ascii=False, default=str), err=True)
     else:
         click.echo(text(known, arguments, command=session.screen.command), err=True)
@@ -94,7 +95,7 @@ def _or(way: str) -> str:
 
 def fixes(error: MootError, arguments: Sequence[str]) -> list[str]:
     """Where a name was mistyped, the first fix is the same command with the name that was meant."""
-    ways = list(error.fix)
+    ways = commands(error.fix)
     meant = _meant(error, list(arguments)) if isinstance(error, NotFound) else None
     command = f"moot {shlex.join(meant)}" if meant is not None else ""
     if 0 < len(command) <= LONGEST_FIX:

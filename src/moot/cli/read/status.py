@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from moot import shapes
+from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.params import AT_LEAST_1, leaf
 from moot.cli.frame.session import Session
@@ -102,7 +103,7 @@ def _broken(hub: Hub, home: Home, agents: list[shapes.Agent]) -> list[JsonObject
     away = {name for agent in agents if agent.status == "offline" for name in (agent.name, *agent.aliases)}
     missed = {row.name for row in hub.settings.agents if row.autostart and row.name in away}
     return [
-        {"what": "broken", "agent": concern.agent, "error": concern.text, "fix": concern.fix}
+        {"what": "broken", "agent": concern.agent, "error": concern.text, "fix": first(concern.fix)}
         for concern in concerns(hub.settings, home, loads=missed if running_hub(home) else ())
         if concern.silent
     ]

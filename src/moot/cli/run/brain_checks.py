@@ -15,8 +15,10 @@ from typing import Final
 from moot.brains.llm.brain_string import is_model_brain, parse_brain
 from moot.brains.llm.catalogue import endpoint_of, offered
 from moot.brains.llm.keys import KeyRing
+from moot.cli.frame.hints import first
 from moot.cli.run.check import BAD, OK, WARN, Check
 from moot.errors import KeyRefused, MootError, NoKey
+from moot.model.hint import Act, Hint
 from moot.model.turn import Turn, TurnState
 from moot.peek import is_there
 from moot.settings import Home, Settings, load
@@ -66,7 +68,7 @@ async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRi
         return []  # told with the agents
     except MootError as error:
         state = BAD if agents or isinstance(error, KeyRefused) else WARN
-        fix = next((way for way in error.fix if way != "moot doctor net"), "")
+        fix = first(way for way in error.fix if way != Hint(Act.CHECK_PROVIDERS))
         return [Check("models", state, f"{error.title}{whose}", fix)]
     checks = [Check("models", OK, f"{name} answers; it offers {len(there)} models")]
     for model, names in models.items():

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from moot import __version__, files
 from moot.brains.llm.keys import KeyRing
+from moot.cli.frame.hints import first
 from moot.cli.manage.models import endpoints
 from moot.cli.run.brain_checks import ask_providers, brains, failed_turns, thinkers
 from moot.cli.run.check import BAD, OK, WARN, Check
@@ -30,6 +31,7 @@ from moot.errors import MootError
 from moot.hub.archive import backups, health
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
+from moot.model.hint import Act, Hint
 from moot.peek import is_there
 from moot.settings import Home, Settings, load, not_yet
 from moot.wiring import check_places, concerns, storage
@@ -130,14 +132,14 @@ def _settings(home: Home) -> Iterator[Check]:
         settings = load(home)
         check_places(settings, home)
     except MootError as error:
-        yield Check("moot.toml", BAD, error.title, error.fix[0] if error.fix else "")
+        yield Check("moot.toml", BAD, error.title, first(error.fix))
         return
     there = "read" if home.toml.exists() else "not there: defaults"
     yield Check("moot.toml", OK, f"{there}, {len(settings.agents)} agents")
     for key in not_yet(settings):
         yield Check("moot.toml", WARN, f"{key} is accepted, but this version does nothing with it yet")
     for concern in concerns(settings, home):
-        yield Check("agents", BAD if concern.silent else WARN, concern.text, concern.fix)
+        yield Check("agents", BAD if concern.silent else WARN, concern.text, first(concern.fix))
 
 
 # --- what runs -----------------------------------------------------------------------------------------------
@@ -242,7 +244,7 @@ async def _providers(home: Home, settings: Settings) -> list[Check]:
     try:
         places = endpoints(settings, ring)
     except MootError as error:
-        return [Check("keys", BAD, error.title, error.fix[0] if error.fix else "")]
+        return [Check("keys", BAD, error.title, first(error.fix))]
     if not places:
         return [Check("models", OK, "no key is set, so no provider was asked")]
     return await ask_providers(places, thinkers(settings), ring)
@@ -261,8 +263,8 @@ async def _sound(home: Home) -> Check:
     try:
         found = await health.check(home)
     except MootError as error:
-        others = [way for way in error.fix if way != "moot doctor"]
-        return Check("database", BAD, f"{error.title} [{error.code}]", others[0] if others else "")
+        others = [way for way in error.fix if way != Hint(Act.RUN_DOCTOR)]
+        return Check("database", BAD, f"{error.title} [{error.code}]", first(others))
     if found.problems:
         return Check("database", BAD, "; ".join(found.problems), "moot backup restore")
     sound = "integrity ok, all chains verified"

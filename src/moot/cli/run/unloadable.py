@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import home_of
 from moot.cli.frame.session import Session
 from moot.cli.talk.unanswered import Cause
@@ -26,7 +27,7 @@ def tell_broken(session: Session, broken: Iterable[Concern]) -> None:
     for concern in broken:
         session.screen.note(f"! {safe(concern.text)}")
         if concern.fix:
-            session.screen.note(f"  fix   {session.screen.command(concern.fix)}")
+            session.screen.note(f"  fix   {session.screen.command(first(concern.fix))}")
 
 
 async def explained(session: Session, hub: Hub, done: Outcome, *, loads: bool = True) -> Outcome:
@@ -64,5 +65,7 @@ async def _reasons(session: Session, hub: Hub, names: Sequence[str], *, loads: b
         for concern in concerns(alone, home_of(session), loads=None if loads else ()):
             if concern.agent == row.name and concern.silent:
                 text = concern.text.removeprefix(f"agent {row.name}: ")
-                found[agent.name] = Cause((agent.name,), "away", f"{agent.name} is away: {text}", concern.fix)
+                found[agent.name] = Cause(
+                    (agent.name,), "away", f"{agent.name} is away: {text}", first(concern.fix)
+                )
     return found

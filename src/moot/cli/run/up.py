@@ -9,6 +9,7 @@ from uuid import uuid4
 import click
 import structlog
 
+from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import can_run, home_of, set_up_logs
 from moot.cli.frame.params import PORT, SECONDS, leaf
 from moot.cli.frame.session import Session
@@ -135,4 +136,4 @@ def _tell_concerns(session: Session, home: Home, settings: Settings) -> None:
     for concern in concerns(settings, home):
         session.screen.note(f"  note   {concern.text}")
         if concern.fix and concern.silent:
-            session.screen.note(f"         fix: {session.screen.command(concern.fix)}")
+            session.screen.note(f"         fix: {session.screen.command(first(concern.fix))}")

@@ -18,6 +18,7 @@ from moot import shapes
 from moot.errors import HubAbsent, MootError, NotFound, tree
 from moot.host.pings import Line as Told
 from moot.host.pings import Peer, connect
+from moot.model import hint
 from moot.sdk.call import Call
 
 FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
@@ -200,7 +201,7 @@ def error_from(told: dict[str, Any]) -> MootError:
     return kind(
         told.get("title", "the hub refused"),
         detail=told.get("detail", ""),
-        fix=tuple(told.get("fix", ())),
+        fix=hint.from_data(told.get("fix", ())),
         suggestions=tuple(told.get("suggestions", ())),
         retry_after_ms=told.get("retry_after_ms"),
         **facts,

@@ -11,7 +11,7 @@ from msgspec import json
 from msgspec.json import schema_components
 
 from moot import __version__
-from moot.doors.mcp import resources
+from moot.doors.mcp import hints, resources
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.tools import TOOLS, Tool, called
 from moot.errors import MootError
@@ -81,7 +81,7 @@ def server(caller_of: CallerOf) -> Server[Any]:
 
 
 def refused(refusal: MootError) -> MCPError:
-    return MCPError(types.INVALID_PARAMS, refusal.title, refusal.to_dict())
+    return MCPError(types.INVALID_PARAMS, refusal.title, hints.refusal(refusal))
 
 
 def _schema(tool: Tool) -> dict[str, Any]:
@@ -93,13 +93,13 @@ def _schema(tool: Tool) -> dict[str, Any]:
 
 
 def _listed(tool: Tool) -> types.Tool:
-    hints = types.ToolAnnotations(
+    marks = types.ToolAnnotations(
         read_only_hint=tool.reads,
         destructive_hint=None if tool.reads else False,
         idempotent_hint=True if tool.repeatable else None,
         open_world_hint=False,
     )
-    return types.Tool(name=tool.name, description=tool.says, input_schema=_schema(tool), annotations=hints)
+    return types.Tool(name=tool.name, description=tool.says, input_schema=_schema(tool), annotations=marks)
 
 
 LISTED = [_listed(tool) for tool in TOOLS]

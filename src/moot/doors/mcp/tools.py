@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct, structs, to_builtins
 
 from moot.doors import delivery
+from moot.doors.mcp import hints
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
 from moot.flow.steps.admission import InConversation
@@ -109,7 +110,7 @@ class Tool(Struct, frozen=True):
 async def send_to_agent(caller: Caller, given: ToAgent) -> Answer:
     caller.allowed(Action.POST)
     try:
-        sent = await delivery.deliver(caller.admitted(Action.POST), given.target, given.message)
+        sent = await delivery.deliver(caller.admitted(Action.POST), given.target, given.message, hints.call)
         return _plain(sent)
     except delivery.NotDelivered as refusal:
         return _plain(refusal.told)
@@ -269,7 +270,7 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) ->
             )
         return await tool.run(caller, _understood(tool, arguments)), False
     except MootError as refusal:
-        return {"error": refusal.to_dict()}, True
+        return {"error": hints.refusal(refusal)}, True
 
 
 def _understood(tool: Tool, arguments: dict[str, Any] | None) -> Any:

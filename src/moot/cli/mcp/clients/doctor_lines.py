@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from moot.cli.frame.hints import first
 from moot.cli.mcp.clients import files
 from moot.cli.mcp.clients.documents import read
 from moot.cli.mcp.clients.known import CLIENTS, Client, Place
@@ -50,7 +51,7 @@ async def connected_clients(home: Home) -> list[Check]:
 
 
 def _unreadable(trouble: MootError) -> Check:
-    return Check("mcp", BAD, trouble.title, trouble.fix[0] if trouble.fix else "")
+    return Check("mcp", BAD, trouble.title, first(trouble.fix))
 
 
 async def _standings(home: Home, clients: list[Client]) -> list[tuple[Client, Standing]]:

@@ -8,6 +8,7 @@ from moot import shapes
 from moot.doors import delivery
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import CREATED, idempotency_key, stored
+from moot.doors.http.api.hints import request
 from moot.doors.http.api.problems import Answer, status_of
 from moot.doors.http.api.route import Call
 from moot.doors.http.api.schema import (
@@ -108,7 +109,7 @@ async def send(call: Call) -> delivery.Delivered | Answer:
     """Refusals have the seed's shapes: an agent that writes to another reads them."""
     try:
         return await delivery.deliver(
-            call.hub, call.path["name"], call.body.message, key=idempotency_key(call)
+            call.hub, call.path["name"], call.body.message, request, key=idempotency_key(call)
         )
     except delivery.NotDelivered as refusal:
         after = refusal.cause.retry_after_ms
@@ -131,7 +132,7 @@ async def ask(call: Call) -> Asked:
     try:
         said = await call.hub.ask(call.path["name"], body.text, timeout=body.timeout, idempotency_key=key)
     except Unanswered as none:
-        return Asked(OUTCOMES[type(none)], error=none.to_dict())
+        return Asked(OUTCOMES[type(none)], error=none.to_dict(request))
     return Asked("replied", said)
 
 

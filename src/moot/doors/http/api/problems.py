@@ -7,6 +7,7 @@ from typing import Any, Final
 from msgspec import Struct, json
 
 from moot import errors
+from moot.doors.http.api.hints import request
 from moot.errors import MootError
 from moot.rules.words.redact import redacted_values
 
@@ -87,7 +88,7 @@ def status_of(error: MootError) -> int:
 def problem(error: MootError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Answer:
     """RFC 9457, with our error object's members in it. What repeats the request repeats no secret out of it."""
     status = status or status_of(error)
-    told: dict[str, Any] = {"type": "about:blank", "status": status, **error.to_dict()}
+    told: dict[str, Any] = {"type": "about:blank", "status": status, **error.to_dict(request)}
     told |= {key: redacted_values(told[key]) for key in REPEATING if key in told}
     extra = dict(headers or {})
     if error.retry_after_ms is not None:

@@ -18,9 +18,11 @@ from typing import Any
 from msgspec import Struct
 
 from moot import shapes
+from moot.doors.http.api.hints import request
 from moot.doors.http.wire.frames import framed
 from moot.errors import MootError
 from moot.model.answer import Warned
+from moot.model.hint import said
 from moot.model.participant import Kind
 
 MARK = "!"
@@ -73,7 +75,7 @@ class Said(Struct):
 
 def refusal(error: MootError) -> str:
     """Why something was not done, in one frame."""
-    parts = [error.title, error.detail, *(f"try: {fix}" for fix in error.fix[:1])]
+    parts = [error.title, error.detail, *(f"try: {way}" for way in said(error.fix, request)[:1])]
     if error.retry_after_ms is not None:
         parts.append(f"again in {error.retry_after_ms / 1000:.1f} s")
     return f"{MARK} error[{error.code}] {'; '.join(part for part in parts if part)}"

@@ -1,0 +1,103 @@
+"""What can be done about a refusal or a warning, as a value.
+
+Above: whoever refuses names the act and its facts; each door has one table that says every act in its own terms: a
+command (cli/frame/hints.py), a request (doors/http/api/hints.py), a tool call (doors/mcp/hints.py). Not here: words.
+What is no act of Moot ("choose another name", "chmod 600 FILE") is a plain text beside the hints.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+
+
+class Act(StrEnum):
+    """All that a hint can name. Which facts belong to it is seen in the tables of the doors."""
+
+    LIST_AGENTS = "list_agents"
+    SHOW_AGENT = "show_agent"
+    NEW_AGENT = "new_agent"
+    CHANGE_AGENT = "change_agent"
+    REMOVE_AGENT = "remove_agent"
+    USE_DEMO = "use_demo"
+    LIST_AGENT_FIELDS = "list_agent_fields"
+    START_AGENT = "start_agent"
+    STOP_AGENT = "stop_agent"
+    RESTART_AGENT = "restart_agent"
+
+    LIST_CONVERSATIONS = "list_conversations"
+    NEW_CONVERSATION = "new_conversation"
+    NEW_CONVERSATION_WITH = "new_conversation_with"
+    OPEN_CONVERSATION = "open_conversation"
+    TALK_TOGETHER = "talk_together"
+    POST = "post"
+    JOIN = "join"
+    RENAME_CONVERSATION = "rename_conversation"
+    UNARCHIVE = "unarchive"
+    DISSOLVE = "dissolve"
+    DELETE_CONVERSATION = "delete_conversation"
+    CONTINUE_CHAIN = "continue_chain"
+    SHOW_TURN = "show_turn"
+
+    SET_KEY = "set_key"
+    LIST_SETTINGS = "list_settings"
+    SHOW_SETTING = "show_setting"
+    EDIT_SETTINGS = "edit_settings"
+
+    START_HUB = "start_hub"
+    STOP_HUB = "stop_hub"
+    START_HUB_ELSEWHERE = "start_hub_elsewhere"
+    USE_ANOTHER_HOME = "use_another_home"
+    MAKE_HOME = "make_home"
+    RUN_DEMO = "run_demo"
+    RUN_DOCTOR = "run_doctor"
+    CHECK_PROVIDERS = "check_providers"
+
+    LIST_BACKUPS = "list_backups"
+    CREATE_BACKUP = "create_backup"
+    RESTORE_BACKUP = "restore_backup"
+    EXPORT_AGAIN = "export_again"
+
+
+class Hint(Struct, frozen=True, omit_defaults=True):
+    """One act, with the facts that it needs."""
+
+    act: Act
+    agent: str = ""
+    agents: tuple[str, ...] = ()
+    conversation: str = ""
+    """By name, or by id where the name may be somebody else's."""
+    id: str = ""
+    """The conversation's id, where a door can only use that."""
+    turn: str = ""
+    provider: str = ""
+    setting: str = ""
+
+
+Way: TypeAlias = Hint | str
+"""One way out: an act of Moot, or a plain text."""
+Say: TypeAlias = Callable[[Hint], str]
+"""How a door says a hint; nothing where it has nothing to say."""
+
+
+def said(ways: Iterable[Way], say: Say) -> list[str]:
+    """The ways out in the words of a door."""
+    words = (way if isinstance(way, str) else say(way) for way in ways)
+    return list(dict.fromkeys(text for text in words if text))
+
+
+def to_data(ways: Iterable[Way]) -> list[Any]:
+    """The ways out as JSON that `from_data` reads, for whoever says them elsewhere."""
+    return [to_builtins(way) for way in ways]
+
+
+def from_data(told: Iterable[Any]) -> tuple[Way, ...]:
+    """The ways out that another process named; an act of a newer Moot is left out."""
+    found: list[Way] = []
+    for way in told:
+        try:
+            found.append(way if isinstance(way, str) else convert(way, Hint))
+        except ValidationError:
+            continue
+    return tuple(found)
