@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run install uninstall test test-clis check fix bench faults teeth requirements golden picture \
+.PHONY: help venv run install uninstall test test-clis check fix bench faults teeth requirements trace golden picture \
 	pins clean
 
 help:  ## show this list
@@ -66,6 +66,9 @@ teeth: $(READY)  ## plant known defects in a copy, one by one: a named test must
 
 requirements: $(READY)  ## requirement id, its tests, pass or fail
 	@$(PY) -m tools.requirements
+
+trace: $(READY)  ## what a message runs through before its verb, door by door; T=-v lists it
+	@$(PY) -m tools.trace $(T)
 
 golden: $(READY)  ## keep a home of this version for all later ones to open: once per release
 	@$(PY) -m tools.golden

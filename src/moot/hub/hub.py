@@ -326,8 +326,8 @@ class Hub(HubCalls):
         types: Sequence[str] = (),
         after: str | int | None = None,
     ) -> AsyncIterator[shapes.Event]:
-        filters = {"conversation": conversation, "agent": agent, "types": types}
+        start = None if after is None else int(after)
         async for event in event_stream.follow(
-            self._core, **filters, after=None if after is None else int(after)
+            self._core, conversation=conversation, agent=agent, types=types, after=start
         ):
             yield event

@@ -6,7 +6,6 @@ carries a `correlation_id` in its metadata and the answer carries it back, for w
 
 import asyncio
 from contextlib import ExitStack, suppress
-from typing import Any
 
 from moot.errors import MootError, Passed, TimedOut, TurnFailed
 from moot.flow import give_up
@@ -77,10 +76,9 @@ async def _wait(
 
 async def within(clock: Clock, awaited: "asyncio.Future[Turn]", until: float) -> Turn | None:
     """What is awaited, or nothing when the clock has reached a moment."""
-    bell: asyncio.Future[None] = asyncio.ensure_future(clock.sleep_until(until))
-    either: tuple[asyncio.Future[Any], ...] = (awaited, bell)
+    bell = asyncio.ensure_future(clock.sleep_until(until))
     try:
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((awaited, bell), return_when=asyncio.FIRST_COMPLETED)
         return awaited.result() if awaited.done() else None
     finally:
         bell.cancel()

@@ -1,7 +1,7 @@
 """What happens, told in shapes: as it happens, and what has happened, page by page."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import TypedDict, Unpack
 
 from msgspec import Struct
 
@@ -44,7 +44,16 @@ class Past(Struct, frozen=True):
     reached: int
 
 
-async def follow(core: Core, **filters: Any) -> AsyncIterator[shapes.Event]:
+class Filters(TypedDict):
+    """Of one conversation, by one agent, of some types, from an event on; None or none for all."""
+
+    conversation: str | None
+    agent: str | None
+    types: Sequence[str]
+    after: int | None
+
+
+async def follow(core: Core, **filters: Unpack[Filters]) -> AsyncIterator[shapes.Event]:
     """`occurrences`, in the shapes of the outside."""
     async for event in occurrences(core, **filters):
         yield await told(core, event)
