@@ -11,6 +11,7 @@ from moot.flow.steps.lines import check_lines
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
 from moot.model.event import EventType
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
@@ -155,6 +156,6 @@ def _check(command: Create, seen: Seen, *, author_rules: bool) -> None:
         raise Conflict(
             f'a conversation called "{command.name}" exists already',
             detail=f"it is {taken.id}",
-            fix=(f"moot chat --conv {command.name}", "choose another name"),
+            fix=(Hint(Act.OPEN_CONVERSATION, conversation=command.name), "choose another name"),
             conversation=taken.id,
         )

@@ -8,6 +8,7 @@ from moot.flow.steps import look, membership
 from moot.model.change import Decision
 from moot.model.conversation import ConversationKind, Member
 from moot.model.event import EventType
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
@@ -42,7 +43,7 @@ def bring_in(room: Room, who: Participant) -> Member:
     if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):
         raise NotPermitted(
             f"{room.conversation.name} is between two; nobody else can join it",
-            fix=(f"moot conv new NAME --with {who.name},…",),
+            fix=(Hint(Act.NEW_CONVERSATION_WITH, agent=who.name),),
         )
     member = membership.add(room, who, cursor=room.conversation.head)
     post.notice(room, f"[{who.name} joined]", {"notice": "joined", "participant": who.id})

@@ -7,6 +7,7 @@ from moot.flow.steps import look
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
 from moot.model.event import EventType
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
@@ -32,7 +33,7 @@ def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]
     if (holder := seen.find(found.name)) is not None and holder.id != found.id:
         raise Conflict(
             f'another conversation is called "{found.name}" by now',
-            fix=(f"moot conv rename {holder.id} OTHER",),
+            fix=(Hint(Act.RENAME_CONVERSATION, conversation=holder.id),),
             conversation=holder.id,
         )
     draft = Draft(seen, at)

@@ -13,6 +13,7 @@ from moot.flow.steps import look
 from moot.hub.queries.suggestions import completed
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event, EventType
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.participant import Participant
 from moot.ports import Reads
@@ -71,9 +72,9 @@ class Directory:
     async def participant(self, name: str) -> Participant:
         found = await _sought(self._reads.participant, name)
         if found is None:
-            fix = (f'moot agents new {name} --role "…"',) if is_name(name) else ()
+            fix = (Hint(Act.NEW_AGENT, agent=name),) if is_name(name) else ()
             title = f'no agent is called "{name}"'
-            missing = NotFound(title, what="agent", fix=(*fix, "moot agents list"), ref=name)
+            missing = NotFound(title, what="agent", fix=(*fix, Hint(Act.LIST_AGENTS)), ref=name)
             raise await self.with_suggestions(missing)
         return found
 
@@ -90,7 +91,7 @@ class Directory:
             missing = NotFound(
                 f'no conversation is called "{ref}"',
                 what="conversation",
-                fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
+                fix=(Hint(Act.LIST_CONVERSATIONS), Hint(Act.NEW_CONVERSATION, conversation=ref)),
                 ref=ref,
             )
             raise await self.with_suggestions(missing)

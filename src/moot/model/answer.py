@@ -1,7 +1,10 @@
 """What callers get back. Names, not ids; `to_dict` gives the JSON of every door."""
 
-from msgspec import Struct, to_builtins
+from typing import TypeVar
 
+from msgspec import Struct, structs, to_builtins
+
+from moot.model.hint import Say, Way, said
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.turn import Turn
@@ -22,6 +25,8 @@ class Warned(Struct, frozen=True, gc=False):
     code: WarningCode
     message: str
     names: tuple[str, ...] = ()
+    fix: tuple[Way, ...] = ()
+    """What can be done about it; a door says it in its own terms."""
 
 
 class Receipt(Struct, frozen=True, gc=False, rename={"sender": "from"}):
@@ -76,3 +81,14 @@ class Finished(Struct, frozen=True, gc=False):
     message: Message | None = None
     next: Turn | None = None
     due: float = 0.0
+
+
+Told = TypeVar("Told", Receipt, Preview)
+
+
+def in_words(answer: Told, say: Say) -> Told:
+    """The answer as a door gives it: what can be done about a warning is said in the door's terms."""
+    if not any(warning.fix for warning in answer.warnings):
+        return answer
+    worded = (structs.replace(each, fix=tuple(said(each.fix, say))) for each in answer.warnings)
+    return structs.replace(answer, warnings=tuple(worded))

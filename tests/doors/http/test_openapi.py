@@ -33,6 +33,14 @@ def test_every_reference_leads_somewhere() -> None:
     assert DOCUMENT["components"]["schemas"]["Message"]["properties"]["from"] == {"type": "string"}
 
 
+def test_what_can_be_done_is_described_as_texts() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    assert [schemas[name]["properties"]["fix"]["items"] for name in ("Warned", "Problem")] == [
+        {"type": "string"}
+    ] * 2
+    assert "Hint" not in schemas
+
+
 def test_what_comes_in_is_closed() -> None:
     schemas = DOCUMENT["components"]["schemas"]
     for route in ROUTES:

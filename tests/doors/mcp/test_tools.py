@@ -246,3 +246,17 @@ async def test_who_listens_is_told_of_what_is_new_and_no_longer_once_it_has_left
             await world.hub.post("build", "not for bob")
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(anext(aiter(stream)), 0.3)
+
+
+# --- what can be done ------------------------------------------------------------------------------------
+
+
+async def test_what_can_be_done_is_said_as_tool_calls_or_whom_to_ask(world: World) -> None:
+    pair = await world.hub.acting_as("bob").send("arya", "hello")
+    async with came_in(world, "bob") as bob:
+        missing = await bob.error("ask", target="nobody", question="who?")
+        assert missing["fix"] == ["ask the owner to make an agent nobody", "list_agents()"]
+        told = await bob("post", conversation=pair.conversation, text="and @quiet?")
+        assert told["warnings"] == [
+            "quiet is not in this conversation; ask the owner to begin a conversation of bob, arya, quiet"
+        ]

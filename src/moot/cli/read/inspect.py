@@ -10,12 +10,13 @@ from msgspec import to_builtins
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.exit_codes import FAILED, OK
+from moot.cli.frame.hints import command
 from moot.cli.frame.hub_access import with_hub, with_reading
 from moot.cli.frame.params import Branch, leaf
 from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import address, addresses, message_at
 from moot.cli.terminal.screen import Screen, clock_time, safe
-from moot.model.answer import Receipt
+from moot.model.answer import Receipt, in_words
 from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def retry(session: Session, id: str) -> None:
 
     receipt, named = with_hub(session, work)
     if session.json:
-        session.screen.data(receipt.to_dict())
+        session.screen.data(in_words(receipt, command).to_dict())
     session.screen.say(f"asked again as {named}")
 
 

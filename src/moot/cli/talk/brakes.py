@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from moot import shapes
+from moot.cli.frame.hints import first
 from moot.cli.frame.session import Session
 from moot.cli.talk.follow import Outcome
 from moot.cli.terminal.phrases import title
@@ -33,6 +34,8 @@ async def warn(
         return
     for warning in receipt.warnings:
         session.screen.note(f"warning[{warning.code}] {warning.message}")
+        if way := first(warning.fix):
+            session.screen.note(f"  fix   {session.screen.command(way)}")
     cut = [part for part in receipt.deliveries if part.duty == "blocked" and part.rule == "cap"]
     if cut:
         enough = len(cut) + sum(part.duty == "must" for part in receipt.deliveries)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from moot import shapes
+from moot.cli.frame.hints import command
 from moot.cli.talk.absence import to_bring_back
 from moot.cli.talk.unanswered import BROKEN, Cause, causes, nobody_will, was_wanted
 from moot.cli.terminal.phrases import address, is_agent, reason_of
 from moot.errors import HubAbsent
-from moot.model.answer import Receipt
+from moot.model.answer import Receipt, in_words
 from moot.model.event import EventType
 from moot.model.json import JsonObject
 
@@ -71,7 +72,7 @@ class Outcome(Struct, frozen=True):
 
     def to_dict(self) -> JsonObject:
         told = {
-            "receipt": self.receipt.to_dict(),
+            "receipt": in_words(self.receipt, command).to_dict(),
             "replies": [reply.to_dict() for reply in self.replies],
             "outcome": self.outcome,
         }

@@ -15,6 +15,7 @@ from moot.doors.mcp import hints
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
 from moot.flow.steps.admission import InConversation
+from moot.model.hint import said
 from moot.rules.access import Action
 
 READ_AT_ONCE = 50
@@ -145,7 +146,9 @@ def _receipt(receipt: Any) -> Answer:
     if parts:
         told["deliveries"] = parts
     if receipt.warnings:
-        told["warnings"] = [warning.message for warning in receipt.warnings]
+        told["warnings"] = [
+            "; ".join((warning.message, *said(warning.fix, hints.call))) for warning in receipt.warnings
+        ]
     return told
 
 

@@ -10,6 +10,7 @@ from moot.flow.steps import look
 from moot.flow.steps.lineage import Descent
 from moot.model.answer import Warned
 from moot.model.conversation import EPHEMERAL
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.turn import MENTION, Call, Rule, Turn
@@ -141,9 +142,10 @@ def _third_parties(room: Room, words: Words, told: Addressed) -> None:
         elif who.id in room.members:
             named[who.id] = None
         else:
-            here = " ".join(room.draft.participant(m.participant).name for m in room.agents())
-            text = f"{who.name} is not in this conversation; to talk together: moot chat {here} {who.name}"
-            told.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,)))
+            here = (room.draft.participant(m.participant).name for m in room.agents())
+            together = Hint(Act.TALK_TOGETHER, agents=(*here, who.name))
+            text = f"{who.name} is not in this conversation"
+            told.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,), (together,)))
     told.mentioned = tuple(named)
 
 

@@ -3,6 +3,7 @@
 from moot.errors import Conflict
 from moot.flow.steps import look
 from moot.model.conversation import Conversation
+from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId
 from moot.rules.draft import Seen
 
@@ -12,6 +13,6 @@ def closed(seen: Seen, conversation: ConversationId) -> Conversation:
     if not found.archived:
         raise Conflict(
             f"{found.name} was opened while it was being imported; no more is added to it",
-            fix=(f"moot conv delete {found.id}", "import the file again"),
+            fix=(Hint(Act.DELETE_CONVERSATION, conversation=found.id), "import the file again"),
         )
     return found

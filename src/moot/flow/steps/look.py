@@ -2,6 +2,7 @@
 
 from moot.errors import Closed, NotFound, NotPermitted, Stale
 from moot.model.conversation import Conversation
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
@@ -16,7 +17,7 @@ def conversation(seen: Seen, ref: str) -> Conversation:
         raise NotFound(
             f'no conversation is called "{ref}"',
             what="conversation",
-            fix=("moot conv list", f"moot conv new {ref} --with AGENT,AGENT"),
+            fix=(Hint(Act.LIST_CONVERSATIONS), Hint(Act.NEW_CONVERSATION, conversation=ref)),
             ref=ref,
         )
     return found
@@ -28,7 +29,7 @@ def open_room(draft: Draft, ref: str) -> Room:
     if found.archived:
         raise Closed(
             f"{found.name} is archived: it can be read, not written",
-            fix=(f"moot conv unarchive {found.name}",),
+            fix=(Hint(Act.UNARCHIVE, conversation=found.name, id=found.id),),
         )
     return draft.room(found)
 
@@ -39,7 +40,7 @@ def participant(seen: Seen, name: str) -> Participant:
         raise NotFound(
             f'no agent is called "{name}"',
             what="agent",
-            fix=("moot agents list",),
+            fix=(Hint(Act.LIST_AGENTS),),
             ref=name,
         )
     return found
@@ -62,7 +63,7 @@ def gone(who: Participant) -> NotFound:
         f"{who.name} was removed: nobody answers for it",
         what="agent",
         detail="what it said stays; a new agent of that name takes up where it left",
-        fix=(f'moot agents new {who.name} --role "…"', "moot agents list"),
+        fix=(Hint(Act.NEW_AGENT, agent=who.name), Hint(Act.LIST_AGENTS)),
         ref=who.name,
     )
 
@@ -79,7 +80,7 @@ def member(room: Room, who: ParticipantId) -> Participant:
         raise NotPermitted(
             f"{found.name} is not in {room.conversation.name}",
             detail="only members may speak here",
-            fix=(f"moot conv join {room.conversation.name} {found.name}",),
+            fix=(Hint(Act.JOIN, conversation=room.conversation.name, agent=found.name),),
         )
     return found
 

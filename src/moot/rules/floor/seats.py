@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 from moot.model.chain import Root
 from moot.model.event import EventType
+from moot.model.hint import Act, Hint, to_data
 from moot.model.ids import HostId, RootId, address
 from moot.model.participant import Kind
 from moot.model.round import Round
@@ -342,6 +343,6 @@ def tell_chain_end(room: Room, call: Call, rule: Rule, sender: str) -> None:
             "root": call.root,
             "agents": [sender, receiver],
             "detail": text.strip("[]"),
-            "fix": ["/continue", f"moot conv continue {room.conversation.name}"],
+            "fix": to_data([Hint(Act.CONTINUE_CHAIN, conversation=room.conversation.name)]),
         },
     )

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from msgspec import structs
 
 from moot import shapes
 from moot.doors.http.api import subject
+from moot.doors.http.api.hints import request
 from moot.doors.http.api.problems import NO_CONTENT, Answer, Refusal
 from moot.doors.http.api.route import Call
 from moot.doors.http.api.schema import (
@@ -22,7 +22,7 @@ from moot.doors.http.api.schema import (
 )
 from moot.errors import BadValue, Conflict, NotFound, NotPermitted, TimedOut
 from moot.hub.commands.values import kind_of_conversation
-from moot.model.answer import Receipt
+from moot.model.answer import Preview, Receipt, in_words
 from moot.rules.access import Action, Standing, may
 
 DONE = 200
@@ -177,7 +177,7 @@ async def redeliver(call: Call) -> Answer:
 
 
 def stored(receipt: Receipt) -> Answer:
-    return Answer(receipt, DONE if receipt.replayed else CREATED)
+    return Answer(in_words(receipt, request), DONE if receipt.replayed else CREATED)
 
 
 def idempotency_key(call: Call) -> str | None:
@@ -187,8 +187,9 @@ def idempotency_key(call: Call) -> str | None:
     return key
 
 
-async def preview(call: Call) -> Any:
-    return await call.hub.preview(call.where.id, call.body.text, force=call.body.force)
+async def preview(call: Call) -> Preview:
+    found = await call.hub.preview(call.where.id, call.body.text, force=call.body.force)
+    return in_words(found, request)
 
 
 async def message(call: Call) -> Answer:

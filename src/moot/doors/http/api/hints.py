@@ -8,7 +8,9 @@ from urllib.parse import quote
 
 from msgspec import structs
 
-from moot.model.hint import Act, Hint
+from moot import shapes
+from moot.model.event import EventType
+from moot.model.hint import Act, Hint, from_data, said
 
 REQUESTS: Final[dict[Act, str]] = {
     Act.LIST_AGENTS: "GET /api/agents",
@@ -60,3 +62,11 @@ def request(hint: Hint) -> str:
     in_path = {name: quote(value, safe="") for name, value in facts.items()} if "/api" in path else facts
     words = [path.format(**in_path), rest.format(**facts, agents=", ".join(hint.agents))]
     return " with ".join(part for part in words if part)
+
+
+def in_words(event: shapes.Event) -> shapes.Event:
+    """An event as HTTP tells it: what can be done about a brake is said in requests."""
+    if event.type != EventType.BRAKE_TRIPPED:
+        return event
+    ways = said(from_data(event.body.get("fix", ())), request)
+    return structs.replace(event, body={**event.body, "fix": ways})

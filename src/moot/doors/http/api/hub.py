@@ -6,6 +6,7 @@ from msgspec import to_builtins
 
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import settled_within
+from moot.doors.http.api.hints import in_words
 from moot.doors.http.api.problems import Answer
 from moot.doors.http.api.route import Call
 from moot.doors.http.api.schema import EventList, Healthy, Settled, Status
@@ -70,7 +71,10 @@ async def usage(call: Call) -> dict[str, Any]:
 
 async def audit(call: Call) -> EventList:
     found = await call.hub.history.audit(after=call.query.after, limit=call.query.limit)
-    return EventList(found, int(found[-1].id or 0) if len(found) == call.query.limit else None)
+    return EventList(
+        [in_words(event) for event in found],
+        int(found[-1].id or 0) if len(found) == call.query.limit else None,
+    )
 
 
 async def events(call: Call) -> Stream:

@@ -22,6 +22,8 @@ from moot.errors import (
     RateLimited,
     Unauthenticated,
 )
+from moot.model.answer import Warned
+from moot.model.hint import Act, Hint
 
 UPGRADE = 426
 REF = "#/components/schemas/{name}"
@@ -51,6 +53,9 @@ ACT_AS = {
 def document(routes: Sequence[Route], version: str, sockets: Sequence[Socket] = ()) -> dict[str, Any]:
     kinds = _kinds(routes)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=REF)
+    for inside in (Hint.__name__, Act.__name__):  # in_words says them as texts
+        del components[inside]
+    components[Warned.__name__]["properties"]["fix"]["items"] = {"type": "string"}
     of = dict(zip([repr(kind) for kind in kinds], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:

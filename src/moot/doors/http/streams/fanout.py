@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from msgspec import Struct, json
 
 from moot import shapes
+from moot.doors.http.api.hints import in_words
 from moot.doors.http.streams.members import Places
 from moot.doors.http.streams.text_frames import Said
 from moot.doors.http.wire.stream_line import Lent, chunked
@@ -250,7 +251,7 @@ class Fan:
     async def frame(self, event: shapes.Event) -> Frame:
         number = int(event.id or 0)
         head = b"id: %d\n" % number if number else b""
-        written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(event))
+        written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(in_words(event)))
         where = await self._place(event, is_news=number > self.position)
         said = Said.told(event.body) if event.type == "message.posted" else None
         return Frame(number, event.type, event.by, where, written, chunked(written), said)

@@ -82,4 +82,5 @@ def refusal(error: MootError) -> str:
 
 
 def warning(told: Warned) -> str:
-    return f"{MARK} warning[{told.code}] {told.message}"
+    ways = (f"try: {way}" for way in said(told.fix, request)[:1])
+    return f"{MARK} warning[{told.code}] {'; '.join((told.message, *ways))}"
