@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.source import PACKAGE, ROOT
+from tests.doors.cli.shell import make_home
 
 HEAVY = {
     "a2a",
@@ -42,14 +43,25 @@ ENTRANCES = [
 COMMANDS = [["--version"], ["send", "--help"], ["up", "--help"], ["keys", "list"]]
 
 
+TO_WAIT = {"asyncio", "click", "concurrent", "logging", "msgspec", "rich", "ssl", "structlog"}
+SENT = """
+from moot.cli import main
+sys.argv = ["moot", "send", "arya", "hello", "--no-wait", "--json"]
+try:
+    main()
+except SystemExit as left:
+    assert left.code == 0
+"""
+
+
 def loaded_by(module: str) -> set[str]:
     return loaded_after(f"import {module}")
 
 
-def loaded_after(work: str) -> set[str]:
+def loaded_after(work: str, stdin: int | None = None) -> set[str]:
     script = f"import sys, json\n{work}\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=30, stdin=stdin
     )
     return {name.split(".")[0] for name in json.loads(done.stderr)}
 
@@ -64,6 +76,21 @@ def test_a_command_that_asks_no_model_loads_no_heavy_library(words: list[str], t
     home = f"import os; os.environ['MOOT_HOME'] = {str(tmp_path / 'home')!r}"
     loaded = loaded_after(f"{home}\nfrom moot.cli.app import run\nassert run({words!r}) == 0")
     assert loaded & HEAVY == set()
+
+
+def test_a_send_that_waits_for_nothing_loads_nothing_that_waits(tmp_path: Path) -> None:
+    shell = make_home(tmp_path / "home", {"arya": "echo"})
+    home = f"import os; os.environ['MOOT_HOME'] = {str(shell.home)!r}"
+    hub = shell.start("up", "--json")
+    try:
+        assert hub.stdout is not None
+        assert json.loads(hub.stdout.readline())["pid"] == hub.pid
+        loaded = loaded_after(f"{home}\n{SENT}", subprocess.DEVNULL)
+    finally:
+        hub.kill()
+        hub.communicate()
+    assert loaded & (HEAVY | TO_WAIT) == set()
+    assert "socket" in loaded
 
 
 def test_a_loaded_library_would_be_seen() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from moot import Hub
-from moot.client.transport.line import error_from
+from moot.client.transport.refusal import error_from
 from moot.errors import BadName, BadText, BadValue, NotFound
 
 

@@ -2,7 +2,7 @@
 
 Above: people and scripts. Below: the hub, and nothing under it. Not here: rules; it only asks and shows.
 Only `app` and `commands` are imported before it is known which command is meant, so that help comes at once;
-completion, which a person waits for at every key, imports not even these.
+completion, which a person waits for at every key, imports not even these, nor does a send that waits for nothing.
 """
 
 import os
@@ -17,6 +17,12 @@ def main() -> NoReturn:
         from moot.cli.completion import answer  # noqa: PLC0415  nothing else is needed then
 
         sys.exit(answer.main(os.environ))
+    if "--no-wait" in sys.argv:
+        from moot.cli.talk import no_wait  # noqa: PLC0415  only there
+
+        code = no_wait.send(sys.argv[1:])
+        if code is not None:
+            sys.exit(code)
     from moot.cli.app import run  # noqa: PLC0415  click takes longer to come than a completion may
 
     sys.exit(run(sys.argv[1:]))

@@ -1,18 +1,23 @@
 """The root command: global options, lazy look-up of the others, and what every end of a run looks like."""
 
-import os
+from __future__ import annotations
+
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from moot import __version__
 from moot.cli.commands import ALIASES, COMMANDS
-from moot.cli.frame import errors
+from moot.cli.frame import errors, streams
 from moot.cli.frame.exit_codes import INTERRUPTED, OK
 from moot.cli.frame.params import UnknownCommand, global_options
 from moot.cli.frame.session import Session
 from moot.cli.run import welcome
+
+if TYPE_CHECKING:
+    from moot.cli.talk.no_wait import Posted
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -66,13 +71,11 @@ def root(ctx: click.Context) -> None:
         welcome.tell(ctx.ensure_object(Session))
 
 
-def run(arguments: list[str]) -> int:
-    """One command from its words to its exit code. No error leaves here."""
-    _replace_closed_input()
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+def run(arguments: list[str], posted: Posted | None = None) -> int:
+    """One command from its words to its exit code; `posted` if its message is stored. No error leaves here."""
+    streams.prepare()
     session = Session()
+    session.posted = posted
     try:
         answer: object = root.main(arguments, prog_name="moot", standalone_mode=False, obj=session)
         sys.stdout.flush()
@@ -82,20 +85,8 @@ def run(arguments: list[str]) -> int:
             click.echo(session.left, err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        _close_quietly()
+        streams.close_quietly()
         return OK
     except Exception as error:  # the border of the program: whatever it is, people get a sentence and a code
         return errors.tell(error, session, arguments)
     return answer if isinstance(answer, int) else OK
-
-
-def _replace_closed_input() -> None:
-    """Standard input that was closed (`<&-`) is as good as /dev/null, and its number must not become a file's of ours.
-    Closed output stays closed: a hook must not take what nobody reads for handed over."""
-    if sys.stdin is None:
-        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  for as long as we run
-
-
-def _close_quietly() -> None:
-    """The reader went away: nothing more is said, not even by the interpreter on its way out."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

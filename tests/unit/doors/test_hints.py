@@ -9,7 +9,7 @@ from msgspec import structs
 
 from moot.cli.app import root
 from moot.cli.frame.hints import COMMANDS, command
-from moot.client.transport.line import error_from
+from moot.client.transport.refusal import error_from
 from moot.doors.http.api.hints import REQUESTS, request
 from moot.doors.http.api.problems import problem
 from moot.doors.http.api.routes import ROUTES

@@ -1,11 +1,17 @@
 """What holds for one run of a command: the global options, and the way from a command into the hub."""
 
+from __future__ import annotations
+
 import os
 import sys
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moot.cli.terminal.screen import Screen
+
+if TYPE_CHECKING:
+    from moot.cli.talk.no_wait import Posted
 
 
 class Session:
@@ -20,6 +26,8 @@ class Session:
         self.quiet = False
         self.left = ""
         """What to say when the person interrupts: what became of the message."""
+        self.posted: Posted | None = None
+        """The message of this command, where it is stored already and only to be told of."""
 
     @cached_property
     def screen(self) -> Screen:

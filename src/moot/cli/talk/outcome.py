@@ -22,6 +22,7 @@ from moot.cli.terminal.phrases import address, agents_in, marks_of
 from moot.cli.terminal.screen import ago, safe
 from moot.cli.terminal.views import Plain, Silent, Streaming
 from moot.errors import HubAbsent, NoKey, Undelivered
+from moot.model.answer import Receipt
 from moot.rules.brain_kinds import has_model
 from moot.rules.words.mentions import parse
 
@@ -58,24 +59,40 @@ async def posted(
         broken = await host_the_absent(hub, session, concerned)
     async with talk.following():
         receipt = await talk.post(text, **options)
-        session.left = (
-            f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; "
-            "agents answer when they can."
-        )
-        kept, look = f"the message is kept as {address(where, receipt.seq)}", f"moot conv show {where.name}"
-        with kept_if_the_hub_goes(kept, look, message=receipt.id):
-            await warn(session, hub, where, receipt)
-            if wait is None:
-                done = await talk.at_once(receipt)
-            else:
-                done = await talk.outcome(receipt, await talk.wait(wait))
-                await talk.read()
-            done = await explained(session, hub, done, loads=wait is not None)
-            told_of = {name for cause in done.causes for name in cause.agents}
-            tell_broken(session, [concern for concern in broken if concern.agent not in told_of])
-            for line in await unwoken(hub, done.why):
-                session.screen.note(line)
-        return done
+        return await _what_came_of_it(session, talk, receipt, wait, broken)
+
+
+async def told_later(session: Session, hub: Hub, where: shapes.Conversation, receipt: Receipt) -> Outcome:
+    """What came of a message that is posted already and not waited for."""
+    return await _what_came_of_it(session, Talk(hub, where, Silent()), receipt, None, [])
+
+
+async def _what_came_of_it(
+    session: Session, talk: Talk, receipt: Receipt, wait: float | None, broken: list[Concern]
+) -> Outcome:
+    hub, where = talk.hub, talk.conversation
+    session.left = (
+        f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; "
+        "agents answer when they can."
+    )
+    with kept_if_the_hub_goes(*kept_as(where, receipt), message=receipt.id):
+        await warn(session, hub, where, receipt)
+        if wait is None:
+            done = await talk.at_once(receipt)
+        else:
+            done = await talk.outcome(receipt, await talk.wait(wait))
+            await talk.read()
+        done = await explained(session, hub, done, loads=wait is not None)
+        told_of = {name for cause in done.causes for name in cause.agents}
+        tell_broken(session, [concern for concern in broken if concern.agent not in told_of])
+        for line in await unwoken(hub, done.why):
+            session.screen.note(line)
+    return done
+
+
+def kept_as(where: shapes.Conversation, receipt: Receipt) -> tuple[str, str]:
+    """That a message is kept, and what shows it."""
+    return f"the message is kept as {address(where, receipt.seq)}", f"moot conv show {where.name}"
 
 
 @contextmanager

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import click
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.exit_codes import OUTCOMES
-from moot.cli.frame.hub_access import host_the_absent, opened_hub
+from moot.cli.frame.hub_access import home_of, host_the_absent, opened_hub
 from moot.cli.frame.params import AT_LEAST_1, SECONDS, Leaf
 from moot.cli.frame.session import Session
 from moot.cli.read.why import address
 from moot.cli.run.unloadable import tell_broken
 from moot.cli.talk.follow import Outcome, Talk
-from moot.cli.talk.outcome import WAIT_SECONDS, kept_if_the_hub_goes, posted, told, view_for
+from moot.cli.talk.outcome import (
+    WAIT_SECONDS,
+    kept_as,
+    kept_if_the_hub_goes,
+    posted,
+    told,
+    told_later,
+    view_for,
+)
 from moot.cli.terminal.phrases import is_agent
 from moot.cli.terminal.standard_input import message_text
+from moot.client import RemoteHub
 from moot.errors import HubAbsent, NotFound
+from moot.model.answer import Receipt
 from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
+    from moot.cli.talk.no_wait import Posted
     from moot.hub import Hub
 
 REQUIRED = ("queued", "delivered", "answered")
@@ -76,6 +87,8 @@ def send(session: Session, /, **options: Any) -> int:
     agent, text = addressed(session, order)
     if order.everyone:
         return asyncio.run(broadcasting(session, order, text))
+    if session.posted is not None:
+        return told(session, asyncio.run(explaining(session, order, session.posted)), order.require)
     return told(session, asyncio.run(sending(session, order, agent, text)), order.require)
 
 
@@ -155,6 +168,23 @@ async def sending(session: Session, order: Order, agent: str, text: str) -> Outc
         with suppress(HubAbsent):  # the answer is there, and a conversation that stays open costs nothing
             await put_away(voice, done)
         return done
+
+
+async def explaining(session: Session, order: Order, posted: Posted) -> Outcome:
+    """What there is to say of a message that no_wait.py has posted."""
+    where, receipt = convert(posted.conversation, shapes.Conversation), convert(posted.receipt, Receipt)
+    with kept_if_the_hub_goes(*kept_as(where, receipt), message=receipt.id):
+        hub = await RemoteHub.find(home_of(session))
+        if hub is None:
+            raise HubAbsent("the hub has gone", fix=("moot up",))
+    try:
+        voice = hub.acting_as(order.speaker) if order.speaker else hub
+        done = await told_later(session, cast("Hub", voice), where, receipt)
+        with suppress(HubAbsent):
+            await put_away(cast("Hub", voice), done)
+        return done
+    finally:
+        await hub.close()
 
 
 async def one_shot(hub: Hub, agent: str, text: str, key: str | None) -> tuple[shapes.Conversation, str]:

@@ -70,10 +70,10 @@ def _bounded(session: Session, file: int, where: str) -> bytes:
     """To its end, or to where it is longer than a message may be."""
     from moot.settings import load  # noqa: PLC0415  only where there is something to read
 
-    most = load(home_of(session)).limits.message_bytes
     parts: list[bytes] = []
-    size = 0
+    size, most = 0, 0
     while part := os.read(file, CHUNK):
+        most = most or load(home_of(session)).limits.message_bytes
         parts.append(part)
         size += len(part)
         if size > most:

@@ -15,8 +15,9 @@ from msgspec import DecodeError, Raw
 from msgspec.json import Decoder, encode
 
 from moot import __version__, shapes
-from moot.client.transport.line import MOST_ASKED, Voice, decoder, error_from
+from moot.client.transport.line import MOST_ASKED, Voice, decoder
 from moot.client.transport.paging import SEVERAL
+from moot.client.transport.refusal import error_from
 from moot.errors import HubAbsent, MootError
 from moot.sdk.call import Call
 from moot.sdk.request import HttpCall, Request

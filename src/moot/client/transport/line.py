@@ -1,7 +1,7 @@
 """The way to a hub: a line takes the calls that sdk/ declares and answers them, and it tells what happens.
 
 There are two, and whoever speaks over a line need not know which: `Connection` here, over the hub's socket in lines
-of JSON, and `Web` (http.py), over HTTP.
+of JSON, and `Web` (http.py), over HTTP. A program that does one thing and leaves has blocking.py.
 """
 
 import asyncio
@@ -15,13 +15,12 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from moot import shapes
-from moot.errors import HubAbsent, MootError, NotFound, tree
+from moot.client.transport.refusal import error_from
+from moot.errors import HubAbsent, MootError
 from moot.host.pings import Line as Told
 from moot.host.pings import Peer, connect
-from moot.model import hint
 from moot.sdk.call import Call
 
-FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
 MOST_UNREAD = 10_000
 MOST_ASKED = 128
 MOST_QUICK = 256
@@ -188,21 +187,3 @@ class Connection:
 @cache
 def decoder(answer: Hashable) -> Decoder[Any]:
     return Decoder(cast(Any, answer), strict=False)
-
-
-def error_from(told: dict[str, Any]) -> MootError:
-    """The error that the hub raised, as the same class."""
-    kinds = {kind.code: kind for kind in tree()}
-    kind = kinds.get(told.get("code", ""), MootError)
-    facts = {key: value for key, value in told.items() if key not in FACTS}
-    what = str(told.get("name", "")).removesuffix(NotFound.name).rstrip("_")
-    if kind is NotFound and what:
-        facts["what"] = what
-    return kind(
-        told.get("title", "the hub refused"),
-        detail=told.get("detail", ""),
-        fix=hint.from_data(told.get("fix", ())),
-        suggestions=tuple(told.get("suggestions", ())),
-        retry_after_ms=told.get("retry_after_ms"),
-        **facts,
-    )

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from moot import shapes
-from moot.client.transport.line import error_from
+from moot.client.transport.refusal import error_from
 from moot.errors import TimedOut
 from moot.sdk import CALLS
 from moot.sdk.request import HttpCall

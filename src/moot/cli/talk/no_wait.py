@@ -1,0 +1,246 @@
+"""`moot send --no-wait` to a running hub, without what other commands need: one message, its receipt, and away.
+
+Above: `moot.cli.main` asks here first. Below: a line that blocks. One of three things comes of it: the message is
+posted, and its receipt says all; it is posted, and send.py explains what there is to explain; or nothing was posted,
+and send.py does everything. Not here: options that are rare, what is piped in, a hub of one's own.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from json import dumps
+from typing import Any, NamedTuple
+
+from moot.cli.frame import streams
+from moot.client.transport.blocking import BlockingConnection
+from moot.errors import MootError, NotFound
+
+GLOBAL_FLAGS = {"--json": "json", "-q": "quiet", "--quiet": "quiet", "--no-color": "no_color"}
+FLAGS = {**GLOBAL_FLAGS, "--no-wait": "no_wait", "--interrupt": "interrupt", "--plain": "plain"}
+VALUES = {
+    "--home": "home",
+    "--conv": "conv",
+    "--as": "speaker",
+    "--idempotency-key": "key",
+    "--max-turns": "max_turns",
+}
+BEFORE = frozenset({*GLOBAL_FLAGS, "--home"})
+"""What may stand before the command."""
+OK, INTERRUPTED = 0, 130
+
+
+class Wanted(NamedTuple):
+    """What the words mean."""
+
+    text: str
+    agent: str = ""
+    conv: str = ""
+    speaker: str = ""
+    key: str | None = None
+    interrupt: bool = False
+    max_turns: int | None = None
+    home: str = ""
+    json: bool = False
+
+
+class Posted(NamedTuple):
+    """A message that is on disk already: where, and what the hub answered."""
+
+    conversation: dict[str, Any]
+    receipt: dict[str, Any]
+
+
+def send(arguments: Sequence[str]) -> int | None:
+    """The exit code; None where nothing was posted and the whole command line has to see to it."""
+    wanted = read(arguments)
+    if wanted is None or os.environ.get("MOOT_ASCII") or sys.stdout is None or sys.stderr is None:
+        return None
+    streams.prepare()
+    folder = home(wanted.home, os.environ)
+    if not folder or not is_nothing_piped():
+        return None
+    line = BlockingConnection.find(f"{folder}/run/hub.sock")
+    if line is None:
+        return None
+    try:
+        return _sent(line, wanted, arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        line.close()
+
+
+# --- what is meant -------------------------------------------------------------------------------------------
+
+
+def read(arguments: Sequence[str]) -> Wanted | None:
+    """The words as click would read them (a test holds both together); None where only click can say."""
+    words: list[str] = []
+    found: dict[str, Any] = {}
+    rest = iter(arguments)
+    for word in rest:
+        if not word.startswith("-"):
+            words.append(word)
+            continue
+        option, has_value, value = word.partition("=")
+        if not words and option not in BEFORE:
+            return None
+        if word in FLAGS:
+            found[FLAGS[word]] = True
+            continue
+        value = value if has_value else next(rest, "")
+        if option not in VALUES or VALUES[option] in found or not value or value.startswith("-"):
+            return None
+        found[VALUES[option]] = value
+    if words[:1] != ["send"] or "no_wait" not in found:
+        return None
+    return _wanted(words[1:], found)
+
+
+def _wanted(words: list[str], found: dict[str, Any]) -> Wanted | None:
+    agent = "" if "conv" in found or not words else words.pop(0).lstrip("@")
+    text, turns = " ".join(words), found.get("max_turns", "1")
+    conv = found.get("conv", "").lstrip("#")
+    if not text or bool(agent) == bool(conv) or not (turns.isascii() and turns.isdecimal() and int(turns)):
+        return None
+    try:
+        "".join((text, agent, conv, found.get("speaker", ""), found.get("key", ""))).encode()
+    except UnicodeEncodeError:
+        return None
+    return Wanted(
+        text,
+        agent,
+        conv,
+        found.get("speaker", ""),
+        found.get("key"),
+        "interrupt" in found,
+        int(turns) if "max_turns" in found else None,
+        found.get("home", ""),
+        "json" in found,
+    )
+
+
+def home(option: str, environ: Mapping[str, str]) -> str:
+    """Where the home is, as `find_home` says; empty where that would refuse or has to look further."""
+    given: str = option or environ.get("MOOT_HOME") or "~/.moot"
+    if given == "~" or given.startswith("~/"):
+        given = environ["HOME"] + given[1:] if environ.get("HOME") else ""
+    return "" if not given.strip() or "\0" in given or given.startswith("~") else given
+
+
+def is_nothing_piped() -> bool:
+    """Whether it is certain, without reading, that standard input has nothing to add."""
+    try:
+        file = sys.stdin.fileno()
+        seen = os.fstat(file)
+        if os.isatty(file):
+            return True
+        if stat.S_ISREG(seen.st_mode):
+            return os.lseek(file, 0, os.SEEK_CUR) > 0 or seen.st_size == 0
+        if stat.S_ISCHR(seen.st_mode):
+            return seen.st_rdev == os.stat(os.devnull).st_rdev
+    except (AttributeError, ValueError, OSError):  # closed, or none to begin with
+        return True
+    ended = select.poll()
+    ended.register(file, select.POLLIN)
+    return stat.S_ISFIFO(seen.st_mode) and ended.poll(0) == [(file, select.POLLHUP)]
+
+
+# --- what is done --------------------------------------------------------------------------------------------
+
+
+def _sent(line: BlockingConnection, wanted: Wanted, arguments: Sequence[str]) -> int | None:
+    try:
+        where, ref = _place(line, wanted)
+    except MootError as refusal:
+        return _refused(refusal, wanted, arguments) if line.is_lost else None
+    try:
+        receipt = line.call("post", wanted.speaker or None, conversation=ref, **_message(wanted))
+    except MootError as refusal:
+        return _refused(refusal, wanted, arguments)
+    done = Posted(where, receipt)
+    return _told(done, wanted) if speaks_for_itself(receipt) else _handed_over(done, arguments)
+
+
+def _place(line: BlockingConnection, wanted: Wanted) -> tuple[dict[str, Any], str]:
+    """The conversation, found or made, and what to call it. The same as send.py does."""
+    if wanted.conv:
+        where: dict[str, Any] = line.call("conversations.get", ref=wanted.conv)
+        return where, where["id"]
+    if wanted.speaker and wanted.speaker != line.name:
+        agent = line.call("agents.get", name=wanted.agent)["name"]
+        where = line.call("conversations.implicit", wanted.speaker, participants=[agent])
+        return where, where["id"]
+    if wanted.key is not None:
+        return _kept_place(line, wanted, wanted.key)
+    where = line.call("conversations.ephemeral", wanted.speaker or None, target=wanted.agent)
+    return where, where["id"]
+
+
+def _kept_place(line: BlockingConnection, wanted: Wanted, key: str) -> tuple[dict[str, Any], str]:
+    """Of a message with a key: a repeat finds the conversation of the first time, and stores nothing."""
+    agent, me = (line.call("agents.get", name=name) for name in (wanted.agent, line.name))
+    own = f"send:{agent['id']}:{key}"
+    ref = f"ephemeral:{me['id']}:{own}"
+    speaker = wanted.speaker or None
+    try:
+        before = line.call("post", speaker, conversation=ref, text=wanted.text, idempotency_key=key)
+    except NotFound:
+        return line.call("conversations.ephemeral", speaker, target=agent["name"], key=own), ref
+    return line.call("conversations.get", ref=before["conversation"]), ref
+
+
+def _message(wanted: Wanted) -> dict[str, Any]:
+    chance = os.urandom(16).hex()
+    return {
+        "text": wanted.text,
+        "interrupt": wanted.interrupt,
+        "idempotency_key": wanted.key or chance,
+        "max_turns": wanted.max_turns,
+        "correlation_id": f"q{wanted.key or chance}",
+    }
+
+
+# --- what is said --------------------------------------------------------------------------------------------
+
+
+def speaks_for_itself(receipt: dict[str, Any]) -> bool:
+    """Whether nothing is to be explained: somebody was asked, and all who were are there and may answer at once."""
+    parts = receipt["deliveries"]
+    wanted = [part for part in parts if part["duty"] != "observes" or part["rule"] == "away"]
+    return (
+        bool(wanted)
+        and not receipt["warnings"]
+        and not any(part["delayed_ms"] for part in parts)
+        and all(part["duty"] in ("must", "may") and part["state"] != "owed" for part in wanted)
+    )
+
+
+def _told(done: Posted, wanted: Wanted) -> int:
+    told = {"receipt": done.receipt, "replies": [], "outcome": "queued"}
+    line = f"queued as {done.conversation['name']}:{done.receipt['seq']}"
+    try:
+        sys.stdout.write(f"{dumps(told, ensure_ascii=False) if wanted.json else line}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        streams.close_quietly()
+    return OK
+
+
+def _handed_over(done: Posted, arguments: Sequence[str]) -> int:
+    from moot.cli.app import run  # noqa: PLC0415  only where there is more to say
+
+    return run(list(arguments), done)
+
+
+def _refused(error: MootError, wanted: Wanted, arguments: Sequence[str]) -> int:
+    from moot.cli.frame.errors import tell  # noqa: PLC0415  as above
+    from moot.cli.frame.session import Session  # noqa: PLC0415  as above
+
+    session = Session()
+    session.json, session.home_option = wanted.json, wanted.home or None
+    return tell(error, session, arguments)
