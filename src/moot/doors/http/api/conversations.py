@@ -11,6 +11,7 @@ from moot.doors.http.api.hints import request
 from moot.doors.http.api.problems import NO_CONTENT, Answer, Refusal
 from moot.doors.http.api.route import Call
 from moot.doors.http.api.schema import (
+    BIGGEST,
     ConversationList,
     DeliveryList,
     Hits,
@@ -148,8 +149,11 @@ async def settled_within(call: Call, where: str | None) -> Settled:
 # --- messages --------------------------------------------------------------------------------------------
 
 
-async def messages(call: Call) -> MessageList:
+async def messages(call: Call) -> MessageList | Answer:
     query = call.query
+    if query.before is not None and query.before >= BIGGEST and not query.after:  # the newest: kept as bytes
+        newest = await call.hub.encoded.newest(call.where.id, query.limit)
+        return Answer(b'{"messages":%s,"next":null}' % bytes(newest))
     found = await call.hub.messages(
         call.where.id, after=query.after, before=query.before, limit=query.limit + 1
     )
