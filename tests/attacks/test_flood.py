@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from moot.doors.http.wire import frames, strangers
+from moot.doors.http.wire import frames, unauthenticated
 from moot.doors.http.wire.admission import raise_descriptor_limit
 from moot.doors.http.wire.http1 import BoundedProtocol
-from moot.doors.http.wire.strangers import Strangers
+from moot.doors.http.wire.unauthenticated import Strangers
 from tests.doors.http.test_ws_hostile import CONT, PING, PONG, TEXT, Raw, frame
 from tests.doors.http.world import World, opened
 from tests.support.waiting import until
@@ -109,8 +109,8 @@ async def newest(world: World) -> str:
 async def test_of_too_many_idle_connections_the_oldest_go_and_newcomers_get_in(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(strangers, "MOST", 20)
-    monkeypatch.setattr(strangers, "CHANCE_SECONDS", 0.0)
+    monkeypatch.setattr(unauthenticated, "MOST", 20)
+    monkeypatch.setattr(unauthenticated, "CHANCE_SECONDS", 0.0)
     crowd = [await connected(world) for _ in range(60)]
 
     async def left() -> int:
@@ -144,15 +144,15 @@ class Transport:
 async def test_the_oldest_of_an_address_goes_first_and_of_all_after_that(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(strangers, "MOST_OF_ONE", 2)
-    monkeypatch.setattr(strangers, "MOST", 3)
+    monkeypatch.setattr(unauthenticated, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(unauthenticated, "MOST", 3)
     near, far = [[Transport(peer) for _ in range(3)] for peer in ("192.0.2.1", "192.0.2.2")]
     all_of_them = Strangers()
     for one in (*near, far[0]):
         all_of_them.came(one)  # type: ignore[arg-type]
     assert [one.aborted for one in (*near, far[0])] == [True, False, False, False]
     assert not all_of_them.has_room(), "the oldest has not had its chance"
-    monkeypatch.setattr(strangers, "CHANCE_SECONDS", 0.0)
+    monkeypatch.setattr(unauthenticated, "CHANCE_SECONDS", 0.0)
     assert all_of_them.has_room()
     all_of_them.came(far[1])  # type: ignore[arg-type]
     assert [one.aborted for one in (*near, *far[:2])] == [True, True, False, False, False]
@@ -161,7 +161,7 @@ async def test_the_oldest_of_an_address_goes_first_and_of_all_after_that(
 async def test_members_that_come_all_at_once_get_in_all(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(strangers, "MOST", 20)
+    monkeypatch.setattr(unauthenticated, "MOST", 20)
     token = f"Authorization: Bearer {world.tokens['karl']}\r\n"
 
     async def come() -> bytes:
@@ -191,7 +191,7 @@ async def test_what_a_member_cost_is_given_back_and_what_a_stranger_cost_is_not(
 async def test_who_has_spent_least_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     some = Strangers()
     order: list[str] = []
-    some.charge(some.came(Transport("here")), strangers.BURST + 0.001)  # type: ignore[arg-type]
+    some.charge(some.came(Transport("here")), unauthenticated.BURST + 0.001)  # type: ignore[arg-type]
     done = asyncio.Event()
     some.do(5.0, done.set)
     some.do(5.0, lambda: order.append("flooder"))

@@ -15,7 +15,7 @@ import pytest
 
 from moot import Hub
 from moot.brains.llm.keys import KeyRing
-from moot.cli.run.checks import everything
+from moot.cli.run.doctor_checks import everything
 from moot.errors import BadSettings, StoreDamaged, StoreUnwritable
 from moot.hub.archive import backups
 from moot.hub.process.hub_lock import HubLock

@@ -11,7 +11,7 @@ import pytest
 
 from moot import Hub
 from moot.brains.code import AgentSpec
-from moot.cli.run.checks import everything
+from moot.cli.run.doctor_checks import everything
 from moot.errors import BadSettings, BadValue
 from moot.hub.archive import backups
 from moot.hub.process.owner_token import owner_token

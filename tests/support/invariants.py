@@ -13,7 +13,7 @@ from typing import Any
 
 from moot.flow import sweep
 from moot.flow.post import ASK
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import (
     Change,
     Decision,
@@ -247,7 +247,7 @@ class Replanning:
 
     def decide(self, command: ConversationId, seen: Seen, at: Moment) -> Decision[list[Change]]:
         draft = Draft(seen, at)
-        room = draft.room(look.conversation(seen, command))
+        room = draft.room(find.conversation(seen, command))
         if not room.conversation.archived:
             room.floor.advance(room)
         return Decision([], [change for change in draft.changes() if moves(change, seen)])

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
 
 from moot.brain import HostedTurn
-from moot.brains.trades import ANY, best, next_after, trade_of
+from moot.brains.demo_roles import ANY, best, next_after, trade_of
 from moot.model.prompt import Answered, Prompt
 from moot.rules.words.silence import PASS
 

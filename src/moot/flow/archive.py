@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.put_away import put_away
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
@@ -27,7 +27,7 @@ def scope(command: Archive) -> Scope:
 
 
 def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
-    found = look.conversation(seen, command.conversation)
+    found = find.conversation(seen, command.conversation)
     draft = Draft(seen, at)
     room = draft.room(found)
     if found.archived or _is_busy(command, room):

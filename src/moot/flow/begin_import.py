@@ -9,7 +9,7 @@ interrupted import left behind is taken up where it ends.
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import look, membership
+from moot.flow.steps import find, membership
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
 from moot.model.event import EventType
@@ -58,7 +58,7 @@ def decide(command: BeginImport, seen: Seen, at: Moment) -> Decision[Conversatio
     room = draft.room(conversation)
     room.put_conversation(conversation)
     for seat in command.seats:
-        member = membership.add(room, look.participant(seen, seat.participant), cursor=0)
+        member = membership.add(room, find.participant(seen, seat.participant), cursor=0)
         room.put_member(structs.replace(member, joined_at=seat.joined_at))
     draft.emit(EventType.CONVERSATION_CREATED, room, by=command.author)
     return Decision(draft.changes(), conversation)

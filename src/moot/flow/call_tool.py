@@ -7,7 +7,7 @@ is not interrupted.
 from msgspec import Struct, structs
 
 from moot.errors import Braked, Conflict
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
@@ -36,13 +36,13 @@ def scope(command: CallTool) -> Scope:
 
 
 def decide(command: CallTool, seen: Seen, at: Moment) -> Decision[Turn]:
-    turn = look.running(seen, command.turn, command.fence)
+    turn = find.running(seen, command.turn, command.fence)
     if turn.open_step is not None:
         raise Conflict(f"turn {turn.id} waits for {turn.open_step.tool}; one tool runs at a time")
     if len(turn.steps) >= MOST_STEPS:
         raise Braked(f"turn {turn.id} has called {len(turn.steps)} tools; no more in this turn")
     draft = Draft(seen, at)
-    room = draft.room(look.conversation(seen, turn.conversation))
+    room = draft.room(find.conversation(seen, turn.conversation))
     step = Step(
         call=command.call,
         tool=command.tool,

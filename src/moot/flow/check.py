@@ -8,7 +8,7 @@ Who works on several at once names those it still holds.
 from msgspec import Struct
 
 from moot.flow import claim, finish, post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
@@ -45,14 +45,14 @@ def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]
         if command.handed is not None and turn.id not in command.handed:
             given += [turn] if command.anew else []
             continue
-        room = draft.room(look.conversation(seen, turn.conversation))
+        room = draft.room(find.conversation(seen, turn.conversation))
         state = TurnState.SAID if turn.posts else TurnState.PASSED
         finish.close(room, seats.end(room, turn, state))
         closed.append(room)
     for turn_id in command.turns:
         known = seen.turn(turn_id)
         if known is not None:
-            room = draft.room(look.conversation(seen, known.conversation))
+            room = draft.room(find.conversation(seen, known.conversation))
             given += _taken(room, command.agent, only=turn_id)
     if not given and len(closed) == 1:  # what came in while the one turn was open is ready only now
         given += _taken(closed[0], command.agent)

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from moot.flow import post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.answer import Claimed
 from moot.model.change import Decision
 from moot.model.ids import HostId, TurnId
@@ -32,7 +32,7 @@ def decide(command: Claim, seen: Seen, at: Moment) -> Decision[Claimed]:
     if turn is None or turn.state not in CLAIMABLE:
         return Decision([], Claimed())
     draft = Draft(seen, at)
-    room = draft.room(look.conversation(seen, turn.conversation))
+    room = draft.room(find.conversation(seen, turn.conversation))
     if draft.participant(turn.agent).paused:
         seats.cancel(room, turn, Rule.PAUSED)
         post.move_on(room)

@@ -4,7 +4,7 @@ from msgspec import Struct, structs
 
 from moot.errors import BadName, Conflict
 from moot.flow import post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, GroupOverrides
 from moot.model.event import EventType
@@ -30,7 +30,7 @@ def scope(command: Configure) -> Scope:
 
 def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]:
     draft = Draft(seen, at)
-    room = look.open_room(draft, command.conversation)
+    room = find.open_room(draft, command.conversation)
     conversation = room.conversation
     if command.name is not None and command.name != conversation.name:
         _check(command.name, seen)

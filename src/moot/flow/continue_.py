@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from moot.errors import NotPermitted
 from moot.flow import post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
@@ -26,7 +26,7 @@ def scope(command: GoOn) -> Scope:
 def decide(command: GoOn, seen: Seen, at: Moment) -> Decision[bool]:
     """Answers whether anything was waiting to go on."""
     draft = Draft(seen, at)
-    room = look.open_room(draft, command.conversation)
+    room = find.open_room(draft, command.conversation)
     if draft.participant(command.author).kind is not Kind.HUMAN:
         raise NotPermitted("only a person can let a stopped conversation go on")
     moved = room.floor.go_on(room)

@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from moot.errors import BadName, BadValue, Conflict, NotPermitted
 from moot.flow import join, post
-from moot.flow.steps import look, membership
+from moot.flow.steps import find, membership
 from moot.flow.steps.lines import check_lines
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
@@ -85,9 +85,9 @@ def make(draft: Draft, command: Create) -> Room:
     made = at.conversation_id()
     if command.key and seen.find(command.name) is not None:  # nobody chose this name: another does as well
         command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
-    author = look.participant(seen, command.author)
-    _check(command, seen, author_rules=look.is_owner(author, at))
-    members = [look.addressee(seen, name) for name in command.participants]
+    author = find.participant(seen, command.author)
+    _check(command, seen, author_rules=find.is_owner(author, at))
+    members = [find.addressee(seen, name) for name in command.participants]
     if command.joins and author not in members:
         members.insert(0, author)
     members = members_by_id(members)
@@ -125,10 +125,10 @@ def _standing(command: Create, seen: Seen) -> Conversation | None:
 
 def _joined(command: Create, room: Room) -> Decision[Conversation]:
     """The conversation that stands, with whoever was missing; its settings stay as they are."""
-    named = members_by_id([look.participant(room.draft.seen, name) for name in command.participants])
+    named = members_by_id([find.participant(room.draft.seen, name) for name in command.participants])
     missing = [who for who in named if who.id not in room.members]
     for who in missing:
-        join.bring_in(room, look.not_removed(who))
+        join.bring_in(room, find.not_removed(who))
     if missing:
         post.move_on(room)
     return Decision(room.draft.changes(), room.conversation)

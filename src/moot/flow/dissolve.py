@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.put_away import put_away
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
@@ -23,7 +23,7 @@ def scope(command: Dissolve) -> Scope:
 
 
 def decide(command: Dissolve, seen: Seen, at: Moment) -> Decision[Conversation]:
-    found = look.conversation(seen, command.conversation)
+    found = find.conversation(seen, command.conversation)
     if found.archived and not found.channel_type:
         return Decision([], found)
     draft = Draft(seen, at)

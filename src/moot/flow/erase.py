@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision, DropConversation
 from moot.model.conversation import Conversation
 from moot.model.event import EventType
@@ -23,7 +23,7 @@ def scope(command: Erase) -> Scope:
 
 
 def decide(command: Erase, seen: Seen, at: Moment) -> Decision[Conversation]:
-    found = look.conversation(seen, command.conversation)
+    found = find.conversation(seen, command.conversation)
     draft = Draft(seen, at)
     room = draft.room(found)
     draft.add(DropConversation(found.id))

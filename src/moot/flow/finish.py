@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from moot.errors import Refused, Stale
 from moot.flow import claim, post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.answer import Finished
 from moot.model.change import Decision, KeepText
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -79,10 +79,10 @@ def scope(command: Finish) -> Scope:
 
 
 def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
-    turn = look.running(seen, command.turn, command.fence)
+    turn = find.running(seen, command.turn, command.fence)
     _not_said_before(command, seen)
     draft = Draft(seen, at)
-    room = draft.room(look.conversation(seen, turn.conversation))
+    room = draft.room(find.conversation(seen, turn.conversation))
     if command.given is not None:
         turn = room.put_turn(structs.replace(turn, given=command.given))
         if command.text:

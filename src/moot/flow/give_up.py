@@ -6,7 +6,7 @@ would wake nobody until the time that was set is over.
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment
@@ -33,7 +33,7 @@ def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
     if seen.conversation(command.conversation) is None:
         return Decision([], None)
     draft = Draft(seen, at)
-    room = draft.room(look.conversation(seen, command.conversation))
+    room = draft.room(find.conversation(seen, command.conversation))
     waiting = room.asks.get(command.turn) if command.turn is not None else None
     for turn in (*room.turns.values(), *(() if waiting is None else (waiting,))):
         if turn.question is not None and turn.question.seq == command.seq:

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from moot.flow import post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
@@ -25,7 +25,7 @@ def scope(command: Interrupt) -> Scope:
 
 def decide(command: Interrupt, seen: Seen, at: Moment) -> Decision[tuple[TurnId, ...]]:
     draft = Draft(seen, at)
-    room = look.open_room(draft, command.conversation)
+    room = find.open_room(draft, command.conversation)
     author = draft.participant(command.author)
     stopped = [
         turn for turn in post.stoppable(room, author) if command.agent is None or turn.agent == command.agent

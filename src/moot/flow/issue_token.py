@@ -7,7 +7,7 @@ audit of who may come in.
 from msgspec import Struct
 
 from moot.errors import NotPermitted
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.token_owner import token_owner
 from moot.model.change import Decision, PutToken
 from moot.model.event import EventType
@@ -61,7 +61,7 @@ def decide(command: IssueToken, seen: Seen, at: Moment) -> Decision[Token]:
 def _has_room(draft: Draft, author: ParticipantId, who: Participant) -> None:
     tokens = draft.seen.tokens_of(who.id)
     good = sum(not token.revoked_at for token in tokens)
-    by_owner = look.is_owner(draft.participant(author), draft.at)
+    by_owner = find.is_owner(draft.participant(author), draft.at)
     most = MOST if by_owner else MOST_OWN
     if good >= most:
         raise NotPermitted(

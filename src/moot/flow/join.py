@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from moot.errors import NotPermitted
 from moot.flow import post
-from moot.flow.steps import look, membership
+from moot.flow.steps import find, membership
 from moot.model.change import Decision
 from moot.model.conversation import ConversationKind, Member
 from moot.model.event import EventType
@@ -29,8 +29,8 @@ def scope(command: Join) -> Scope:
 
 def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
     draft = Draft(seen, at)
-    room = look.open_room(draft, command.conversation)
-    who = look.addressee(seen, command.name)
+    room = find.open_room(draft, command.conversation)
+    who = find.addressee(seen, command.name)
     if who.id in room.members:
         return Decision([], room.members[who.id])
     member = bring_in(room, who)

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from moot.errors import NotFound
 from moot.flow import post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
@@ -25,8 +25,8 @@ def scope(command: Leave) -> Scope:
 
 def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
-    room = look.open_room(draft, command.conversation)
-    who = look.participant(seen, command.name)
+    room = find.open_room(draft, command.conversation)
+    who = find.participant(seen, command.name)
     if who.id not in room.members:
         raise NotFound(f"{who.name} is not in {room.conversation.name}", ref=who.name)
     room.floor.see_off(room, who.id)

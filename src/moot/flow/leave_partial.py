@@ -4,7 +4,7 @@ from msgspec import Struct, structs
 
 from moot.errors import Stale
 from moot.flow import post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
@@ -27,7 +27,7 @@ def decide(command: LeavePartial, seen: Seen, at: Moment) -> Decision[None]:
     if turn is None or not turn.interrupted or turn.fence != command.fence + 1 or turn.message:
         raise Stale(f"turn {command.turn} takes no partial: it was not interrupted, or has one")
     draft = Draft(seen, at)
-    room = look.open_room(draft, turn.conversation)
+    room = find.open_room(draft, turn.conversation)
     if command.text.strip() and turn.agent in room.members:
         room.put_turn(structs.replace(turn, message=post.partial(room, turn, command.text)))
     return Decision(draft.changes(), None)

@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
@@ -22,7 +22,7 @@ def scope(command: MarkRead) -> Scope:
 
 def decide(command: MarkRead, seen: Seen, at: Moment) -> Decision[int]:
     draft = Draft(seen, at)
-    room = draft.room(look.conversation(seen, command.conversation))
+    room = draft.room(find.conversation(seen, command.conversation))
     member = room.members.get(command.author)
     if member is None or member.speaks:  # an agent's cursor follows its turns alone
         return Decision([], 0)

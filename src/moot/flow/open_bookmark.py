@@ -5,7 +5,7 @@ Told to nobody. A participant has so many of them and no more: for a new one, th
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.bookmark import Bookmark
 from moot.model.change import Change, Decision, DropBookmark, PutBookmark
 from moot.model.ids import ConversationId, ParticipantId
@@ -35,7 +35,7 @@ def scope(command: OpenBookmark) -> Scope:
 
 
 def decide(command: OpenBookmark, seen: Seen, at: Moment) -> Decision[OpenedBookmark]:
-    where = look.conversation(seen, command.conversation)
+    where = find.conversation(seen, command.conversation)
     known = seen.bookmark((command.author, command.client, where.id))
     if known is not None:
         used = structs.replace(known, used_at=at.now)

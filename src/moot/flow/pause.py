@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.registry import drop_turns
 from moot.model.change import Decision
 from moot.model.event import EventType
@@ -26,7 +26,7 @@ def scope(command: Pause) -> Scope:
 
 def decide(command: Pause, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
-    who = structs.replace(look.participant(seen, command.agent), paused=command.paused)
+    who = structs.replace(find.participant(seen, command.agent), paused=command.paused)
     draft.put_participant(who)
     draft.emit(EventType.AGENT_STATUS, by=who.id, body={"paused": command.paused})
     if command.paused:

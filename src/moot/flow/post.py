@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, json, structs
 
 from moot.errors import Conflict
-from moot.flow.steps import address, lineage, look, membership
+from moot.flow.steps import address, find, lineage, membership
 from moot.flow.steps.posted import Posted
 from moot.model.answer import Warned
 from moot.model.change import AppendMessage, Decision
@@ -95,18 +95,19 @@ def decide(command: Post, seen: Seen, at: Moment) -> Decision[Posted]:
         if before is not None:
             return Decision([], replayed(command, before, seen))
     draft = Draft(seen, at)
-    room = look.open_room(draft, command.conversation)
-    author = look.member(room, command.author)
+    room = find.open_room(draft, command.conversation)
+    author = find.member(room, command.author)
     posted = speak(room, author, command)
     return Decision(draft.changes(), posted)
 
 
 def replayed(command: Post, before: Message, seen: Seen) -> Posted:
     """The same key again: the first message, or a conflict when the body is another."""
-    text_hash = audit.text_hash(command.text)
-    if before.digest == digest(command, command.conversation, text_hash):  # by id, or as version 0.1 kept it
+    text_hash, ref = audit.text_hash(command.text), command.conversation
+    if before.digest == digest(command, ref, text_hash):  # also where it was archived since
         return Posted(before, before.author, None)
-    if before.digest != digest(command, look.conversation(seen, command.conversation).id, text_hash):
+    found = find.conversation(seen, ref)  # which the first time may have been named otherwise
+    if before.digest not in [digest(command, name, text_hash) for name in (found.id, found.name, found.key)]:
         raise Conflict(
             f'the idempotency key "{command.key}" was used for another message',
             detail=f"it belongs to {before.id}; nothing was stored",
@@ -168,12 +169,12 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
             reply_to=lineage.checked_reply(room, command.reply_to) if command.reply_to else 0,
             intent=command.intent,
             key=command.key,
-            digest=digest(command, room.id, text_hash) if command.key else "",
+            digest=digest(command, command.conversation, text_hash) if command.key else "",
             metadata=command.metadata,
         ),
     )
     if turn is not None:
-        home = room if here else room.draft.room(look.conversation(room.draft.seen, turn.conversation))
+        home = room if here else room.draft.room(find.conversation(room.draft.seen, turn.conversation))
         home.put_turn(structs.replace(home.turns[turn.agent], posts=turn.posts + 1))
     move_on(room)
     return Posted(message, author.name, why.scene(room, message), tuple(warnings))

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from moot.flow import post, sweep
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
@@ -21,9 +21,9 @@ def scope(command: Release) -> Scope:
 
 
 def decide(command: Release, seen: Seen, at: Moment) -> Decision[None]:
-    turn = look.running(seen, command.turn, command.fence)
+    turn = find.running(seen, command.turn, command.fence)
     draft = Draft(seen, at)
-    room = draft.room(look.conversation(seen, turn.conversation))
+    room = draft.room(find.conversation(seen, turn.conversation))
     sweep.give_back(room, turn, attempt=turn.attempt - 1)
     post.move_on(room)
     return Decision(draft.changes(), None)

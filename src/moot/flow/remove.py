@@ -3,7 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.errors import NotPermitted
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.registry import drop_turns
 from moot.model.change import Decision
 from moot.model.event import EventType
@@ -26,7 +26,7 @@ def scope(command: Remove) -> Scope:
 
 def decide(command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
-    who = look.participant(seen, command.agent)
+    who = find.participant(seen, command.agent)
     if not who.speaks_in_turns:
         raise NotPermitted(f"{who.name} is a person; only agents can be removed")
     if who.removed:

@@ -3,7 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.errors import BadName
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.registry import answered_to, checked_name, give_way
 from moot.model.change import Decision
 from moot.model.event import EventType
@@ -26,7 +26,7 @@ def scope(command: Rename) -> Scope:
 
 
 def decide(command: Rename, seen: Seen, at: Moment) -> Decision[Participant]:
-    who = look.participant(seen, command.agent)
+    who = find.participant(seen, command.agent)
     if who.name == command.name:
         return Decision([], who)
     others = [p for p in seen.everyone() if p.id != who.id]

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
@@ -40,6 +40,6 @@ def decide(command: Renew, seen: Seen, at: Moment) -> Decision[frozenset[Claim]]
         if turn is None or turn.state is not TurnState.RUNNING or turn.fence != alive.fence:
             lost.add((alive.turn, alive.fence))
             continue
-        room = draft.room(look.conversation(seen, turn.conversation))
+        room = draft.room(find.conversation(seen, turn.conversation))
         room.put_turn(seats.alive(room, turn, alive.sign_of_life))
     return Decision(draft.changes(), frozenset(lost))

@@ -4,7 +4,7 @@ from msgspec import Struct, structs
 
 from moot.errors import BadText, Conflict, NotFound, NotPermitted
 from moot.flow import post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision, ForgetSummaries, ReviseMessage
 from moot.model.event import EventType
 from moot.model.ids import ConversationId, ParticipantId, address
@@ -39,7 +39,7 @@ def scope(command: Revise) -> Scope:
 
 def decide(command: Revise, seen: Seen, at: Moment) -> Decision[Message]:
     draft = Draft(seen, at)
-    room = look.open_room(draft, command.conversation)
+    room = find.open_room(draft, command.conversation)
     if command.text == "":
         raise BadText("an edit needs words", fix=("delete the message instead",))
     message = _checked(command, room)

@@ -8,7 +8,7 @@ Above: hub.send, ask and broadcast, MCP's send_to_agent. Below: create.py makes 
 from msgspec import Struct, structs
 
 from moot.flow import create, post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.posted import Posted
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
@@ -53,7 +53,7 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
     before = seen.replay(message.author, message.key) if message.key else None
     if before is not None:
         return Decision([], post.replayed(message, before, seen))
-    target = look.addressee(seen, command.target)
+    target = find.addressee(seen, command.target)
     if target.id != command.taken_for:
         raise Mistaken(target.id)
     draft = Draft(seen, at)
@@ -61,6 +61,6 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
     if pair is None:
         room = create.make(draft, create.among(message.author, (target.id,)))
     else:
-        room = look.open_room(draft, pair.id)
-    posted = post.speak(room, look.member(room, message.author), message)
+        room = find.open_room(draft, pair.id)
+    posted = post.speak(room, find.member(room, message.author), message)
     return Decision(draft.changes(), posted)

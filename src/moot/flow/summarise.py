@@ -6,7 +6,7 @@ Optimistic: whoever made it says which epoch it saw, and comes too late if anoth
 from msgspec import Struct, structs
 
 from moot.errors import BadText, BadValue, Conflict
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import AddSummary, Decision
 from moot.model.event import EventType
 from moot.model.ids import ConversationId
@@ -32,7 +32,7 @@ def scope(command: Summarise) -> Scope:
 
 
 def decide(command: Summarise, seen: Seen, at: Moment) -> Decision[Summary]:
-    conversation = look.conversation(seen, command.conversation)
+    conversation = find.conversation(seen, command.conversation)
     if conversation.epoch != command.epoch:
         raise Conflict(f"{conversation.name} was summarised meanwhile", current_version=conversation.epoch)
     if not conversation.summarised < command.upto <= conversation.head:

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from moot.errors import Stale
 from moot.flow import post
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
@@ -32,12 +32,12 @@ def scope(command: ToolAnswered) -> Scope:
 
 def decide(command: ToolAnswered, seen: Seen, at: Moment) -> Decision[Turn]:
     """Answers with the turn as it stands then; one that was interrupted meanwhile has ended."""
-    turn = look.running(seen, command.turn, command.fence)
+    turn = find.running(seen, command.turn, command.fence)
     step = turn.open_step
     if step is None or step.call != command.call:
         raise Stale(f"turn {turn.id} does not wait for the call {command.call}")
     draft = Draft(seen, at)
-    room = draft.room(look.conversation(seen, turn.conversation))
+    room = draft.room(find.conversation(seen, turn.conversation))
     message = post.by_tool(room, turn, step, command.text, failed=command.failed)
     steps = (*turn.steps[:-1], structs.replace(step, seq=message.seq))
     turn = room.put_turn(seats.alive(room, structs.replace(turn, steps=steps), at.now))

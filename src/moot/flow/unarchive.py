@@ -3,7 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.errors import Conflict
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
 from moot.model.event import EventType
@@ -27,7 +27,7 @@ def scope(command: Unarchive) -> Scope:
 
 
 def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]:
-    found = look.conversation(seen, command.conversation)
+    found = find.conversation(seen, command.conversation)
     if not found.archived:
         return Decision([], found)
     if (holder := seen.find(found.name)) is not None and holder.id != found.id:

@@ -8,10 +8,10 @@ from msgspec import structs
 
 from moot import shapes
 from moot.errors import Conflict, NotFound
-from moot.flow import amend, enrol, interrupt, pause, remove, rename
-from moot.flow.beat import Sign
+from moot.flow import edit_participant, enrol, interrupt, pause, remove, rename
 from moot.flow.enrol import Newcomer
-from moot.flow.steps.look import gone
+from moot.flow.heartbeat import Sign
+from moot.flow.steps.find import gone
 from moot.hub.commands.tokens import USUAL, Bearers, issue, listed, revoke
 from moot.hub.commands.values import check_described, check_project
 from moot.hub.core import Core
@@ -78,7 +78,10 @@ class Agents(AgentCalls):
         check_described(role=role, display=display, project=project)
         check_project(self._core.parts.home, project)
         who = await self._core.directory.participant(name)
-        await self._core.do(amend, amend.Amend(who.id, role=role, display=display, project=project))
+        await self._core.do(
+            edit_participant,
+            edit_participant.EditParticipant(who.id, role=role, display=display, project=project),
+        )
         await self._core.directory.refresh()
         return await self.get(who.id)
 

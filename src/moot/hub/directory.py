@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from moot import shapes
 from moot.errors import NotFound
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.hub.queries.suggestions import completed
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event, EventType
@@ -82,7 +82,7 @@ class Directory:
         """Somebody who can be written to; whoever was removed is refused."""
         who = await self.participant(name)
         if who.removed:
-            raise await self.with_suggestions(look.gone(who))
+            raise await self.with_suggestions(find.gone(who))
         return who
 
     async def conversation(self, ref: str) -> Conversation:

@@ -4,7 +4,7 @@ from typing import Any
 
 from moot import shapes
 from moot.hub.core import Core
-from moot.hub.queries import given, replay, search, settled, turns
+from moot.hub.queries import given_prompt, replay, search, settled, turns
 from moot.model.ids import ParticipantId
 from moot.sdk.inspector import InspectorCalls
 
@@ -15,7 +15,7 @@ class Inspector(InspectorCalls):
         self._me = me
 
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
-        return await given.now(self._core, agent, conversation)
+        return await given_prompt.now(self._core, agent, conversation)
 
     async def replay(self, agent: str) -> shapes.Replayed:
         return await replay.replay(self._core, agent)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from moot.brains.trades import ANY, TRADES, best, fit, next_after, trade_of
+from moot.brains.demo_roles import ANY, TRADES, best, fit, next_after, trade_of
 
 
 @pytest.mark.parametrize(

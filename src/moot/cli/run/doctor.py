@@ -12,8 +12,8 @@ from moot.cli.frame.exit_codes import OK as DONE
 from moot.cli.frame.hub_access import home_of, set_up_logs
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
-from moot.cli.run.check import BAD, OK, WARN, Check
-from moot.cli.run.checks import database, everything, network
+from moot.cli.run.doctor_checks import database, everything, network
+from moot.cli.run.doctor_line import BAD, OK, WARN, Check
 from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import safe
 from moot.errors import MootError

@@ -6,7 +6,6 @@ from pathlib import Path
 from moot import __version__
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import Screen
-from moot.peek import is_there
 
 MOTTO = "A place where agents, and you, talk."
 FIRST = {
@@ -40,6 +39,8 @@ def _nothing_yet(session: Session, home: Path) -> None:
     screen = session.screen
     screen.say("Nothing is set up yet. Pick one:")
     _list(screen, FIRST)
+    from moot.peek import is_there  # noqa: PLC0415  help and version do without it
+
     written = "" if is_there(home) else " (nothing written yet)"
     screen.say(f"Data would live in {shown(home)}{written}.    More: moot --help")
 

@@ -25,8 +25,8 @@ from moot.doors.http.mount import Inner
 from moot.doors.http.wire.admission import Porch, raise_descriptor_limit
 from moot.doors.http.wire.frames import Wire
 from moot.doors.http.wire.port_holder import holder_of
-from moot.doors.http.wire.strangers import Strangers
 from moot.doors.http.wire.stream_line import Line
+from moot.doors.http.wire.unauthenticated import Strangers
 from moot.doors.open_limit import OpenAtOnce
 from moot.errors import BadValue, PortTaken
 from moot.hub import Hub

@@ -6,7 +6,7 @@ them is collected; nothing is decided about turns.
 
 from msgspec import Struct
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.lineage import Descent
 from moot.model.answer import Warned
 from moot.model.conversation import EPHEMERAL
@@ -106,7 +106,7 @@ def _forced(room: Room, author: Participant, words: Words, told: Addressed) -> N
     if ephemeral and home is not None and home in room.members and not author.speaks_in_turns:
         agents.setdefault(home, Rule.DIRECT)
     for name in words.force:
-        who = look.participant(room.draft.seen, name)
+        who = find.participant(room.draft.seen, name)
         if who.speaks_in_turns and (who.id in room.members or _invites(room, author, who, told)):
             agents.setdefault(who.id, Rule.FORCE)
     named: dict[ParticipantId, None] = {}

@@ -1,7 +1,7 @@
 """A conversation that is being imported: closed until it is whole."""
 
 from moot.errors import Conflict
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.conversation import Conversation
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId
@@ -9,7 +9,7 @@ from moot.rules.draft import Seen
 
 
 def closed(seen: Seen, conversation: ConversationId) -> Conversation:
-    found = look.conversation(seen, conversation)
+    found = find.conversation(seen, conversation)
     if not found.archived:
         raise Conflict(
             f"{found.name} was opened while it was being imported; no more is added to it",

@@ -6,7 +6,7 @@ post.py asks: the turn it is said in, its root and hop, the slot it takes, and t
 from msgspec import Struct, structs
 
 from moot.errors import NotFound, NotPermitted, RateLimited
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.chain import Root
 from moot.model.ids import NO_ROOT, RootId, TurnId, address
 from moot.model.participant import EXTERNAL, TAKES_TURNS, Participant
@@ -21,7 +21,7 @@ STILL_ITS_CHAIN = 600.0
 def current_turn(room: Room, author: Participant, said_in: TurnId | None, fence: int) -> Turn | None:
     """The running turn in which an agent posts by tool; for an outside agent, the one it has open."""
     if said_in is not None:
-        turn = look.running(room.draft.seen, said_in, fence)
+        turn = find.running(room.draft.seen, said_in, fence)
         if turn.agent != author.id:
             raise NotPermitted(f"turn {turn.id} is {turn.agent}'s; {author.name} cannot speak in it")
         return turn

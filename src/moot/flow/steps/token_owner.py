@@ -1,7 +1,7 @@
 """Whose token it is, and whether the author may deal with it."""
 
 from moot.errors import NotPermitted
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.model.ids import ParticipantId
 from moot.model.participant import Participant
 from moot.rules.draft import Draft
@@ -9,8 +9,8 @@ from moot.rules.draft import Draft
 
 def token_owner(draft: Draft, author: ParticipantId, name: str) -> Participant:
     """Whose token it is, if the author may deal with it: the owner with all, everybody else with their own."""
-    who = look.participant(draft.seen, name)
-    if who.id != author and not look.is_owner(draft.participant(author), draft.at):
+    who = find.participant(draft.seen, name)
+    if who.id != author and not find.is_owner(draft.participant(author), draft.at):
         raise NotPermitted(
             f"the tokens of {who.name} are its own and the owner's", fix=("ask the owner for a token",)
         )

@@ -12,10 +12,10 @@ import structlog
 from msgspec import ValidationError, convert, structs
 
 from moot.errors import BadValue, MootError
-from moot.flow import arrive, beat, depart, lapse, wait
+from moot.flow import arrive, depart, heartbeat, lapse, wait
 from moot.flow.arrive import Arrive
-from moot.flow.beat import Sign
 from moot.flow.claim import CLAIMABLE
+from moot.flow.heartbeat import Sign
 from moot.model.event import Event
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
@@ -92,7 +92,7 @@ class Attendance:
                 continue
             signs = tuple(signs[-1] for signs in self._sessions.values())
             try:
-                await self._parts.store.transact(beat, beat.Beat(signs))
+                await self._parts.store.transact(heartbeat, heartbeat.Heartbeat(signs))
             except MootError as trouble:
                 log.warning("heartbeat failed", action="heartbeat_failed", error=str(trouble))
 
@@ -104,7 +104,7 @@ class Attendance:
             self._spawn(self.sign(Sign(who, reach, SEEN_SECONDS, door)))
 
     async def sign(self, sign: Sign) -> None:
-        await self._parts.store.transact(beat, beat.Beat((sign,)))
+        await self._parts.store.transact(heartbeat, heartbeat.Heartbeat((sign,)))
 
     async def lapse(self) -> None:
         """Whose lease has run out is less reachable now, for all to see."""

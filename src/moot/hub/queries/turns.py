@@ -7,7 +7,7 @@ from moot.errors import BadValue, NotFound
 from moot.hub.core import Core
 from moot.hub.queries import outcomes
 from moot.hub.queries.addresses import is_number
-from moot.hub.queries.given import turn as with_given
+from moot.hub.queries.given_prompt import turn as with_given
 from moot.hub.queries.usage import added_up
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.json import JsonObject

@@ -15,7 +15,7 @@ from moot.cli.mcp.clients.known import CLIENTS, Client, Place
 from moot.cli.mcp.clients.ledger import Ledger
 from moot.cli.mcp.clients.probe import LONGEST, seconds_to_start
 from moot.cli.mcp.clients.state import SCOPES, Standing, standing
-from moot.cli.run.check import BAD, OK, WARN, Check
+from moot.cli.run.doctor_line import BAD, OK, WARN, Check
 from moot.cli.run.welcome import shown
 from moot.errors import MootError
 from moot.hub import Hub

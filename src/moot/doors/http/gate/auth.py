@@ -7,7 +7,7 @@ from time import monotonic
 from starlette.requests import HTTPConnection
 
 from moot.doors.http.gate.rate import Buckets
-from moot.doors.http.wire.strangers import KNOWN
+from moot.doors.http.wire.unauthenticated import KNOWN
 from moot.errors import NotPermitted, RateLimited
 from moot.hub import Hub
 from moot.model.ids import ParticipantId

@@ -22,6 +22,7 @@ from moot.rules.access import HOUSE, Action, Place, Principal, Standing, may
 
 MOST_EVENTS = 256
 MOST_BYTES = 1024 * 1024
+"""How far a stream may lag behind, in events and in bytes; then it is told how far it got, and let go."""
 COMING = frozenset({"conversation.joined", "conversation.created"})
 """Told to those who are there afterwards."""
 GOING = frozenset({"conversation.left", "conversation.deleted"})

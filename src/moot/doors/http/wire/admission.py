@@ -1,5 +1,5 @@
-"""Where connections are let in: one by one, as long as strangers have time left (strangers.py), and never more than
-there are descriptors for.
+"""Where connections are let in: one by one, as long as strangers have time left (unauthenticated.py), and never more
+than there are descriptors for.
 
 A server's own accepting takes in whoever waits before it does anything else, so that those who come and go and come
 again would have the hub to themselves.
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import structlog
 
-from moot.doors.http.wire.strangers import TOCK, Strangers
+from moot.doors.http.wire.unauthenticated import TOCK, Strangers
 
 log = structlog.get_logger("moot.http")
 

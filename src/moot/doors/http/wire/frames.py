@@ -18,7 +18,7 @@ from websockets.http11 import Request
 from websockets.protocol import State
 
 from moot.doors.http.wire.intake import Intake
-from moot.doors.http.wire.strangers import KNOWN, Strangers
+from moot.doors.http.wire.unauthenticated import KNOWN, Strangers
 
 EXTENSION: Final = "moot.wire"
 LONGEST_REASON = 123

@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from moot.doors.http.api.problems import PROBLEM, problem
 from moot.doors.http.wire.intake import Intake
-from moot.doors.http.wire.strangers import Strangers
+from moot.doors.http.wire.unauthenticated import Strangers
 from moot.errors import BadValue
 
 HEAD_BYTES: Final = 64 * 1024

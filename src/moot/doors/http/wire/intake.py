@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from moot.doors.http.wire.strangers import Stranger, Strangers
+from moot.doors.http.wire.unauthenticated import Stranger, Strangers
 
 STRANGERS_PIECE: Final = 512
 """Bytes: a few dozen frames, or some twenty of the smallest requests."""

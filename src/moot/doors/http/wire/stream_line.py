@@ -9,7 +9,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from moot.doors.http.wire.http1 import BoundedProtocol
-from moot.doors.http.wire.strangers import KNOWN
+from moot.doors.http.wire.unauthenticated import KNOWN
 
 EXTENSION: Final = "moot.line"
 

@@ -21,9 +21,9 @@ from moot.stores.sqlite.statements import SCHEMA
 from moot.stores.sqlite.trouble import damaged
 
 COMPAT = 1
+"""The oldest schema whose Moot can still read what this one writes."""
 BUSY_MS = 5000
 """While another process closes the database it is locked for a moment."""
-"""The oldest schema whose Moot can still read what this one writes."""
 _FILE = re.compile(r"^(\d{4})_\w+\.sql$")
 
 

@@ -1,7 +1,7 @@
 """What `moot doctor` says of agents' brains: whether the providers they think with answer, and which turns failed.
 
-Above: checks.py puts it beside the rest. Below: the catalogue of models, which costs no tokens, and the store's reads.
-Not here: what can be told without asking anybody (wiring.concerns).
+Above: doctor_checks.py puts it beside the rest. Below: the catalogue of models, which costs no tokens, and the store's
+reads. Not here: what can be told without asking anybody (wiring.concerns).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from moot.brains.llm.brain_string import is_model_brain, parse_brain
 from moot.brains.llm.catalogue import endpoint_of, offered
 from moot.brains.llm.keys import KeyRing
 from moot.cli.frame.hints import first
-from moot.cli.run.check import BAD, OK, WARN, Check
+from moot.cli.run.doctor_line import BAD, OK, WARN, Check
 from moot.errors import KeyRefused, MootError, NoKey
 from moot.model.hint import Act, Hint
 from moot.model.turn import Turn, TurnState

@@ -1,8 +1,8 @@
-"""Amend a participant: its role, display name or project."""
+"""EditParticipant a participant: its role, display name or project."""
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import look
+from moot.flow.steps import find
 from moot.flow.steps.lines import check_lines
 from moot.flow.steps.registry import checked_display
 from moot.model.change import Decision
@@ -13,7 +13,7 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
 
-class Amend(Struct, frozen=True, gc=False):
+class EditParticipant(Struct, frozen=True, gc=False):
     """What is given changes; None stays."""
 
     agent: str
@@ -22,12 +22,12 @@ class Amend(Struct, frozen=True, gc=False):
     project: str | None = None
 
 
-def scope(command: Amend) -> Scope:
+def scope(command: EditParticipant) -> Scope:
     return Scope(names=(command.agent,), everyone=bool(command.display))
 
 
-def decide(command: Amend, seen: Seen, at: Moment) -> Decision[Participant]:
-    who = look.participant(seen, command.agent)
+def decide(command: EditParticipant, seen: Seen, at: Moment) -> Decision[Participant]:
+    who = find.participant(seen, command.agent)
     others = [one for one in seen.everyone() if one.id != who.id] if command.display else []
     check_lines(role=command.role, project=command.project)
     display = None if command.display is None else checked_display(command.display, others)

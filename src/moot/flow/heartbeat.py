@@ -1,4 +1,4 @@
-"""Beat: sessions of outside agents gave a sign of life."""
+"""Heartbeat: sessions of outside agents gave a sign of life."""
 
 from msgspec import Struct, structs
 
@@ -21,17 +21,17 @@ class Sign(Struct, frozen=True, gc=False):
     door: str = ""
 
 
-class Beat(Struct, frozen=True, gc=False):
+class Heartbeat(Struct, frozen=True, gc=False):
     """All sessions of one process at once."""
 
     signs: tuple[Sign, ...]
 
 
-def scope(command: Beat) -> Scope:
+def scope(command: Heartbeat) -> Scope:
     return Scope(names=tuple(sign.agent for sign in command.signs))
 
 
-def decide(command: Beat, seen: Seen, at: Moment) -> Decision[None]:
+def decide(command: Heartbeat, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
     for sign in command.signs:
         who = seen.participant(sign.agent)

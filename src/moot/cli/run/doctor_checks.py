@@ -22,8 +22,8 @@ from moot import __version__, files
 from moot.brains.llm.keys import KeyRing
 from moot.cli.frame.hints import first
 from moot.cli.manage.models import endpoints
-from moot.cli.run.brain_checks import ask_providers, brains, failed_turns, thinkers
-from moot.cli.run.check import BAD, OK, WARN, Check
+from moot.cli.run.doctor_brains import ask_providers, brains, failed_turns, thinkers
+from moot.cli.run.doctor_line import BAD, OK, WARN, Check
 from moot.cli.run.welcome import shown
 from moot.context.identity import FILES
 from moot.doors.http.wire.port_holder import holder_of
