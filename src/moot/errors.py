@@ -34,11 +34,12 @@
 
 Beside them stand the warnings (`WARNINGS`): what was asked is done, and there is something to know.
 
-The docstring of each says what it means, who acts, a typical cause and what to do; `moot explain` shows it.
+The docstring of each says what it means, who acts, a typical cause and what to do, for `moot explain` alone: there, and
+not in what is raised, a command may be named. What can be done about one case is a value (model/hint.py).
 The core raises these facts; each door has one table to its own numbers (exit code, HTTP status, MCP error).
 """
 
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 from moot.model import hint
 from moot.model.json import JsonObject
@@ -403,23 +404,26 @@ class StoreUnwritable(Trouble):
     retryable = True
 
 
-class WarningMeaning(NamedTuple):
-    code: WarningCode
-    name: str
-    meaning: str
+class MootWarning:
+    """What was asked is done; there is something to know."""
+
+    code: ClassVar[WarningCode]
+    name: ClassVar[str]
 
 
-WARNINGS: Final = (
-    WarningMeaning(
-        WarningCode.NOT_ASKED,
-        "not_asked",
-        "The message is stored, but somebody it names is not asked: more agents are mentioned than may answer one "
-        "message (max_agent_turns_per_message), or they are not in the conversation.\n\n"
-        "Who acts: whoever wrote the message, if the answer of those is wanted.\n"
-        "Cause: many names in one message, @all in a large group, or somebody who was never invited.\n"
-        "To do: ask the rest in a second message, raise the bound, or bring them in with `moot conv add`.",
-    ),
-)
+class NotAsked(MootWarning):
+    """The message is stored, but somebody it names is not asked: more agents are mentioned than may answer one
+    message (max_agent_turns_per_message), or they are not in the conversation.
+
+    Who acts: whoever wrote the message, if the answer of those is wanted.
+    Cause: many names in one message, @all in a large group, or somebody who was never invited.
+    To do: ask the rest in a second message, raise the bound, or bring them in with `moot conv add`."""
+
+    code = WarningCode.NOT_ASKED
+    name = "not_asked"
+
+
+WARNINGS: Final[tuple[type[MootWarning], ...]] = (NotAsked,)
 """Codes that only ever warn; a warning may also carry an error's code."""
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from moot.cli.read.explain import meanings
-from moot.errors import tree
+from moot.errors import WARNINGS, tree
+from moot.model.warning_code import WarningCode
 from tests.doors.cli.shell import Shell, Told
 
 Moot = Callable[..., Told]
@@ -160,6 +161,13 @@ def test_every_code_is_explained_with_who_must_act_a_cause_and_what_to_do(moot: 
 
 def test_every_error_has_its_code_explained() -> None:
     assert {kind.code for kind in tree()} < set(meanings())
+
+
+def test_every_warning_has_its_code_explained() -> None:
+    """By construction: a code that warns is an error's, or has its own class."""
+    assert {code.value for code in WarningCode} <= set(meanings())
+    assert {kind.code for kind in WARNINGS} <= set(WarningCode)
+    assert not {kind.code for kind in WARNINGS} & {kind.code for kind in tree()}
 
 
 def test_a_code_nobody_gave(moot: Moot) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from moot.cli.frame.exit_codes import OK, exit_code
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
-from moot.errors import WARNINGS, MootError, NotFound, tree
+from moot.errors import WARNINGS, MootError, MootWarning, NotFound, tree
 
 
 class Meaning(Struct, frozen=True):
@@ -39,8 +39,7 @@ def meanings() -> dict[str, Meaning]:
     """Every code there is: errors, warnings, and that of a fault inside Moot."""
     kinds: list[type[MootError]] = [MootError, *tree()]
     errors = [_of_error(kind) for kind in kinds]
-    noted = "What was asked is done; there is something to know."
-    warnings = [Meaning(w.code, w.name, *_words(w.meaning), "Warning", noted, False, OK) for w in WARNINGS]
+    warnings = [_of_warning(kind) for kind in WARNINGS]
     return {each.code: each for each in sorted((*errors, *warnings), key=lambda each: each.code)}
 
 
@@ -55,6 +54,11 @@ def _of_error(kind: type[MootError]) -> Meaning:
         kind.retryable,
         exit_code(kind("")),
     )
+
+
+def _of_warning(kind: type[MootWarning]) -> Meaning:
+    noted = _words(MootWarning.__doc__)[0]
+    return Meaning(kind.code, kind.name, *_words(kind.__doc__), "Warning", noted, retryable=False, exit=OK)
 
 
 def show(session: Session, found: Meaning) -> None:
