@@ -25,7 +25,7 @@ from moot.host.clock import SystemClock
 from moot.host.presence import MachinePresence
 from moot.logs.embedded import EmbeddedLog
 from moot.model.event import Commit
-from moot.model.hint import Way
+from moot.model.hint import Act, Hint, Way
 from moot.model.prompt import Offered
 from moot.model.query import Query
 from moot.ports import Clock, HomeStore, Log, Model, Presence
@@ -182,7 +182,7 @@ def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
     raise BadValue(
         f'agent {row.name} has the brain "{row.brain}", which this version cannot run',
         detail="it runs demo, code:module:attr, anthropic:MODEL and openai:MODEL; others come later",
-        fix=(f"moot agents set {row.name} --model demo",),
+        fix=(Hint(Act.USE_DEMO, agent=row.name),),
     )
 
 

@@ -21,6 +21,7 @@ from moot.flow import summarise
 from moot.host import host
 from moot.host.clock import SystemClock
 from moot.hub.archive import backups
+from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId
 from moot.model.prompt import Usage
 from moot.rules.words.redact import bare_brain
@@ -83,7 +84,8 @@ def test_settings_with_a_key_in_an_address_are_refused_without_repeating_it(
     with pytest.raises(BadSettings) as refused:
         load(home)
     assert "its address; expected the bare address" in refused.value.title
-    assert "moot keys set host.test" in str(refused.value.to_dict())
+    [key] = [way for way in refused.value.fix if isinstance(way, Hint) and way.act is Act.SET_KEY]
+    assert key.provider.startswith("host.test")
     assert SECRET not in str(refused.value.to_dict())
     home.toml.write_text(place.format(bare_brain(brain)))
     load(home)

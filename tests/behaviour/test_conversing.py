@@ -10,6 +10,7 @@ from moot import PASS, Hub, agent
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, Closed, Conflict, MootError, NotFound, NotPermitted
 from moot.hub.commands.slash import DOES, At, Done, carry_out
+from moot.model.hint import Act, Hint
 from moot.rules.words import slash
 
 
@@ -317,7 +318,8 @@ async def test_looking_around_by_slash_commands(quick: Path) -> None:
         assert (await does(hub, pair.id, "/continue")).lines == ("nothing was stopped here",)
         assert (await does(hub, pair.id, "/name brienne")).lines == ("arya is called brienne now",)
         assert (await does(hub, pair.id, "/help why")).lines[0].startswith("/why [N]")
-        assert (await does(hub, pair.id, "/archive")).left
+        archived = await does(hub, pair.id, "/archive")
+        assert (archived.left, archived.back) == (True, Hint(Act.UNARCHIVE, conversation=pair.id, id=pair.id))
         assert (await does(hub, pair.id, "/quit")).left
 
 

@@ -8,6 +8,7 @@ import pytest
 from moot import Hub, agent
 from moot.brains.code import AgentSpec
 from moot.errors import Conflict, NotFound, NotPermitted
+from moot.model.hint import Act, Hint
 from tests.support.waiting import until
 
 
@@ -98,6 +99,6 @@ async def test_who_is_described_in_the_file_and_who_is_a_person_is_not_removed(t
     async with Hub.open(tmp_path) as hub:
         with pytest.raises(Conflict, match=r"arya is described in moot\.toml") as refusal:
             await hub.agents.remove("arya")
-        assert refusal.value.fix == ("moot agents rm arya",)
+        assert refusal.value.fix == (Hint(Act.REMOVE_AGENT, agent="arya"),)
         with pytest.raises(NotPermitted, match="user is a person"):
             await hub.agents.remove("user")

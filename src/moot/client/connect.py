@@ -46,7 +46,7 @@ def checked(url: str, *, without_tls: bool) -> tuple[str, bool]:
         raise BadValue(
             f'"{url}" is no address of a hub',
             detail="it looks like http://127.0.0.1:8420 or https://moot.example.org",
-            fix=("moot up prints it; run/hub.json of the home has it",),
+            fix=("the hub prints it when it starts; run/hub.json of the home has it",),
         )
     nearby = _is_loopback(parts.hostname)
     if parts.scheme == "http" and not nearby and not without_tls:

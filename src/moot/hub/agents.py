@@ -18,6 +18,7 @@ from moot.hub.core import Core
 from moot.hub.external.delivered import handovers_of
 from moot.hub.external.hooks import moment, said
 from moot.hub.external.sessions import arrival, reach_of
+from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
@@ -106,7 +107,7 @@ class Agents(AgentCalls):
         ):
             raise Conflict(
                 f"{who.name} is described in moot.toml, and would be back at the next start",
-                fix=(f"moot agents rm {row}",),
+                fix=(Hint(Act.REMOVE_AGENT, agent=row),),
                 agent=who.name,
             )
         for token in await listed(self._core, who.id):

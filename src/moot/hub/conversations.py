@@ -24,6 +24,7 @@ from moot.hub.commands.bookmarks import Bookmarks
 from moot.hub.commands.values import kind_of_conversation, overrides
 from moot.hub.core import Core
 from moot.model.conversation import Conversation, ConversationKind
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.turn import TurnState
@@ -71,7 +72,7 @@ class Conversations(ConversationCalls):
             return Conflict("this chat belongs to another conversation already", fix=("ask the owner",))
         return Conflict(
             f"this chat belongs to {to.name} already",
-            fix=(f"moot conv dissolve {to.name}",),
+            fix=(Hint(Act.DISSOLVE, conversation=to.name),),
             conversation=to.id,
         )
 

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import NODEFAULT, Struct, structs
 
 from moot.errors import BadSettings, BadValue, NotFound
+from moot.model.hint import Act, Hint, Way
 from moot.model.json import Json, JsonObject
 from moot.settings.environment import Tree, overlay, variables
 from moot.settings.home import Home
@@ -53,7 +54,7 @@ def find(settings: list[Setting], key: str) -> Setting:
         if setting.key == key:
             return setting
     close = near(key, [setting.key for setting in settings])
-    raise NotFound(f'"{key}" is no setting', fix=("moot config list",), suggestions=close, ref=key)
+    raise NotFound(f'"{key}" is no setting', fix=(Hint(Act.LIST_SETTINGS),), suggestions=close, ref=key)
 
 
 def change(home: Home, environ: Mapping[str, str], key: str, typed: str) -> tuple[object, object]:
@@ -104,7 +105,7 @@ def _with_value(home: Home, text: str, key: str, path: positions.Path, written: 
         ) from None
 
 
-def read_as(key: str, typed: str, fact: Fact, *, fix: str = "") -> object:
+def read_as(key: str, typed: str, fact: Fact, *, fix: Way | None = None) -> object:
     """What somebody typed, as the value it stands for."""
     try:
         value = fact.takes.read(typed)
@@ -115,7 +116,7 @@ def read_as(key: str, typed: str, fact: Fact, *, fix: str = "") -> object:
         raise BadValue(
             f"{key} cannot be {told}",
             detail=f"expected {fact.takes.phrase}",
-            fix=(fix or f"moot config get {key}",),
+            fix=(fix or Hint(Act.SHOW_SETTING, setting=key),),
         )
     return value
 
@@ -131,7 +132,7 @@ def _unknown(key: str, known: list[str], tree: Tree) -> NotFound:
             fix=FIX,
             ref=key,
         )
-    return NotFound(f'"{key}" is no setting', fix=("moot config list",), suggestions=close, ref=key)
+    return NotFound(f'"{key}" is no setting', fix=(Hint(Act.LIST_SETTINGS),), suggestions=close, ref=key)
 
 
 # --- names and values --------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def _unknown(variable: str, tree: Tree) -> Problem:
     close = near(variable, (name.lower() for name, _, _ in variables(tree)))
     suggestions = tuple(name.upper() for name in close)
     section = variable.removeprefix(_PREFIX).split(_APART)[0].lower()
-    detail = "links are set in moot.toml or with moot links" if section == "links" else ""
+    detail = "links are set in moot.toml" if section == "links" else ""
     if section in TABLES:
         detail = f"[{section}] has {', '.join(FACTS[TABLES[section]])}"
     elif section not in LISTS and section not in ("templates", "bridges"):

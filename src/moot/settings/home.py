@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from moot.errors import BadSettings
+from moot.model.hint import Act, Hint, Way
 
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _PRIVATE: Final = 0o700
@@ -132,13 +133,15 @@ def _folder(path: Path, *, is_ours: bool) -> None:
     except FileExistsError:
         raise _refused(path, "is not a folder", (f"mv {path} {path}.old",)) from None
     except NotADirectoryError:
-        raise _refused(path, "is inside something that is not a folder", ("moot --home DIR …",)) from None
+        raise _refused(
+            path, "is inside something that is not a folder", (Hint(Act.USE_ANOTHER_HOME),)
+        ) from None
     except OSError as error:
-        raise _refused(path, f"cannot be made: {error.strerror}", ("moot --home DIR …",)) from None
+        raise _refused(path, f"cannot be made: {error.strerror}", (Hint(Act.USE_ANOTHER_HOME),)) from None
     mode = stat.S_IMODE(seen.st_mode)
     if mode & _OTHERS_WRITE and (seen.st_uid != os.geteuid() or not is_ours):
         told = f"can be written by others (mode {mode:04o}); expected a folder of your own, mode 0700"
-        raise _refused(path, told, (f"chmod 700 {path}", "moot --home DIR …"))
+        raise _refused(path, told, (f"chmod 700 {path}", Hint(Act.USE_ANOTHER_HOME)))
     if is_ours and mode != _PRIVATE and seen.st_uid == os.geteuid():
         path.chmod(_PRIVATE)
 
@@ -151,7 +154,7 @@ def _absolute(given: str, source: str, environ: Mapping[str, str]) -> Path:
     return Path(os.path.expanduser(given)).absolute()
 
 
-def _refused(path: Path, words: str, fix: tuple[str, ...]) -> BadSettings:
+def _refused(path: Path, words: str, fix: tuple[Way, ...]) -> BadSettings:
     named = path != Path()
     return BadSettings(
         f"the home {path} {words}" if named else words,

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from moot.errors import BadSettings
+from moot.model.hint import Act, Hint, Way
 from moot.model.limits import Terms
 from moot.rules.brain_kinds import is_built
 from moot.settings.environment import Tree, expand, overlay
@@ -51,7 +52,7 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
         raise _unreadable(file, "may not be read by this user", (f"chmod u+r {file}",)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"
-        raise _unreadable(file, f"cannot be read: {reason}", ("moot doctor",)) from None
+        raise _unreadable(file, f"cannot be read: {reason}", (Hint(Act.RUN_DOCTOR),)) from None
     return parse(data, environ, file=file, folder=home.path)
 
 
@@ -121,7 +122,7 @@ _START = positions.Place(0, 0, 0)
 def _text(data: bytes, file: str) -> str:
     if len(data) > LONGEST_FILE:
         raise _unreadable(
-            file, f"is longer than {LONGEST_FILE} bytes; expected a few kilobytes", ("moot doctor",)
+            file, f"is longer than {LONGEST_FILE} bytes; expected a few kilobytes", (Hint(Act.RUN_DOCTOR),)
         )
     try:
         text, wrong = data.decode("utf-8-sig"), ""
@@ -201,6 +202,6 @@ def _command_brains_do_one_thing_at_a_time(tree: Tree) -> None:
             agent.setdefault("concurrency", 1)
 
 
-def _unreadable(file: str, words: str, fix: tuple[str, ...]) -> BadSettings:
+def _unreadable(file: str, words: str, fix: tuple[Way, ...]) -> BadSettings:
     name = Document(file).short
     return BadSettings(f"{name} {words}", detail=file, fix=fix, file=file, line=0, column=0, key="", more=0)

@@ -14,9 +14,10 @@ from unicodedata import combining, east_asian_width
 from msgspec import Struct
 
 from moot.errors import BadSettings
+from moot.model.hint import Act, Hint, Way
 from moot.settings.toml.positions import Path, Place, line_and_column
 
-FIX: Final = ("moot config edit",)
+FIX: Final[tuple[Way, ...]] = (Hint(Act.EDIT_SETTINGS),)
 _SHOWN_VALUE = 60
 _SHOWN_LINE = 100
 _LONG_NUMBER = 10**_SHOWN_VALUE
@@ -32,7 +33,7 @@ class Problem(Struct, frozen=True):
     words: str
     detail: str = ""
     suggestions: tuple[str, ...] = ()
-    fix: tuple[str, ...] = FIX
+    fix: tuple[Way, ...] = FIX
     place: Place | None = None
     """Where in the file; None: not in the file but in `variable`, or nowhere to point at."""
     variable: str = ""

@@ -99,6 +99,28 @@ def test_lines_typed_into_a_chat(shell: Shell) -> None:
     assert [text for text in texts if not text.startswith("arya heard")] == ["@arya one", "/literal @arya"]
 
 
+def test_what_takes_a_command_back_and_what_a_warning_advises_is_said_in_commands(
+    shell: Shell, moot: Moot
+) -> None:
+    pair = moot("chat", "arya", "-m", "hi", "--json").json["receipt"]["conversation"]
+    warned = moot("send", "--conv", pair, "@quiet?")
+    assert "warning[E304] quiet is not in this conversation\n  fix   moot chat arya quiet\n" in warned.err
+    told = moot("send", "--conv", pair, "@quiet?", "--json")
+    assert [w["fix"] for w in told.json["receipt"]["warnings"]] == [["moot chat arya quiet"]]
+    where = moot("conv", "new", "work", "--with", "arya", "--json").json["id"]
+    terminal = Terminal(shell, "chat", "--conv", "work", "--plain")
+    try:
+        terminal.read_until("you ▸ ")
+        terminal.type("/archive")
+        terminal.read_until("[y/N] ")
+        terminal.type("y")
+        terminal.read_until(f"work is archived; moot conv unarchive {where} brings it back")
+        assert terminal.process.wait(timeout=10) == 0
+    finally:
+        terminal.close()
+    assert moot("conv", "unarchive", where).code == 0
+
+
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_chat_on_a_terminal_is_drawn_as_the_demo_is_unless_it_is_to_be_plain(
     shell: Shell, plain: bool

@@ -11,6 +11,7 @@ import pytest
 
 from moot.brains.llm.keys import KeyRing, Secret, as_holder, is_near, variables
 from moot.errors import BadSettings, BadValue, NoKey
+from moot.model.hint import Act, Hint
 
 KEY = "sk-ant-0123456789-x7Qa"
 OTHER = "sk-other-0123456789-abcd"
@@ -48,7 +49,7 @@ def test_without_a_key_both_ways_to_give_one_are_named(path: Path) -> None:
     with pytest.raises(NoKey) as raised:
         ring(path).need("anthropic", "agent arya")
     assert raised.value.title == "agent arya uses anthropic, but no key is set"
-    assert raised.value.fix == ("moot keys set anthropic", "export ANTHROPIC_API_KEY=…")
+    assert raised.value.fix == (Hint(Act.SET_KEY, provider="anthropic"), "export ANTHROPIC_API_KEY=…")
     assert str(path) in raised.value.detail
     assert raised.value.code == "E101"
 

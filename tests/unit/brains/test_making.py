@@ -11,6 +11,7 @@ from moot.brains.llm.brain_string import BrainName, is_model_brain, make_model, 
 from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import BadValue, NoKey
+from moot.model.hint import Act, Hint
 from moot.model.prompt import Prompt, PromptLine
 
 NO_FILE = Path("/nonexistent/keys.json")
@@ -96,7 +97,7 @@ def test_each_provider_gets_its_own_key() -> None:
 def test_another_host_never_gets_the_key_of_openai() -> None:
     with pytest.raises(NoKey) as raised:
         key_of("openai:m@https://openrouter.ai/api/v1", OPENAI_API_KEY=KEY)
-    assert raised.value.fix == ("moot keys set openrouter.ai", "export OPENROUTER_API_KEY=…")
+    assert raised.value.fix == (Hint(Act.SET_KEY, provider="openrouter.ai"), "export OPENROUTER_API_KEY=…")
     assert key_of("openai:m@https://openrouter.ai/api/v1", OPENROUTER_API_KEY=KEY)[0] == KEY
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.errors import BadSettings
+from moot.model.hint import Act, Hint
 from moot.settings import parse
 
 GOOD = b"""\
@@ -67,7 +68,7 @@ def test_an_unknown_relationship_reads_as_the_manual_says() -> None:
     assert error.code == "E103"
     assert error.title == 'moot.toml:14:8 relationship = "boss" is not one of peer, superior, subordinate'
     assert error.detail == '14 |        relationship = "boss"\n   |        ^^^^^^^^^^^^^^^^^^^^^'
-    assert error.fix == ("moot config edit",)
+    assert error.fix == (Hint(Act.EDIT_SETTINGS),)
     assert error.facts == {
         "file": "moot.toml",
         "line": 14,

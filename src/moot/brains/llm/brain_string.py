@@ -17,6 +17,7 @@ from moot.brains.llm.endpoint import Endpoint
 from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, as_holder, is_near
 from moot.brains.llm.trouble import TroubleKind
 from moot.errors import BadValue
+from moot.model.hint import Act, Hint
 from moot.model.prompt import Answered, Prompt
 from moot.ports import Catalogue, Model
 from moot.rules.brain_kinds import has_model
@@ -163,7 +164,7 @@ def _checked(url: str) -> str:
         raise BadValue(
             f"the address of {parts.hostname} has more in it than an address",
             detail="a password or a key does not belong there: it would be shown and logged",
-            fix=(f"moot keys set {parts.hostname}",),
+            fix=(Hint(Act.SET_KEY, provider=str(parts.hostname)),),
         )
     return url.rstrip("/")
 

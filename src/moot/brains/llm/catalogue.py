@@ -10,6 +10,7 @@ from moot.brains.llm.brain_string import LateModel, is_model_brain, make_model, 
 from moot.brains.llm.keys import KeyRing
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import KeyRefused, ModelUnavailable, MootError
+from moot.model.hint import Act, Hint
 
 ANY: Final = "*"
 """Stands where a brain string names its model: the endpoint alone is meant."""
@@ -44,7 +45,7 @@ def _refusal(model: LateModel, trouble: ModelTrouble) -> MootError:
     if trouble.kind is TroubleKind.AUTH and endpoint.key is not None:
         return KeyRefused(
             f"{endpoint.holder} refused the key ending {endpoint.key.ending} (HTTP {trouble.status})",
-            fix=(f"moot keys set {endpoint.holder}",),
+            fix=(Hint(Act.SET_KEY, provider=endpoint.holder),),
             holder=endpoint.holder,
         )
-    return ModelUnavailable(trouble.sentence, fix=("moot doctor net",), holder=endpoint.holder)
+    return ModelUnavailable(trouble.sentence, fix=(Hint(Act.CHECK_PROVIDERS),), holder=endpoint.holder)

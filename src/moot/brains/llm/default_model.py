@@ -10,6 +10,7 @@ from typing import Final
 
 from moot.brains.llm.keys import ANTHROPIC, OPENAI, Held, KeyRing
 from moot.errors import NoKey
+from moot.model.hint import Act, Hint
 
 DEFAULTS: Final[Mapping[str, str]] = {
     ANTHROPIC: "anthropic:claude-haiku-5-5",
@@ -41,5 +42,5 @@ def first_with_key(keys: KeyRing) -> tuple[str, Held]:
     raise NoKey(
         "no key is set, so there is no model to choose",
         detail=f"looked for keys of {' and '.join(DEFAULTS)} in the environment, and in {keys.path}",
-        fix=tuple(f"moot keys set {provider}" for provider in DEFAULTS),
+        fix=tuple(Hint(Act.SET_KEY, provider=provider) for provider in DEFAULTS),
     )

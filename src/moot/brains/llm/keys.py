@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from moot import files
 from moot.errors import BadSettings, BadValue, NoKey
+from moot.model.hint import Act, Hint
 
 HIDDEN: Final = "***"
 ANTHROPIC: Final = "anthropic"
@@ -125,7 +126,7 @@ class KeyRing:
         raise NoKey(
             f"{wants}, but no key is set",
             detail=f"looked at {' and '.join(variables(holder))} in the environment, and in {self._path}",
-            fix=(f"moot keys set {holder}", f"export {variables(holder)[0]}=…"),
+            fix=(Hint(Act.SET_KEY, provider=holder), f"export {variables(holder)[0]}=…"),
             holder=holder,
         )
 
@@ -221,7 +222,7 @@ def as_holder(given: str) -> str:
         raise BadValue(
             f'"{given[:60]}" is no provider',
             detail="expected anthropic, openai, or the host of a compatible server, such as openrouter.ai",
-            fix=("moot keys set anthropic",),
+            fix=(Hint(Act.SET_KEY, provider="anthropic"),),
         )
     return name
 

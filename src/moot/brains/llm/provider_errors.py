@@ -71,9 +71,9 @@ def _told(error: Exception, status: int, body: object, endpoint: Endpoint, usage
 
 def _sentence(kind: TroubleKind, endpoint: Endpoint) -> str:
     if kind is TroubleKind.AUTH and endpoint.key is None:
-        return f"it wants a key: moot keys set {endpoint.holder}"
+        return f"it wants a key, and none is set for {endpoint.holder}"
     if kind is TroubleKind.AUTH and endpoint.key is not None:
-        return f"the key ending {endpoint.key.ending} was refused: moot keys set {endpoint.holder}"
+        return f"the key ending {endpoint.key.ending} was refused; {endpoint.holder} wants another"
     if kind is TroubleKind.UNKNOWN_MODEL:
         return "it has no such model, or its URL is wrong"  # which, is told to the owner alone, as the brain
     return WORDS[kind]

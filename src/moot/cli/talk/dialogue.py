@@ -15,6 +15,7 @@ from uuid import uuid4
 import click
 
 from moot.cli.frame.errors import text as error_text
+from moot.cli.frame.hints import command as command_of
 from moot.cli.frame.session import Session
 from moot.cli.read import why
 from moot.cli.run.unloadable import explained
@@ -212,8 +213,11 @@ class Dialogue:
         return (answer or "").strip().lower() in ("y", "yes")
 
     async def _show(self, done: Done) -> bool:
+        back = (
+            f"; {self._screen.command(command_of(done.back))} brings it back" if done.back is not None else ""
+        )
         for line in done.lines:
-            self._screen.say(f"  {safe(line)}")
+            self._screen.say(f"  {safe(line)}{back}")
         if done.moved is not None:
             await self._talk.move(done.moved)
         if done.receipt is not None:

@@ -19,6 +19,7 @@ from moot.client.transport.line import MOST_ASKED, Voice, decoder
 from moot.client.transport.paging import SEVERAL
 from moot.client.transport.refusal import error_from
 from moot.errors import HubAbsent, MootError
+from moot.model.hint import Act, Hint
 from moot.sdk.call import Call
 from moot.sdk.request import HttpCall, Request
 
@@ -185,14 +186,14 @@ class Web:
         return HubAbsent(
             f"what listens at {self.url} does not answer like a hub",
             detail=detail,
-            fix=("check the address; moot up prints it",),
+            fix=("check the address; the hub prints it when it starts",),
         )
 
     def _gone(self, lost: Exception) -> HubAbsent:
         return HubAbsent(
             f"no hub answers at {self.url}",
             detail=str(lost) or type(lost).__name__,
-            fix=("moot up", "check the address; run/hub.json of the home has it"),
+            fix=(Hint(Act.START_HUB), "check the address; run/hub.json of the home has it"),
         )
 
 

@@ -19,6 +19,7 @@ from moot.client.transport.refusal import error_from
 from moot.errors import HubAbsent, MootError
 from moot.host.pings import Line as Told
 from moot.host.pings import Peer, connect
+from moot.model.hint import Act, Hint
 from moot.sdk.call import Call
 
 MOST_UNREAD = 10_000
@@ -72,7 +73,9 @@ class Connection:
         try:
             self._peer = await connect(path, self._heard, self._gone, PARTS)
         except OSError as error:
-            raise HubAbsent(f"no hub answers on {path}: {error.strerror}", fix=("moot up",)) from None
+            raise HubAbsent(
+                f"no hub answers on {path}: {error.strerror}", fix=(Hint(Act.START_HUB),)
+            ) from None
         self._peer.tell({"hello": 1})
         try:
             async with asyncio.timeout(GREETING_SECONDS):
@@ -80,7 +83,7 @@ class Connection:
         except TimeoutError:
             self._peer.close()
             raise HubAbsent(
-                f"what listens on {path} does not answer like a hub", fix=("moot doctor",)
+                f"what listens on {path} does not answer like a hub", fix=(Hint(Act.RUN_DOCTOR),)
             ) from None
 
     async def close(self) -> None:
@@ -146,7 +149,7 @@ class Connection:
 
     def _tell(self, line: Told) -> None:
         if self._peer is None or self._peer.transport is None:
-            raise HubAbsent("the hub has gone", fix=("moot up",))
+            raise HubAbsent("the hub has gone", fix=(Hint(Act.START_HUB),))
         self._peer.tell(line)
 
     # --- what comes back ---------------------------------------------------------------------------------
@@ -172,7 +175,9 @@ class Connection:
             self._followed[number].put_nowait(error_from(FACT.decode(line["error"])))
 
     def _gone(self, peer: Peer) -> None:
-        gone = HubAbsent("the hub has gone while it was asked", fix=("moot up", "moot doctor"))
+        gone = HubAbsent(
+            "the hub has gone while it was asked", fix=(Hint(Act.START_HUB), Hint(Act.RUN_DOCTOR))
+        )
         for waiting in [*self._awaited.values(), self._greeting]:
             if not waiting.done():
                 waiting.set_exception(gone)

@@ -22,6 +22,7 @@ from moot.context.identity import FILES
 from moot.errors import HubRunning, NotFound, StoreDamaged, StoreUnwritable
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import HubLock
+from moot.model.hint import Act, Hint, Way
 from moot.settings import Home
 from moot.wiring import inspect_copy, remove_copy, storage
 
@@ -76,7 +77,7 @@ def create(home: Home, *, kind: str = "", at: float | None = None) -> Made:
     if not kept.exists():
         raise NotFound(
             f"there is nothing to back up: {kept.place} is not there",
-            fix=("moot demo", "moot init"),
+            fix=(Hint(Act.RUN_DEMO), Hint(Act.MAKE_HOME)),
             ref=kept.place.name,
         )
     home.make()
@@ -124,7 +125,7 @@ def choose(home: Home, ref: str | None) -> Chosen:
     raise NotFound(
         f"there is no sound backup in {home.backups}",
         detail="\n".join(f"{each.path.name}: {each.problems[0]}" for each in damaged[:3]),
-        fix=("moot backup list", "moot backup create"),
+        fix=(Hint(Act.LIST_BACKUPS), Hint(Act.CREATE_BACKUP)),
         ref="backup",
     )
 
@@ -139,7 +140,7 @@ def find(home: Home, ref: str) -> Path:
     raise NotFound(
         f"there is no backup {ref}",
         detail=f"looked there and in {home.backups}",
-        fix=("moot backup list",),
+        fix=(Hint(Act.LIST_BACKUPS),),
         suggestions=names,
         ref=ref,
     )
@@ -183,7 +184,7 @@ def restore(home: Home, source: Path) -> Restored:
         raise StoreDamaged(
             f"{kept.place} does not hold what was restored into it",
             detail=now.problems[0] if now.problems else f"{now.messages} messages, not {found.messages}",
-            fix=("moot doctor",),
+            fix=(Hint(Act.RUN_DOCTOR),),
         )
     missing = [name for name in _files(_beside(source)) if not os.path.lexists(home.path / name)]
     is_own = source.resolve().parent == home.backups.resolve()
@@ -198,10 +199,12 @@ def _alone(home: Home) -> Iterator[None]:
     try:
         lock.__enter__()
     except HubRunning as running:
-        raise _occupied(home, f"a hub runs on it (pid {running.facts.get('pid')})", ("moot stop",)) from None
+        raise _occupied(
+            home, f"a hub runs on it (pid {running.facts.get('pid')})", (Hint(Act.STOP_HUB),)
+        ) from None
     try:
         for name, pid in daemons.all_running(home).items():
-            raise _occupied(home, f"agent {name} runs on it (pid {pid})", (f"moot agent stop {name}",))
+            raise _occupied(home, f"agent {name} runs on it (pid {pid})", (Hint(Act.STOP_AGENT, agent=name),))
         kept = storage(home)
         with kept.nobody_writes():
             if (other := kept.holder()) is not None:
@@ -211,7 +214,7 @@ def _alone(home: Home) -> Iterator[None]:
         lock.__exit__(None, None, None)
 
 
-def _occupied(home: Home, who: str, fix: tuple[str, ...]) -> HubRunning:
+def _occupied(home: Home, who: str, fix: tuple[Way, ...]) -> HubRunning:
     return HubRunning(
         f"{home.path} is in use: {who}",
         detail="a backup is put back only when nobody writes; nothing was changed",

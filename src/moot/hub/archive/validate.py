@@ -15,6 +15,7 @@ from moot.errors import BadValue
 from moot.hub.archive import transcript
 from moot.hub.commands.values import check_described, overrides
 from moot.model.conversation import ConversationKind, GroupOverrides
+from moot.model.hint import Act, Hint
 from moot.model.ids import parse_address
 from moot.model.participant import Kind
 from moot.rules.words.names import NameProblem, check_conversation_name, is_id
@@ -94,7 +95,7 @@ def _refusal(label: str, wrong: list[tuple[int, str]]) -> BadValue:
     return BadValue(
         f"{label}:{number}: {reason}",
         detail="\n".join([*others, *more, "nothing was stored"]),
-        fix=("export it again: moot export --all --format jsonl -o FILE",),
+        fix=(Hint(Act.EXPORT_AGAIN),),
         file=label,
         line=number,
         lines=[line for line, _ in wrong],

@@ -14,6 +14,7 @@ from moot import shapes
 from moot.errors import BadName, BadValue
 from moot.hub.hub import Hub
 from moot.model.answer import Receipt
+from moot.model.hint import Act, Hint
 from moot.model.json import Json
 from moot.rules.words import slash
 
@@ -36,6 +37,8 @@ class Done(Struct, frozen=True):
     """The chat goes on in this conversation."""
     left: bool = False
     """The chat is over."""
+    back: Hint | None = None
+    """What takes it back."""
 
 
 class At(Struct, frozen=True):
@@ -264,9 +267,8 @@ def one_line(address: str, message: shapes.Message) -> str:
 
 async def _archive(_: slash.Archive, at: At) -> Done:
     await at.hub.conversations.archive(at.where.id)
-    return Done(
-        (f"{at.where.name} is archived; moot conv unarchive {at.where.id} brings it back",), left=True
-    )
+    back = Hint(Act.UNARCHIVE, conversation=at.where.id, id=at.where.id)
+    return Done((f"{at.where.name} is archived",), left=True, back=back)
 
 
 async def _help(command: slash.Help, _: At) -> Done:

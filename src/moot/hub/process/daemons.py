@@ -23,6 +23,7 @@ from moot import files
 from moot.errors import Conflict, HubAbsent, NotFound
 from moot.host.pings import Line, ask
 from moot.hub.process.hub_lock import announced_by
+from moot.model.hint import Act, Hint
 from moot.model.json import JsonObject
 from moot.settings import Home
 
@@ -70,7 +71,7 @@ class PidFile:
 def already(name: str, pid: str) -> Conflict:
     return Conflict(
         f"{name} already runs as a daemon (pid {pid or 'unknown'})",
-        fix=(f"moot agent restart {name}", f"moot agent stop {name}"),
+        fix=(Hint(Act.RESTART_AGENT, agent=name), Hint(Act.STOP_AGENT, agent=name)),
         pid=int(pid) if pid.isdigit() else None,
     )
 
@@ -158,7 +159,7 @@ async def _answer(started: Started, socket: Path, what: str, answer: Callable[[L
             raise HubAbsent(
                 f"{what} did not start (exit {process.returncode})",
                 detail=started.last_words(),
-                fix=(f"less {log}", "moot doctor"),
+                fix=(f"less {log}", Hint(Act.RUN_DOCTOR)),
             )
         pong = await ask(socket, {"ping": 1}, 1.0)
         is_ours = pong is not None and pong.get("pid") == process.pid and pong.get("ready")
@@ -177,7 +178,7 @@ async def stop(home: Home, name: str) -> int:
     """Ask a daemon to end, and wait until it has; answers with its pid."""
     pid = running(home, name)
     if pid is None:
-        raise NotFound(f"{name} does not run as a daemon", fix=(f"moot agent start {name}",), ref=name)
+        raise NotFound(f"{name} does not run as a daemon", fix=(Hint(Act.START_AGENT, agent=name),), ref=name)
     await ended(pid, lambda: running(home, name) is None, name)
     return pid
 

@@ -13,6 +13,7 @@ import msgspec
 
 from moot import __version__, files
 from moot.errors import HubRunning
+from moot.model.hint import Act, Hint
 from moot.model.json import JsonObject
 from moot.settings import Home
 from moot.shapes import when
@@ -39,7 +40,9 @@ class HubLock:
             raise HubRunning(
                 f"a hub already runs on {self._home.path} (pid {holder})",
                 detail="one home has one hub; other commands reach its agents through it",
-                fix=("moot stop", "moot --home DIR up") if holder.isdigit() else ("moot doctor",),
+                fix=(Hint(Act.STOP_HUB), Hint(Act.START_HUB_ELSEWHERE))
+                if holder.isdigit()
+                else (Hint(Act.RUN_DOCTOR),),
                 pid=int(holder) if holder.isdigit() else None,
             )
         with suppress(FileNotFoundError):

@@ -21,6 +21,7 @@ import structlog
 
 from moot.errors import BadValue, HubAbsent, MootError
 from moot.host.pings import Line, Peer
+from moot.model.hint import Act, Hint
 from moot.model.json import Json, JsonObject
 from moot.sdk import CALLS
 
@@ -161,7 +162,7 @@ class Calls:
         try:
             opener: Opener | None = self._hub.openers.get(str(line.get("what")))
             if opener is None:
-                raise HubAbsent(f'the hub has no door "{line.get("what")}" open', fix=("moot up",))
+                raise HubAbsent(f'the hub has no door "{line.get("what")}" open', fix=(Hint(Act.START_HUB),))
             async with opener(line.get("with", {}), tell) as visit:
                 self._visits[peer, number] = visit
                 peer.tell({"answer": number, "value": visit.facts})

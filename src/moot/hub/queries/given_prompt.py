@@ -14,6 +14,7 @@ from moot.host.agent_turn import heard
 from moot.hub.core import Core
 from moot.hub.enrolment import size_of
 from moot.model.conversation import Conversation
+from moot.model.hint import Act, Hint
 from moot.model.ids import TurnId
 from moot.model.json import JsonObject
 from moot.model.participant import Participant
@@ -55,14 +56,14 @@ async def now(core: Core, name: str, ref: str) -> JsonObject:
     if agent.id not in members:
         raise NotFound(
             f"{agent.name} is not in {conversation.name}",
-            fix=(f"moot conv join {conversation.name}",),
+            fix=(Hint(Act.JOIN, conversation=conversation.name, agent=agent.name),),
             ref=name,
         )
     if not conversation.head:
         raise NotFound(
             f"nothing has been said in {conversation.name} yet",
             what="message",
-            fix=(f'moot send --conv {conversation.name} "…"',),
+            fix=(Hint(Act.POST, conversation=conversation.name),),
         )
     waiting = await core.parts.store.turns(conversation=conversation.id, agent=agent.id, states=tuple(OPEN))
     imagined = waiting[0] if waiting else _imagined(agent, conversation)

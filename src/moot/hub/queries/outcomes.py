@@ -9,6 +9,7 @@ from moot import shapes
 from moot.errors import Conflict
 from moot.hub.core import Core
 from moot.hub.queries.why import explained
+from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, TurnId
 from moot.model.json import JsonObject
 from moot.model.turn import Duty, Turn, TurnState
@@ -71,7 +72,7 @@ def again(turn: Turn, name: str) -> JsonObject:
     if turn.state not in DEAD and turn.state is not TurnState.CANCELLED:
         raise Conflict(
             f"turn {turn.id} of {name} is {turn.state.value}: there is nothing to ask again",
-            fix=(f"moot turn show {turn.id}",),
+            fix=(Hint(Act.SHOW_TURN, turn=str(turn.id)),),
         )
     asked = "please answer" if turn.duty is Duty.MUST else "please look again at"
     return {

@@ -9,10 +9,11 @@ from typing import Final
 
 from msgspec import NODEFAULT, structs
 
+from moot.model.hint import Act, Hint
 from moot.model.json import Json, JsonObject
 from moot.rules.words.names import NAME_EXPECTED, NameProblem, check_display, check_name, is_name
 from moot.rules.words.redact import bare_brain
-from moot.settings.problems import Problem, did_you_mean, dotted, label, near, shown
+from moot.settings.problems import FIX, Problem, did_you_mean, dotted, label, near, shown
 from moot.settings.schema import constraints
 from moot.settings.schema.fields import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
 from moot.settings.schema.tools import ToolName, troubles
@@ -227,8 +228,9 @@ def _secret_in_brain(path: Path, brain: str) -> Problem:
     bare = bare_brain(brain)
     host = bare.partition("://")[2].partition("/")[0]
     words = "holds a user, a password or a query in its address; expected the bare address"
-    detail = f"write {shown(bare)[1:-1]}, and give a key by: moot keys set {shown(host)[1:-1]}"
-    return Problem(path, f"{label(path)} {words}", detail, secret=True)
+    detail = f"write {shown(bare)[1:-1]}, and give a key for {shown(host)[1:-1]} apart from it"
+    fix = (*FIX, Hint(Act.SET_KEY, provider=shown(host)[1:-1]))
+    return Problem(path, f"{label(path)} {words}", detail, secret=True, fix=fix)
 
 
 def _called(reason: NameProblem) -> str:

@@ -162,7 +162,7 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
             "Colour it is shown in, where the one of its name clashes; empty: that one", constraints.COLOUR
         ),
         **_RUNS,
-        "autostart": Fact("Whether `moot up` starts it", flag()),
+        "autostart": Fact("Whether it starts with the hub", flag()),
     },
     LinkSettings: {
         "from": Fact("The agent that `relationship` is said of", constraints.PARTICIPANT),

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from moot.errors import BadName, BadSettings, Conflict, NotFound
+from moot.model.hint import Act, Hint
 from moot.rules.words.mentions import nearest
 from moot.rules.words.names import NameProblem, check_name
 from moot.settings.catalogue import change_all, read_as
@@ -37,7 +38,7 @@ def add_agent(home: Home, environ: Environ, name: str, typed: Mapping[str, str])
     if name in there:
         raise Conflict(
             f"moot.toml describes {name} already",
-            fix=(f"moot agents set {name} -h", f"moot agents show {name}"),
+            fix=(Hint(Act.CHANGE_AGENT, agent=name), Hint(Act.SHOW_AGENT, agent=name)),
             agent=name,
         )
     try:
@@ -51,7 +52,7 @@ def add_agent(home: Home, environ: Environ, name: str, typed: Mapping[str, str])
         ) from None
     lines = {"name": edits.literal(name)}
     for key, wanted in typed.items():
-        value = read_as(key, wanted, FACTS_OF_AN_AGENT[key], fix="moot agents new -h")
+        value = read_as(key, wanted, FACTS_OF_AN_AGENT[key], fix=Hint(Act.LIST_AGENT_FIELDS))
         lines[key] = edits.literal(value, wanted)
     before = home.toml.read_bytes() if home.toml.exists() else b""
     _rewrite(home, environ, lambda text: edits.with_row(text, AGENTS, lines))
@@ -102,7 +103,7 @@ def row_of(home: Home, environ: Environ, name: str) -> AgentSettings:
         what="agent",
         detail=f"it describes: {', '.join(known)}" if known else f"{home.toml} describes no agent yet",
         suggestions=nearest(name, known),
-        fix=(f'moot agents new {name} --role "…"', "moot agents list"),
+        fix=(Hint(Act.NEW_AGENT, agent=name), Hint(Act.LIST_AGENTS)),
         ref=name,
     )
 

@@ -11,6 +11,7 @@ import apsw
 from msgspec import DecodeError
 
 from moot.errors import MootError, StoreDamaged, StoreUnwritable
+from moot.model.hint import Act, Hint
 from moot.stores.runner import BadRow
 
 ABOUT_THE_ROW = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError, apsw.RangeError)
@@ -57,7 +58,7 @@ def damaged(path: Path, what: str) -> StoreDamaged:
     return StoreDamaged(
         f"{path} is damaged or is not a Moot database",
         detail=f"{what}; nothing was changed",
-        fix=("moot doctor", "moot backup restore"),
+        fix=(Hint(Act.RUN_DOCTOR), Hint(Act.RESTORE_BACKUP)),
         path=str(path),
     )
 
@@ -82,7 +83,7 @@ def unwritable(path: Path, error: BaseException) -> MootError | SyncFailed:
     return StoreUnwritable(
         f"{path} cannot be written now: {what}",
         detail=f"{type(error).__name__}: {error}",
-        fix=("moot doctor",),
+        fix=(Hint(Act.RUN_DOCTOR),),
         path=str(path),
     )
 

@@ -13,6 +13,7 @@ from msgspec import json
 
 from moot import files
 from moot.errors import StoreUnwritable
+from moot.model.hint import Act, Hint
 
 PATIENCE_SECONDS = 10.0
 """A batch takes milliseconds; who holds the lock for so long has stopped."""
@@ -57,7 +58,7 @@ class WriterLock:
             raise StoreUnwritable(
                 f"another process has held {self._path} for {self._patience:g} s",
                 detail="it may be stopped or stuck",
-                fix=("moot doctor",),
+                fix=(Hint(Act.RUN_DOCTOR),),
                 retry_after_ms=1000,
             )
         os.close(self._file)

@@ -11,6 +11,7 @@ import apsw
 
 from moot import files
 from moot.errors import StoreDamaged, StoreUnwritable
+from moot.model.hint import Act, Hint
 
 PARTS = ("", "-wal", "-shm")
 """The file, its log, and the index of its log, which every process that has it open shares."""
@@ -68,6 +69,6 @@ class Standing:
         return StoreDamaged(
             f"{self._path} was deleted or replaced while it was open",
             detail=f"{os.path.basename(part)} is no longer the file that was opened; nothing more is taken",
-            fix=("moot stop", "moot doctor", "moot backup restore"),
+            fix=(Hint(Act.STOP_HUB), Hint(Act.RUN_DOCTOR), Hint(Act.RESTORE_BACKUP)),
             path=str(self._path),
         )
