@@ -42,8 +42,8 @@ The core raises these facts; each door has one table to its own numbers (exit co
 from typing import Any, ClassVar, Final
 
 from moot.model import hint
+from moot.model.hint import WarningCode
 from moot.model.json import JsonObject
-from moot.model.warning_code import WarningCode
 
 
 class MootError(Exception):

@@ -9,7 +9,7 @@ import pytest
 
 from moot.cli.commands import COMMANDS as NAMES
 from moot.cli.frame.hints import COMMANDS
-from moot.doors.http.api.hints import REQUESTS
+from moot.doors.http.api.hint_requests import REQUESTS
 from moot.model.hint import Act
 from tests.architecture.source import Module, called_name, modules
 

@@ -4,11 +4,10 @@ from typing import TypeVar
 
 from msgspec import Struct, structs, to_builtins
 
-from moot.model.hint import Say, Way, said
+from moot.model.hint import Say, WarningCode, Way, said
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.turn import Turn
-from moot.model.warning_code import WarningCode
 
 
 class Delivery(Struct, frozen=True, gc=False):

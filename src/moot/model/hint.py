@@ -1,15 +1,26 @@
-"""What can be done about a refusal or a warning, as a value.
+"""What a refusal or a warning carries beside its sentence: what can be done, as a value, and the codes of warnings.
 
 Above: whoever refuses names the act and its facts; each door has one table that says every act in its own terms: a
-command (cli/frame/hints.py), a request (doors/http/api/hints.py), a tool call (doors/mcp/hints.py). Not here: words.
-What is no act of Moot ("choose another name", "chmod 600 FILE") is a plain text beside the hints.
+command (cli/frame/hints.py), a request (doors/http/api/hint_requests.py), a tool call (doors/mcp/hint_calls.py).
+Not here: words. What is no act of Moot ("choose another name", "chmod 600 FILE") is a plain text beside the hints.
 """
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct, ValidationError, convert, to_builtins
+
+from moot.model.json import Json
+
+
+class WarningCode(StrEnum):
+    """What a receipt may warn of, beside the codes of errors (errors.py); closed, so that each can be explained."""
+
+    UNKNOWN = "E201"
+    """Somebody named is not known, or was removed."""
+    NOT_ASKED = "E304"
+    """Somebody named is not asked."""
 
 
 class Act(StrEnum):
@@ -87,12 +98,12 @@ def said(ways: Iterable[Way], say: Say) -> list[str]:
     return list(dict.fromkeys(text for text in words if text))
 
 
-def to_data(ways: Iterable[Way]) -> list[Any]:
+def to_data(ways: Iterable[Way]) -> list[Json]:
     """The ways out as JSON that `from_data` reads, for whoever says them elsewhere."""
     return [to_builtins(way) for way in ways]
 
 
-def from_data(told: Iterable[Any]) -> tuple[Way, ...]:
+def from_data(told: Iterable[Json]) -> tuple[Way, ...]:
     """The ways out that another process named; an act of a newer Moot is left out."""
     found: list[Way] = []
     for way in told:

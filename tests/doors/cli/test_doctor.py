@@ -10,7 +10,7 @@ import pytest
 
 from moot.cli.read.explain import meanings
 from moot.errors import WARNINGS, tree
-from moot.model.warning_code import WarningCode
+from moot.model.hint import WarningCode
 from tests.doors.cli.shell import Shell, Told
 
 Moot = Callable[..., Told]

@@ -20,7 +20,7 @@ from moot.cli.frame.session import Session
 from moot.cli.talk import no_wait
 from moot.cli.talk import send as long_way
 from moot.cli.talk.follow import Outcome
-from moot.client.transport.blocking import BlockingConnection
+from moot.client.transport.blocking_line import BlockingConnection
 from moot.errors import BadText, HubAbsent, NotFound
 from moot.sdk import CALLS
 from moot.settings import find_home

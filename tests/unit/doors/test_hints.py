@@ -10,10 +10,10 @@ from msgspec import structs
 from moot.cli.app import root
 from moot.cli.frame.hints import COMMANDS, command
 from moot.client.transport.refusal import error_from
-from moot.doors.http.api.hints import REQUESTS, request
+from moot.doors.http.api.hint_requests import REQUESTS, request
 from moot.doors.http.api.problems import problem
 from moot.doors.http.api.routes import ROUTES
-from moot.doors.mcp.hints import CALLS, call, refusal
+from moot.doors.mcp.hint_calls import CALLS, call, refusal
 from moot.doors.mcp.tools import BY_NAME
 from moot.errors import Closed
 from moot.model.hint import Act, Hint, from_data, said, to_data

@@ -13,11 +13,12 @@ import stat
 import sys
 from collections.abc import Mapping, Sequence
 from json import dumps
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from moot.cli.frame import streams
-from moot.client.transport.blocking import BlockingConnection
+from moot.client.transport.blocking_line import BlockingConnection
 from moot.errors import MootError, NotFound
+from moot.model.json import JsonObject
 
 GLOBAL_FLAGS = {"--json": "json", "-q": "quiet", "--quiet": "quiet", "--no-color": "no_color"}
 FLAGS = {**GLOBAL_FLAGS, "--no-wait": "no_wait", "--interrupt": "interrupt", "--plain": "plain"}
@@ -50,8 +51,8 @@ class Wanted(NamedTuple):
 class Posted(NamedTuple):
     """A message that is on disk already: where, and what the hub answered."""
 
-    conversation: dict[str, Any]
-    receipt: dict[str, Any]
+    conversation: JsonObject
+    receipt: JsonObject
 
 
 def send(arguments: Sequence[str]) -> int | None:
@@ -80,7 +81,7 @@ def send(arguments: Sequence[str]) -> int | None:
 def read(arguments: Sequence[str]) -> Wanted | None:
     """The words as click would read them (a test holds both together); None where only click can say."""
     words: list[str] = []
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     rest = iter(arguments)
     for word in rest:
         if not word.startswith("-"):
@@ -101,7 +102,7 @@ def read(arguments: Sequence[str]) -> Wanted | None:
     return _wanted(words[1:], found)
 
 
-def _wanted(words: list[str], found: dict[str, Any]) -> Wanted | None:
+def _wanted(words: list[str], found: JsonObject) -> Wanted | None:
     agent = "" if "conv" in found or not words else words.pop(0).lstrip("@")
     text, turns = " ".join(words), found.get("max_turns", "1")
     conv = found.get("conv", "").lstrip("#")
@@ -166,10 +167,10 @@ def _sent(line: BlockingConnection, wanted: Wanted, arguments: Sequence[str]) ->
     return _told(done, wanted) if speaks_for_itself(receipt) else _handed_over(done, arguments)
 
 
-def _place(line: BlockingConnection, wanted: Wanted) -> tuple[dict[str, Any], str]:
+def _place(line: BlockingConnection, wanted: Wanted) -> tuple[JsonObject, str]:
     """The conversation, found or made, and what to call it. The same as send.py does."""
     if wanted.conv:
-        where: dict[str, Any] = line.call("conversations.get", ref=wanted.conv)
+        where: JsonObject = line.call("conversations.get", ref=wanted.conv)
         return where, where["id"]
     if wanted.speaker and wanted.speaker != line.name:
         agent = line.call("agents.get", name=wanted.agent)["name"]
@@ -181,7 +182,7 @@ def _place(line: BlockingConnection, wanted: Wanted) -> tuple[dict[str, Any], st
     return where, where["id"]
 
 
-def _kept_place(line: BlockingConnection, wanted: Wanted, key: str) -> tuple[dict[str, Any], str]:
+def _kept_place(line: BlockingConnection, wanted: Wanted, key: str) -> tuple[JsonObject, str]:
     """Of a message with a key: a repeat finds the conversation of the first time, and stores nothing."""
     agent, me = (line.call("agents.get", name=name) for name in (wanted.agent, line.name))
     own = f"send:{agent['id']}:{key}"
@@ -194,7 +195,7 @@ def _kept_place(line: BlockingConnection, wanted: Wanted, key: str) -> tuple[dic
     return line.call("conversations.get", ref=before["conversation"]), ref
 
 
-def _message(wanted: Wanted) -> dict[str, Any]:
+def _message(wanted: Wanted) -> JsonObject:
     chance = os.urandom(16).hex()
     return {
         "text": wanted.text,
@@ -208,7 +209,7 @@ def _message(wanted: Wanted) -> dict[str, Any]:
 # --- what is said --------------------------------------------------------------------------------------------
 
 
-def speaks_for_itself(receipt: dict[str, Any]) -> bool:
+def speaks_for_itself(receipt: JsonObject) -> bool:
     """Whether nothing is to be explained: somebody was asked, and all who were are there and may answer at once."""
     parts = receipt["deliveries"]
     wanted = [part for part in parts if part["duty"] != "observes" or part["rule"] == "away"]

@@ -1,7 +1,7 @@
 """The way to a hub: a line takes the calls that sdk/ declares and answers them, and it tells what happens.
 
 There are two, and whoever speaks over a line need not know which: `Connection` here, over the hub's socket in lines
-of JSON, and `Web` (http.py), over HTTP. A program that does one thing and leaves has blocking.py.
+of JSON, and `Web` (http.py), over HTTP. A program that does one thing and leaves has blocking_line.py.
 """
 
 import asyncio

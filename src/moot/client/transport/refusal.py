@@ -1,14 +1,13 @@
 """What a hub refused, as the error that it raised there: the same for every way to a hub."""
 
-from typing import Any
-
 from moot.errors import MootError, NotFound, tree
 from moot.model import hint
+from moot.model.json import JsonObject
 
 FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
 
 
-def error_from(told: dict[str, Any]) -> MootError:
+def error_from(told: JsonObject) -> MootError:
     """The error that the hub raised, as the same class."""
     kinds = {kind.code: kind for kind in tree()}
     kind = kinds.get(told.get("code", ""), MootError)

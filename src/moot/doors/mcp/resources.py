@@ -11,7 +11,7 @@ from msgspec import json
 
 from moot import shapes
 from moot.doors import lookup
-from moot.doors.mcp import hints
+from moot.doors.mcp import hint_calls
 from moot.doors.mcp.caller import Caller
 from moot.errors import MootError, RateLimited
 from moot.rules.access import Action, may
@@ -64,7 +64,7 @@ async def _named(caller: Caller, uri: str) -> shapes.Conversation:
     try:
         return await caller.conversation(uri.removeprefix(PREFIX), Action.READ)
     except MootError as refusal:
-        raise MCPError(types.INVALID_PARAMS, refusal.title, hints.refusal(refusal)) from None
+        raise MCPError(types.INVALID_PARAMS, refusal.title, hint_calls.refusal(refusal)) from None
 
 
 async def listen(
@@ -78,7 +78,7 @@ async def listen(
         with caller.staying():
             return await ListenHandler(changes, max_subscriptions=1)(ctx, params)
     except RateLimited as refusal:
-        raise MCPError(types.INVALID_REQUEST, refusal.title, hints.refusal(refusal)) from None
+        raise MCPError(types.INVALID_REQUEST, refusal.title, hint_calls.refusal(refusal)) from None
     finally:
         await changes.close()
 

@@ -11,7 +11,7 @@ from msgspec import json
 from msgspec.json import schema_components
 
 from moot import __version__
-from moot.doors.mcp import hints, resources
+from moot.doors.mcp import hint_calls, resources
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.tools import TOOLS, Tool, called
 from moot.errors import MootError
@@ -81,7 +81,7 @@ def server(caller_of: CallerOf) -> Server[Any]:
 
 
 def refused(refusal: MootError) -> MCPError:
-    return MCPError(types.INVALID_PARAMS, refusal.title, hints.refusal(refusal))
+    return MCPError(types.INVALID_PARAMS, refusal.title, hint_calls.refusal(refusal))
 
 
 def _schema(tool: Tool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct, structs, to_builtins
 
 from moot.doors import delivery
-from moot.doors.mcp import hints
+from moot.doors.mcp import hint_calls
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
 from moot.flow.steps.admission import InConversation
@@ -111,7 +111,9 @@ class Tool(Struct, frozen=True):
 async def send_to_agent(caller: Caller, given: ToAgent) -> Answer:
     caller.allowed(Action.POST)
     try:
-        sent = await delivery.deliver(caller.admitted(Action.POST), given.target, given.message, hints.call)
+        sent = await delivery.deliver(
+            caller.admitted(Action.POST), given.target, given.message, hint_calls.call
+        )
         return _plain(sent)
     except delivery.NotDelivered as refusal:
         return _plain(refusal.told)
@@ -147,7 +149,7 @@ def _receipt(receipt: Any) -> Answer:
         told["deliveries"] = parts
     if receipt.warnings:
         told["warnings"] = [
-            "; ".join((warning.message, *said(warning.fix, hints.call))) for warning in receipt.warnings
+            "; ".join((warning.message, *said(warning.fix, hint_calls.call))) for warning in receipt.warnings
         ]
     return told
 
@@ -273,7 +275,7 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) ->
             )
         return await tool.run(caller, _understood(tool, arguments)), False
     except MootError as refusal:
-        return {"error": hints.refusal(refusal)}, True
+        return {"error": hint_calls.refusal(refusal)}, True
 
 
 def _understood(tool: Tool, arguments: dict[str, Any] | None) -> Any:

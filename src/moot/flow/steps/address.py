@@ -10,11 +10,10 @@ from moot.flow.steps import find
 from moot.flow.steps.lineage import Descent
 from moot.model.answer import Warned
 from moot.model.conversation import EPHEMERAL
-from moot.model.hint import Act, Hint
+from moot.model.hint import Act, Hint, WarningCode
 from moot.model.ids import ParticipantId
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.turn import MENTION, Call, Rule, Turn
-from moot.model.warning_code import WarningCode
 from moot.rules import brakes
 from moot.rules.room import Room
 from moot.rules.words import mentions

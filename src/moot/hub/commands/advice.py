@@ -11,9 +11,9 @@ from msgspec import structs
 from moot.flow.steps.posted import Posted
 from moot.hub.core import Core
 from moot.model.answer import Delivery, Receipt, Warned
+from moot.model.hint import WarningCode
 from moot.model.message import Message
 from moot.model.turn import Duty, Rule
-from moot.model.warning_code import WarningCode
 from moot.rules import reasons
 from moot.rules.why import Scene
 from moot.rules.words.mentions import nearest

@@ -8,7 +8,7 @@ from moot import shapes
 from moot.doors import delivery
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import CREATED, idempotency_key, stored
-from moot.doors.http.api.hints import request
+from moot.doors.http.api.hint_requests import request
 from moot.doors.http.api.problems import Answer, status_of
 from moot.doors.http.api.route import Call
 from moot.doors.http.api.schema import (

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from moot import shapes
 from moot.doors.http.api import subject
-from moot.doors.http.api.hints import request
+from moot.doors.http.api.hint_requests import request
 from moot.doors.http.api.problems import NO_CONTENT, Answer, Refusal
 from moot.doors.http.api.route import Call
 from moot.doors.http.api.schema import (

@@ -6,7 +6,7 @@ from msgspec import to_builtins
 
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import settled_within
-from moot.doors.http.api.hints import in_words
+from moot.doors.http.api.hint_requests import in_words
 from moot.doors.http.api.problems import Answer
 from moot.doors.http.api.route import Call
 from moot.doors.http.api.schema import EventList, Healthy, Settled, Status

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct, json
 
 from moot import errors
-from moot.doors.http.api.hints import request
+from moot.doors.http.api.hint_requests import request
 from moot.errors import MootError
 from moot.rules.words.redact import redacted_values
 

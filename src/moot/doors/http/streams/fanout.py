@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from msgspec import Struct, json
 
 from moot import shapes
-from moot.doors.http.api.hints import in_words
+from moot.doors.http.api.hint_requests import in_words
 from moot.doors.http.streams.members import Places
 from moot.doors.http.streams.text_frames import Said
 from moot.doors.http.wire.stream_line import Lent, chunked

@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from moot import shapes
-from moot.doors.http.api.hints import request
+from moot.doors.http.api.hint_requests import request
 from moot.doors.http.wire.frames import framed
 from moot.errors import MootError
 from moot.model.answer import Warned

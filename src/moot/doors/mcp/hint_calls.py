@@ -3,12 +3,13 @@
 What no tool does, a person has to: an agent can only ask for it, and is told whom.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec import json, structs
 
 from moot.errors import MootError
 from moot.model.hint import Act, Hint
+from moot.model.json import JsonObject
 
 CALLS: Final[dict[Act, str]] = {
     Act.LIST_AGENTS: "list_agents()",
@@ -62,6 +63,6 @@ def call(hint: Hint) -> str:
     return row.format(**facts, agents=", ".join(hint.agents))
 
 
-def refusal(error: MootError) -> dict[str, Any]:
+def refusal(error: MootError) -> JsonObject:
     """A refusal as an agent reads it."""
     return error.to_dict(call)

@@ -15,6 +15,8 @@ from typing import Any
 
 from moot.client.transport.refusal import error_from
 from moot.errors import HubAbsent
+from moot.model.hint import Act, Hint
+from moot.model.json import JsonObject
 
 GREETING_SECONDS = 10.0
 LONGEST_ADDRESS = 100
@@ -61,15 +63,17 @@ class BlockingConnection:
             answer = self._next("answer")
         except (OSError, ValueError):
             self.is_lost = True
-            raise HubAbsent("the hub has gone while it was asked", fix=("moot up", "moot doctor")) from None
+            raise HubAbsent(
+                "the hub has gone while it was asked", fix=(Hint(Act.START_HUB), Hint(Act.RUN_DOCTOR))
+            ) from None
         if "error" in answer:
             raise error_from(answer["error"])
         return answer["value"]
 
-    def _tell(self, line: dict[str, Any]) -> None:
+    def _tell(self, line: JsonObject) -> None:
         self._line.sendall(json.dumps(line).encode() + b"\n")
 
-    def _next(self, kind: str) -> dict[str, Any]:
+    def _next(self, kind: str) -> JsonObject:
         """The next line of this kind; there is one question at a time, so it answers that."""
         while line := self._heard.readline():
             told = json.loads(line)
