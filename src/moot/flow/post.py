@@ -10,13 +10,13 @@ from typing import Any
 
 from msgspec import Struct, json, structs
 
-from moot.errors import Conflict
+from moot.errors import Conflict, NotFound
 from moot.flow.steps import address, find, lineage, membership
 from moot.flow.steps.posted import Posted
 from moot.model.answer import Warned
 from moot.model.change import AppendMessage, Decision
 from moot.model.event import EventType
-from moot.model.ids import SYSTEM, TOOL, ParticipantId, RootId, TurnId
+from moot.model.ids import SYSTEM, TOOL, ConversationId, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
 from moot.model.json import JsonObject
 from moot.model.message import FIRST_VERSION, Message, Permit, Plan
@@ -49,6 +49,8 @@ class Post(Struct, frozen=True, gc=False):
     mentions: tuple[str, ...] = ()
     force: tuple[str, ...] = ()
     reply_to: int = 0
+    reply_in: str = ""
+    """The conversation of the message that this one answers, as the caller names it, if it does."""
     intent: str = ""
     interrupt: bool = False
     partials: dict[TurnId, str] = {}
@@ -166,7 +168,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
             turn=turn,
             here=here,
             stopped=stopped,
-            reply_to=lineage.checked_reply(room, command.reply_to) if command.reply_to else 0,
+            reply_to=_answered(room, command) if command.reply_to or command.reply_in else 0,
             intent=command.intent,
             key=command.key,
             digest=digest(command, command.conversation, text_hash) if command.key else "",
@@ -178,6 +180,15 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
         home.put_turn(structs.replace(home.turns[turn.agent], posts=turn.posts + 1))
     move_on(room)
     return Posted(message, author.name, why.scene(room, message), tuple(warnings))
+
+
+def _answered(room: Room, command: Post) -> int:
+    """The seq that a message answers: one of its own conversation, whichever way that is written."""
+    if command.reply_in not in ("", command.conversation, room.id, room.conversation.name):
+        ref = address_of(ConversationId(command.reply_in), command.reply_to)
+        title = f"there is no message {ref} in {room.conversation.name} to reply to"
+        raise NotFound(title, what="message", ref=ref)
+    return lineage.checked_reply(room, command.reply_to)
 
 
 def reply(

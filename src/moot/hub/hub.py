@@ -210,10 +210,12 @@ class Hub(HubCalls):
         max_turns: int | None = None,
         correlation_id: str | None = None,
     ) -> Receipt:
+        reply_in, answered = replied(reply_to)
         command = self._speaker.posting(
             conversation,
             text,
-            reply_to=await replied(self._core, conversation, reply_to),
+            reply_to=answered,
+            reply_in=reply_in,
             force=force,
             intent=intent,
             interrupt=interrupt,

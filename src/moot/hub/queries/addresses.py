@@ -29,14 +29,7 @@ async def message_at(core: Core, id: str) -> Message:
     return found
 
 
-async def replied(core: Core, conversation: str, reply_to: str | int | None) -> int:
-    """The seq that a message answers: one of its own conversation, whichever way that is written."""
-    if not isinstance(reply_to, str):
-        return reply_to or 0
-    where, seq = located(reply_to)
-    if where != conversation:
-        here = await core.directory.conversation(conversation)
-        if where not in (here.id, here.name):
-            title = f"there is no message {reply_to} in {here.name} to reply to"
-            raise NotFound(title, what="message", ref=reply_to)
-    return seq
+def replied(reply_to: str | int | None) -> tuple[str, int]:
+    """The message that another answers: in which conversation, if that is said, and its seq. Whether it is the same
+    conversation, the decision says: only there it is clear that the caller may know of it."""
+    return located(reply_to) if isinstance(reply_to, str) else ("", reply_to or 0)
