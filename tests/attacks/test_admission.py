@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.http.world import World, opened
+from tests.doors.mcp.conftest import came_in
 
 NOT_THERE = "c0000000000000z"
 ROOM = "/api/conversations/room/messages"
@@ -38,3 +39,18 @@ async def test_a_reply_to_something_tells_no_foreign_conversation_from_none(worl
     for answered, status in ((first, 201), ("room:1", 201), (f"{hidden.id}:1", 404), ("room:99999", 404)):
         answer = await world.ask("karl", "POST", ROOM, {"text": "two", "reply_to": answered})
         assert answer.status_code == status, answered
+
+
+@pytest.mark.req("P-06")
+async def test_no_door_tells_names_of_conversations_that_come_near(world: World) -> None:
+    await world.hub.conversations.create("secret-merger")
+    near = {"conversation": "secret-merge", "text": "hello"}
+    async with came_in(world, "bob") as bob:
+        told = [await bob.error("post", **near), await bob.error("search", query="in:secret-merge word")]
+    told.append(
+        (await world.ask("bob", "POST", "/api/conversations/secret-merge/messages", {"text": "x"})).json()
+    )
+    told.append((await world.ask("bob", "GET", "/api/search?q=in:secret-merge+word")).json())
+    assert [one["name"] for one in told if "secret-merger" in str(one)] == []
+    async with came_in(world, "owner") as owner:
+        assert "secret-merger" in str(await owner.error("search", query="in:secret-merge word"))

@@ -1,7 +1,7 @@
 """Conversations as a caller names them, if it may: what it may not see is refused as if it were not there."""
 
 from moot import shapes
-from moot.errors import NotFound
+from moot.errors import MootError, NotFound
 from moot.hub import Hub
 from moot.rules.access import Action, Place, Principal, Standing, authorize, hidden
 
@@ -34,3 +34,12 @@ async def around(hub: Hub, who: Principal, message: str, action: Action = Action
     found = await looked_up(hub, who, message.rpartition(":")[0], message)
     authorize(who, action, place(found, message))
     return found
+
+
+def without_hints(error: MootError, who: Principal) -> MootError:
+    """What comes near a wrong name may be a conversation that the caller must not know of."""
+    if not isinstance(error, NotFound) or who.standing is Standing.OWNER:
+        return error
+    public = set(error.facts.get("available", ()))
+    error.suggestions = tuple(name for name in error.suggestions if name in public)
+    return error

@@ -98,6 +98,8 @@ class Core:
         try:
             return await answer
         except NotFound as refusal:
+            if self._admission is not None and refusal.what != "agent":
+                raise  # what comes near may be nothing that the caller may know of
             raise await self.directory.with_suggestions(refusal) from None
 
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct, structs, to_builtins
 
 from moot.doors import delivery
+from moot.doors.lookup import without_hints
 from moot.doors.mcp import hint_calls
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
@@ -275,7 +276,7 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) ->
             )
         return await tool.run(caller, _understood(tool, arguments)), False
     except MootError as refusal:
-        return {"error": hint_calls.refusal(refusal)}, True
+        return {"error": hint_calls.refusal(without_hints(refusal, caller.who))}, True
 
 
 def _understood(tool: Tool, arguments: dict[str, Any] | None) -> Any:

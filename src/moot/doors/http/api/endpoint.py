@@ -19,7 +19,8 @@ from moot.doors.http.api.route import Call, House, Route
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import sent
 from moot.doors.http.streams.sse import Stream, until_gone
-from moot.errors import BadValue, HubAbsent, MootError, NotFound, NotPermitted
+from moot.doors.lookup import without_hints
+from moot.errors import BadValue, HubAbsent, MootError, NotPermitted
 from moot.rules.access import NOBODY, Principal, Standing, unauthenticated
 from moot.rules.words.redact import redacted
 from moot.shapes import Handed
@@ -193,12 +194,3 @@ class Entry:
 def most_bytes(longest_message: int) -> int:
     """What is taken at once from somebody."""
     return max(LEAST_BODY, 2 * longest_message)
-
-
-def without_hints(error: MootError, who: Principal) -> MootError:
-    """What comes near a wrong name may be a conversation that the caller must not know of."""
-    if not isinstance(error, NotFound) or who.standing is Standing.OWNER:
-        return error
-    public = set(error.facts.get("available", ()))
-    error.suggestions = tuple(name for name in error.suggestions if name in public)
-    return error

@@ -20,7 +20,6 @@ from starlette.requests import HTTPConnection
 
 from moot import shapes
 from moot.doors.credentials import still_good
-from moot.doors.http.api.endpoint import without_hints
 from moot.doors.http.api.problems import FAILED, problem, status_of
 from moot.doors.http.api.query import query
 from moot.doors.http.api.route import House, Socket
@@ -30,6 +29,7 @@ from moot.doors.http.streams.reader import Listener, Place
 from moot.doors.http.streams.resume import stood
 from moot.doors.http.streams.text_frames import PAIRS, Said, refusal, warning
 from moot.doors.http.wire.frames import EXTENSION, Wire, framed
+from moot.doors.lookup import without_hints
 from moot.errors import BadText, BadValue, MootError, RateLimited
 from moot.flow.steps.admission import Admission, InConversation
 from moot.hub import Hub
