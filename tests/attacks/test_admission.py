@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.http.world import World, opened
+from tests.doors.http.world import TOML, World, opened
 from tests.doors.mcp.conftest import came_in
 
 NOT_THERE = "c0000000000000z"
@@ -54,3 +54,57 @@ async def test_no_door_tells_names_of_conversations_that_come_near(world: World)
     assert [one["name"] for one in told if "secret-merger" in str(one)] == []
     async with came_in(world, "owner") as owner:
         assert "secret-merger" in str(await owner.error("search", query="in:secret-merge word"))
+
+
+async def _revoked(world: World, whose: str) -> str:
+    """A token that was good, is known here, and is revoked."""
+    issued = await world.hub.agents.issue_token(whose)
+    world.tokens["revoked"] = issued.token
+    assert (await world.ask("revoked", "POST", "/api/agents/quiet/send", {"text": "x"})).status_code == 201
+    await world.hub.agents.revoke_token(whose, issued.id)
+    return issued.token
+
+
+JSON = {"Content-Type": "application/json"}
+UNREAD: list[tuple[bytes, dict[str, str]]] = [
+    (b"{", JSON),
+    (b"{}", {"Content-Type": "text/plain"}),
+    (b"x" * 3_000_000, JSON),
+    (b'{"text": "x"}', {**JSON, "Moot-Act-As": "arya"}),
+    (b'{"text": "x"}', {**JSON, "Moot-Turn": "1"}),
+    (b'{"text": "x"}', {**JSON, "Idempotency-Key": "x" * 300}),
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"), UNREAD, ids=["no json", "media", "size", "act as", "turn", "key"]
+)
+async def test_a_revoked_token_is_told_nothing_but_that(
+    world: World, body: bytes, headers: dict[str, str]
+) -> None:
+    token = await _revoked(world, "karl")
+    sent = {**headers, "Authorization": f"Bearer {token}"}
+    answer = await world.client.request("POST", ROOM, content=body, headers=sent)
+    assert (answer.status_code, answer.json()["code"]) == (401, "E300")
+    good = {**headers, "Authorization": f"Bearer {world.tokens['karl']}"}
+    assert (await world.client.request("POST", ROOM, content=body, headers=good)).status_code != 401
+
+
+async def test_a_revoked_token_cannot_use_up_what_its_participant_may_ask(tmp_path: Path) -> None:
+    async with opened(tmp_path, TOML.replace("100000.0", "2.0")) as world:
+        await _revoked(world, "karl")
+        refused = [await world.ask("revoked", "POST", ROOM, {"text": "x"}) for _ in range(30)]
+        assert {answer.status_code for answer in refused} == {401}
+        assert (await world.ask("karl", "POST", ROOM, {"text": "x"})).status_code == 201
+
+
+async def test_a_revoked_token_makes_nobody_reachable(world: World) -> None:
+    await _revoked(world, "bob")
+    await world.ask("revoked", "POST", ROOM, {"text": "x"})
+    noticed: list[str] = []
+    agents = world.hub._core.sessions
+    agents.seen = lambda who, door: noticed.append(who)  # type: ignore[method-assign,assignment,misc]
+    assert (await world.ask("revoked", "POST", ROOM, {"text": "x"})).status_code == 401
+    assert noticed == []
+    await world.ask("bob", "POST", ROOM, {"text": "x"})
+    assert noticed == ["bob"]

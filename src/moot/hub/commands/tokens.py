@@ -102,9 +102,14 @@ class Bearers:
         return kept
 
     async def is_good(self, bearer: TokenId, participant: ParticipantId) -> bool:
-        """Whether a token that was shown before is still good."""
+        """Whether a token that was shown before is still good. One that is not is kept no longer: with the next
+        request it is a stranger's, which counts for nobody."""
         mine = await self._core.parts.store.tokens(participant)
-        return any(token.id == bearer and not token.revoked_at for token in mine)
+        good = any(token.id == bearer and not token.revoked_at for token in mine)
+        if not good:
+            self._kept = OrderedDict((key, kept) for key, kept in self._kept.items() if kept.token != bearer)
+            self._used.pop(bearer, None)
+        return good
 
     async def _read(self, found: Token) -> Bearer | None:
         who = await self._core.parts.store.participant(found.participant)

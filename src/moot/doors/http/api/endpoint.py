@@ -75,7 +75,12 @@ class Entry:
                 who = await self._gate.principal(request, settled_later=route.settles)
             return await self._carried_out(request, route, who, receive)
         except Refusal as refusal:
-            return problem(refusal.error, refusal.status, refusal.headers)
+            good = await self._gate.is_good(who)
+            return (
+                problem(refusal.error, refusal.status, refusal.headers)
+                if good
+                else problem(unauthenticated())
+            )
         except MootError as error:
             good = await self._gate.is_good(who)  # or else nothing was decided, and nothing is told
             return problem(without_hints(error, who) if good else unauthenticated())

@@ -8,7 +8,7 @@ from starlette.requests import HTTPConnection
 
 from moot.doors.http.gate.rate import Buckets
 from moot.doors.http.wire.unauthenticated import KNOWN
-from moot.errors import NotPermitted, RateLimited
+from moot.errors import MootError, NotPermitted, RateLimited
 from moot.hub import Hub
 from moot.model.ids import ParticipantId
 from moot.model.token import Scope
@@ -46,8 +46,13 @@ class Gate:
         recognised = request.scope.get("extensions", {}).get(KNOWN)
         if recognised is not None:
             recognised()
-        self.count(who)
-        return await self._spoken_for(request, who)
+        try:
+            self.count(who)
+            return await self._spoken_for(request, who)
+        except MootError:
+            if settled_later and not await self.is_good(who):  # then it is told nothing else
+                raise unauthenticated() from None
+            raise
 
     async def bearer(self, token: str, door: str, *, settled_later: bool = False) -> Principal | None:
         """Whose a token is; None where it opens nothing. `settled_later`: what is done with it is one decision, which
