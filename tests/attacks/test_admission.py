@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.doors.http.world import TOML, World, opened
 from tests.doors.mcp.conftest import came_in
@@ -108,3 +109,30 @@ async def test_a_revoked_token_makes_nobody_reachable(world: World) -> None:
     assert noticed == []
     await world.ask("bob", "POST", ROOM, {"text": "x"})
     assert noticed == ["bob"]
+
+
+async def test_a_key_that_was_used_elsewhere_is_a_conflict_also_for_a_first_letter(world: World) -> None:
+    """It made no pair, and was told that nobody has the name."""
+    before = {one.id for one in await world.hub.conversations.list()}
+    assert (await world.ask("karl", "POST", ROOM, {"text": "x"}, Idempotency_Key="k")).status_code == 201
+    bodies = {"messages": {"message": "x"}, "send": {"text": "x"}, "ask": {"text": "x", "timeout": 1}}
+    for path, body in bodies.items():
+        answer = await world.ask("karl", "POST", f"/api/agents/bob/{path}", body, Idempotency_Key="k")
+        assert (answer.status_code, answer.json()["name"]) == (409, "conflict"), path
+    assert {one.id for one in await world.hub.conversations.list()} == before
+    sent = [
+        await world.ask("karl", "POST", "/api/agents/bob/send", bodies["send"], Idempotency_Key="new")
+        for _ in range(2)
+    ]
+    assert [(one.status_code, one.json()["replayed"]) for one in sent] == [(201, False), (200, True)]
+
+
+async def test_a_letter_is_known_again_although_the_name_kept_here_is_wrong(world: World) -> None:
+    letter = ("POST", "/api/agents/bob/send", {"text": "x"})
+    first = await world.ask("karl", *letter, Idempotency_Key="k")
+    directory = world.hub._core.directory
+    bob, quiet = directory.called("bob"), directory.called("quiet")
+    known = {id: who for id, who in directory._known.items() if who is not bob}
+    directory._known = {**known, quiet.id: structs.replace(quiet, name="bob")}
+    again = await world.ask("karl", *letter, Idempotency_Key="k")
+    assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])

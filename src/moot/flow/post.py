@@ -110,13 +110,17 @@ def replayed(command: Post, before: Message, seen: Seen) -> Posted:
         return Posted(before, before.author, None)
     found = find.conversation(seen, ref)  # which the first time may have been named otherwise
     if before.digest not in [digest(command, name, text_hash) for name in (found.id, found.name, found.key)]:
-        raise Conflict(
-            f'the idempotency key "{command.key}" was used for another message',
-            detail=f"it belongs to {before.id}; nothing was stored",
-            fix=("use a new key for a new message",),
-            message=before.id,
-        )
+        raise used(command, before)
     return Posted(before, before.author, None)
+
+
+def used(command: Post, before: Message) -> Conflict:
+    return Conflict(
+        f'the idempotency key "{command.key}" was used for another message',
+        detail=f"it belongs to {before.id}; nothing was stored",
+        fix=("use a new key for a new message",),
+        message=before.id,
+    )
 
 
 # --- the two ways of speaking: of oneself, and as the reply of a turn -----------------------------------

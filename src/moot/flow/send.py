@@ -50,14 +50,17 @@ def scope(command: Send) -> Scope:
 
 def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
     message = command.message
+    meant = seen.named(command.target)
+    if meant is not None and meant.id != command.taken_for:
+        raise Mistaken(meant.id)
+    pair = create.found_by_key(seen, message.conversation)
     before = seen.replay(message.author, message.key) if message.key else None
+    if before is not None and pair is None:  # so it went elsewhere
+        raise post.used(message, before)
     if before is not None:
         return Decision([], post.replayed(message, before, seen))
     target = find.addressee(seen, command.target)
-    if target.id != command.taken_for:
-        raise Mistaken(target.id)
     draft = Draft(seen, at)
-    pair = create.found_by_key(seen, message.conversation)
     if pair is None:
         room = create.make(draft, create.among(message.author, (target.id,)))
     else:
