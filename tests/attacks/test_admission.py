@@ -136,3 +136,13 @@ async def test_a_letter_is_known_again_although_the_name_kept_here_is_wrong(worl
     directory._known = {**known, quiet.id: structs.replace(quiet, name="bob")}
     again = await world.ask("karl", *letter, Idempotency_Key="k")
     assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
+
+
+async def test_the_owner_speaks_over_mcp_under_another_name_too(world: World) -> None:
+    await world.hub.agents.rename(world.hub.name, "boss")
+    async with came_in(world, "owner") as owner:
+        assert (await owner("post", conversation="room", text="hello"))["delivered"]
+        assert (await owner("send_to_agent", target="bob", message="hello"))["delivered"]
+        assert "bob" in (await owner("broadcast", message="hello"))["delivered_to"]
+    newest = (await world.hub.messages("room"))[0]
+    assert (newest.sender, newest.text) == ("boss", "hello")
