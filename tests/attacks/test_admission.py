@@ -146,3 +146,18 @@ async def test_the_owner_speaks_over_mcp_under_another_name_too(world: World) ->
         assert "bob" in (await owner("broadcast", message="hello"))["delivered_to"]
     newest = (await world.hub.messages("room"))[0]
     assert (newest.sender, newest.text) == ("boss", "hello")
+
+
+async def test_a_token_without_the_scope_learns_no_names_from_letters(world: World) -> None:
+    """Names are for who may read; a letter to nobody tells which there are."""
+    for scope in ("admin", "read"):
+        world.tokens["weak"] = (await world.hub.agents.issue_token("bob", scopes=[scope])).token
+        for path, body in (("messages", {"message": "x"}), ("send", {"text": "x"})):
+            for name in ("karl", "karll"):
+                answer = await world.ask("weak", "POST", f"/api/agents/{name}/{path}", body)
+                assert (answer.status_code, answer.json()["name"]) == (403, "not_permitted"), (path, name)
+                assert "stubborn" not in answer.text
+        away = await world.ask("weak", "POST", "/api/conversations/nowhere/messages", {"text": "x"})
+        assert (away.status_code, "stubborn" in away.text) == (404, False)
+    told = await world.ask("bob", "POST", "/api/agents/karll/messages", {"message": "x"})
+    assert (told.status_code, "stubborn" in told.text) == (404, True)

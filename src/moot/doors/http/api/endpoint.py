@@ -15,7 +15,7 @@ from moot.doors.credentials import still_good_for
 from moot.doors.http.api import subject
 from moot.doors.http.api.problems import Answer, Refusal, problem
 from moot.doors.http.api.query import query
-from moot.doors.http.api.route import Call, House, Route
+from moot.doors.http.api.route import About, Call, House, Route
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import sent
 from moot.doors.http.streams.sse import Stream, until_gone
@@ -104,7 +104,8 @@ class Entry:
     ) -> Answer | Stream:
         hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
-        found = NOTHING if route.settles else await subject.named_by(route, hub, who, path)
+        looked_up = not route.settles or route.about is About.HOUSE  # which takes no reading
+        found = await subject.named_by(route, hub, who, path) if looked_up else NOTHING
         if who.standing is Standing.PARTICIPANT and route.method not in ("GET", "HEAD"):
             hub = hub.admitted(subject.admission(route, who, path))
         call = Call(
