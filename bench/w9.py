@@ -1,8 +1,8 @@
 """W9, cold-start: `moot --version`, `--help`, `send` to a running hub, and a hub until it has accepted its first message.
 
-Beside them `python -c pass`, the limit, and two programs that send without the command line: by the light client, and
-by a socket alone. Bytecode is warm: the first start of each is not counted. Which imports cost most is asked of the
-interpreter itself. Peers come later.
+A send goes to an agent that is there, and to one that is away, of whom there is more to say. Beside them `python -c pass`,
+the limit, and two programs that send without the command line: by the light client, and by a line that blocks. Bytecode is
+warm: the first start of each is not counted. Which imports cost most is asked of the interpreter itself. Peers come later.
 """
 
 import asyncio
@@ -19,9 +19,18 @@ from bench.pairs import text
 from moot.client import RemoteHub
 from moot.errors import HubAbsent
 
-ROUNDS = 9
+ROUNDS = 15
 DEAREST = 12
-SETTINGS = '[[agents]]\nname = "arya"\nbrain = "external"\n[limits]\nagent_turns_per_hour = 1000000\n'
+SETTINGS = """
+[[agents]]
+name = "arya"
+brain = "external"
+[[agents]]
+name = "brienne"
+brain = "demo"
+[limits]
+agent_turns_per_hour = 1000000
+"""
 CLIENT = """
 import asyncio, sys
 from pathlib import Path
@@ -34,23 +43,23 @@ async def main():
 asyncio.run(main())
 """
 
-WITHOUT_ASYNCIO = """
-import socket, sys
-from msgspec import json
+BLOCKING = """
+import sys
+from moot.client.transport.blocking import BlockingConnection
 
-line = socket.socket(socket.AF_UNIX)
-line.connect(sys.argv[1])
-line.sendall(json.encode({"call": 1, "do": "send", "args": ["arya", "hello"], "with": {}}) + b"\\n")
-assert b"answer" in line.makefile("rb").readline()
+BlockingConnection.find(sys.argv[1]).call("send", target="arya", text="hello")
 """
-"""What a client that blocks would cost: the same call, and nothing imported for waiting."""
 
 
 async def start(*command: str) -> float:
     """Milliseconds from nothing to the end of a program."""
     begun = time.perf_counter()
     done = subprocess.run(  # noqa: ASYNC221  nothing else runs meanwhile
-        command, stdout=subprocess.DEVNULL, env=processes.with_bytecode(), check=False
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env=processes.with_bytecode(),
+        check=False,
     )
     taken = time.perf_counter() - begun
     assert done.returncode == 0, f"{command} ended with {done.returncode}"
@@ -92,6 +101,7 @@ def dearest_imports(*command: str) -> list[str]:
     """The modules that cost a program most by themselves, in milliseconds."""
     told = subprocess.run(
         [sys.executable, "-X", "importtime", *command],
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=processes.with_bytecode(),
@@ -113,8 +123,9 @@ async def run(rounds: int = ROUNDS) -> list[str]:
     with TemporaryDirectory() as folder, processes.hub(Path(folder) / "home", SETTINGS) as hub:
         home, program, blocking = str(hub.home), Path(folder) / "client.py", Path(folder) / "blocking.py"
         program.write_text(CLIENT)
-        blocking.write_text(WITHOUT_ASYNCIO)
-        sending = (moot(), "--home", home, "send", "--no-wait", "arya", "hello")
+        blocking.write_text(BLOCKING)
+        sending = (moot(), "--home", home, "send", "--no-wait", "brienne", "hello")
+        to_who_is_away = (*sending[:-2], "arya", "hello")
         fresh = iter(range(10**6))
         contenders: dict[str, Any] = {
             "python -c pass": lambda: start(sys.executable, "-c", "pass"),
@@ -122,6 +133,7 @@ async def run(rounds: int = ROUNDS) -> list[str]:
             "moot --version": lambda: start(moot(), "--version"),
             "moot --help": lambda: start(moot(), "--help"),
             "moot send": lambda: start(*sending),
+            "moot send, agent away": lambda: start(*to_who_is_away),
             "light client": lambda: start(sys.executable, str(program), str(hub.socket)),
             "a client that blocks": lambda: start(sys.executable, str(blocking), str(hub.socket)),
             "hub until the first send": lambda: first_send(new_home(Path(folder) / f"fresh{next(fresh)}")),

@@ -27,8 +27,20 @@ from moot.settings import find_home
 from tests.doors.cli.shell import Shell, Told, make_home
 
 TEAM = {"arya": "echo", "gendry": "echo"}
-MORE = '[limits]\nmessage_bytes = 2000\n[[agents]]\nname = "ann"\nbrain = "external"\n'
-ANYWHERE = re.compile(r"c1[a-z0-9]{13}|send-(\w+)-[0-9a-f]{8}|(?<=:)\d+|(?<=\"seq\": )\d+")
+MORE = """
+[limits]
+message_bytes = 2000
+[[agents]]
+name = "ann"
+brain = "external"
+[[agents]]
+name = "late"
+brain = "code:cli_team:echo"
+autostart = false
+"""
+ANYWHERE = re.compile(
+    r"c1[a-z0-9]{13}|send-([\w-]+)-[0-9a-f]{8}|(?<=:)\d+|(?<=\"seq\": )\d+|\d+(?= messages wait)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +52,7 @@ def shell() -> Iterator[Shell]:
             for words in (
                 ("agents", "new", "gone", "--brain", "external"),
                 ("conv", "new", "room", "--with", "arya,gendry"),
+                ("conv", "new", "all", "--with", "arya,late"),
                 ("conv", "new", "theirs", "--with", "ann,gone"),
                 ("conv", "new", "notes", "--with", "arya"),
                 ("conv", "config", "notes", "reply_strategy", "mention_only"),
@@ -48,6 +61,10 @@ def shell() -> Iterator[Shell]:
                 ("agents", "rm", "gone", "--yes"),
             ):
                 assert (told := shell.moot(*words)).code == 0, told
+            with line_to(shell) as line:
+                line.call("agents.arrive", door="mcp", client="codex", folder="/srv/api")
+                for text in ("one", "two"):
+                    line.call("send", target="codex-api", text=text)
             yield shell
 
 
@@ -61,6 +78,16 @@ def running(shell: Shell) -> Iterator["subprocess.Popen[str]"]:
     finally:
         process.kill()
         process.communicate()
+
+
+@contextmanager
+def line_to(shell: Shell) -> Iterator[BlockingConnection]:
+    line = BlockingConnection.find(str(shell.home / "run" / "hub.sock"))
+    assert line is not None
+    try:
+        yield line
+    finally:
+        line.close()
 
 
 Way = Callable[..., Told]
@@ -128,8 +155,17 @@ CASES: dict[str, tuple[tuple[str, ...], int, list[bool]]] = {
     "present, with limits": (("arya", "hello", "--interrupt", "--max-turns", "2"), 0, ALONE),
     "in a conversation": (("--conv", "room", "@arya", "hello"), 0, ALONE),
     "in a conversation by its mark": (("--conv=#room", "@arya hello"), 0, ALONE),
-    "away": (("ann", "hello"), 0, EXPLAINED),
-    "away, JSON": (("ann", "hello", "--json"), 0, EXPLAINED),
+    "not started": (("late", "hello"), 0, EXPLAINED),
+    "not started, JSON": (("late", "hello", "--json"), 0, EXPLAINED),
+    "one of two not started": (("--conv", "all", "@arya and @late"), 0, EXPLAINED),
+    "named, and joins by that": (("arya", "ask @gendry"), 0, EXPLAINED),
+    "named, and joins by that, JSON": (("arya", "ask @gendry", "--json"), 0, EXPLAINED),
+    "two join": (("ann", "ask @gendry and @late"), 0, EXPLAINED),
+    "stops whoever speaks": (("--conv", "room", "@arya", "--interrupt"), 0, LEFT),
+    "away": (("ann", "hello"), 0, ALONE),
+    "away, JSON": (("ann", "hello", "--json"), 0, ALONE),
+    "away, told as oneself": (("ann", "hello", "--as", "user"), 0, ALONE),
+    "away, after it came by a client": (("codex-api", "hello"), 0, EXPLAINED),
     "away, all of them": (("--conv", "theirs", "any thoughts?"), 1, EXPLAINED),
     "away, all of them, JSON": (("--conv", "theirs", "any thoughts?", "--json"), 1, EXPLAINED),
     "removed": (("gone", "hello"), 3, LEFT),
@@ -171,6 +207,9 @@ def test_a_broken_settings_file_is_told_where_it_is_needed(
         assert alike(short) == alike(long)
         assert (short.code, runs) == (0, ALONE)
         long, short = both("send", "ann", "hello", "--no-wait")
+        assert alike(short) == alike(long)
+        assert (short.code, runs) == (0, ALONE)
+        long, short = both("send", "late", "hello", "--no-wait")
         assert alike(short) == alike(long)
         assert (short.code, runs) == (2, EXPLAINED)
         assert short.err.startswith("error[E103] moot.toml:2:")
@@ -218,7 +257,8 @@ WORDS = [
     ["send", "--no-wait", "arya", "hello", "--home=/h", "--json"],
     ["-q", "--no-color", "--json", "send", "@arya", "hello", "--no-wait", "--plain"],
     ["send", "--conv", "build", "all", "of it", "--no-wait"],
-    ["send", "--conv=#build", "text = x", "--no-wait", "--interrupt", "--max-turns", "3"],
+    ["send", "--conv=#build", "text = x", "--no-wait", "--max-turns", "3"],
+    ["send", "arya", "hello", "--no-wait", "--interrupt"],
     ["send", "arya", "hello", "--no-wait", "--as", "gendry", "--idempotency-key", "a=b"],
     ["send", "--no-wait", "--no-wait", "arya", "send", "--json", "--json"],
 ]
@@ -236,6 +276,8 @@ CLICK_ONLY = [
     ["send", "arya", "hello", "--no-wait", "--json", "--fields", "outcome"],
     ["send", "--all", "hello", "--no-wait"],
     ["send", "--reply-to", "build:1", "hello", "--no-wait"],
+    ["send", "--conv", "build", "hello", "--no-wait", "--interrupt"],
+    ["send", "arya", "hello", "--as", "gendry", "--no-wait", "--interrupt"],
     ["send", "arya", "hello", "--no-wait", "--as"],
     ["send", "arya", "hello", "--no-wait", "--as", "--json"],
     ["send", "arya", "hello", "--no-wait", "--as", "a", "--as", "b"],
@@ -337,9 +379,7 @@ def test_standard_input_that_may_hold_something_is_left_to_the_others(streams: s
 
 
 def test_the_line_that_blocks_raises_what_the_hub_raised(shell: Shell) -> None:
-    line = BlockingConnection.find(str(shell.home / "run" / "hub.sock"))
-    assert line is not None
-    try:
+    with line_to(shell) as line:
         assert line.name == "user"
         with pytest.raises(NotFound) as missing:
             line.call("agents.get", name="nobody")
@@ -347,8 +387,6 @@ def test_the_line_that_blocks_raises_what_the_hub_raised(shell: Shell) -> None:
         with pytest.raises(BadText):
             line.call("post", conversation="room", text="x" * 3000)
         assert line.call("agents.get", name="arya")["name"] == "arya"
-    finally:
-        line.close()
 
 
 def test_a_socket_that_lies_deep_is_reached(shell: Shell, tmp_path: Path) -> None:
@@ -396,10 +434,12 @@ def test_its_calls_are_declared_ones(shell: Shell, monkeypatch: pytest.MonkeyPat
         ("gendry", "hello", "--idempotency-key", "k3"),
         ("gendry", "hello", "--idempotency-key", "k3"),
         ("gendry", "hello", "--as", "arya"),
+        ("ann", "hello"),
         ("--conv", "room", "@arya hello"),
     ):
         assert no_wait.send(["send", *words, "--no-wait"]) == 0
     assert made == {
+        "agents.arrivals",
         "agents.get",
         "conversations.ephemeral",
         "conversations.get",
@@ -463,7 +503,12 @@ def _pass_on(
 @pytest.mark.parametrize("as_json", [(), ("--json",)])
 @pytest.mark.parametrize(
     ("agent", "method", "answered"),
-    [("arya", "post", False), ("arya", "conversations.ephemeral", False), ("ann", "post", True)],
+    [
+        ("arya", "post", False),
+        ("arya", "conversations.ephemeral", False),
+        ("ann", "post", True),
+        ("late", "post", True),
+    ],
 )
 def test_a_hub_that_dies_in_between_is_told_the_same_both_ways(
     shell: Shell,

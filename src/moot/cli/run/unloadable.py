@@ -51,11 +51,13 @@ async def explained(session: Session, hub: Hub, done: Outcome, *, loads: bool = 
 
 
 async def _reasons(session: Session, hub: Hub, names: Sequence[str], *, loads: bool) -> dict[str, Cause]:
-    """Of these agents, those that cannot be run, with the reason."""
-    rows = {row.name: row for row in hub.settings.agents if kind_of(row.brain) is CODE}
+    """Of these agents, those that cannot be run, with the reason; who runs elsewhere is not ours to load."""
     found: dict[str, Cause] = {}
     for name in dict.fromkeys(names):
         agent = await hub.agents.get(name)
+        if agent.kind == "external":
+            continue
+        rows = {row.name: row for row in hub.settings.agents if kind_of(row.brain) is CODE}
         row = next((rows[known] for known in (agent.name, *agent.aliases) if known in rows), None)
         if row is None:
             continue

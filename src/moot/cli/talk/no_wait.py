@@ -106,7 +106,13 @@ def _wanted(words: list[str], found: JsonObject) -> Wanted | None:
     agent = "" if "conv" in found or not words else words.pop(0).lstrip("@")
     text, turns = " ".join(words), found.get("max_turns", "1")
     conv = found.get("conv", "").lstrip("#")
-    if not text or bool(agent) == bool(conv) or not (turns.isascii() and turns.isdecimal() and int(turns)):
+    stops_others = "interrupt" in found and (conv or "speaker" in found)  # what they had said is shown
+    if (
+        not text
+        or stops_others
+        or bool(agent) == bool(conv)
+        or not (turns.isascii() and turns.isdecimal() and int(turns))
+    ):
         return None
     try:
         "".join((text, agent, conv, found.get("speaker", ""), found.get("key", ""))).encode()
@@ -164,7 +170,7 @@ def _sent(line: BlockingConnection, wanted: Wanted, arguments: Sequence[str]) ->
     except MootError as refusal:
         return _refused(refusal, wanted, arguments)
     done = Posted(where, receipt)
-    return _told(done, wanted) if speaks_for_itself(receipt) else _handed_over(done, arguments)
+    return _told(done, wanted) if says_all(done, line, wanted) else _handed_over(done, arguments)
 
 
 def _place(line: BlockingConnection, wanted: Wanted) -> tuple[JsonObject, str]:
@@ -209,16 +215,37 @@ def _message(wanted: Wanted) -> JsonObject:
 # --- what is said --------------------------------------------------------------------------------------------
 
 
-def speaks_for_itself(receipt: JsonObject) -> bool:
-    """Whether nothing is to be explained: somebody was asked, and all who were are there and may answer at once."""
+def says_all(done: Posted, line: BlockingConnection, wanted: Wanted) -> bool:
+    """Whether nothing is to be added to the receipt: somebody was asked, all of them were there before, and nobody is
+    kept from answering by anything that could be told."""
+    receipt, seats = done.receipt, {seat["name"] for seat in done.conversation["participants"]}
     parts = receipt["deliveries"]
-    wanted = [part for part in parts if part["duty"] != "observes" or part["rule"] == "away"]
+    asked = [part for part in parts if part["duty"] != "observes" or part["rule"] == "away"]
     return (
-        bool(wanted)
+        bool(asked)
         and not receipt["warnings"]
-        and not any(part["delayed_ms"] for part in parts)
-        and all(part["duty"] in ("must", "may") and part["state"] != "owed" for part in wanted)
+        and not any(part["delayed_ms"] or part["agent"] not in seats for part in parts)
+        and all(part["duty"] in ("must", "may") for part in asked)
+        and _run_elsewhere([part["agent"] for part in asked if _is_away(part)], line, wanted)
     )
+
+
+def _is_away(part: JsonObject) -> bool:
+    """It owes an answer, or will once others have given theirs."""
+    return bool(part["state"] == "owed" or part["reachability"] == "away")
+
+
+def _run_elsewhere(away: list[str], line: BlockingConnection, wanted: Wanted) -> bool:
+    """Whether those who are away are somebody else's programs, and came by no client whose hooks could wake them."""
+    if not away:
+        return True
+    speaker = wanted.speaker or None
+    try:
+        came = {each["name"] for each in line.call("agents.arrivals", speaker)}
+        kinds = {line.call("agents.get", speaker, name=name)["kind"] for name in away}
+    except MootError:
+        return False
+    return kinds == {"external"} and came.isdisjoint(away)
 
 
 def _told(done: Posted, wanted: Wanted) -> int:

@@ -53,18 +53,24 @@ async def posted(
 ) -> Outcome:
     """Post, host whoever is concerned and has no host, and wait for what comes of it."""
     talk = Talk(hub, where, view_for(session, hub, where, plain=plain))
-    broken: list[Concern] = []
-    if wait is not None:
-        concerned = {*(seat.name for seat in agents_in(where)), *parse(text), *options.get("force", ())}
-        broken = await host_the_absent(hub, session, concerned)
+    if wait is None:
+        return await told_at_once(session, talk, await talk.post(text, **options))
+    concerned = {*(seat.name for seat in agents_in(where)), *parse(text), *options.get("force", ())}
+    broken = await host_the_absent(hub, session, concerned)
     async with talk.following():
         receipt = await talk.post(text, **options)
         return await _what_came_of_it(session, talk, receipt, wait, broken)
 
 
-async def told_later(session: Session, hub: Hub, where: shapes.Conversation, receipt: Receipt) -> Outcome:
-    """What came of a message that is posted already and not waited for."""
-    return await _what_came_of_it(session, Talk(hub, where, Silent()), receipt, None, [])
+async def told_at_once(session: Session, talk: Talk, receipt: Receipt) -> Outcome:
+    """What came of a message that is posted and not waited for. The talk is in the conversation as it was before."""
+    here = {seat.name for seat in talk.conversation.participants}
+    joined = {part.agent for part in receipt.deliveries} - here
+    with kept_if_the_hub_goes(*kept_as(talk.conversation, receipt), message=receipt.id):
+        if joined:  # because the message names them: the notices stand behind it
+            talk.last = receipt.seq
+            await talk.catch_up(receipt.seq + len(joined))
+    return await _what_came_of_it(session, talk, receipt, None, [])
 
 
 async def _what_came_of_it(

@@ -25,7 +25,7 @@ from moot.cli.talk.outcome import (
     kept_if_the_hub_goes,
     posted,
     told,
-    told_later,
+    told_at_once,
     view_for,
 )
 from moot.cli.terminal.phrases import is_agent
@@ -178,10 +178,11 @@ async def explaining(session: Session, order: Order, posted: Posted) -> Outcome:
         if hub is None:
             raise HubAbsent("the hub has gone", fix=("moot up",))
     try:
-        voice = hub.acting_as(order.speaker) if order.speaker else hub
-        done = await told_later(session, cast("Hub", voice), where, receipt)
+        voice = cast("Hub", hub.acting_as(order.speaker) if order.speaker else hub)
+        view = view_for(session, voice, where, plain=order.plain)
+        done = await told_at_once(session, Talk(voice, where, view), receipt)
         with suppress(HubAbsent):
-            await put_away(cast("Hub", voice), done)
+            await put_away(voice, done)
         return done
     finally:
         await hub.close()
