@@ -1,6 +1,7 @@
 """`moot send --no-wait` to a running hub: it takes the short way in, and says what the long one says."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from moot.client.transport.blocking_line import BlockingConnection
 from moot.errors import BadText, HubAbsent, NotFound
 from moot.sdk import CALLS
 from moot.settings import find_home
-from tests.doors.cli.shell import Shell, Told, make_home
+from tests.doors.cli.shell import MOOT, Shell, Told, make_home
 
 TEAM = {"arya": "echo", "gendry": "echo"}
 MORE = """
@@ -246,6 +247,28 @@ def test_a_conversation_in_which_nobody_will_answer_is_put_away(shell: Shell) ->
     assert (told.code, told.out) == (1, ""), told
     assert told.err.endswith("no answer: brief was removed: nobody answers for it\n")
     assert there in {row["id"] for row in shell.moot("conv", "list", "--archived", "--json").json}
+
+
+@pytest.mark.parametrize("where", ["full", "gone"])
+def test_an_answer_that_cannot_be_written_is_told_the_same_both_ways(shell: Shell, where: str) -> None:
+    told: list[tuple[int, str]] = []
+    for words in (("arya", "-m", "hello"), ("arya", "hello")):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open("/dev/full", "wb") as full, os.fdopen(writer, "wb") as gone:
+            done = subprocess.run(
+                [MOOT, "send", *words, "--no-wait"],
+                stdin=subprocess.DEVNULL,
+                stdout=full if where == "full" else gone,
+                stderr=subprocess.PIPE,
+                env=shell.environ(),
+                check=False,
+                text=True,
+            )
+        told.append((done.returncode, done.stderr.replace(" -m ", " ")))
+    assert told[0] == told[1]
+    assert told[0][0] == 1
+    assert "Traceback" not in told[0][1]
 
 
 # --- the words ---------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ VALUES = {
 }
 BEFORE = frozenset({*GLOBAL_FLAGS, "--home"})
 """What may stand before the command."""
-OK, INTERRUPTED = 0, 130
+OK, FAILED, INTERRUPTED = 0, 1, 130
 
 
 class Wanted(NamedTuple):
@@ -170,7 +170,12 @@ def _sent(line: BlockingConnection, wanted: Wanted, arguments: Sequence[str]) ->
     except MootError as refusal:
         return _refused(refusal, wanted, arguments)
     done = Posted(where, receipt)
-    return _told(done, wanted) if says_all(done, line, wanted) else _handed_over(done, arguments)
+    if not says_all(done, line, wanted):
+        return _handed_over(done, arguments)
+    try:
+        return _told(done, wanted)
+    except OSError as error:  # no room for what is said
+        return _refused(error, wanted, arguments)
 
 
 def _place(line: BlockingConnection, wanted: Wanted) -> tuple[JsonObject, str]:
@@ -254,8 +259,9 @@ def _told(done: Posted, wanted: Wanted) -> int:
     try:
         sys.stdout.write(f"{dumps(told, ensure_ascii=False) if wanted.json else line}\n")
         sys.stdout.flush()
-    except BrokenPipeError:
+    except BrokenPipeError:  # as click has it for every command
         streams.close_quietly()
+        return FAILED
     return OK
 
 
@@ -265,7 +271,7 @@ def _handed_over(done: Posted, arguments: Sequence[str]) -> int:
     return run(list(arguments), done)
 
 
-def _refused(error: MootError, wanted: Wanted, arguments: Sequence[str]) -> int:
+def _refused(error: Exception, wanted: Wanted, arguments: Sequence[str]) -> int:
     from moot.cli.frame.errors import tell  # noqa: PLC0415  as above
     from moot.cli.frame.session import Session  # noqa: PLC0415  as above
 
