@@ -43,7 +43,7 @@ ENTRANCES = [
 COMMANDS = [["--version"], ["send", "--help"], ["up", "--help"], ["keys", "list"]]
 
 
-TO_WAIT = {"asyncio", "click", "concurrent", "logging", "rich", "ssl", "structlog"}
+TO_WAIT = {"asyncio", "click", "concurrent", "logging", "msgspec", "rich", "ssl", "structlog"}
 SENT = """
 from moot.cli import main
 sys.argv = ["moot", "send", "arya", "hello", "--no-wait", "--json"]

@@ -7,9 +7,7 @@ Not here: words. What is no act of Moot ("choose another name", "chmod 600 FILE"
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import TypeAlias
-
-from msgspec import Struct, ValidationError, convert, to_builtins
+from typing import NamedTuple, TypeAlias
 
 from moot.model.json import Json
 
@@ -71,8 +69,11 @@ class Act(StrEnum):
     EXPORT_AGAIN = "export_again"
 
 
-class Hint(Struct, frozen=True, omit_defaults=True):
-    """One act, with the facts that it needs."""
+ACTS = frozenset(Act)
+
+
+class Hint(NamedTuple):
+    """One act, with the facts that it needs. No Struct: whoever only refuses need not wait for msgspec to load."""
 
     act: Act
     agent: str = ""
@@ -100,15 +101,29 @@ def said(ways: Iterable[Way], say: Say) -> list[str]:
 
 def to_data(ways: Iterable[Way]) -> list[Json]:
     """The ways out as JSON that `from_data` reads, for whoever says them elsewhere."""
-    return [to_builtins(way) for way in ways]
+    return [way if isinstance(way, str) else _plain(way) for way in ways]
+
+
+def _plain(hint: Hint) -> dict[str, str | list[str]]:
+    facts = {name: fact for name, fact in hint._asdict().items() if fact}
+    return {name: list(fact) if isinstance(fact, tuple) else str(fact) for name, fact in facts.items()}
 
 
 def from_data(told: Iterable[Json]) -> tuple[Way, ...]:
     """The ways out that another process named; an act of a newer Moot is left out."""
     found: list[Way] = []
     for way in told:
-        try:
-            found.append(way if isinstance(way, str) else convert(way, Hint))
-        except ValidationError:
-            continue
+        hint = way if isinstance(way, str) else _read(way)
+        if hint is not None:
+            found.append(hint)
     return tuple(found)
+
+
+def _read(told: Json) -> Hint | None:
+    """A hint as another process wrote it down; None where it is none that is known here."""
+    if not isinstance(told, dict) or told.get("act") not in ACTS or not told.keys() <= set(Hint._fields):
+        return None
+    facts = {**Hint._field_defaults, **told, "act": Act(told["act"])}
+    return Hint._make(
+        tuple(fact) if isinstance(fact, list) else fact for fact in map(facts.get, Hint._fields)
+    )

@@ -18,7 +18,7 @@ from moot.doors.mcp.tools import BY_NAME
 from moot.errors import Closed
 from moot.model.hint import Act, Hint, from_data, said, to_data
 
-EVERY = {field.name: field.name.upper() for field in structs.fields(Hint) if field.type is str}
+EVERY = {name: name.upper() for name, kind in Hint.__annotations__.items() if kind is str}
 
 
 def facts_in(row: str) -> set[str]:

@@ -5,8 +5,6 @@ import shlex
 from collections.abc import Iterable
 from typing import Final
 
-from msgspec import structs
-
 from moot.model.hint import Act, Hint, Way, said
 
 COMMANDS: Final[dict[Act, str]] = {
@@ -55,7 +53,7 @@ _ONE_WORD: Final = re.compile(r"[\w@%+=:,./-]+")
 
 def command(hint: Hint) -> str:
     """The command that does it, as it can be copied into a shell."""
-    facts = {name: value for name, value in structs.asdict(hint).items() if isinstance(value, str)}
+    facts = {name: value for name, value in hint._asdict().items() if isinstance(value, str)}
     words = {name: _word(value) for name, value in facts.items()}
     agents = " ".join(_word(name) for name in hint.agents)
     return COMMANDS[hint.act].format(**words, agents=agents)

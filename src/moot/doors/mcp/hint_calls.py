@@ -5,7 +5,7 @@ What no tool does, a person has to: an agent can only ask for it, and is told wh
 
 from typing import Final
 
-from msgspec import json, structs
+from msgspec import json
 
 from moot.errors import MootError
 from moot.model.hint import Act, Hint
@@ -57,7 +57,7 @@ CALLS: Final[dict[Act, str]] = {
 def call(hint: Hint) -> str:
     """The tool call that does it, its arguments written as JSON; or whom to ask."""
     row = CALLS[hint.act]
-    facts = {name: value for name, value in structs.asdict(hint).items() if isinstance(value, str)}
+    facts = {name: value for name, value in hint._asdict().items() if isinstance(value, str)}
     if "(" in row:
         facts = {name: json.encode(value).decode() for name, value in facts.items()}
     return row.format(**facts, agents=", ".join(hint.agents))

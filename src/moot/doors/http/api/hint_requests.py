@@ -57,7 +57,7 @@ REQUESTS: Final[dict[Act, str]] = {
 
 def request(hint: Hint) -> str:
     """The request that does it; what stands in its path is written as a path takes it."""
-    facts = {name: value for name, value in structs.asdict(hint).items() if isinstance(value, str)}
+    facts = {name: value for name, value in hint._asdict().items() if isinstance(value, str)}
     path, _, rest = REQUESTS[hint.act].partition(" with ")
     in_path = {name: quote(value, safe="") for name, value in facts.items()} if "/api" in path else facts
     words = [path.format(**in_path), rest.format(**facts, agents=", ".join(hint.agents))]
