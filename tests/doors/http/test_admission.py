@@ -18,6 +18,8 @@ from moot.stores.sqlite.reads import SqliteReads
 from moot.stores.sqlite.store import SqliteStore
 from tests.doors.http.world import World
 
+BESIDE = ("hosts", "due", "next_due")
+"""What a hub reads for itself: whom to ping, and what has come due."""
 MESSAGES = "/api/conversations/room/messages"
 READS = [name for name in vars(SqliteReads) if not name.startswith("_") and name not in ("close",)]
 
@@ -81,7 +83,7 @@ async def test_a_write_reads_nothing_before_and_nothing_after(
     monkeypatch.setattr(world.hub._core.tails, "on_commit", lambda commit: None)
     answer = await world.ask("karl", "POST", path, body)
     assert answer.status_code in (200, 201)
-    assert [name for name in reads if name != "hosts"] == []  # whom to ping is looked up beside the answer
+    assert [name for name in reads if name not in BESIDE] == []
 
 
 async def test_somebody_who_leaves_is_refused_with_the_next_post(world: World) -> None:
