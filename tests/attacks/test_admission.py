@@ -161,3 +161,24 @@ async def test_a_token_without_the_scope_learns_no_names_from_letters(world: Wor
         assert (away.status_code, "stubborn" in away.text) == (404, False)
     told = await world.ask("bob", "POST", "/api/agents/karll/messages", {"message": "x"})
     assert (told.status_code, "stubborn" in told.text) == (404, True)
+
+
+@pytest.mark.req("P-06")
+async def test_names_tell_neither_that_an_id_is_one_nor_whose_a_name_is(world: World) -> None:
+    hidden = await world.hub.conversations.create("hidden")
+    mine = (await world.ask("karl", "POST", "/api/conversations", {"name": "mine"})).json()["id"]
+    other = (await world.ask("karl", "POST", "/api/conversations", {"name": "other"})).json()["id"]
+    for method, path in (("POST", "/api/conversations"), ("PATCH", f"/api/conversations/{mine}")):
+        told = [await world.ask("karl", method, path, {"name": id}) for id in (hidden.id, NOT_THERE)]
+        assert [answer.status_code for answer in told] == [422, 422]
+        assert told[0].text.replace(hidden.id, "ID") == told[1].text.replace(NOT_THERE, "ID")
+        taken = await world.ask("karl", method, path, {"name": "hidden"})
+        assert (taken.status_code, hidden.id in taken.text) == (409, False)
+        own = await world.ask("karl", method, path, {"name": "other"})
+        assert (own.status_code, other in own.text) == (409, True), "what one is in, one may know"
+    await world.ask("karl", "DELETE", f"/api/conversations/{mine}")
+    new = await world.hub.conversations.create("mine")
+    back = await world.ask("karl", "POST", f"/api/conversations/{mine}/unarchive")
+    assert (back.status_code, new.id in back.text) == (409, False)
+    back = await world.post(f"/api/conversations/{mine}/unarchive")
+    assert (back.status_code, new.id in back.text) == (409, True), "the owner is told"

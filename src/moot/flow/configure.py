@@ -33,7 +33,7 @@ def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]
     room = find.open_room(draft, command.conversation)
     conversation = room.conversation
     if command.name is not None and command.name != conversation.name:
-        _check(command.name, seen)
+        _check(command, command.name, seen, at)
         conversation = structs.replace(conversation, name=command.name)
     if command.settings is not None:
         chosen = {key: value for key, value in structs.asdict(command.settings).items() if value is not None}
@@ -46,11 +46,13 @@ def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]
     return Decision(draft.changes(), room.conversation)
 
 
-def _check(name: str, seen: Seen) -> None:
+def _check(command: Configure, name: str, seen: Seen, at: Moment) -> None:
     try:
         check_conversation_name(name)
     except NameProblem as problem:
         raise BadName(f'"{name}" cannot be the name of a conversation', detail=problem.expected) from problem
     taken = seen.find(name)
+    if taken is not None and not find.knows_of(seen, command.author, taken, at):
+        raise find.name_taken(name)
     if taken is not None:
         raise Conflict(f'a conversation called "{name}" exists already', conversation=taken.id)

@@ -86,7 +86,7 @@ def make(draft: Draft, command: Create) -> Room:
     if command.key and seen.find(command.name) is not None:  # nobody chose this name: another does as well
         command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
     author = find.participant(seen, command.author)
-    _check(command, seen, author_rules=find.is_owner(author, at))
+    _check(command, seen, at)
     members = [find.addressee(seen, name) for name in command.participants]
     if command.joins and author not in members:
         members.insert(0, author)
@@ -139,7 +139,7 @@ def members_by_id(members: list[Participant]) -> list[Participant]:
     return list({who.id: who for who in members}.values())
 
 
-def _check(command: Create, seen: Seen, *, author_rules: bool) -> None:
+def _check(command: Create, seen: Seen, at: Moment) -> None:
     check_lines(channel_type=command.channel_type, channel_group_id=command.channel_group_id)
     try:
         check_conversation_name(command.name)
@@ -150,8 +150,8 @@ def _check(command: Create, seen: Seen, *, author_rules: bool) -> None:
             suggestions=problem.suggestions,
         ) from problem
     taken = seen.find(command.name)
-    if taken is not None and not (author_rules or command.author in seen.members(taken.id)):
-        raise Conflict(f'the name "{command.name}" is taken', fix=("choose another name",))
+    if taken is not None and not find.knows_of(seen, command.author, taken, at):
+        raise find.name_taken(command.name)
     if taken is not None:
         raise Conflict(
             f'a conversation called "{command.name}" exists already',

@@ -31,6 +31,8 @@ def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]
     if not found.archived:
         return Decision([], found)
     if (holder := seen.find(found.name)) is not None and holder.id != found.id:
+        if not find.knows_of(seen, command.author, holder, at):
+            raise find.name_taken(found.name)
         raise Conflict(
             f'another conversation is called "{found.name}" by now',
             fix=(Hint(Act.RENAME_CONVERSATION, conversation=holder.id),),

@@ -1,6 +1,6 @@
 """Finding what a command names, or refusing with what it could have named instead."""
 
-from moot.errors import Closed, NotFound, NotPermitted, Stale
+from moot.errors import Closed, Conflict, NotFound, NotPermitted, Stale
 from moot.model.conversation import Conversation
 from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId, TurnId
@@ -71,6 +71,17 @@ def gone(who: Participant) -> NotFound:
 def is_owner(who: Participant, at: Moment) -> bool:
     """Whom moot.toml calls the user, under whatever name it goes by now: the old one stays its own."""
     return at.terms.user in (who.name, *who.aliases)
+
+
+def knows_of(seen: Seen, author: ParticipantId, where: Conversation, at: Moment) -> bool:
+    """Whether somebody may be told which conversation it is: the owner, and whoever is in it."""
+    who = seen.participant(author)
+    return author in seen.members(where.id) or (who is not None and is_owner(who, at))
+
+
+def name_taken(name: str) -> Conflict:
+    """For who may not know by which conversation."""
+    return Conflict(f'the name "{name}" is taken', fix=("choose another name",))
 
 
 def member(room: Room, who: ParticipantId) -> Participant:

@@ -24,6 +24,7 @@ CONVERSATION_LENGTH: Final = 100
 
 _NAME = re.compile(r"[a-z](?:[a-z0-9_.-]{0,61}[a-z0-9_-])?")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,127}")
+_CONVERSATION_ID = re.compile(r"c[0-9][0-9a-hjkmnp-tv-z]{13}")  # as stores/ids.py makes them
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _NOT_NAME = re.compile(r"[^a-z0-9_.-]+")
 _SHOWN_AT_MOST = 40  # letters of a refused name repeated in the message; it may be a megabyte long
@@ -155,9 +156,12 @@ def check_conversation_name(name: str) -> str:
 
     It must work as one word of a command and one segment of a URL: `-` in front would read as an option, `@`
     as a participant, `#` as a shell comment (screens write it before the name); `:` belongs to addresses
-    (`link:ID`, `conversation:seq`) and `/` to paths; `.` and `..` vanish from URLs.
+    (`link:ID`, `conversation:seq`) and `/` to paths; `.` and `..` vanish from URLs. Nor may it be spelled like an id:
+    that such a name is taken would tell whose id it is from one that is nobody's.
     """
     kept = _visible(name, CONVERSATION_LENGTH, "a conversation name")
+    if _CONVERSATION_ID.fullmatch(kept):
+        raise NameProblem(name, "shape", "a conversation name that is not spelled like an id")
     if kept[0] not in "-@#" and ":" not in kept and "/" not in kept and kept not in (".", ".."):
         return kept
     better = re.sub(r"\s*[:/]+\s*", "-", kept).strip("-@#. ")
