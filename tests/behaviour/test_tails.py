@@ -1,5 +1,6 @@
 """The newest messages kept as bytes are those of the store, whoever wrote, edited, deleted or renamed since."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,6 @@ async def changed(store: Any, hub: Hub, seq: int, text: str | None) -> None:
 @settings(max_examples=25)
 @given(plan=moves)
 def test_what_is_kept_is_what_is_stored(plan: list[tuple[str, bool, Any]], tmp_path_factory: Any) -> None:
-    import asyncio  # noqa: PLC0415
-
     asyncio.run(played(plan, tmp_path_factory.mktemp("home")))
 
 
@@ -111,3 +110,69 @@ async def test_a_pull_of_an_active_conversation_reads_its_version_alone(
 
         monkeypatch.setattr(reads, "messages", refuse)
         assert [message.text for message in await newest(hub, 20)] == ["one", "two"]
+
+
+class Busy:
+    """Reads that take their time: before a version is told, something else happens here."""
+
+    def __init__(self, reads: Any) -> None:
+        self._reads = reads
+        self.meanwhile: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reads, name)
+
+    async def version(self, ref: str) -> Any:
+        if self.meanwhile and (work := self.meanwhile.pop(0)) is not None:
+            await work()
+        return await self._reads.version(ref)
+
+
+async def test_what_happens_during_a_look_does_not_shift_it(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        where = ConversationId((await hub.conversations.create("room")).id)
+        for number in range(tails.MOST_MESSAGES):
+            await hub.post("room", str(number))
+        await hub.encoded.newest("room", 3)
+        kept = hub._core.tails
+        busy = kept._reads = Busy(kept._reads)
+        busy.meanwhile = [lambda: hub.post("room", "newest")]
+        found = await kept.message(where, 1)
+        assert msgspec.json.decode(found or b"", type=shapes.Message).text == "0"
+
+
+async def test_a_rename_during_a_look_is_not_lost(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await hub.agents.create("bob", external=True)
+        await hub.conversations.create("room", participants=["bob"])
+        await hub.acting_as("bob").post("room", "hello")
+
+        async def renamed() -> None:
+            await hub.agents.rename("bob", "rob")
+            await hub._core.directory.refresh()
+
+        kept = hub._core.tails
+        busy = kept._reads = Busy(kept._reads)
+        busy.meanwhile = [None, renamed]
+        await newest(hub, 3)
+        assert await newest(hub, 3) == await hub.newest("room", 3)
+
+
+async def test_of_two_renames_looked_up_at_once_both_are_told(tmp_path: Path, monkeypatch: Any) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await hub.agents.create("bob", external=True)
+        directory = hub._core.directory
+        as_bob = await directory._reads.participants()
+        as_rob = [msgspec.structs.replace(who, name="rob") if who.name == "bob" else who for who in as_bob]
+        answers = [as_rob, as_bob]
+
+        async def participants() -> Any:
+            mine = answers.pop(0)
+            await asyncio.sleep(0)
+            return mine
+
+        told: list[str] = []
+        monkeypatch.setattr(directory._reads, "participants", participants)
+        monkeypatch.setattr(directory, "on_rename", lambda: told.append(directory.name(ParticipantId("bob"))))
+        await asyncio.gather(directory.refresh(), directory.refresh())
+        assert told == ["rob", "bob"]

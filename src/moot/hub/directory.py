@@ -34,7 +34,8 @@ class Directory:
         """Called when somebody is called otherwise than before."""
 
     async def refresh(self) -> None:
-        before, self._known = self._known, {who.id: who for who in await self._reads.participants()}
+        found = {who.id: who for who in await self._reads.participants()}
+        before, self._known = self._known, found  # others may have looked while we did
         if any(self.name(who.id) != who.name for who in before.values()):
             self.on_rename()
 

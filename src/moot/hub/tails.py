@@ -53,10 +53,13 @@ class Tails:
         self._reads = reads
         self._names = names
         self._tails: OrderedDict[ConversationId, Tail] = OrderedDict()
+        self._forgotten = 0
+        """How often all were: what was written down before is not kept after."""
 
     def forget(self) -> None:
         """Somebody is called otherwise now: what was written down says the old name."""
         self._tails.clear()
+        self._forgotten += 1
 
     def on_commit(self, commit: Commit) -> None:
         """Messages that follow what is kept are added; anything else ends the tail."""
@@ -95,17 +98,21 @@ class Tails:
         tail = self._tails.get(conversation)
         if tail is not None and tail.begins <= seq <= tail.ends:
             stand = await self._reads.version(conversation)
-            if stand is not None and stand[1] == tail.version:
+            is_kept = (
+                self._tails.get(conversation) is tail and tail.begins <= seq
+            )  # it may have moved on meanwhile
+            if stand is not None and stand[1] == tail.version and is_kept:
                 return tail.lines[seq - tail.begins]
         found = await self._reads.message(conversation, seq)
         return None if found is None else self._line(found)
 
     async def _read(self, where: ConversationId, version: int, limit: int) -> list[bytes]:
         page = Page(limit=max(limit, MOST_MESSAGES), newest=True)
-        messages = await self._reads.messages(where, page)
+        messages, forgotten = await self._reads.messages(where, page), self._forgotten
         lines = [self._line(message) for message in messages]
         stand = await self._reads.version(where)
-        if stand == (where, version) and all(len(line) <= LONGEST for line in lines):
+        is_current = stand == (where, version) and forgotten == self._forgotten
+        if is_current and all(len(line) <= LONGEST for line in lines):
             tail = Tail(version)
             for message, line in zip(messages, lines, strict=True):
                 tail.append(message.seq, line)
