@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
 
+from moot.doors.mcp import server, tools
 from tests.doors.http.world import TOML, World, opened
 from tests.doors.mcp.conftest import came_in
 
@@ -182,3 +184,36 @@ async def test_names_tell_neither_that_an_id_is_one_nor_whose_a_name_is(world: W
     assert (back.status_code, new.id in back.text) == (409, False)
     back = await world.post(f"/api/conversations/{mine}/unarchive")
     assert (back.status_code, new.id in back.text) == (409, True), "the owner is told"
+
+
+@pytest.mark.parametrize("tool", ["post", "send_to_agent", "reply", "set_name", "broadcast"])
+async def test_a_token_revoked_behind_the_gate_writes_nothing_over_mcp(
+    world: World, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    await world.hub.conversations.join("room", "bob")
+    asked = await world.hub.send("bob", "a question")
+    issued = await world.hub.agents.issue_token("bob")
+    world.tokens["soon"] = issued.token
+    told: dict[str, dict[str, str]] = {
+        "post": {"conversation": "room", "text": "too late"},
+        "send_to_agent": {"target": "karl", "message": "too late"},
+        "reply": {"message_id": asked.id, "text": "too late"},
+        "set_name": {"name": "too-late"},
+        "broadcast": {"message": "too late"},
+    }
+    inner = tools.called
+
+    async def called(*given: Any) -> Any:
+        await world.hub.agents.revoke_token("bob", issued.id)
+        return await inner(*given)
+
+    async with came_in(world, "soon") as bob:
+        await bob("check_messages")
+        monkeypatch.setattr(server, "called", called)
+        answer = await bob.client.call_tool(tool, told[tool])
+    assert "no valid token" in str(answer.structured_content)
+    assert await world.hub.search('from:bob "too late"') == []
+    assert (await world.hub.agents.get("bob")).name == "bob"
+    async with came_in(world, "bob") as bob:
+        monkeypatch.setattr(server, "called", inner)
+        assert "no valid token" not in str(await bob(tool, **told[tool]))

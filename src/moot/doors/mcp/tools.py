@@ -15,7 +15,7 @@ from moot.doors.lookup import without_hints
 from moot.doors.mcp import hint_calls
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
-from moot.flow.steps.admission import InConversation
+from moot.flow.steps.admission import InConversation, OfPerson
 from moot.model.hint import said
 from moot.rules.access import Action
 
@@ -127,8 +127,9 @@ async def broadcast(caller: Caller, given: ToAll) -> Answer:
 
 async def reply(caller: Caller, given: Replying) -> Answer:
     message = await caller.message(given.message_id, Action.POST)
+    voice = caller.admitted(Action.POST, InConversation(message.rpartition(":")[0]))
     try:
-        receipt = await caller.hub.mailbox.reply(message, given.text)
+        receipt = await voice.mailbox.reply(message, given.text)
     except TurnFailed as unheard:
         return {"delivered": False, "error": unheard.title, "rule": unheard.facts.get("rule")}
     return {"delivered": False, "passed": True} if receipt is None else _receipt(receipt)
@@ -226,7 +227,8 @@ async def set_name(caller: Caller, given: Name) -> Answer:
     caller.allowed(Action.CHANGE_OWN)
     before = caller.hub.name
     try:
-        renamed = await caller.hub.agents.rename(before, given.name)
+        voice = caller.admitted(Action.CHANGE_OWN, OfPerson(before))
+        renamed = await voice.agents.rename(before, given.name)
     except BadName as refusal:
         return {"success": False, "error": refusal.title, "suggestions": list(refusal.suggestions)}
     return {"success": True, "previous_name": before, "new_name": renamed.name}
