@@ -8,6 +8,7 @@ import pytest
 from msgspec import structs
 
 from moot.doors.mcp import server, tools
+from tests.doors.http.sockets import refused, talking
 from tests.doors.http.world import TOML, World, opened
 from tests.doors.mcp.conftest import came_in
 
@@ -217,3 +218,25 @@ async def test_a_token_revoked_behind_the_gate_writes_nothing_over_mcp(
     async with came_in(world, "bob") as bob:
         monkeypatch.setattr(server, "called", inner)
         assert "no valid token" not in str(await bob(tool, **told[tool]))
+
+
+async def test_who_left_a_conversation_does_not_find_it_by_those_in_it(world: World) -> None:
+    """By name or id it is not there any more; nor by the ways that make one when it is first needed."""
+    group = {"participants": ["arya", "bob"]}
+    made = (await world.ask("karl", "POST", "/api/implicit", group)).json()["id"]
+    pair = (await world.ask("bob", "POST", "/api/agents/karl/send", {"text": "hello"})).json()["conversation"]
+    alone = {"target": "bob", "key": "k"}
+    asked = (await world.ask("karl", "POST", "/api/ephemeral", alone)).json()["id"]
+    async with talking(world, "karl", "/ws/agents/bob", after=0) as karl:
+        assert "hello" in await karl.next(), "while it is in it"
+    for where in (made, pair, asked):
+        left = await world.ask("karl", "DELETE", f"/api/conversations/{where}/participants/karl")
+        assert left.status_code == 204
+    await world.hub.conversations.join(made, "stubborn")
+    await world.ask("bob", "POST", f"/api/conversations/{pair}/messages", {"text": "behind its back"})
+    for path, body in (("/api/implicit", group), ("/api/ephemeral", alone)):
+        answer = await world.ask("karl", "POST", path, body)
+        assert (answer.status_code, answer.json()["name"]) == (404, "conversation_not_found"), path
+        assert "stubborn" not in answer.text
+    assert await refused(world, "karl", "/ws/agents/bob", after=0) == 404
+    assert await refused(world, "bob", "/ws/agents/karl", after=0) == 101

@@ -24,7 +24,7 @@ from moot.doors.http.api.schema import (
 from moot.errors import BadValue, Conflict, NotFound, NotPermitted, TimedOut
 from moot.hub.commands.values import kind_of_conversation
 from moot.model.answer import Preview, Receipt, in_words
-from moot.rules.access import Action, Standing, may
+from moot.rules.access import Action, Standing, authorize, may
 
 DONE = 200
 CREATED = 201
@@ -72,11 +72,19 @@ async def create(call: Call) -> Answer:
 
 
 async def implicit(call: Call) -> shapes.Conversation:
-    return await call.hub.conversations.implicit(call.body.participants)
+    found = await call.hub.conversations.implicit(call.body.participants)
+    return _not_left(call, found, ", ".join(call.body.participants))
 
 
 async def ephemeral(call: Call) -> shapes.Conversation:
-    return await call.hub.conversations.ephemeral(call.body.target, call.body.key)
+    found = await call.hub.conversations.ephemeral(call.body.target, call.body.key)
+    return _not_left(call, found, call.body.target)
+
+
+def _not_left(call: Call, found: shapes.Conversation, told: str) -> shapes.Conversation:
+    """One that was there before may be one that the caller has left: what became of it is not the caller's to see."""
+    authorize(call.who, Action.POST, subject.place(found, told))
+    return found
 
 
 async def conversation(call: Call) -> shapes.Conversation:

@@ -99,7 +99,9 @@ async def heard(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Con
 
 
 async def pair(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
-    """The caller's own conversation with somebody, the same that `hub.send` uses."""
+    """The caller's own conversation with somebody, the same that `hub.send` uses; one that it has left is not."""
     authorize(who, Action.LOOK, HOUSE)
     authorize(who, Action.POST, HOUSE)
-    return await hub.conversations.implicit([path["name"]])
+    found = await hub.conversations.implicit([path["name"]])
+    authorize(who, Action.READ, place(found, path["name"]))
+    return found
