@@ -11,7 +11,7 @@ import pytest
 from moot.cli.read.explain import meanings
 from moot.errors import WARNINGS, tree
 from moot.model.hint import WarningCode
-from tests.doors.cli.shell import Shell, Told
+from tests.doors.cli.shell import Shell, Told, make_home
 
 Moot = Callable[..., Told]
 
@@ -197,6 +197,19 @@ def damage(shell: Shell) -> list[str]:
         "arya.pid is left over from a daemon of arya that is gone",
         "arya.sock is left over from a daemon of arya that is gone",
     ]
+
+
+@pytest.mark.req("P-07")
+def test_a_home_may_lie_deeper_than_the_address_of_a_socket_is_long(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 20) / ("deeper" * 10)
+    folder.mkdir(parents=True)
+    shell = make_home(folder / "home")
+    (shell.home / "run").mkdir(mode=0o700)
+    (shell.home / "run" / "agents").mkdir(mode=0o700)
+    (shell.home / "run" / "agents" / "arya.sock").touch()
+    told = shell.moot("doctor")
+    assert told.err == ""
+    assert "arya.sock is left over from a daemon of arya that is gone" in told.out
 
 
 @pytest.mark.req("P-07")

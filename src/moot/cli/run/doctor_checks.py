@@ -28,6 +28,7 @@ from moot.cli.run.welcome import shown
 from moot.context.identity import FILES
 from moot.doors.http.wire.port_holder import holder_of
 from moot.errors import MootError
+from moot.host.pings import short
 from moot.hub.archive import backups, health
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
@@ -179,9 +180,9 @@ def _left_over(check: str, path: Path, whose: str) -> Check:
 def _somebody_answers(path: Path) -> bool:
     if path.suffix != ".sock":
         return False
-    with socket.socket(socket.AF_UNIX) as line:
+    with socket.socket(socket.AF_UNIX) as line, short(path) as address:
         line.settimeout(ANSWER_SECONDS)
-        return line.connect_ex(str(path)) == 0
+        return line.connect_ex(address) == 0
 
 
 # --- the network ---------------------------------------------------------------------------------------------
