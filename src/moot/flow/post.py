@@ -1,7 +1,7 @@
 """Post: the one door in. Policy, brakes, the message with its seq, who speaks, why: one decision.
 
 People's messages, agents' replies (finish.py), posts by tool, partials and notices all become messages here and
-nowhere else. Above: doors and hosts build a `Post`. Below: steps/address.py finds whom it calls, steps/called.py
+nowhere else. Above: doors and hosts build a `Post`. Below: steps/address.py finds whom it calls, rules/floor/calls.py
 gives them turns. Not here: storing (stores/), waking hosts (host/).
 """
 

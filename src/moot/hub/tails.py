@@ -4,7 +4,7 @@ Pull, push and fan-out hand out the same bytes. A tail is served only while the 
 every pull, says that nothing was said, edited or deleted there since, by whichever process; so it is never older than
 the store, and losing all of them costs time only.
 
-Above: hub/queries/messages.py and event_stream.py. Below: the read ports. Bounded in conversations and in messages.
+Above: hub/queries/encoded.py. Below: the read ports. Bounded in conversations and in messages.
 """
 
 from collections import OrderedDict, deque
