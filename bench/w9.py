@@ -45,7 +45,7 @@ asyncio.run(main())
 
 BLOCKING = """
 import sys
-from moot.client.transport.blocking import BlockingConnection
+from moot.client.transport.blocking_socket import BlockingConnection
 
 BlockingConnection.find(sys.argv[1]).call("send", target="arya", text="hello")
 """

@@ -25,7 +25,7 @@ from tools.picture import Beat, film, svg
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "pictures" / "demo.svg"
-MOST_BYTES = 250_000
+MAX_BYTES = 250_000
 
 COLUMNS, LINES = 84, 34
 COMMAND = "moot demo"
@@ -170,7 +170,7 @@ def troubles(picture: str, private: Sequence[str]) -> list[str]:
     """Why a picture cannot be published: it is too large, or tells about the machine it was made on."""
     told = [f"it names {word}" for word in private if len(word) > 1 and word in picture]
     size = len(picture.encode())
-    return [*told, *([f"it has {size} bytes, at most {MOST_BYTES} are allowed"] if size > MOST_BYTES else [])]
+    return [*told, *([f"it has {size} bytes, at most {MAX_BYTES} are allowed"] if size > MAX_BYTES else [])]
 
 
 def main() -> int:

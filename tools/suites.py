@@ -125,7 +125,7 @@ def sources() -> tuple[str, ...]:
 
 def tools() -> list[Tool]:
     return [
-        Tool("types", 60, (binary("mypy"), *sources()), beside=True),
+        Tool("types", 90, (binary("mypy"), *sources()), beside=True),
         Tool("format", 10, (binary("ruff"), "format", "--check", "--quiet", *sources())),
         Tool("lint", 10, (binary("ruff"), "check", "--quiet", *sources())),
         Tool("imports", 15, (binary("lint-imports"), "--no-logo", "--no-cache")),
@@ -144,11 +144,11 @@ def parted(name: str, most: float, alone: float, *, in_memory: bool = False) -> 
     ]
 
 
-CHECKED = (Suite("architecture", 30), Suite("unit", 60, workers=2))
+CHECKED = (Suite("architecture", 60), Suite("unit", 60, workers=2))
 TESTED = (
-    Suite("contract", 90, workers=2, in_memory=True),
+    Suite("contract", 130, workers=2, in_memory=True),
     Suite("scenarios", 30, workers=2, in_memory=True),
-    Suite("behaviour", 150, WORKERS, in_memory=True),
+    Suite("behaviour", 160, WORKERS, in_memory=True),
     Suite("replay", 120, WORKERS, in_memory=True),
     *parted("doors", 380, 40, in_memory=True),
     Suite("sandbox", 90, workers=2),

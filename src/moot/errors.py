@@ -14,6 +14,7 @@
     │   ├── RateLimited        E302   too many messages between two agents, or too many in the queue
     │   ├── Braked             E303   slots of the round are used up, or the chain is paused
     │   ├── Closed             E305   the conversation is archived
+    │   ├── WouldDeadlock      E306   a question that would close a ring of agents that wait for each other
     │   └── Stale              E307   the turn is no longer the caller's (fence)
     ├── Unanswered         nobody to blame in the request: the outcome of waiting
     │   ├── Undelivered        E502   the agent is away, or not reached as far as was required
@@ -47,11 +48,11 @@ from moot.model.json import JsonObject
 
 
 class MootError(Exception):
-    """Something Moot will not or cannot do; as it stands, a fault inside Moot itself.
+    """An unexpected error inside Moot.
 
-    Who acts: the makers of Moot: you did nothing wrong.
-    Cause: a case that nobody has thought of; the title says what failed.
-    To do: try once more; then run the command with --debug, look into `moot logs`, and report both."""
+    Who acts: the developers of Moot: you did nothing wrong.
+    Cause: a case that nobody thought of; the title says what failed.
+    To do: try once more; then run the command with --debug, look at `moot logs`, and report both."""
 
     code: ClassVar[str] = "E000"
     name: str = "error"
@@ -83,7 +84,7 @@ class MootError(Exception):
             "name": self.name,
             "title": self.title,
             "detail": self.detail,
-            "fix": hint.to_data(self.fix) if say is None else hint.said(self.fix, say),
+            "fix": hint.to_data(self.fix) if say is None else hint.worded(self.fix, say),
             "suggestions": list(self.suggestions),
             "retryable": self.retryable or self.retry_after_ms is not None,
             "retry_after_ms": self.retry_after_ms,
@@ -92,15 +93,15 @@ class MootError(Exception):
 
 
 class Mistake(MootError):
-    """The request cannot be done as it stands."""
+    """The request cannot be carried out as it is."""
 
 
 class NotFound(Mistake):
-    """Nothing goes by that name or id. The name says what: `agent_not_found`, `conversation_not_found` and so on.
+    """Nothing has that name or id. The error's name says what was looked for: `agent_not_found` and so on.
 
-    Who acts: whoever asked: the name or id has to be another.
-    Cause: a typing error, another home than the one meant (--home, MOOT_HOME), or an agent that was removed.
-    To do: take one of the suggestions, or look: `moot agents list`, `moot conv list`, `moot tail`."""
+    Who acts: whoever made the request: the name or id has to be another.
+    Cause: a typo, a different home than intended (--home, MOOT_HOME), or an agent that was removed.
+    To do: use one of the suggestions, or look it up: `moot agents list`, `moot conv list`, `moot tail`."""
 
     code = "E201"
     name = "not_found"
@@ -113,10 +114,10 @@ class NotFound(Mistake):
 
 
 class BadName(Mistake):
-    """The name cannot be given.
+    """The name cannot be used.
 
     Who acts: whoever chose the name.
-    Cause: it is taken, was somebody's before, is reserved, looks like another one, or has letters that no name has.
+    Cause: it is taken, was taken before, is reserved, looks like another name, or has characters that no name can have.
     To do: choose another; the error suggests some that are free."""
 
     code = "E202"
@@ -127,78 +128,78 @@ class BadText(Mistake):
     """The text cannot be stored.
 
     Who acts: whoever wrote the message.
-    Cause: it is empty, longer than limits.message_bytes, or not valid Unicode, as when a binary file is piped in.
-    To do: shorten or mend it; `moot config get limits.message_bytes` shows how long a message may be."""
+    Cause: it is empty, longer than limits.message_bytes, or not valid Unicode, such as a binary file piped in.
+    To do: shorten or correct it; `moot config get limits.message_bytes` shows how long a message may be."""
 
     code = "E203"
     name = "bad_text"
 
 
 class BadValue(Mistake):
-    """A field has the wrong type or a value outside what is allowed.
+    """A field has the wrong type or a value that is not allowed.
 
-    Who acts: whoever gave the value: in an option, a request, moot.toml, or as an agent's code.
+    Who acts: whoever gave the value: in an option, a request, moot.toml, or an agent's code.
     Cause: a number out of range, a misspelt choice, or a `code:module:function` brain that cannot be imported.
-    To do: the title names the field and what it takes: mend it there. Help (-h) lists what an option takes."""
+    To do: the title names the field and what it accepts: correct it there. Help (-h) lists what an option accepts."""
 
     code = "E204"
     name = "bad_value"
 
 
 class Conflict(Mistake):
-    """Somebody else's version of the same thing stands in the way.
+    """The request conflicts with what is already there.
 
-    Who acts: whoever asked: look at what is there now, and decide.
-    Cause: the message was edited meanwhile, a conversation has that name, or one key came with two texts.
-    To do: read it again and repeat the change on the newest version; choose another name, or a new idempotency key."""
+    Who acts: whoever made the request: look at the current state, and decide.
+    Cause: the message was edited in the meantime, the name is in use, or an idempotency key came with two texts.
+    To do: read it again and repeat the change on the newest version; or choose another name or idempotency key."""
 
     code = "E205"
     name = "conflict"
 
 
 class BadSettings(Mistake):
-    """The settings file is broken.
+    """The settings file is invalid.
 
     Who acts: whoever edits moot.toml.
     Cause: a missing quote, a misspelt key or a value that is not allowed; the title says file, line and column.
-    To do: mend that place with `moot config edit`, which checks it; `moot doctor` says when all is well."""
+    To do: correct that place with `moot config edit`, which checks it; `moot doctor` confirms that all is well."""
 
     code = "E103"
     name = "broken_config"
 
 
 class Refused(MootError):
-    """Policy or a brake says no."""
+    """A policy or a brake refused it."""
 
 
 class Unauthenticated(Refused):
-    """Whoever asks did not say who it is in a way that can be believed.
+    """The caller did not prove who it is.
 
-    Who acts: whoever calls the API: show a token that is good.
+    Who acts: whoever calls the API: send a valid token.
     Cause: no Authorization header, a token of another home, or one that was revoked.
-    To do: send `Authorization: Bearer TOKEN`: the owner's is in run/token of the home, and issues the others."""
+    To do: send `Authorization: Bearer TOKEN`; the owner's token is in run/token of the home, and can issue others."""
 
     code = "E300"
     name = "unauthenticated"
 
 
 class NotPermitted(Refused):
-    """The link graph, or who the caller is, does not allow it.
+    """The link graph, or the caller's role, does not allow it.
 
     Who acts: the owner of the hub, who may allow it; the caller cannot.
     Cause: an agent that speaks for another, a token without that scope, or somebody who is not a member.
-    To do: do it as the owner, ask the owner for a token with that scope, or have the agent invited: `moot conv add`."""
+    To do: do it as the owner, ask the owner for a token with that scope, or have the agent added: `moot conv add`."""
 
     code = "E301"
     name = "not_permitted"
 
 
 class RateLimited(Refused):
-    """Too much in too short a time.
+    """Too many requests in too short a time.
 
-    Who acts: nobody: waiting is enough. The owner may raise the limit.
+    Who acts: nobody: waiting is enough. The owner can raise the limit.
     Cause: two agents that answer each other quickly, a script in a loop, or a full queue.
-    To do: wait as long as retry_after_ms says; the bounds are settings under [limits] in moot.toml."""
+    To do: wait as long as retry_after_ms says; the limits are settings under [limits] in moot.toml."""
 
     code = "E302"
     name = "rate_limited"
@@ -206,33 +207,44 @@ class RateLimited(Refused):
 
 
 class Braked(Refused):
-    """A brake stops more of this until a person lets it go on.
+    """A brake has stopped the agents until a person resumes them.
 
-    Who acts: a person of the conversation.
-    Cause: agents went on among themselves for as many turns as one message may cause.
-    To do: read what they said; then `/continue` in the chat or `moot conv continue NAME`, or say something new."""
+    Who acts: a person in the conversation.
+    Cause: the agents took as many turns among themselves as one message may cause.
+    To do: read what they said; then `/continue` in the chat or `moot conv continue NAME`, or write something new."""
 
     code = "E303"
     name = "braked"
 
 
 class Closed(Refused):
-    """The conversation is archived: it can be read, not written.
+    """The conversation is archived: it can be read, but not written to.
 
     Who acts: whoever wants to write there.
-    Cause: it was archived by hand, or as a conversation of one message that was answered.
-    To do: `moot conv unarchive NAME` opens it again; or begin another with `moot chat`."""
+    Cause: somebody archived it, or it was made for one message that has been answered.
+    To do: `moot conv unarchive NAME` reopens it; or start another with `moot chat`."""
 
     code = "E305"
     name = "conversation_archived"
 
 
-class Stale(Refused):
-    """The turn has moved on; what its former holder says no longer counts.
+class WouldDeadlock(Refused):
+    """The question would close a ring: whoever is asked waits, over however many others, for whoever asks.
 
-    Who acts: nobody: the turn is somebody else's, or over.
+    Who acts: the agent that asks: it has to go on without this answer.
+    Cause: agents that ask each other and each wait for the answer before they give their own.
+    To do: answer first and ask later, or send a message that nobody waits for."""
+
+    code = "E306"
+    name = "would_deadlock"
+
+
+class Stale(Refused):
+    """The turn has moved on; its former holder's result no longer counts.
+
+    Who acts: nobody: the turn belongs to somebody else, or is over.
     Cause: the agent was silent for longer than its lease, was interrupted, or the machine slept.
-    To do: drop the answer and take the next turn; a host that often loses turns needs a larger host.lease_seconds."""
+    To do: drop the answer and take the next turn; if a host often loses turns, raise host.lease_seconds."""
 
     code = "E307"
     name = "stale_turn"
@@ -243,10 +255,10 @@ class Unanswered(MootError):
 
 
 class Undelivered(Unanswered):
-    """The agent is away or has not been reached so far; the message waits for it.
+    """The agent is away or could not be reached yet; the message waits for it.
 
     Who acts: whoever runs the agent.
-    Cause: its hub or daemon does not run, or its coding CLI is closed or not set up to be woken.
+    Cause: its hub or daemon is not running, or its coding CLI is closed or not set up to be woken.
     To do: start it with `moot up` or `moot agent start NAME`; the message need not be sent again."""
 
     code = "E502"
@@ -258,7 +270,7 @@ class TimedOut(Unanswered, TimeoutError):
     """Nobody answered in time; the message is kept.
 
     Who acts: nobody has to: the answer may still come.
-    Cause: a slow model, a long queue before this message, or a time-out that is too short.
+    Cause: a slow model, a long queue ahead of this message, or too short a timeout.
     To do: look later with `moot tail` or `moot why`, or wait longer with --timeout; do not send it twice."""
 
     code = "E504"
@@ -269,7 +281,7 @@ class TimedOut(Unanswered, TimeoutError):
 class Passed(Unanswered):
     """The agent read it and chose to say nothing.
 
-    Who acts: nobody: silence is an answer.
+    Who acts: nobody: silence is a valid answer.
     Cause: nothing was asked, or the agent thinks that others know better.
     To do: ask it by name and say what you need to know; `moot why` shows what it was given."""
 
@@ -280,24 +292,24 @@ class Passed(Unanswered):
 class TurnFailed(Unanswered):
     """The agent's turn ended in an error.
 
-    Who acts: whoever made or set up the agent.
+    Who acts: whoever wrote or set up the agent.
     Cause: its code raised an exception, or its model could not be reached or refused.
-    To do: `moot why` and `moot turn show ID` give the error; once it is mended, `moot conv retry NAME` asks again."""
+    To do: `moot why` and `moot turn show ID` show the error; once it is fixed, `moot conv retry NAME` asks again."""
 
     code = "E503"
     name = "turn_failed"
 
 
 class Trouble(MootError):
-    """The machine, the hub, a key or the database needs a hand."""
+    """Something is wrong with the machine, the hub, a key or the database."""
 
 
 class NoKey(Trouble):
-    """A model's provider wants a key, and none is set.
+    """A model's provider needs a key, and none is set.
 
     Who acts: the owner of the hub.
-    Cause: a new home, or a variable that is set in another shell than the one that started the hub.
-    To do: `moot keys set PROVIDER`, or set the provider's variable and start the hub anew; demo needs none."""
+    Cause: a new home, or a variable that is not set in the shell that started the hub.
+    To do: `moot keys set PROVIDER`, or set the provider's variable and restart the hub; the demo brain needs no key."""
 
     code = "E101"
     name = "no_key"
@@ -307,8 +319,8 @@ class KeyRefused(Trouble):
     """A model's provider does not accept the key.
 
     Who acts: the owner of the hub.
-    Cause: the key was revoked, has a letter too few, or belongs to another provider or address.
-    To do: make a new key at the provider and `moot keys set PROVIDER`; `moot keys test PROVIDER` tries it."""
+    Cause: the key was revoked, is incomplete, or belongs to another provider or address.
+    To do: create a new key at the provider and `moot keys set PROVIDER`; `moot keys test PROVIDER` checks it."""
 
     code = "E102"
     name = "key_refused"
@@ -317,8 +329,8 @@ class KeyRefused(Trouble):
 class ModelUnavailable(Trouble):
     """A model's provider cannot be reached, or does not answer as it should.
 
-    Who acts: the provider, mostly; the owner, if the address is wrong.
-    Cause: no network, an outage, a local model server that does not run, or a model's name that is unknown there.
+    Who acts: usually the provider; the owner, if the address is wrong.
+    Cause: no network, an outage, a local model server that is not running, or a model name that is unknown there.
     To do: `moot doctor net` asks the provider and `moot models` lists its models; then try again."""
 
     code = "E104"
@@ -327,22 +339,22 @@ class ModelUnavailable(Trouble):
 
 
 class PortTaken(Trouble):
-    """The hub cannot listen where it should: another program does.
+    """The hub cannot listen on its port: another program does.
 
     Who acts: the operator of the machine.
-    Cause: a hub of another home, or some other program, has the port of hub.port.
-    To do: `moot up --port 0` takes any free one; or stop the program that the title names, or set hub.port."""
+    Cause: a hub of another home, or another program, uses the port in hub.port.
+    To do: `moot up --port 0` uses any free port; or stop the program that the title names, or change hub.port."""
 
     code = "E401"
     name = "port_taken"
 
 
 class HubRunning(Trouble):
-    """Another hub runs on this home.
+    """Another hub is running on this home.
 
-    Who acts: whoever starts the second one; there is nothing to mend.
-    Cause: `moot up` was typed twice, or a hub runs in the background.
-    To do: use the one that runs; `moot stop` ends it, and `moot --home DIR up` runs one for another home."""
+    Who acts: whoever starts the second one; nothing is broken.
+    Cause: `moot up` was run twice, or a hub is running in the background.
+    To do: use the running hub; `moot stop` stops it, and `moot --home DIR up` runs one for another home."""
 
     code = "E403"
     name = "hub_running"
@@ -353,29 +365,29 @@ class HubAbsent(Trouble):
 
     Who acts: whoever runs the hub.
     Cause: it was never started, has stopped, or could not start; its log says why.
-    To do: `moot up`, and `moot logs` if it does not stay; what was acknowledged before is kept."""
+    To do: `moot up`, and `moot logs` if it does not stay up; acknowledged messages are kept."""
 
     code = "E402"
     name = "hub_absent"
 
 
 class McpClient(Trouble):
-    """A coding CLI is not installed, gives up before Moot has started, or does not take Moot in.
+    """A coding CLI is not installed, gives up before Moot has started, or does not accept Moot.
 
     Who acts: whoever uses that coding CLI.
     Cause: it is not on the PATH, is an old version, or its settings file cannot be changed.
-    To do: `moot doctor mcp` says how each one stands; then `moot mcp install CLIENT` again."""
+    To do: `moot doctor mcp` checks each one; then run `moot mcp install CLIENT` again."""
 
     code = "E501"
     name = "mcp_client"
 
 
 class StoreNewer(Trouble):
-    """The database was written by a newer Moot.
+    """The database was written by a newer version of Moot.
 
     Who acts: the operator of the machine.
-    Cause: two versions of Moot are installed, or an update was taken back.
-    To do: use the newer Moot; or put back a backup from before the update with `moot backup restore`."""
+    Cause: two versions of Moot are installed, or an update was rolled back.
+    To do: use the newer version; or restore a backup from before the update with `moot backup restore`."""
 
     code = "E601"
     name = "store_newer"
@@ -384,20 +396,20 @@ class StoreNewer(Trouble):
 class StoreDamaged(Trouble):
     """The database is damaged or is not a Moot database.
 
-    Who acts: the operator of the machine, before anybody writes there again.
-    Cause: a failing disk, a file that was edited or copied while a hub ran, or another program's file of that name.
-    To do: stop the hub and copy the home; `moot doctor db` tells the damage, `moot backup restore` takes a backup."""
+    Who acts: the operator of the machine, before anybody writes to it again.
+    Cause: a failing disk, a file that was edited or copied while a hub was running, or another program's file.
+    To do: stop the hub and copy the home; `moot doctor db` shows the damage, `moot backup restore` uses a backup."""
 
     code = "E602"
     name = "store_damaged"
 
 
 class StoreUnwritable(Trouble):
-    """The database cannot be written now.
+    """The database cannot be written at the moment.
 
     Who acts: the operator of the machine.
-    Cause: the disk is full, the folder is read-only or somebody else's, or another program holds the file.
-    To do: make room or mend the permissions; `moot doctor` names which, and nothing that was acknowledged is lost."""
+    Cause: the disk is full, the folder is read-only or another user's, or another program holds the file.
+    To do: free some space or fix the permissions; `moot doctor` says which. Nothing acknowledged is lost."""
 
     code = "E603"
     name = "store_unwritable"
@@ -405,19 +417,19 @@ class StoreUnwritable(Trouble):
 
 
 class MootWarning:
-    """What was asked is done; there is something to know."""
+    """The request was carried out; there is something to know."""
 
     code: ClassVar[WarningCode]
     name: ClassVar[str]
 
 
 class NotAsked(MootWarning):
-    """The message is stored, but somebody it names is not asked: more agents are mentioned than may answer one
-    message (max_agent_turns_per_message), or they are not in the conversation.
+    """The message is stored, but somebody it names will not be asked: it mentions more agents than may answer one
+    message (max_agent_turns_per_message), or agents that are not in the conversation.
 
-    Who acts: whoever wrote the message, if the answer of those is wanted.
-    Cause: many names in one message, @all in a large group, or somebody who was never invited.
-    To do: ask the rest in a second message, raise the bound, or bring them in with `moot conv add`."""
+    Who acts: whoever wrote the message, if their answers are wanted.
+    Cause: many names in one message, @all in a large group, or an agent that was never added.
+    To do: ask the others in a second message, raise the limit, or add them with `moot conv add`."""
 
     code = WarningCode.NOT_ASKED
     name = "not_asked"

@@ -44,7 +44,7 @@ def read_below(root: Path, parts: tuple[str, ...], most: int) -> bytes:
         file = _opened(parts[-1], os.O_RDONLY, folder)
         try:
             if os.fstat(file).st_nlink > 1:
-                raise Unfit("it has a second name (a hard link)")
+                raise Unfit("it has a second hard link")
             return _read(file, most)
         finally:
             os.close(file)
@@ -134,8 +134,8 @@ def tighten(path: Path) -> None:
 def refused(path: Path, error: OSError, key: str) -> BadSettings:
     """What to tell whoever cannot go on without the file."""
     return BadSettings(
-        f"{path} cannot be used: {why(error)}",
-        detail="expected a plain file of your own, mode 0600, without links",
+        f"cannot use {path}: {why(error)}",
+        detail="expected a regular file of yours, mode 0600, not a link",
         fix=(f"ls -l {path}", f"rm {path}"),
         file=str(path),
         line=0,
@@ -152,7 +152,7 @@ def why(error: OSError) -> str:
 def _folder_of(root: Path, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
     """The folder a file is in, as a descriptor."""
     if not parts or any(part in ("", ".", "..") or "/" in part or "\0" in part for part in parts):
-        raise Unfit("it is not the name of a file")
+        raise Unfit("it is not a file name")
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in parts[:-1]:
@@ -171,7 +171,7 @@ def _inner(name: str, folder: int) -> int:
     try:
         return os.open(name, _FOLDER, dir_fd=folder)
     except NotADirectoryError:
-        raise Unfit(f"{name} is a link, or not a folder") from None
+        raise Unfit(f"{name} is a link or not a folder") from None
 
 
 def _opened(name: str, flags: int, folder: int) -> int:
@@ -201,14 +201,14 @@ def _judge(seen: os.stat_result, folder: os.stat_result) -> None:
     if not stat.S_ISREG(seen.st_mode):
         raise Unfit(_kind(seen))
     if seen.st_uid not in (os.geteuid(), folder.st_uid):
-        raise Unfit("it belongs to somebody else")
+        raise Unfit("it belongs to another user")
 
 
 def _kind(seen: os.stat_result) -> str:
     mode = seen.st_mode
     kinds = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"))
     found = next((word for is_it, word in kinds if is_it(mode)), "a device or a socket")
-    return f"it is {found}, not a plain file"
+    return f"it is {found}, not a regular file"
 
 
 def _read(file: int, most: int) -> bytes:

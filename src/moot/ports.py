@@ -4,12 +4,11 @@ A port exists where there are two real implementations. All of them speak in Moo
 knows SQL, sockets or topics.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from moot.model.bookmark import BookmarkKey
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Commit, Event, EventType
@@ -19,8 +18,8 @@ from moot.model.moment import Moment
 from moot.model.participant import Host, Participant
 from moot.model.prompt import Answered, Prompt
 from moot.model.query import Query
+from moot.model.records.record import AnyLookup, Lookup, R
 from moot.model.round import Round
-from moot.model.token import Token, TokenId
 from moot.model.turn import Turn, TurnState
 from moot.rules.draft import Seen
 
@@ -51,12 +50,8 @@ class Scope(Struct, frozen=True, gc=False):
     roots: tuple[RootId, ...] = ()
     key: tuple[ParticipantId, str] | None = None
     hosts: bool = False
-    tokens: tuple[TokenId, ...] = ()
-    tokens_of: ParticipantId | None = None
-    """All tokens of this participant."""
-    bookmarks: tuple[BookmarkKey, ...] = ()
-    bookmarks_of: ParticipantId | None = None
-    """All bookmarks of this participant."""
+    records: tuple[AnyLookup, ...] = ()
+    """Tokens, bookmarks and whatever else stands beside conversations."""
     everyone: bool = False
     """All participants: only for verbs that enrol or rename."""
 
@@ -85,12 +80,22 @@ class Page(Struct, frozen=True):
     newest: bool = False
 
 
-class Conversations(Protocol):
+class ConversationVersion(Struct, frozen=True, gc=False):
+    """How far a conversation has come."""
+
+    id: ConversationId
+    number: int
+    """Moves with every message, edit and delete in it."""
+    has_member: bool = False
+    """Whether whoever was asked about is in it."""
+
+
+class ConversationReads(Protocol):
     """Reading conversations and what was said in them."""
 
     async def conversation(self, ref: str) -> Conversation | None: ...
-    async def version(self, ref: str) -> tuple[ConversationId, int] | None:
-        """Its id, and a number that moves with every message, edit and delete in it."""
+    async def version(self, ref: str, member: ParticipantId | None = None) -> ConversationVersion | None:
+        """How far it has come, and whether somebody is in it, by one look."""
         ...
 
     async def conversations(self, *, archived: bool, kind: str | None) -> list[Conversation]: ...
@@ -100,7 +105,7 @@ class Conversations(Protocol):
     async def revisions(self, conversation: ConversationId) -> list[Revision]: ...
 
 
-class Search(Protocol):
+class MessageSearch(Protocol):
     """Finding what was said. Everything that was committed before is found."""
 
     async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
@@ -116,7 +121,7 @@ EVERY_TURN = 100_000
 """For the few who must see all open turns of somebody, or all of a conversation: thousands of questions may wait."""
 
 
-class Turns(Protocol):
+class TurnReads(Protocol):
     """Reading turns: what can be claimed, what is due, what was."""
 
     async def turn(self, turn: TurnId) -> Turn | None: ...
@@ -155,14 +160,17 @@ class People(Protocol):
     async def participants(self) -> list[Participant]: ...
     async def participant(self, name: str) -> Participant | None: ...
     async def hosts(self) -> list[Host]: ...
-    async def token(self, digest: str) -> Token | None:
-        """By what it hashes to, revoked ones too."""
+
+
+class Records(Protocol):
+    """Reading what stands beside conversations, by the lookups its tables declare."""
+
+    async def records(self, lookup: Lookup[R]) -> list[R]:
+        """In the order in which they were made."""
         ...
 
-    async def tokens(self, participant: ParticipantId) -> list[Token]: ...
 
-
-class Events(Protocol):
+class EventReads(Protocol):
     """Reading what happened, in order, from any point still kept."""
 
     async def events(
@@ -262,18 +270,26 @@ class Retention(Protocol):
         ...
 
 
-class Reads(Conversations, Search, Turns, Recall, People, Events, Protocol):
+class Reads(ConversationReads, MessageSearch, TurnReads, Recall, People, Records, EventReads, Protocol):
     """Everything that can be read of a home, beside whoever writes."""
+
+    async def close(self) -> None:
+        """Let go of what was opened for reading."""
+        ...
 
 
 class Health(Struct, frozen=True):
     """What `check` found out about a store; sound when there are no problems."""
 
-    sqlite: str
-    journal_mode: str
-    synchronous: int
+    engine: str
+    """What keeps the data, such as `sqlite`."""
+    version: str
+    durable: bool
+    """As it is set up, an acknowledged write survives a power cut."""
     messages: int
     problems: tuple[str, ...] = ()
+    facts: Mapping[str, str] = {}
+    """What else is to be said of this engine, by name."""
 
 
 class HomeStore(Store, Reads, Retention, Protocol):
@@ -318,8 +334,8 @@ class Model(Protocol):
     name: str
     """As in moot.toml: `anthropic:MODEL`, `openai:MODEL`, `openai:MODEL@URL`."""
 
-    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
-        """Text goes to `said` as it comes. Cancelling closes the connection at once."""
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
+        """Text goes to `on_piece` as it comes. Cancelling closes the connection at once."""
         ...
 
     async def close(self) -> None:

@@ -28,38 +28,47 @@ from moot.model.event import Commit
 from moot.model.hint import Act, Hint, Way
 from moot.model.prompt import Offered
 from moot.model.query import Query
-from moot.ports import Clock, HomeStore, Log, Model, Presence
+from moot.ports import Clock, HomeStore, Log, Model, Presence, Reads
 from moot.rules.brain_kinds import CODE, DEMO, EXTERNAL, has_model, kind_of
-from moot.settings import AgentSettings, Home, Settings, load, terms
+from moot.settings import AgentSettings, Home, Settings, SettingsFile, load, read, terms
+from moot.storage import Storage
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
 from moot.stores.readonly import StoreBeside
 from moot.stores.runner import Source
-from moot.stores.sqlite.file import storage as sqlite_storage
-from moot.stores.sqlite.reads import SqliteReads, is_current, reads_of
+from moot.stores.sqlite.file.storage import SqliteStorage
+from moot.stores.sqlite.reads import is_current, reads_of
 from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
 
-storage_version = sqlite_storage.version
-inspect_copy = sqlite_storage.inspect
-remove_copy = sqlite_storage.remove
 
-
-def storage(home: Home) -> sqlite_storage.SqliteStorage:
+def storage(home: Home) -> Storage:
     """Where a home keeps its data: whether it is there, and how copies of it are made and put back."""
-    return sqlite_storage.SqliteStorage(home.path)
+    return SqliteStorage(home.path)
 
 
 class Parts(Struct):
     """What a hub is made of."""
 
     home: Home
-    settings: Settings
+    file: SettingsFile
+    """moot.toml as it was last taken in."""
     clock: Clock
     store: HomeStore
     log: Log
     presence: Presence
+    source: Source
+
+    @property
+    def settings(self) -> Settings:
+        """Those in force."""
+        return self.file.settings
+
+    def adopt(self, file: SettingsFile) -> None:
+        """From now on decisions are made under these settings."""
+        self.file = file
+        self.source.terms = terms(file.settings)
 
 
 def quiet_logs() -> None:
@@ -79,8 +88,8 @@ def check_places(settings: Settings, home: Home) -> None:
     ):
         if found != built:
             raise BadValue(
-                f"{key} in {home.toml} asks for something this version cannot use",
-                detail=f'it takes "{built}"; other stores and logs come with a later version',
+                f"{key} in {home.toml} has a value that this version does not support",
+                detail=f'expected "{built}"; other stores and logs come with a later version',
                 fix=(f'set {key} = "{built}", or leave it out',),
             )
 
@@ -88,11 +97,11 @@ def check_places(settings: Settings, home: Home) -> None:
 async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit], None]) -> Parts:
     """Open the home: settings, store, log. `on_commit` gets every commit of this process."""
     quiet_logs()
-    settings = load(home)
-    check_places(settings, home)
+    file = read(home)
+    check_places(file.settings, home)
     home.make()
     clock = clock or SystemClock()
-    source = Source(clock.now, terms(settings), ConversationIds(clock.now))
+    source = Source(clock.now, terms(file.settings), ConversationIds(clock.now))
     logs: list[Log] = []
 
     def committed(commit: Commit) -> None:
@@ -104,10 +113,10 @@ async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit]
     log = EmbeddedLog(store)
     await log.start()
     logs.append(log)
-    return Parts(home=home, settings=settings, clock=clock, store=store, log=log, presence=MachinePresence())
+    return Parts(home, file, clock, store, log, MachinePresence(), source)
 
 
-async def store_alone(home: Home) -> SqliteStore:
+async def store_alone(home: Home) -> HomeStore:
     """The database whatever moot.toml says: with a broken one it is opened as if there were none."""
     try:
         settings = load(home)
@@ -118,7 +127,7 @@ async def store_alone(home: Home) -> SqliteStore:
     return await SqliteStore.open(home.path, Source(clock.now, terms(settings), ConversationIds(clock.now)))
 
 
-def reading(home: Home) -> SqliteReads:
+def reading(home: Home) -> Reads:
     """The read ports of a home alone, beside whatever hub may run on it."""
     return reads_of(home.path)
 
@@ -126,10 +135,10 @@ def reading(home: Home) -> SqliteReads:
 async def assemble_to_read(home: Home) -> Parts | None:
     """A home for looking only: no folder is made, no writer opened. None where a writer must come first."""
     quiet_logs()
-    settings = load(home)
-    check_places(settings, home)
+    file = read(home)
+    check_places(file.settings, home)
     clock = SystemClock()
-    source = Source(clock.now, terms(settings), ConversationIds(clock.now))
+    source = Source(clock.now, terms(file.settings), ConversationIds(clock.now))
     memory = MemoryStore(source)
     presence = MachinePresence()
     store: HomeStore = memory
@@ -150,7 +159,7 @@ async def assemble_to_read(home: Home) -> Parts | None:
         store = await StoreBeside.on(reads, memory, catch_up, presence)
     log = EmbeddedLog(store)
     await log.start()
-    return Parts(home=home, settings=settings, clock=clock, store=store, log=log, presence=presence)
+    return Parts(home, file, clock, store, log, presence, source)
 
 
 def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> list[AgentSpec]:
@@ -181,7 +190,7 @@ def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
         return LOADERS[kind.prefix](row, home, fast)
     raise BadValue(
         f'agent {row.name} has the brain "{row.brain}", which this version cannot run',
-        detail="it runs demo, code:module:attr, anthropic:MODEL and openai:MODEL; others come later",
+        detail="expected demo, code:module:attr, anthropic:MODEL or openai:MODEL; others come later",
         fix=(Hint(Act.USE_DEMO, agent=row.name),),
     )
 
@@ -265,12 +274,12 @@ def _prompted(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
         {tool.spec.name: tool for tool in offer.tools},
         (lambda text: text_calls(text).calls) if offer.text_form else None,
     )
-    told = Offered(tuple(tool.spec for tool in offer.tools), offer.off, offer.text_form)
+    offered = Offered(tuple(tool.spec for tool in offer.tools), offer.off, offer.text_form)
     return _spec(
         row,
         thinking.think,
         prompted=True,
-        offered=told,
+        offered=offered,
         close=thinking.close,
     )
 
@@ -315,8 +324,8 @@ def _function(row: AgentSettings, where: str, home: Home) -> Think:
             found = getattr(importlib.import_module(module_name), attribute)
         except (Exception, SystemExit) as error:  # the border to foreign code: importing it may do anything
             foreign = not isinstance(error, ImportError | AttributeError)
-            told = f"{type(error).__name__}: {error}" if foreign else str(error)
-            raise _unloadable(row, home, project, told) from error
+            reason = f"{type(error).__name__}: {error}" if foreign else str(error)
+            raise _unloadable(row, home, project, reason) from error
     return found.think if isinstance(found, AgentSpec) else found
 
 
@@ -334,8 +343,8 @@ def _look_for_function(row: AgentSettings, home: Home) -> None:
             source = Path(found.origin).read_bytes()
         except OSError as error:
             raise _unloadable(row, home, project, str(error.strerror)) from error
-        if told := missing_in(source, module, attribute):
-            raise _unloadable(row, home, project, told)
+        if reason := missing_in(source, module, attribute):
+            raise _unloadable(row, home, project, reason)
 
 
 @contextmanager
@@ -350,9 +359,9 @@ def _project_first(row: AgentSettings, home: Home) -> Iterator[Path]:
         sys.path[:] = before
 
 
-def _unloadable(row: AgentSettings, home: Home, project: Path, told: str) -> BadValue:
+def _unloadable(row: AgentSettings, home: Home, project: Path, reason: str) -> BadValue:
     return BadValue(
-        f"agent {row.name}: {row.brain} cannot be loaded: {told}",
+        f"agent {row.name}: {row.brain} cannot be loaded: {reason}",
         detail=f"looked in {project}, then on the import path",
-        fix=(f"check module and attribute of brain in {home.toml}",),
+        fix=(f"check the module and attribute of its brain in {home.toml}",),
     )

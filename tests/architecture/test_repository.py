@@ -30,6 +30,7 @@ HEAVY = {
     "telegram",
     "textual",
     "uvicorn",
+    "watchfiles",
     "websockets",
 }
 ENTRANCES = [

@@ -78,10 +78,10 @@ async def test_a_backup_with_something_else_in_it_is_neither_verified_nor_restor
     statements: tuple[SQL, ...], home: Home
 ) -> None:
     path = await talked(home)
-    assert backups.verify(path).sound
+    assert backups.verify(home, path).sound
     before = home.db.read_bytes()
     change(path, *statements)
-    found = backups.verify(path)
+    found = backups.verify(home, path)
     assert not found.sound
     assert found.problems
     with pytest.raises(StoreDamaged):

@@ -12,13 +12,13 @@ from moot import Hub, wiring
 from moot.brains.code import AgentSpec
 from moot.brains.demo import DemoModel
 from moot.brains.llm.brain import NoAnswer
-from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.endpoint import ModelEndpoint
 from moot.brains.llm.provider_errors import recognised
 from moot.brains.llm.retry import Patience
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import BadSettings
 from moot.flow import summarise
-from moot.host import host
+from moot.host import hosted
 from moot.host.clock import SystemClock
 from moot.hub.archive import backups
 from moot.model.hint import Act, Hint
@@ -118,9 +118,9 @@ async def test_a_key_that_was_stored_once_is_cleaned_out_of_the_database_and_of_
 
 def test_a_query_that_is_no_secret_is_refused_as_what_it_is(home: Home) -> None:
     home.toml.write_text(AGENT.format("openai:m@https://host.test/openai?api-version=2024-10-21"))
-    with pytest.raises(BadSettings, match="holds a user, a password or a query in its address") as refused:
+    with pytest.raises(BadSettings, match="has a user, a password or a query in its address") as refused:
         load(home)
-    assert "write openai:m@https://host.test/openai, and give a key" in str(refused.value.to_dict())
+    assert "write openai:m@https://host.test/openai, and set the key" in str(refused.value.to_dict())
 
 
 MODEL = "openai:m@http://10.0.0.5:11434/v1"
@@ -186,7 +186,7 @@ async def test_what_an_agent_thinks_with_is_told_to_its_owner_alone(tmp_path: Pa
 async def test_which_model_a_turn_used_is_told_to_the_owner_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host, "_usage", lambda speaking: {"calls": 1, "model": SECRET})
+    monkeypatch.setattr(hosted.Running, "spent", {"calls": 1, "model": SECRET})
     async with opened(tmp_path) as world:
         await world.post("/api/conversations/room/messages", {"text": "@arya hello"})
         await world.hub.settled("room", timeout=20)
@@ -204,7 +204,7 @@ async def test_which_model_a_turn_used_is_told_to_the_owner_alone(
 async def test_which_model_failed_is_told_to_the_owner_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host, "_usage", lambda speaking: {"calls": 1, "model": SECRET})
+    monkeypatch.setattr(hosted.Running, "spent", {"calls": 1, "model": SECRET})
 
     async def broken(turn: Any) -> str:
         raise NoAnswer("could not answer")
@@ -234,7 +234,7 @@ class NoSuchModel(Exception):
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_no_trouble_with_a_model_says_which_it_is(provider: str) -> None:
     """The sentence becomes a notice that everybody in the conversation reads."""
-    own = Endpoint(provider, provider, SECRET, "http://10.0.0.5/v1", provider, None, True, 5.0, 100)
+    own = ModelEndpoint(provider, provider, SECRET, "http://10.0.0.5/v1", provider, None, True, 5.0, 100)
     unknown = recognised(NoSuchModel(), own, Usage())
     assert unknown.kind is TroubleKind.UNKNOWN_MODEL
     assert SECRET not in unknown.sentence

@@ -41,12 +41,12 @@ async def test_a_token_minted_with_a_stolen_one_ends_with_it(world: World) -> No
 
 
 async def test_tokens_and_names_have_an_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(issue_token, "MOST_OWN", 4)
-    monkeypatch.setattr(issue_token, "MOST", 6)
-    monkeypatch.setattr(rename, "MOST_NAMES", 3)
+    monkeypatch.setattr(issue_token, "MAX_OWN", 4)
+    monkeypatch.setattr(issue_token, "MAX_TOKENS", 6)
+    monkeypatch.setattr(rename, "MAX_NAMES", 3)
     minted = [await _minted(world, "bob", f"t{n}") for n in range(3)]
     refused = await world.ask("bob", "POST", "/api/agents/bob/tokens", {"scopes": ["read"]})
-    assert (refused.status_code, "4 tokens already" in refused.text) == (403, True)
+    assert (refused.status_code, "already has 4 tokens" in refused.text) == (403, True)
     for id in minted[:2]:
         await world.ask("bob", "DELETE", f"/api/agents/bob/tokens/{id}")
     await _minted(world, "bob", "t3")

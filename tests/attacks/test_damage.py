@@ -70,10 +70,10 @@ async def test_damage_is_told_with_its_place(
 ) -> None:
     await talked(home, "@arya one", "@arya two")
     path = backups.create(home).path
-    assert backups.verify(path).problems == ()
+    assert backups.verify(home, path).problems == ()
     for target in (path, home.db):
         ruin(target, table, column, condition)
-    found = backups.verify(path)
+    found = backups.verify(home, path)
     assert not found.sound
     assert any(re.match(told, problem) for problem in found.problems), found.problems
     with pytest.raises(StoreDamaged):
@@ -100,7 +100,7 @@ async def test_any_bit_of_the_file_gives_a_named_error_or_is_harmless(home: Home
         shutil.rmtree(copy.path, ignore_errors=True)
         copy.make()
         copy.db.write_bytes(flipped)
-        outcomes["sound" if backups.verify(copy.db).sound else "damaged"] += 1
+        outcomes["sound" if backups.verify(copy, copy.db).sound else "damaged"] += 1
         try:
             await health.check(copy)
         except MootError:
@@ -145,7 +145,7 @@ async def test_a_restore_passes_over_what_is_damaged(home: Home) -> None:
     assert (chosen.path, [each.path for each in chosen.passed_over]) == (older, [newer])
     assert backups.restore(home, chosen.path).messages == 1
     flip(older, b"one")
-    with pytest.raises(NotFound, match="no sound backup") as none:
+    with pytest.raises(NotFound, match="no intact backup") as none:
         backups.choose(home, None)
     assert "a text is not UTF-8" in none.value.detail
 
@@ -172,5 +172,5 @@ def test_a_flipped_bit_is_told_by_doctor_verify_and_restore(tmp_path: Path) -> N
     assert "E000" not in named.err + doctor.err + verified.err
     restored = moot("backup", "restore", "--yes")
     assert restored.code == 0
-    assert "is damaged and passed over: messages c" in restored.out
+    assert "which is damaged: messages c" in restored.out
     assert moot("doctor", "db").code == 0

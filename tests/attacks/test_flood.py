@@ -91,8 +91,8 @@ async def test_frames_that_say_nothing_end_with_the_connection(
 
 async def test_a_stranger_may_ping_before_it_shows_its_token(world: World) -> None:
     raw = await Raw.open(world, token=False)
-    raw.writer.write(frame(PING) * (frames.MOST_UNKNOWN - 2) + frame(TEXT, world.tokens["karl"].encode()))
-    await until(lambda: said_by(raw), lambda count: count >= frames.MOST_UNKNOWN - 2)
+    raw.writer.write(frame(PING) * (frames.MAX_UNKNOWN - 2) + frame(TEXT, world.tokens["karl"].encode()))
+    await until(lambda: said_by(raw), lambda count: count >= frames.MAX_UNKNOWN - 2)
     raw.writer.write(frame(TEXT, b"here I am"))
     await until(lambda: newest(world), lambda text: "here I am" in text)
     raw.close()
@@ -109,7 +109,7 @@ async def newest(world: World) -> str:
 async def test_of_too_many_idle_connections_the_oldest_go_and_newcomers_get_in(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unauthenticated, "MOST", 20)
+    monkeypatch.setattr(unauthenticated, "MAX_STRANGERS", 20)
     monkeypatch.setattr(unauthenticated, "CHANCE_SECONDS", 0.0)
     crowd = [await connected(world) for _ in range(60)]
 
@@ -144,8 +144,8 @@ class Transport:
 async def test_the_oldest_of_an_address_goes_first_and_of_all_after_that(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unauthenticated, "MOST_OF_ONE", 2)
-    monkeypatch.setattr(unauthenticated, "MOST", 3)
+    monkeypatch.setattr(unauthenticated, "MAX_OF_ONE", 2)
+    monkeypatch.setattr(unauthenticated, "MAX_STRANGERS", 3)
     near, far = [[Transport(peer) for _ in range(3)] for peer in ("192.0.2.1", "192.0.2.2")]
     all_of_them = Strangers()
     for one in (*near, far[0]):
@@ -161,7 +161,7 @@ async def test_the_oldest_of_an_address_goes_first_and_of_all_after_that(
 async def test_members_that_come_all_at_once_get_in_all(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unauthenticated, "MOST", 20)
+    monkeypatch.setattr(unauthenticated, "MAX_STRANGERS", 20)
     token = f"Authorization: Bearer {world.tokens['karl']}\r\n"
 
     async def come() -> bytes:

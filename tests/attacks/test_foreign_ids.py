@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.doors.http.api.route import About
+from moot.doors.http.api.route import SubjectKind
 from moot.doors.http.api.routes import ROUTES
 from tests.doors.http.test_matrix import BODIES
 from tests.doors.http.world import World, opened
@@ -32,7 +32,7 @@ async def _knocked(world: World, who: str, key: str, ids: dict[str, str]) -> tup
     """What is answered at a route; what the caller wrote itself is taken out of it."""
     method, _, path = key.partition(" ")
     route = next(route for route in ROUTES if route.key == key)
-    name = {About.MESSAGE: "message", About.TURN: "turn"}.get(route.about, "id")
+    name = {SubjectKind.MESSAGE: "message", SubjectKind.TURN: "turn"}.get(route.about, "id")
     path = path.replace("{id}", ids[name]).replace("{name}", "arya")
     answer = await world.ask(who, method, path, BODIES.get(key), If_Match="*")
     return answer.status_code, _without(ids[name], answer.text)
@@ -49,7 +49,7 @@ async def test_no_route_tells_a_foreign_id_from_none(world: World, who: str) -> 
     turn = (await world.hub.turns(conversation="room"))[0].id
     there = {"id": room, "message": f"{room}:1", "turn": turn}
     wrong = {}
-    routes = [r.key for r in ROUTES if r.about not in (About.HOUSE, About.AGENT)]
+    routes = [r.key for r in ROUTES if r.about not in (SubjectKind.HUB, SubjectKind.AGENT)]
     for key in routes:
         foreign, none = [await _knocked(world, who, key, ids) for ids in (there, NOT_THERE)]
         if foreign != none:

@@ -147,8 +147,8 @@ async def test_the_doctor_says_which_identity_files_are_not_read(home: Home) -> 
     (home.agents / "arya").mkdir()
     (home.agents / "arya" / "SOUL.md").symlink_to("../../run/token")
     (home.agents / "arya" / "ROLE.md").write_text("calm")
-    told = [check.text for check in await everything(home) if "is not read" in check.text]
-    assert told == ["agents/arya/SOUL.md is not read: it is a link, not a plain file"]
+    told = [check.text for check in await everything(home) if "is ignored" in check.text]
+    assert told == ["agents/arya/SOUL.md is ignored: it is a link, not a regular file"]
 
 
 ROW = '\n[[agents]]\nname = "arya"\nbrain = "demo"\n'
@@ -161,11 +161,11 @@ SHELL = 'tools = ["{}:git"]\n'
     [
         (None, "is Moot's own home"),
         (".", "is Moot's own home"),
-        ("agents/arya", "is a part of Moot's own home"),
-        ("agents/arya/work", "is a part of Moot's own home"),
-        ("run", "is a part of Moot's own home"),
-        ("../linked", "is a part of Moot's own home"),
-        ("..", "holds Moot's own home"),
+        ("agents/arya", "is inside Moot's own home"),
+        ("agents/arya/work", "is inside Moot's own home"),
+        ("run", "is inside Moot's own home"),
+        ("../linked", "is inside Moot's own home"),
+        ("..", "contains Moot's own home"),
     ],
 )
 def test_a_tool_is_not_given_the_home_to_work_in(

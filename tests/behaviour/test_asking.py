@@ -49,7 +49,7 @@ async def test_who_awaits_an_answer_gets_no_turn_for_it(tmp_path: Path) -> None:
         answer = (await hub.messages(pair))[-1]
         [part] = [part for part in (await hub.why(answer.id)).agents if part.agent == "asker"]
         assert (part.duty, part.rule) == ("observes", "ask")
-        assert part.reason == "asker waited for it, as the answer to its question"
+        assert part.reason == "asker was waiting for it, as the answer to its question"
 
 
 async def test_the_time_out_is_the_clocks(tmp_path: Path) -> None:
@@ -207,5 +207,5 @@ async def test_nobody_joins_a_direct_conversation_by_finding_it(tmp_path: Path) 
         made = await hub.conversations.create("pair", participants=["calc"], kind="direct")
         again = await hub.conversations.create("pair", participants=["calc"], kind="direct", exist_ok=True)
         assert again.id == made.id
-        with pytest.raises(NotPermitted, match="between two"):
+        with pytest.raises(NotPermitted, match="direct conversation"):
             await hub.conversations.create("pair", participants=["asker"], kind="direct", exist_ok=True)

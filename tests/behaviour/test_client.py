@@ -14,9 +14,9 @@ from msgspec import json
 from moot.cli.mcp.relay import Shim
 from moot.cli.run.doors import open_doors
 from moot.client import RemoteHub
-from moot.client.transport import line
+from moot.client.transport import socket_transport
 from moot.errors import HubAbsent
-from moot.host.pings import Line, Socket, connect
+from moot.host.pings import JsonLine, PingSocket, connect
 from moot.host.presence import MachinePresence
 from moot.hub import Hub
 from moot.hub.process.peers import Peers
@@ -37,7 +37,7 @@ async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_ope
     neighbours = Peers(
         tmp_path / "hub.sock", people, ManualClock(), hinted=nothing, lost=nothing, presence=MachinePresence()
     )
-    answers: asyncio.Queue[Line] = asyncio.Queue()
+    answers: asyncio.Queue[JsonLine] = asyncio.Queue()
     await neighbours.listen()
     peer = await connect(tmp_path / "hub.sock", lambda said, _: answers.put_nowait(said), nothing)
     peer.tell({"hello": 1})
@@ -50,10 +50,10 @@ async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_ope
 
 
 async def test_a_socket_that_never_greets_is_no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "GREETING_SECONDS", 0.05)
-    silent = Socket(tmp_path / "hub.sock", nothing)
+    monkeypatch.setattr(socket_transport, "GREETING_SECONDS", 0.05)
+    silent = PingSocket(tmp_path / "hub.sock", nothing)
     await silent.open()
-    with pytest.raises(HubAbsent, match="does not answer like a hub"):
+    with pytest.raises(HubAbsent, match="is not a Moot hub"):
         async with RemoteHub.open(tmp_path / "hub.sock"):
             raise AssertionError("nobody greeted")
     await silent.close()
@@ -67,7 +67,7 @@ async def test_a_stream_can_be_left_after_the_hub_has_gone(tmp_path: Path) -> No
             events = there.events(conversation="room", after=there.position)
             await here.post("room", "hello")
             assert isinstance(await anext(events), object)
-            await there._line.close()
+            await there._transport.close()
             await asyncio.sleep(0.01)
             await events.aclose()  # type: ignore[attr-defined]
 
@@ -83,7 +83,7 @@ def test_hub_and_client_speak_on_uvloop(tmp_path: Path) -> None:
     assert uvloop.run(both()) == ["hello"]
 
 
-# --- a hub that is being stopped -------------------------------------------------------------------------
+# --- a hub that is stopping -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ async def stopping(tmp_path: Path) -> AsyncIterator[AsyncExitStack]:
 
 async def visited(home: Path) -> None:
     """Somebody comes in by a door of the hub, and goes."""
-    connection = line.Connection()
+    connection = socket_transport.SocketTransport()
     await connection.open(home / "run" / "hub.sock")
     try:
         await connection.visit("mcp", nothing, name="bob")
@@ -125,11 +125,11 @@ async def test_what_a_hub_was_asked_and_did_not_answer_before_it_went_is_told_so
         asking = asyncio.ensure_future(there.ask("bob", "well?", timeout=60))
         await until(lambda: there.turns(agent="bob"), lambda turns: len(turns) == 1)
         await stopping.aclose()
-        with pytest.raises(HubAbsent, match="has gone while it was asked"):
+        with pytest.raises(HubAbsent, match="stopped during the request"):
             await asking
-        with pytest.raises(HubAbsent, match="the hub has gone"):
+        with pytest.raises(HubAbsent, match="the hub has stopped"):
             await there.turns(agent="bob")
-        with pytest.raises(HubAbsent, match="no hub answers"):
+        with pytest.raises(HubAbsent, match="no hub at"):
             async with RemoteHub.open(socket):
                 raise AssertionError("nobody is there")
 
@@ -137,7 +137,7 @@ async def test_what_a_hub_was_asked_and_did_not_answer_before_it_went_is_told_so
 @pytest.mark.parametrize("wrong", [{"after": "soon"}, {"after": []}, {"types": 7}, {"x": 1}, []])
 async def test_who_follows_in_a_way_that_makes_no_sense_is_answered(tmp_path: Path, wrong: Any) -> None:
     socket = tmp_path / "run" / "hub.sock"
-    answers: asyncio.Queue[Line] = asyncio.Queue()
+    answers: asyncio.Queue[JsonLine] = asyncio.Queue()
     async with Hub.open(tmp_path, socket=socket) as here, asyncio.timeout(10):
         peer = await connect(socket, lambda said, _: answers.put_nowait(said), nothing)
         peer.tell({"follow": 7, "with": wrong})
@@ -162,14 +162,14 @@ async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp
     calls = Calls(SimpleNamespace(name="user", position=0, post=post, openers={}))
     await neighbours.listen()
     neighbours.answer_with(calls)
-    connection = line.Connection()
+    connection = socket_transport.SocketTransport()
     async with asyncio.timeout(10):
         await connection.open(tmp_path / "hub.sock")
-        await connection.call(CALLS["post"], line.Voice())
+        await connection.call(CALLS["post"], socket_transport.Voice())
         await calls.close()
-        with pytest.raises(HubAbsent, match="is being stopped") as refused:
-            await connection.call(CALLS["post"], line.Voice())
-        with pytest.raises(HubAbsent, match="is being stopped"):
+        with pytest.raises(HubAbsent, match="is stopping") as refused:
+            await connection.call(CALLS["post"], socket_transport.Voice())
+        with pytest.raises(HubAbsent, match="is stopping"):
             await connection.visit("mcp", nothing)
         await connection.close()
         await neighbours.close()
@@ -182,14 +182,14 @@ async def test_a_coding_agents_line_to_a_hub_that_is_being_stopped_finds_another
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[bytes] = []
-    let_go: list[line.Connection] = []
-    close = line.Connection.close
+    let_go: list[socket_transport.SocketTransport] = []
+    close = socket_transport.SocketTransport.close
 
-    async def closed(connection: line.Connection) -> None:
+    async def closed(connection: socket_transport.SocketTransport) -> None:
         let_go.append(connection)
         await close(connection)
 
-    monkeypatch.setattr(line.Connection, "close", closed)
+    monkeypatch.setattr(socket_transport.SocketTransport, "close", closed)
     params = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},

@@ -10,7 +10,7 @@ import pytest
 from moot import Hub, agent
 from moot.client.connect import STATUS
 from moot.client.transport import http, paging
-from moot.client.transport.line import Voice
+from moot.client.transport.socket_transport import Voice
 from moot.errors import (
     BadValue,
     HubAbsent,
@@ -54,7 +54,7 @@ async def test_the_token_comes_from_the_caller_or_the_environment(
     place: Elsewhere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with place.up():
-        with pytest.raises(Unauthenticated, match="no token was given"):
+        with pytest.raises(Unauthenticated, match="no token to connect with"):
             async with Hub.connect(place.url):
                 pass
         monkeypatch.setenv("MOOT_TOKEN", place.token)
@@ -67,21 +67,21 @@ async def test_the_token_comes_from_the_caller_or_the_environment(
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8420", "ftp://127.0.0.1", "http://", "http://me:pw@127.0.0.1"])
 async def test_what_is_no_address_is_refused(url: str) -> None:
-    with pytest.raises(BadValue, match="no address of a hub"):
+    with pytest.raises(BadValue, match="not the address of a hub"):
         async with Hub.connect(url, token="t"):
             pass
 
 
 @pytest.mark.req("P-06")
 async def test_a_token_does_not_travel_in_the_open() -> None:
-    with pytest.raises(BadValue, match="in the open"):
+    with pytest.raises(BadValue, match="unencrypted"):
         async with Hub.connect("http://moot.example.org", token="t"):
             pass
 
 
 async def test_where_no_hub_answers_that_is_said(place: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "RETRY_SECONDS", 0.2)
-    with pytest.raises(HubAbsent, match="no hub answers"):
+    with pytest.raises(HubAbsent, match="no hub at"):
         async with Hub.connect(place.url, token="t"):
             pass
 
@@ -94,7 +94,7 @@ async def test_something_else_that_answers_is_no_hub(place: Elsewhere) -> None:
 
     server = await asyncio.start_server(page, "127.0.0.1", place.port)
     async with server:
-        with pytest.raises(HubAbsent, match="does not answer like a hub"):
+        with pytest.raises(HubAbsent, match="is not a Moot hub"):
             async with Hub.connect(place.url, token="t"):
                 pass
 
@@ -258,7 +258,7 @@ async def test_a_stream_goes_on_over_a_restart_without_gap_or_repeat(place: Else
 
 
 async def _streams(hub: Any) -> int:
-    return int((await hub._line.ask(STATUS, dict[str, Any], Voice()))["streams"])
+    return int((await hub._transport.ask(STATUS, dict[str, Any], Voice()))["streams"])
 
 
 async def test_a_stream_whose_connection_breaks_again_and_again_misses_nothing(

@@ -150,7 +150,7 @@ async def test_backups_are_made_as_often_as_asked_and_the_oldest_go(tmp_path: Pa
     assert [later.at - earlier.at for later, earlier in pairwise(automatic)] == [6 * HOUR]
     assert len(automatic) == 2
     assert mine.path in [backup.path for backup in found]
-    assert all(backups.verify(backup.path).sound for backup in found)
+    assert all(backups.verify(Home(home), backup.path).sound for backup in found)
     assert len(list((home / "backups").glob("*.files"))) == len(found)
 
 

@@ -19,7 +19,7 @@ from moot import Hub, wiring
 from moot.brains.llm.retry import Patience
 from moot.host.clock import SystemClock
 from moot.settings import Home, load
-from moot.testing.fake_llm import PASS_VARIANTS, Answer, Call, FakeLLM, Fault, Request, Script
+from moot.testing.fake_llm import PASS_VARIANTS, Answer, FakeLLM, Fault, Request, Script, ScriptedCall
 from moot.wiring import configured_agents
 from tests.support.waiting import until
 
@@ -156,9 +156,9 @@ async def test_what_a_turn_cost_is_kept_and_the_cache_hits(make_team: Any, provi
         (Fault.STORM, "overloaded|trouble|503"),
         (Fault.HTML, "answer"),
         (Fault.TOO_LONG, "long"),
-        (Fault.EMPTY, "said nothing"),
-        (Fault.RESET, "broke off"),
-        (Fault.TRUNCATED, "broke off"),
+        (Fault.EMPTY, "reply was empty"),
+        (Fault.RESET, "connection broke"),
+        (Fault.TRUNCATED, "connection broke"),
         (Fault.STREAM_ERROR, "."),
         (Fault.BAD_UTF8, "."),
         (Fault.HUGE_BODY, "."),
@@ -282,7 +282,7 @@ async def test_a_model_calls_a_tool_and_goes_on_from_the_store(make_team: Any, p
     def script(request: Request) -> Answer:
         if any("harbour.txt" in text for role, text in request.lines if role == "user"):
             return Answer("The file is harbour.txt.")
-        return Answer("Let me look.", calls=(Call("shell", {"argv": ["ls"]}),))
+        return Answer("Let me look.", calls=(ScriptedCall("shell", {"argv": ["ls"]}),))
 
     async with make_team(script) as team:
         team.has("ann", provider, tools='["shell:ls"]')
@@ -402,7 +402,7 @@ async def test_after_a_crash_a_tool_is_not_run_twice_unless_that_does_no_harm(
         assert messages[1:] == [
             (
                 "system",
-                "[ann needs a review: counter was called before a crash and may have run; it is not run again]",
+                "[ann needs a review: counter was called before a crash and may have run, so it is not run again]",
             )
         ]
 
@@ -453,3 +453,40 @@ async def test_no_key_is_found_in_logs_errors_or_the_database(
     for canary in canaries:
         assert canary not in told
         assert canary.encode() not in stored
+
+
+def calls(name: str, **arguments: Any) -> Answer:
+    return Answer("", calls=(ScriptedCall(name, arguments),))
+
+
+@pytest.mark.req("S-04", "S-09", "S-10")
+async def test_a_model_writes_to_a_linked_agent_and_delegates_by_tool(make_team: Any) -> None:
+    script = {
+        "ann": [
+            calls("send_agent_message", target="ben", message="good morning"),
+            calls("send_agent_message", target="cat", message="and you"),
+            calls("delegate", target="ben", task="count the tickets"),
+            Answer("seen to"),
+            *[Answer("[PASS]")] * 6,
+        ],
+        "ben": lambda request: Answer("two are open"),
+        "cat": Answer("here"),
+    }
+    async with make_team(script) as team:
+        team.has("ann", tools='["messages", "tasks"]').has("ben", "anthropic", tools='["messages", "tasks"]')
+        team.has("cat", tools='["messages"]')
+        async with team.open() as hub:
+            link = await hub.links.create("ann", "ben", relationship="superior", direction="one_way")
+            answer = await hub.ask("ann", "see to it", timeout=20)
+            await hub.settled(timeout=20)
+            assert answer.text == "seen to"
+            said = [message.text for message in await hub.messages(link.channel)]
+            assert "good morning" in said
+            [task] = await hub.tasks.list()
+            assert (task.by, task.to, task.state, task.result) == ("ann", "ben", "done", "two are open")
+            results = [m.text for m in await hub.messages(answer.conversation) if m.kind == "tool"]
+            assert "ann is bound by its links, and none leads to cat" in results[1]
+        first = next(request for request in team.llm.requests if request.model == "ann")
+        ben = next(request for request in team.llm.requests if request.model == "ben")
+        assert {"send_agent_message", "ask", "delegate"} <= set(first.tools)
+        assert {"send_agent_message", "delegate"}.isdisjoint(ben.tools)

@@ -348,7 +348,7 @@ async def test_after_a_new_line_to_the_client_hooks_give_again_what_went_over_th
 async def test_a_moment_that_no_session_has_is_refused(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         await comes_in(hub, "x")
-        with pytest.raises(BadValue, match="no moment"):
+        with pytest.raises(BadValue, match="unknown session event"):
             await hub.agents.hooked("x", "Halt")
 
 
@@ -467,7 +467,7 @@ def _active_at(moment: str | None, who: Agent) -> bool:
 async def test_only_what_can_be_known_may_be_said_of_reach(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         await hub.agents.arrive("mcp", name="x")
-        with pytest.raises(BadValue, match="no such reach"):
+        with pytest.raises(BadValue, match="unknown reach"):
             await hub.agents.seen("x", door="mcp", reach="live")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.flow import attach
-from moot.host.pings import Line, Peer, Socket, ask, short
+from moot.host.pings import JsonLine, Peer, PingSocket, ask, short
 from moot.model.ids import HostId, ParticipantId
 from tests.support.waiting import until
 
@@ -94,15 +94,15 @@ async def _now(value: Any) -> Any:
 async def test_exactly_the_hosts_of_the_agents_concerned_are_pinged(home: Path, tmp_path: Path) -> None:
     async with Hub.open(home) as hub:
         core = hub._core
-        pinged: dict[str, list[Line]] = {"arya": [], "gendry": []}
+        pinged: dict[str, list[JsonLine]] = {"arya": [], "gendry": []}
         sockets = []
         for name, lines in pinged.items():
             await hub.agents.create(name)
 
-            def heard(line: Line, peer: Peer, lines: list[Line] = lines) -> None:
+            def heard(line: JsonLine, peer: Peer, lines: list[JsonLine] = lines) -> None:
                 lines.append(line)
 
-            socket = Socket(tmp_path / f"{name}.sock", heard)
+            socket = PingSocket(tmp_path / f"{name}.sock", heard)
             await socket.open()
             sockets.append(socket)
             await core.parts.store.transact(

@@ -28,11 +28,11 @@ async def test_what_waited_for_it_ends_and_it_comes_back_where_it_left(tmp_path:
         assert await hub.turns(state="owed") == []
         assert await hub.agents.list() == []
         for attempt in (hub.send("fin", "three"), hub.ask("fin", "three")):
-            with pytest.raises(NotFound, match="fin was removed: nobody answers for it"):
+            with pytest.raises(NotFound, match="fin was removed and no longer answers"):
                 await attempt
         kept = await hub.post(owed.conversation, "three")
         assert [(part.duty, part.reason) for part in kept.deliveries] == [
-            ("blocked", "was removed: nobody answers for it")
+            ("blocked", "was removed and no longer answers")
         ]
         with pytest.raises(NotFound, match="fin was removed"):
             await hub.agents.resume("fin")
@@ -48,6 +48,22 @@ async def test_what_waited_for_it_ends_and_it_comes_back_where_it_left(tmp_path:
             "four",
             "noted",
         ]
+
+
+async def test_nobody_speaks_in_its_name(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        for name in ("fin", "other"):
+            await hub.agents.create(name, external=True)
+        await hub.conversations.create("room", participants=["fin", "other"])
+        fin = hub.acting_as("fin")
+        assert (await fin.post("room", "before")).seq == 1
+        pair = (await fin.send("other", "before")).conversation
+        await hub.agents.remove("fin")
+        for attempt in (fin.post("room", "after"), fin.send("other", "after"), fin.ask("other", "after?")):
+            with pytest.raises(NotFound, match="fin was removed"):
+                await attempt
+        assert (await fin.broadcast("after"))["delivered_to"] == []
+        assert [len(await hub.messages(where)) for where in ("room", pair)] == [1, 1]
 
 
 async def test_who_hosts_it_lets_go_of_it_and_may_host_another_of_its_name(tmp_path: Path) -> None:
@@ -97,7 +113,7 @@ async def test_an_outside_agent_that_comes_in_again_is_back(tmp_path: Path) -> N
 async def test_who_is_described_in_the_file_and_who_is_a_person_is_not_removed(tmp_path: Path) -> None:
     (tmp_path / "moot.toml").write_text('[[agents]]\nname = "arya"\nbrain = "demo"\n')
     async with Hub.open(tmp_path) as hub:
-        with pytest.raises(Conflict, match=r"arya is described in moot\.toml") as refusal:
+        with pytest.raises(Conflict, match=r"arya is in moot\.toml") as refusal:
             await hub.agents.remove("arya")
         assert refusal.value.fix == (Hint(Act.REMOVE_AGENT, agent="arya"),)
         with pytest.raises(NotPermitted, match="user is a person"):

@@ -307,7 +307,7 @@ async def test_a_receipt_names_the_setting_behind_a_silence_as_why_does(quick: P
         await create("small", participants=three, settings={"max_agent_turns_per_message": 1})
         for where, text, agent_, reason in (
             ("calm", "a note", "a", "was not mentioned, and reply_strategy is mention_only"),
-            ("small", "@a @b", "b", "found no turn left: max_agent_turns_per_message is 1"),
+            ("small", "@a @b", "b", "got no turn: max_agent_turns_per_message is 1"),
         ):
             receipt = await hub.post(where, text)
             told = {part.agent: part.reason for part in receipt.deliveries}
@@ -317,7 +317,7 @@ async def test_a_receipt_names_the_setting_behind_a_silence_as_why_does(quick: P
         await hub.settled()
         seen = await hub.preview("small", "@a @b")
         assert [(part.agent, part.reason) for part in seen.blocked] == [
-            ("b", "found no turn left: max_agent_turns_per_message is 1")
+            ("b", "got no turn: max_agent_turns_per_message is 1")
         ]
 
 

@@ -2,16 +2,20 @@
 
 import asyncio
 import time
+from contextlib import aclosing, nullcontext
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot import Hub, shapes
-from moot.flow import post, revise
+from moot.brains.code import AgentSpec
+from moot.flow import edit_message, erase, post
 from moot.hub import tails
+from moot.hub.queries.encoded import StreamedEvent
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Terms
 from moot.stores.ids import ConversationIds
@@ -35,6 +39,15 @@ moves = st.lists(
 )
 
 
+async def think(turn: Any) -> str:
+    await turn.prompt()
+    return "read"
+
+
+prompted = AgentSpec("reader", think)
+"""An agent that is given a prompt, as a model would be."""
+
+
 async def elsewhere(home: Path) -> SqliteStore:
     """A writer in another process, of which nobody here is told."""
     return await SqliteStore.open(home, Source(time.time, Terms(), ConversationIds()))
@@ -50,49 +63,75 @@ async def changed(store: Any, hub: Hub, seq: int, text: str | None) -> None:
     if before is None or before.kind != "human" or before.metadata.get("deleted"):
         return
     where = ConversationId(before.conversation)
-    await store.transact(revise, revise.Revise(USER, where, seq, before.version, text))
+    await store.transact(edit_message, edit_message.EditMessage(USER, where, seq, before.version, text))
 
 
 @settings(max_examples=25)
-@given(plan=moves)
-def test_what_is_kept_is_what_is_stored(plan: list[tuple[str, bool, Any]], tmp_path_factory: Any) -> None:
-    asyncio.run(played(plan, tmp_path_factory.mktemp("home")))
+@given(plan=moves, is_streamed=st.booleans())
+def test_what_is_kept_is_what_is_stored(
+    plan: list[tuple[str, bool, Any]], is_streamed: bool, tmp_path_factory: Any
+) -> None:
+    asyncio.run(played(plan, is_streamed, tmp_path_factory.mktemp("home")))
 
 
-async def played(plan: list[tuple[str, bool, Any]], home: Path) -> None:
+async def played(plan: list[tuple[str, bool, Any]], is_streamed: bool, home: Path) -> None:
     async with Hub.open(home) as hub:
-        await hub.agents.create("bob", external=True)
-        await hub.conversations.create("room", participants=["bob"])
-        far = await elsewhere(home)
-        name = "bob"
-        try:
-            for move, by_other, what in plan:
-                store = far if by_other else hub._core.parts.store
-                if move == "post":
-                    await store.transact(post, post.posting(USER, "room", f"@bob {what}"))
-                elif move in ("edit", "delete"):
-                    await changed(store, hub, what, "other words" if move == "edit" else None)
-                elif move == "rename" and what != name:
-                    name = (await hub.agents.rename(name, what)).name
-                limit = what if move == "look" else 5
-                assert await newest(hub, limit) == await hub.newest("room", limit)
-        finally:
-            await far.close()
+        with hub._core.tails.streamed() if is_streamed else nullcontext():
+            await played_out(plan, hub, home)
+
+
+async def played_out(plan: list[tuple[str, bool, Any]], hub: Hub, home: Path) -> None:
+    await hub.agents.create("bob", external=True)
+    await hub.conversations.create("room", participants=["bob"])
+    far = await elsewhere(home)
+    name = "bob"
+    try:
+        for move, by_other, what in plan:
+            store = far if by_other else hub._core.parts.store
+            if move == "post":
+                await store.transact(post, post.posting(USER, "room", f"@bob {what}"))
+            elif move in ("edit", "delete"):
+                await changed(store, hub, what, "other words" if move == "edit" else None)
+            elif move == "rename" and what != name:
+                name = (await hub.agents.rename(name, what)).name
+            limit = what if move == "look" else 5
+            expected = await hub.newest("room", limit)
+            for message in expected:
+                line = await hub._core.tails.message(ConversationId(message.conversation), message.seq)
+                assert msgspec.json.decode(line or b"", type=shapes.Message) == message
+            if move != "post":  # so that several are kept before anybody pulls
+                assert await newest(hub, limit) == expected
+    finally:
+        await far.close()
+
+
+async def test_a_message_here_does_not_hide_an_edit_made_elsewhere(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        where = ConversationId((await hub.conversations.create("room")).id)
+        far = await elsewhere(tmp_path)
+        with hub._core.tails.streamed():
+            await hub.post("room", "before")
+            await changed(far, hub, 1, "edited")
+            await hub.post("room", "after")
+            kept = [await hub._core.tails.message(where, seq) for seq in (1, 2)]
+        await far.close()
+        texts = [msgspec.json.decode(line or b"", type=shapes.Message).text for line in kept]
+        assert texts == ["edited", "after"]
 
 
 async def test_a_tail_is_bounded_in_messages_and_conversations(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(tails, "MOST_CONVERSATIONS", 2)
+    monkeypatch.setattr(tails, "MAX_CONVERSATIONS", 2)
     async with Hub.open(tmp_path) as hub:
         for name in ("a", "b", "c"):
             await hub.conversations.create(name)
-            for number in range(tails.MOST_MESSAGES + 5):
+            for number in range(tails.MAX_MESSAGES + 5):
                 await hub.post(name, f"{number}")
                 await hub.encoded.newest(name, 3)
         kept = hub._core.tails._tails
         assert len(kept) == 2
-        assert max(len(tail.lines) for tail in kept.values()) == tails.MOST_MESSAGES
+        assert max(len(tail.lines) for tail in kept.values()) == tails.MAX_MESSAGES
         whole = READ.decode(await hub.encoded.newest("c", 100))
-        assert [message.text for message in whole] == [str(n) for n in range(tails.MOST_MESSAGES + 5)]
+        assert [message.text for message in whole] == [str(n) for n in range(tails.MAX_MESSAGES + 5)]
 
 
 async def test_a_pull_of_an_active_conversation_reads_its_version_alone(
@@ -112,6 +151,30 @@ async def test_a_pull_of_an_active_conversation_reads_its_version_alone(
         assert [message.text for message in await newest(hub, 20)] == ["one", "two"]
 
 
+async def test_what_is_streamed_is_written_down_once_at_its_commit(tmp_path: Path, monkeypatch: Any) -> None:
+    async with Hub.open(tmp_path) as hub:
+        await hub.conversations.create("room")
+        await hub.post("room", "before anybody listened")
+
+        async def refuse(*given: Any) -> Any:
+            raise AssertionError("the message was read again")
+
+        async with aclosing(hub.encoded.stream(hub.position)) as stream:  # type: ignore[type-var]
+            first = asyncio.ensure_future(anext(stream))
+            await asyncio.sleep(0)  # it listens
+            monkeypatch.setattr(hub._core.tails._reads, "message", refuse)
+            for text in ("one", "two"):
+                await hub.post("room", text)
+            told = [await first, await anext(stream)]
+        heard = [msgspec.json.decode(one.message or b"", type=shapes.Message).text for one in told]
+        assert heard == ["one", "two"]
+        assert [json_of(one)["body"]["text"] for one in told] == heard
+
+
+def json_of(streamed: StreamedEvent) -> Any:
+    return msgspec.json.decode(streamed.to_json())
+
+
 class Busy:
     """Reads that take their time: before a version is told, something else happens here."""
 
@@ -122,16 +185,16 @@ class Busy:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reads, name)
 
-    async def version(self, ref: str) -> Any:
+    async def version(self, *asked: Any) -> Any:
         if self.meanwhile and (work := self.meanwhile.pop(0)) is not None:
             await work()
-        return await self._reads.version(ref)
+        return await self._reads.version(*asked)
 
 
 async def test_what_happens_during_a_look_does_not_shift_it(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         where = ConversationId((await hub.conversations.create("room")).id)
-        for number in range(tails.MOST_MESSAGES):
+        for number in range(tails.MAX_MESSAGES):
             await hub.post("room", str(number))
         await hub.encoded.newest("room", 3)
         kept = hub._core.tails
@@ -176,3 +239,37 @@ async def test_of_two_renames_looked_up_at_once_both_are_told(tmp_path: Path, mo
         monkeypatch.setattr(directory, "on_rename", lambda: told.append(directory.name(ParticipantId("bob"))))
         await asyncio.gather(directory.refresh(), directory.refresh())
         assert told == ["rob", "bob"]
+
+
+SECRET = "not to be kept"
+
+
+def is_held(hub: Hub) -> bool:
+    """Whether the words lie anywhere in what is kept at hand of messages and prompts."""
+    core = hub._core
+    lines = [line for tail in core.tails._tails.values() for line in tail.lines]
+    return any(SECRET.encode() in kept for kept in (*lines, *core.context._last.values()))
+
+
+@pytest.mark.parametrize("by_other", [False, True], ids=["here", "elsewhere"])
+@pytest.mark.parametrize("what", ["conversation", "message"])
+async def test_what_is_taken_back_does_not_lie_in_memory_either(
+    tmp_path: Path, what: str, by_other: bool
+) -> None:
+    async with Hub.open(tmp_path, agents=[prompted]) as hub:
+        room = await hub.conversations.create("room", participants=["reader"])
+        await hub.post("room", f"@reader {SECRET}")
+        await hub.settled("room", timeout=10)
+        await newest(hub, 3)
+        core = hub._core
+        assert {key[1] for key in core.context._last} == {room.id} == set(core.tails._tails)
+        assert is_held(hub)
+        far = await elsewhere(tmp_path)
+        store = far if by_other else core.parts.store
+        if what == "conversation":
+            await store.transact(erase, erase.Erase(USER, room.id))
+        else:
+            await changed(store, hub, 1, None)
+        await core.parts.log.catch_up()
+        await far.close()
+        assert not is_held(hub)

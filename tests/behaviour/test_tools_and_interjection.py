@@ -108,7 +108,7 @@ async def test_a_tools_answer_is_not_new_to_the_agent_that_asked_for_it(quick: P
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (ToolCall("c", "nothing", "{}"), 'there is no tool "nothing"'),
+        (ToolCall("c", "nothing", "{}"), 'unknown tool "nothing"'),
         (ToolCall("c", "gate", "{broken"), "the arguments are not a JSON object"),
         (ToolCall("c", "gate", "[1]"), "the arguments are not a JSON object"),
     ],

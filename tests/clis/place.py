@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from moot.client import RemoteHub
 from moot.settings import Home
-from moot.testing.fake_llm import Answer, Call, FakeLLM, Request
+from moot.testing.fake_llm import Answer, FakeLLM, Request, ScriptedCall
 from moot.testing.fake_llm.requests import Wire
 from tests.support.waiting import until
 
@@ -81,7 +81,7 @@ def _named(answer: Answer, request: Request) -> Answer:
 
 
 def calls(tool: str, **arguments: Any) -> Step:
-    return lambda heard: Answer(calls=(Call(tool, arguments),))
+    return lambda heard: Answer(calls=(ScriptedCall(tool, arguments),))
 
 
 def says(text: str) -> Step:

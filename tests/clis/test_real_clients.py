@@ -6,7 +6,7 @@ Each has a scripted model; everything else is theirs: their configuration, their
 import asyncio
 import json
 
-from moot.testing.fake_llm import Answer, Call
+from moot.testing.fake_llm import Answer, ScriptedCall
 from tests.clis.place import Place, Played, calls, says
 
 QUESTION, ANSWER = "Which port does your dev server use?", "5173, see vite.config.ts"
@@ -26,7 +26,9 @@ def answering() -> Played:
         calls("list_agents"),
         calls("wait_for_messages", timeout_seconds=50),
         lambda heard: Answer(
-            calls=(Call("reply", {"message_id": heard.results[-1]["messages"][0]["id"], "text": ANSWER}),)
+            calls=(
+                ScriptedCall("reply", {"message_id": heard.results[-1]["messages"][0]["id"], "text": ANSWER}),
+            )
         ),
         says("answered"),
     )
@@ -95,8 +97,8 @@ async def test_what_they_wrote_to_their_files_since_stays_and_our_entry_goes(pla
     assert claude.heard[1].results[0]["self"] == "claude-api"
     await place.run("codex", "mcp", "add", "third", "--", "/bin/true")
     told = await place.moot("mcp", "uninstall")
-    assert ".claude.json   it changed since, so only what is ours was taken out" in told
-    assert "config.toml   it changed since, so only what is ours was taken out" in told
+    assert ".claude.json   it has changed since, so only Moot's entry was removed" in told
+    assert "config.toml   it has changed since, so only Moot's entry was removed" in told
     assert "moot" not in await place.run("claude", "mcp", "list")
     listed = await place.run("codex", "mcp", "list")
     assert "third" in listed
@@ -115,7 +117,9 @@ async def wakes(place: Place, client: str, folder: str, **more: str) -> Played:
     played = Played(
         calls("list_agents"),
         is_written_to,
-        lambda heard: Answer(calls=(Call("reply", {"message_id": message_id(heard.text), "text": "I do"}),)),
+        lambda heard: Answer(
+            calls=(ScriptedCall("reply", {"message_id": message_id(heard.text), "text": "I do"}),)
+        ),
         says("done"),
     )
     place.script[client] = played

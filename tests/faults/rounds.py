@@ -11,6 +11,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def one(case: dict[str, Any]) -> int:
     return STUNG if case.get("failpoint") and not failpoints.is_armed() else SETTLED
 
 
-def fork(case: dict[str, Any]) -> dict[str, int]:
+def fork(case: dict[str, Any], play_one: Callable[[dict[str, Any]], int]) -> dict[str, int]:
     child = os.fork()
     if child == 0:
         signal.alarm(HARD_LIMIT)
@@ -115,16 +116,16 @@ def fork(case: dict[str, Any]) -> dict[str, int]:
         failpoints.arm(case.get("failpoint", ""))
         code = BROKEN
         try:
-            code = one(case)
+            code = play_one(case)
         finally:
             os._exit(code)
     _, status = os.waitpid(child, 0)
     return {"signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, "code": status >> 8}
 
 
-def main() -> None:
+def main(play_one: Callable[[dict[str, Any]], int] = one) -> None:
     for line in sys.stdin.buffer:
-        answer = fork(json.decode(line))
+        answer = fork(json.decode(line), play_one)
         sys.stdout.buffer.write(json.encode(answer) + b"\n")
         sys.stdout.buffer.flush()
 

@@ -92,7 +92,8 @@ async def test_what_could_not_be_committed_is_nobodys_answer(world: World) -> No
 async def test_the_writer_syncs_every_commit(world: World) -> None:
     """A kill cannot see this, the page cache survives it; a power cut would."""
     health = await world.store.check()
-    assert (health.journal_mode, health.synchronous) == ("wal", FULL)
+    assert health.durable
+    assert health.facts == {"journal": "wal", "synchronous": str(FULL)}
 
 
 async def test_a_preview_leaves_nothing_for_the_next_command_of_its_transaction() -> None:

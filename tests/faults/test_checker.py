@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from moot.flow import revise
+from moot.flow import edit_message
 from moot.model.conversation import GroupSettings
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.limits import Limits
@@ -43,7 +43,7 @@ async def history(tmp_path: Path) -> History:
                     )
             await world.wait(5)
     ops.append(posted("k2", "another body", 0, (30.0, 31.0), FAIL))
-    await world.do(revise, revise.Revise(USER, ROOM, 1, 1, "hello, dear @ann"))
+    await world.do(edit_message, edit_message.EditMessage(USER, ROOM, 1, 1, "hello, dear @ann"))
     ops.append(Op("edit", ROOM, USER, OK, body_sha=body_sha("hello, dear @ann"), seq=1))
     ops += [
         Op("read", ROOM, "reader", OK, body_sha=body_sha(message.text), seq=message.seq)

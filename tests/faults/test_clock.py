@@ -36,5 +36,5 @@ async def test_messages_keep_their_order_whatever_the_clock_says(tmp_path: Path,
     events = await world.store.events(after=0, types=("message.posted",), limit=10_000)
     assert [event.seq for event in events] == [message.seq for message in messages]
     known = await world.conversation_now("room")
-    assert audit.verify(messages, [], known.chain, known.links) is None
+    assert audit.verify(messages, [], known.chain, known.chain_length) is None
     await world.close()

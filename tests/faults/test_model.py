@@ -26,6 +26,7 @@ from moot.errors import Closed, Conflict, MootError, NotFound, NotPermitted, Sta
 from moot.flow import (
     archive,
     claim,
+    edit_message,
     finish,
     join,
     leave,
@@ -33,14 +34,13 @@ from moot.flow import (
     open_bookmark,
     post,
     release,
-    revise,
     unarchive,
 )
-from moot.model.bookmark import Bookmark
 from moot.model.conversation import GroupSettings, ReplyStrategy
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.limits import Limits
 from moot.model.query import Query
+from moot.model.records.bookmark import Bookmark
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page
 from moot.rules import audit
@@ -214,12 +214,12 @@ class Model(RuleBasedStateMachine):
         room = self.rooms[name]
         seq = which % (len(room.said) + 1)
         said = room.said[seq - 1] if seq else Said("user", "")
-        command = revise.Revise(USER, self.world.where[name], seq, said.version + stale, text)
+        command = edit_message.EditMessage(USER, self.world.where[name], seq, said.version + stale, text)
         error = self.why_not_revised(room, said, seq, text, stale)
         if error is not None:
-            self.refused(error, revise, command)
+            self.refused(error, edit_message, command)
             return
-        assert self.do(revise, command).version == said.version + 1
+        assert self.do(edit_message, command).version == said.version + 1
         said.text, said.version, said.deleted = text or "", said.version + 1, text is None
         if text is None:
             self.withdraw(room, seq)
@@ -483,7 +483,7 @@ class Model(RuleBasedStateMachine):
             assert {m.participant: m.cursor for m in members} == room.cursors
             assert [m.participant for m in members] == room.members
             revisions = self.run(self.world.store.revisions(where))
-            assert audit.verify(messages, revisions, known.chain, known.links) is None
+            assert audit.verify(messages, revisions, known.chain, known.chain_length) is None
 
 
 class OnSqlite(Model):

@@ -151,7 +151,7 @@ async def test_nobody_there_is_a_clear_word(provider: str) -> None:
 async def test_cancelling_in_the_middle_of_patience_closes_the_connection(provider: str) -> None:
     async with talking(provider, Answer(fault=Fault.HANG), idle_seconds=30) as here:
         asking = asyncio.create_task(patiently(here, 30))
-        await asyncio.wait_for(here.llm.asked(), 10)
+        await asyncio.wait_for(here.llm.until_asked(), 10)
         asking.cancel()
         cancelled = time.monotonic()
         await asyncio.wait({asking})
@@ -178,7 +178,7 @@ async def test_five_failures_open_the_breaker_and_others_are_not_touched(provide
             kinds.append(raised.value.kind)
     assert kinds == [TroubleKind.OVERLOADED, TroubleKind.OVERLOADED, TroubleKind.RESTING]
     assert len(bad.llm.requests) == 5
-    with pytest.raises(ModelTrouble, match="left alone") as resting:
+    with pytest.raises(ModelTrouble, match="is not asked for another") as resting:
         await ask(bad)
     assert (resting.value.retry_after or 0) > 20
     other = next(name for name in PROVIDERS if name != provider)

@@ -22,7 +22,7 @@ from tests.faults import rounds
 from tests.support import checker, ledger, remains
 from tests.support.processes import NIGHTLY, ROOT, SCALE, Server, kept_on_failure, path_of_imports, serving
 
-MOST_TIMES = 80
+MAX_TIMES = 80
 SECONDS = 10.0
 PATIENCE = {"kill": SECONDS, "raise": 1.0, "sleep": SECONDS}
 AFTER: dict[str, list[dict[str, int]]] = {
@@ -83,7 +83,7 @@ async def all_were_heard(home: Path) -> bool:
 async def each_time(forks: Server, point: str, action: str, folder: Path) -> int:
     """How often the round met the point; every one of them was survived."""
     held = point in NEEDS_A_HOLD
-    for time in range(1, MOST_TIMES):
+    for time in range(1, MAX_TIMES):
         home = folder / f"{time}"
         spec = f"{point}:{action}:{time}"
         with kept_on_failure(f"point-{spec.replace(':', '-')}", home):
@@ -97,7 +97,7 @@ async def each_time(forks: Server, point: str, action: str, folder: Path) -> int
             assert action == "raise" or await all_were_heard(home)
         if unharmed:
             return time - 1
-    raise AssertionError(f"{point} was met more than {MOST_TIMES} times")
+    raise AssertionError(f"{point} was met more than {MAX_TIMES} times")
 
 
 @pytest.mark.timeout(60 * SCALE)

@@ -18,9 +18,12 @@ from msgspec import structs
 
 from moot import PASS, Hub
 from moot.brains.code import AgentSpec
+from moot.flow import send
+from moot.flow.post import posting
 from moot.hub.archive import backups
 from moot.hub.archive.export import Export
 from moot.hub.archive.validate import check
+from moot.model.ids import ParticipantId
 from moot.model.prompt import Offered, ToolCall, ToolResult, ToolSpec, Usage
 from moot.settings import Home
 from moot.stores.sqlite.file import copies
@@ -161,6 +164,8 @@ async def write(home: Path) -> None:
         await _group(stage, hub)
         await _other_ways_to_take_turns(stage, hub)
         await _between_agents(stage, hub)
+        await _linked(stage, hub)
+        await _kept_together(hub)
         await _people_come_and_go(stage, hub)
         await _outside_agents(stage, hub)
         await _conversations_come_and_go(stage, hub)
@@ -248,10 +253,9 @@ async def _other_ways_to_take_turns(stage: Stage, hub: Hub) -> None:
     await create("quiet", participants=three, settings=chosen, channel=("telegram", "-100123"))
     await hub.post("quiet", "@arya @sansa at once")
     await stage.all_quiet(hub, "quiet")
-    for kind in ("link", "task"):
-        await create(f"a-{kind}", participants=["arya"], kind=kind)
-        await hub.post(f"a-{kind}", f"in a {kind}")
-        await stage.all_quiet(hub, f"a-{kind}")
+    await create("a-task", participants=["arya"], kind="task")
+    await hub.post("a-task", "in a task")
+    await stage.all_quiet(hub, "a-task")
     once = await hub.conversations.ephemeral("arya", key="once")
     await hub.post(once.id, "one question, then @gendry")
     await stage.all_quiet(hub, once.id)
@@ -270,6 +274,44 @@ async def _between_agents(stage: Stage, hub: Hub) -> None:
     await asking
     for pair in await hub.conversations.list(kind="direct"):
         await stage.all_quiet(hub, pair.id)
+
+
+async def _linked(stage: Stage, hub: Hub) -> None:
+    """Two that are linked, with something said over it; one link turned off, one gone with its channel kept."""
+    for name in ("osha", "meera", "jojen"):
+        await hub.agents.create(name)
+    link = await hub.links.create("osha", "meera", relationship="superior", direction="one_way")
+    await hub.acting_as("osha").send("meera", "over the wall")
+    await hub.post(link.channel, "a person says something too")
+    off = await hub.links.create("meera", "jojen")
+    await hub.links.update(off.id, enabled=False)
+    gone = await hub.links.create("jojen", "osha", relationship="subordinate")
+    await hub.links.delete(gone.id)
+    task = await hub.acting_as("osha").delegate("meera", "carry him")
+    await hub.acting_as("meera").tasks.update(task.id, "working", note="he is heavy")
+    osha, meera = ParticipantId("osha"), ParticipantId("meera")
+    question = posting(osha, "", "can you see it?", intent="ask", awaited=stage.clock.now() + 1e6)
+    await store_of(hub).transact(send, send.sending("meera", meera, question))  # it waits for ever
+    wish = posting(osha, "", "may I?", intent="ask", awaited=stage.clock.now() + 1e6)
+    await store_of(hub).transact(send, send.sending("user", ParticipantId("user"), wish, ("yes", "no")))
+    [asked] = await hub.decisions.list()
+    await hub.decisions.answer(asked.id, "yes")
+    done = await hub.acting_as("osha").delegate("meera", "find the raven")
+    await hub.acting_as("meera").tasks.update(done.id, "done", result="found")
+
+
+async def _kept_together(hub: Hub) -> None:
+    """A note that two write, of several versions; one that was shared with nobody; one that was deleted."""
+    await hub.notes.create("forge-status", f"cold\n{UNICODE}")
+    await hub.notes.share("forge-status", "arya", "read")
+    await hub.notes.share("forge-status", "gendry", "read_write")
+    await hub.acting_as("gendry").notes.write("forge-status", "warm", version=1)
+    await hub.notes.append("forge-status", "and hot")
+    await hub.notes.revert("forge-status", 2)
+    await hub.notes.share("forge-status", "arya", "none")
+    for name in ("on-watch", "no-more"):
+        await hub.notes.create(name, UNICODE)
+    await hub.notes.delete("no-more")
 
 
 async def _people_come_and_go(stage: Stage, hub: Hub) -> None:

@@ -265,7 +265,7 @@ def test_a_log_without_its_database_is_refused(home: Path) -> None:
 
 def test_a_home_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(StoreUnwritable, match="cannot be made"):
+    with pytest.raises(StoreUnwritable, match="cannot create"):
         SqliteEngine.open(tmp_path / "file" / "home")
     (tmp_path / "moot.db").mkdir()
     with pytest.raises(StoreUnwritable):

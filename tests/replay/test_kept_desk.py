@@ -13,7 +13,7 @@ from moot.model.change import Change, JoinTurn, PutConversation, PutMember, PutP
 from moot.model.conversation import ConversationKind, Member
 from moot.model.ids import RootId, TurnId
 from moot.model.participant import Kind, Participant
-from moot.model.turn import Call, Rule, Turn, TurnState
+from moot.model.turn import Call, RuleName, Turn, TurnState
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty, chains_of
 from moot.stores.fold import fold
@@ -88,7 +88,7 @@ def assert_same(desk: KeptDesk, fresh: KeptDesk, scopes: Sequence[Scope]) -> Non
 def test_a_kept_desk_holds_what_a_fresh_one_would(most_rooms: int, setup: Setup, history: History) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(SqliteEngine, "load", load_twice)
-        patch.setattr(kept_desk, "MOST_ROOMS", most_rooms)
+        patch.setattr(kept_desk, "MAX_ROOMS", most_rooms)
         patch.setattr(loader, "LAID_OUT", 2)
         player = Player(setup, "sqlite", Path(folder))
         player.begin()
@@ -144,7 +144,7 @@ def test_a_kept_desk_does_not_grow_with_what_was_said_and_done(tmp_path: Path) -
 def test_running_turns_in_a_room_that_was_cleared_are_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_desk, "MOST_ROOMS", 1)
+    monkeypatch.setattr(kept_desk, "MAX_ROOMS", 1)
     engine = SqliteEngine.open(tmp_path)
     batch(engine, PutConversation(ROOM), PutConversation(OTHER), PutTurn(RUNNING))
     runs = Scope(running_of=RUNNING.agent)
@@ -157,8 +157,8 @@ def test_running_turns_in_a_room_that_was_cleared_are_found_again(
 
 def queue(waiting: int) -> list[Turn]:
     """Questions that wait for an agent, behind one that was asked and before one that was made later."""
-    asked = Call(agent=TURN.agent, seq=1, reason=Rule.ASK, root=RootId("c:1"), hop=0, depth=1, human=True)
-    state = structs.replace(TURN, conversation=PAIR.id, round=0, reason=Rule.ASK, calls=(asked,))
+    asked = Call(agent=TURN.agent, seq=1, reason=RuleName.ASK, root=RootId("c:1"), hop=0, depth=1, human=True)
+    state = structs.replace(TURN, conversation=PAIR.id, round=0, reason=RuleName.ASK, calls=(asked,))
     waits = [
         structs.replace(state, id=TurnId(number + 1), state=TurnState.WAITING) for number in range(waiting)
     ]

@@ -143,7 +143,7 @@ async def test_no_workspace_is_a_project(place: str, world: World) -> None:
         shell = ShellTool(("sh",), mine, sandbox=tool.sandbox, hidden=(world.home,))
         result = await shell.run({"argv": ["sh", "-c", "echo kept > SOUL.md"]}, None)
         assert (result.failed, list(mine.iterdir())) == (True, [])
-        assert "is Moot's own home, or a part of it" in result.text
+        assert "is Moot's own home, or inside it" in result.text
 
 
 async def test_a_project_that_was_moved_is_not_followed(world: World) -> None:
@@ -162,7 +162,7 @@ async def test_a_project_that_was_moved_is_not_followed(world: World) -> None:
     )
     assert inner.resolve() == world.outside
     for tool in tools:
-        assert "is not the folder it was" in (await tool.run({"argv": ["ls"]}, None)).text
+        assert "is no longer the same folder" in (await tool.run({"argv": ["ls"]}, None)).text
 
 
 async def test_words_stay_words(world: World) -> None:

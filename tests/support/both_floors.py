@@ -9,7 +9,7 @@ from moot.flow import finish, post, renew
 from moot.model.conversation import GroupSettings
 from moot.model.ids import ParticipantId
 from moot.model.limits import Limits
-from moot.model.turn import MOST_CALLS, Turn, TurnState
+from moot.model.turn import MAX_CALLS, Turn, TurnState
 from moot.rules import why
 from tests.support.floor_model import Floor
 from tests.support.floor_state import LARGE, Rules
@@ -324,7 +324,7 @@ class Both:
 
     def _forgetful(self, agent: str) -> bool:
         """Whether a turn was called so often that it has forgotten the oldest of its calls."""
-        return any(len(turn.calls) > MOST_CALLS for turn in self.model.turns if turn.agent == agent)
+        return any(len(turn.calls) > MAX_CALLS for turn in self.model.turns if turn.agent == agent)
 
     def compare_why(self) -> None:
         """At rest, for every message and agent, where the rules say it."""

@@ -386,7 +386,7 @@ def chain_break(ops: Sequence[Op], left: Remains) -> Complaints:
     """The audit chain of every conversation ends where it says."""
     for where, conversation in left.conversations.items():
         wrong = audit.verify(
-            left.messages[where], left.revisions[where], conversation.chain, conversation.links
+            left.messages[where], left.revisions[where], conversation.chain, conversation.chain_length
         )
         if wrong is not None:
             yield f"{where}: {wrong}"

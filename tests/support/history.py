@@ -22,12 +22,12 @@ from moot.flow import (
     configure,
     continue_,
     detach,
+    edit_message,
     finish,
     give_up,
     post,
     release,
     renew,
-    revise,
     sweep,
     unarchive,
     wait,
@@ -329,7 +329,11 @@ class Player:
         messages = [m for m in messages if not m.metadata.get("deleted")]
         if messages:
             m = self._choose(messages[::-1], which)
-            self.run(self.world.do(revise, revise.Revise(USER, m.conversation, m.seq, m.version, text)))
+            self.run(
+                self.world.do(
+                    edit_message, edit_message.EditMessage(USER, m.conversation, m.seq, m.version, text)
+                )
+            )
 
     def _delete(self, where: str, which: int, how: int) -> None:
         self._revise(where, which, None)
@@ -338,7 +342,11 @@ class Player:
         messages = [m for m in self.run(self.world.messages(where)) if not m.metadata.get("deleted")]
         if messages:
             m = self._choose(messages[::-1], which)
-            self.run(self.world.do(revise, revise.Revise(USER, m.conversation, m.seq, m.version, None)))
+            self.run(
+                self.world.do(
+                    edit_message, edit_message.EditMessage(USER, m.conversation, m.seq, m.version, None)
+                )
+            )
 
     def _delete_owed(self, where: str, which: int, how: int) -> None:
         """Takes back a message that an open turn answers to."""
@@ -346,7 +354,9 @@ class Player:
         if calls:
             place, seq = self._choose(calls, which)
             message = self.run(self.world.messages(self._name_of(place)))[seq - 1]
-            self.run(self.world.do(revise, revise.Revise(USER, place, seq, message.version, None)))
+            self.run(
+                self.world.do(edit_message, edit_message.EditMessage(USER, place, seq, message.version, None))
+            )
 
     def _name_of(self, place: ConversationId) -> str:
         return next(name for name, where in self.world.where.items() if where == place)
@@ -389,7 +399,7 @@ class Player:
         agent = self._choose(self.agents, which)
         if agent in self.externals:
             until = self.world.now + (FOREVER if how % 2 else 20.0)
-            self.run(self.world.do(wait, wait.Wait(agent=ParticipantId(agent), until=until)))
+            self.run(self.world.do(wait, wait.WaitUntil(agent=ParticipantId(agent), until=until)))
         elif agent not in self._up():
             self._attach(agent)
 
@@ -410,7 +420,7 @@ class Player:
     def _goes(self, where: str, which: int, how: int) -> None:
         agent = self._choose(self.agents, which)
         if agent in self.externals:
-            self.run(self.world.do(wait, wait.Wait(agent=ParticipantId(agent), until=0.0)))
+            self.run(self.world.do(wait, wait.WaitUntil(agent=ParticipantId(agent), until=0.0)))
         self._detach(agent)
         self._sweep()
 

@@ -34,7 +34,17 @@ from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.model.round import RoundState
-from moot.model.turn import MOST_CALLS, MOVES_CURSOR, OPEN, UNCLAIMED, USES_SLOT, Duty, Rule, Turn, TurnState
+from moot.model.turn import (
+    MAX_CALLS,
+    MOVES_CURSOR,
+    OPEN,
+    UNCLAIMED,
+    USES_SLOT,
+    Duty,
+    RuleName,
+    Turn,
+    TurnState,
+)
 from moot.ports import Scope
 from moot.rules import audit, why
 from moot.rules.draft import Draft, Seen
@@ -218,7 +228,7 @@ def slots_bound_a_round(picture: Picture, deeds: Deeds) -> Complaints:
 
 # --- 7 ---------------------------------------------------------------------------------------------------
 
-EXPLAINS = frozenset({Rule.CAP, Rule.PAUSED, Rule.SEEN, Rule.DELETED, Rule.BUDGET})
+EXPLAINS = frozenset({RuleName.CAP, RuleName.PAUSED, RuleName.SEEN, RuleName.DELETED, RuleName.BUDGET})
 
 
 def a_persons_mention_is_answered_or_explained(picture: Picture, deeds: Deeds) -> Complaints:
@@ -320,7 +330,7 @@ def finishing_is_never_refused(picture: Picture, deeds: Deeds) -> Complaints:
 def a_must_has_a_message_that_asks_for_it(picture: Picture, deeds: Deeds) -> Complaints:
     """A turn not yet begun is a must exactly when an unread message that stands forces it."""
     for turn in picture.turns:
-        if turn.state not in UNCLAIMED or len(turn.calls) >= MOST_CALLS:
+        if turn.state not in UNCLAIMED or len(turn.calls) >= MAX_CALLS:
             continue
         cursor = picture.members[turn.conversation][turn.agent].cursor
         held = picture.messages[turn.conversation]
@@ -337,8 +347,8 @@ def a_turn_that_a_person_forced_answers_the_person(picture: Picture, deeds: Deed
     """Unless it reacts to what an agent said after, or answers a question."""
     for turn in picture.turns:
         calls = [call for call in turn.calls if turn.lo < call.seq <= turn.hi]
-        forced = [c for c in calls if c.human and c.obliges and c.reason is not Rule.ROUND_ROBIN]
-        if not began(turn) or not forced or any(c.reason in (Rule.REACT, Rule.ASK) for c in calls):
+        forced = [c for c in calls if c.human and c.obliges and c.reason is not RuleName.ROUND_ROBIN]
+        if not began(turn) or not forced or any(c.reason in (RuleName.REACT, RuleName.ASK) for c in calls):
             continue
         cause = message_at(picture, turn)
         if cause is not None and cause.kind is not Kind.HUMAN:
@@ -392,8 +402,8 @@ def no_slot_idles_in_parallel(picture: Picture, deeds: Deeds) -> Complaints:
                 continue
             free = round_.cap - round_.used - sum(turn.round == round_.opener for turn in turns)
             busy = {turn.agent for turn in turns}
-            waiting = [c for c in round_.line if c.seq == round_.opener and c.agent not in busy]
-            if free > len({c.agent for c in round_.line if c.agent in busy}) and waiting:
+            waiting = [c for c in round_.pending if c.seq == round_.opener and c.agent not in busy]
+            if free > len({c.agent for c in round_.pending if c.agent in busy}) and waiting:
                 yield f"round {round_.opener} has {free} free slots while {waiting[0].agent} waits in line"
             members = picture.members[group.id]
             for turn in turns:
@@ -422,7 +432,7 @@ def slots_go_in_order(picture: Picture, deeds: Deeds) -> Complaints:
                 for t in picture.turns
             )
         )
-        for call in round_.line:
+        for call in round_.pending:
             ahead = [
                 turn.agent for turn in to_come if turn.place > call.place > 0 and turn.agent != call.agent
             ]
@@ -438,7 +448,7 @@ def why_names_what_happened(picture: Picture, deeds: Deeds) -> Complaints:
     for message, agent in _standing_calls(picture, deeds):
         duty, rule = why.final(message, _round(picture, message), picture.turns, agent)
         turn = why.turn_about(message, picture.turns, agent)
-        if turn is None or len(turn.calls) >= MOST_CALLS:
+        if turn is None or len(turn.calls) >= MAX_CALLS:
             continue
         call = next((call for call in turn.calls if call.seq == message.seq), None)
         if call is None and duty in (Duty.MUST, Duty.MAY):
@@ -475,7 +485,7 @@ def the_audit_chain_holds(player: Player) -> Complaints:
     picture = player.picture()
     for where, conversation in picture.conversations.items():
         wrong = audit.verify(
-            picture.messages[where], player.revisions(where), conversation.chain, conversation.links
+            picture.messages[where], player.revisions(where), conversation.chain, conversation.chain_length
         )
         if wrong is not None:
             yield f"{where}: {wrong}"

@@ -22,6 +22,7 @@ from moot.flow import (  # fmt: skip
     continue_,
     create,
     detach,
+    edit_message,
     enrol,
     finish,
     interrupt,
@@ -31,7 +32,6 @@ from moot.flow import (  # fmt: skip
     post,
     release,
     renew,
-    revise,
     sweep,
     tool_result,
 )
@@ -273,10 +273,14 @@ class World:
         return await self.do(check, command)  # type: ignore[no-any-return]
 
     async def delete(self, where: str, seq: int) -> None:
-        await self.do(revise, revise.Revise(ParticipantId("user"), self.where[where], seq, 1, None))
+        await self.do(
+            edit_message, edit_message.EditMessage(ParticipantId("user"), self.where[where], seq, 1, None)
+        )
 
     async def edit(self, where: str, seq: int, text: str) -> None:
-        await self.do(revise, revise.Revise(ParticipantId("user"), self.where[where], seq, 1, text))
+        await self.do(
+            edit_message, edit_message.EditMessage(ParticipantId("user"), self.where[where], seq, 1, text)
+        )
 
     async def leave(self, where: str, agent: str) -> None:
         await self.do(leave, leave.Leave(ParticipantId("user"), self.where[where], agent))

@@ -29,7 +29,7 @@ class CodeBrain:
     async def think(self, turn: AgentTurn) -> str | None:
         reply = await self._think(cast(HostedTurn, turn))  # run outside it is a function, which needs no more
         if reply is not None and not isinstance(reply, str):
-            raise TypeError(f"an agent answers with text, PASS or None, not {type(reply).__name__}")
+            raise TypeError(f"an agent must return text, PASS or None, not {type(reply).__name__}")
         return reply
 
 
@@ -70,14 +70,14 @@ def refuse_unless_async(name: str, think: object) -> None:
     function = getattr(inner, "__name__", type(inner).__name__)
     if inspect.isasyncgenfunction(called):
         title, fix = (
-            f"{function} yields, and an agent returns its text",
+            f"{function} is a generator, but an agent must return its text",
             ("stream with: await turn.say(part)",),
         )
     elif callable(think):
-        title = f"{function} is a plain function, and an agent must be async"
+        title = f"{function} is not async, but an agent must be"
         fix = (f"async def {function}(turn): …",)
     else:
-        title, fix = f"{think!r} is no function", ("async def NAME(turn): …",)
+        title, fix = f"{think!r} is not a function", ("async def NAME(turn): …",)
     raise BadValue(f"agent {name}: {title}", detail=_place(inner), fix=fix)
 
 
@@ -107,7 +107,7 @@ def missing_in(source: bytes, module: str, attribute: str) -> str:
 
 def _place(function: object) -> str:
     code = getattr(function, "__code__", None)
-    return f"it stands in {code.co_filename}, line {code.co_firstlineno}" if code is not None else ""
+    return f"it is defined in {code.co_filename}, line {code.co_firstlineno}" if code is not None else ""
 
 
 def refuse_undecorated(agents: Sequence[object]) -> None:
@@ -117,7 +117,7 @@ def refuse_undecorated(agents: Sequence[object]) -> None:
             name = getattr(each, "__name__", repr(each))
             raise BadValue(
                 f"{name} is not an agent yet",
-                detail=_place(each) if callable(each) else "agents= takes what @agent makes of a function",
+                detail=_place(each) if callable(each) else "agents= takes functions decorated with @agent",
                 fix=(f'put @agent("{name}") above it',) if callable(each) else ("agents=[…]",),
             )
 

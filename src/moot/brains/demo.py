@@ -79,10 +79,10 @@ class DemoBrain:
         trade, role = trade_of(turn.role, turn.agent), turn.role.split(",")[0].strip()
         # A role may be any sentence; only one that names a trade can follow "As".
         seen = f"As {role}" if role and trade is not ANY else f'As "{role}"' if role else "As a demo agent"
-        said = self._pick(OPENINGS, turn).format(
+        opening = self._pick(OPENINGS, turn).format(
             quote=f'"{_topic(turn.text)}"', seen=seen, would=self._pick(trade.would, turn)
         )
-        return re.sub(r"(?<=: )As ", "as ", said)
+        return re.sub(r"(?<=: )As ", "as ", opening)
 
     def _pick(self, choices: tuple[str, ...], turn: HostedTurn) -> str:
         """Same words and same seed, same choice."""
@@ -94,15 +94,16 @@ class DemoModel:
     """The demo brain where a model is asked for: sums up by quoting the first words of what was said."""
 
     name = "demo"
-    _said = re.compile(r'^\[From (\w+)(?: "([^"]+)")?\]: #(\d+) <[0-9a-f]+>\n([^\n]*)', re.MULTILINE)
+    _framed = re.compile(r'^\[From (\w+)(?: "([^"]+)")?\]: #(\d+) <[0-9a-f]+>\n([^\n]*)', re.MULTILINE)
 
-    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
-        given = prompt.lines[-1].content if prompt.lines else ""
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
+        content = prompt.lines[-1].content if prompt.lines else ""
         quotes = [
-            f"{name or kind}: {_short(text)}" for kind, name, _, text in self._said.findall(given)[-QUOTES:]
+            f"{name or kind}: {_short(text)}"
+            for kind, name, _, text in self._framed.findall(content)[-QUOTES:]
         ]
         text = f"A demo summary, made by quoting: {'; '.join(quotes)}." if quotes else "Nothing was said."
-        await said(text)
+        await on_piece(text)
         return Answered(text)
 
     async def close(self) -> None:

@@ -17,12 +17,12 @@ from moot.cli.frame.session import Session
 from moot.cli.run import welcome
 
 if TYPE_CHECKING:
-    from moot.cli.talk.no_wait import Posted
+    from moot.cli.talk.no_wait import StoredPost
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class Root(click.Group):
+class MootCommands(click.Group):
     """Finds commands in the table and imports only the one that is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -62,7 +62,7 @@ class Root(click.Group):
 
 
 @click.command(
-    cls=Root, invoke_without_command=True, context_settings=HELP, params=global_options(hidden=False)
+    cls=MootCommands, invoke_without_command=True, context_settings=HELP, params=global_options(hidden=False)
 )
 @click.version_option(__version__, prog_name="moot", message="moot %(version)s")
 @click.pass_context
@@ -71,7 +71,7 @@ def root(ctx: click.Context) -> None:
         welcome.tell(ctx.ensure_object(Session))
 
 
-def run(arguments: list[str], posted: Posted | None = None) -> int:
+def run(arguments: list[str], posted: StoredPost | None = None) -> int:
     """One command from its words to its exit code; `posted` if its message is stored. No error leaves here."""
     streams.prepare()
     session = Session()

@@ -3,69 +3,94 @@
 from typing import Final, NamedTuple
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     where: str
     section: str
     help: str
 
 
-COMMANDS: Final[dict[str, Entry]] = {
-    "demo": Entry("moot.cli.talk.demo:demo", "Start", "Watch offline demo agents talk, and join in."),
-    "init": Entry(
-        "moot.cli.manage.init:init", "Start", "Set up: your name, your first agents, what they think with."
+COMMANDS: Final[dict[str, CommandEntry]] = {
+    "demo": CommandEntry("moot.cli.talk.demo:demo", "Start", "Watch offline demo agents talk, and join in."),
+    "init": CommandEntry(
+        "moot.cli.manage.init:init", "Start", "Set up Moot: your name, your first agents and their model."
     ),
-    "doctor": Entry(
+    "doctor": CommandEntry(
         "moot.cli.run.doctor:doctor",
         "Start",
-        "Check that all is well, and repair what is safe.",
+        "Check the installation, and repair what is safe to repair.",
     ),
-    "chat": Entry("moot.cli.talk.chat:chat", "Talk", "Talk with agents, or in a conversation."),
-    "send": Entry("moot.cli.talk.send:send", "Talk", "Send one message and wait for the reply."),
-    "ask": Entry(
-        "moot.cli.talk.ask:ask", "Talk", "Make agents answer, wait for them, and print what they say."
+    "chat": CommandEntry("moot.cli.talk.chat:chat", "Talk", "Chat with agents, or in a conversation."),
+    "send": CommandEntry("moot.cli.talk.send:send", "Talk", "Send one message and wait for the reply."),
+    "ask": CommandEntry("moot.cli.talk.ask:ask", "Talk", "Ask agents a question and wait for their answers."),
+    "inbox": CommandEntry(
+        "moot.cli.read.inbox:inbox", "Talk", "Show messages waiting for you, or for an agent."
     ),
-    "inbox": Entry("moot.cli.read.inbox:inbox", "Talk", "What waits for you, or for an agent."),
-    "tail": Entry("moot.cli.read.tail:tail", "Talk", "Show the newest messages, and follow them."),
-    "search": Entry(
-        "moot.cli.read.search:search", "Talk", "Find messages by words, authors, places and times."
+    "tail": CommandEntry("moot.cli.read.tail:tail", "Talk", "Show the newest messages, or follow them."),
+    "search": CommandEntry(
+        "moot.cli.read.search:search", "Talk", "Search messages by text, sender, conversation and time."
     ),
-    "why": Entry("moot.cli.read.why:why", "Talk", "Why each agent answered a message or was silent."),
-    "conv": Entry("moot.cli.manage.conv:conv", "Conversations", "Make, find and change conversations."),
-    "agents": Entry(
-        "moot.cli.manage.agent_rows:agents", "Agents", "Who is here: find, make, change and run agents."
+    "why": CommandEntry(
+        "moot.cli.read.why:why", "Talk", "Explain why each agent answered a message or stayed silent."
     ),
-    "group": Entry("moot.cli.manage.group:group", "Conversations", "The verbs of /group, from a shell."),
-    "turns": Entry("moot.cli.read.tail:turns", "Agents", "Which turns agents took, take or wait for."),
-    "turn": Entry("moot.cli.read.inspect:turn", "Agents", "One turn, with what its agent was given."),
-    "context": Entry(
-        "moot.cli.read.inspect:context", "Agents", "What an agent would be given if its turn began now."
+    "conv": CommandEntry(
+        "moot.cli.manage.conv:conv", "Conversations", "Create, list and change conversations."
     ),
-    "replay": Entry(
+    "agents": CommandEntry(
+        "moot.cli.manage.agent_rows:agents", "Agents", "Create, list, change and run agents."
+    ),
+    "group": CommandEntry(
+        "moot.cli.manage.group:group", "Conversations", "The /group commands, from a shell."
+    ),
+    "turns": CommandEntry(
+        "moot.cli.read.tail:turns", "Agents", "List agents' turns: finished, running and waiting."
+    ),
+    "turn": CommandEntry(
+        "moot.cli.read.inspect:turn", "Agents", "Inspect one turn, and what its agent was given."
+    ),
+    "decisions": CommandEntry("moot.cli.manage.decisions:decisions", "Agents", "Decide what agents ask you."),
+    "tasks": CommandEntry(
+        "moot.cli.manage.tasks:tasks", "Agents", "Hand work to agents, and see what became of it."
+    ),
+    "links": CommandEntry(
+        "moot.cli.manage.links:links", "Agents", "Decide who may write to whom, and who stands above whom."
+    ),
+    "notes": CommandEntry(
+        "moot.cli.manage.notes:notes", "Agents", "Keep notes that agents and people share."
+    ),
+    "context": CommandEntry(
+        "moot.cli.read.inspect:context", "Agents", "Show what an agent would be given if its turn began now."
+    ),
+    "replay": CommandEntry(
         "moot.cli.read.inspect:replay",
         "Agents",
-        "Rebuild an agent's views from the log, and prove them equal to the store's.",
+        "Rebuild an agent's views from the log and compare them with the store.",
     ),
-    "keys": Entry("moot.cli.manage.keys:keys", "Agents", "Keys of model providers."),
-    "models": Entry("moot.cli.manage.models:models", "Agents", "What agents could think with."),
-    "up": Entry("moot.cli.run.up:up", "Run", "Run the agents of moot.toml until stopped."),
-    "stop": Entry("moot.cli.run.up:stop", "Run", "Stop the hub; running turns may end first."),
-    "mcp": Entry("moot.cli.mcp.verbs:mcp", "Run", "Connect coding agents: Claude Code, Codex and others."),
-    "logs": Entry("moot.cli.read.logs:logs", "Run", "What the hub has logged."),
-    "config": Entry("moot.cli.manage.config:config", "Data", "Read and change moot.toml."),
-    "export": Entry(
-        "moot.cli.data.export:export", "Data", "Write conversations down as Markdown or JSON Lines."
+    "keys": CommandEntry("moot.cli.manage.keys:keys", "Agents", "Manage the keys of model providers."),
+    "models": CommandEntry("moot.cli.manage.models:models", "Agents", "List the models agents can use."),
+    "up": CommandEntry("moot.cli.run.up:up", "Run", "Run the hub and the agents in moot.toml until stopped."),
+    "stop": CommandEntry("moot.cli.run.up:stop", "Run", "Stop the hub, after letting running turns finish."),
+    "reload": CommandEntry("moot.cli.run.reload:reload", "Run", "Read moot.toml again and apply it."),
+    "mcp": CommandEntry(
+        "moot.cli.mcp.verbs:mcp", "Run", "Connect coding agents: Claude Code, Codex and others."
     ),
-    "import": Entry("moot.cli.data.import_:import_", "Data", "Take in conversations that were exported."),
-    "backup": Entry("moot.cli.data.backup:backup", "Data", "Make, check and restore backups."),
-    "status": Entry(
-        "moot.cli.read.status:status", "Run", "Where things stand: what needs you, who works, what is done."
+    "logs": CommandEntry("moot.cli.read.logs:logs", "Run", "Show the hub's log."),
+    "config": CommandEntry(
+        "moot.cli.manage.config:config", "Data", "Show and change the settings in moot.toml."
     ),
-    "help": Entry("moot.cli.read.help:help_", "Self", "Help on a command or a topic."),
-    "completion": Entry(
+    "export": CommandEntry(
+        "moot.cli.data.export:export", "Data", "Export conversations as Markdown or JSON Lines."
+    ),
+    "import": CommandEntry("moot.cli.data.import_:import_", "Data", "Import exported conversations."),
+    "backup": CommandEntry("moot.cli.data.backup:backup", "Data", "Create, verify and restore backups."),
+    "status": CommandEntry(
+        "moot.cli.read.status:status", "Run", "Show what needs you, who is working and what was done."
+    ),
+    "help": CommandEntry("moot.cli.read.help:help_", "Self", "Show help on a command or a topic."),
+    "completion": CommandEntry(
         "moot.cli.completion.script:completion", "Self", "Print the completion script for a shell."
     ),
-    "version": Entry("moot.cli.read.help:version", "Self", "Which version this is."),
-    "explain": Entry("moot.cli.read.explain:explain", "Self", "What an error code means."),
+    "version": CommandEntry("moot.cli.read.help:version", "Self", "Print the version."),
+    "explain": CommandEntry("moot.cli.read.explain:explain", "Self", "Explain an error code."),
 }
 ALIASES: Final = {
     "agent": "agents",
@@ -73,6 +98,11 @@ ALIASES: Final = {
     "conversations": "conv",
     "groups": "group",
     "key": "keys",
+    "link": "links",
+    "task": "tasks",
+    "decision": "decisions",
+    "decide": "decisions",
+    "note": "notes",
     "backups": "backup",
     "model": "models",
     "serve": "up",

@@ -1,7 +1,8 @@
 """A hub somewhere else, with the same methods as one that is open here.
 
 Light on purpose: a command that goes through a running hub imports this and no store, no brain and no template. A
-program that only wants `transport.blocking` does not even import what waits: `RemoteHub` comes when it is first used.
+program that only wants `transport.blocking_socket` does not even import what waits: `RemoteHub` comes when it is first
+used.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,52 +1,72 @@
-"""The declared calls of the SDK, sent over a line: whatever `sdk/` declares can be called from here.
+"""The declared calls of the SDK, sent over a transport: whatever `sdk/` declares can be called from here.
 
-Above: client/hub.py. Below: the line. Not here: methods by name; a new one needs nothing in this folder.
+Above: client/hub.py. Below: the transport. Not here: methods by name; a new one needs nothing in this folder.
 """
 
 from typing import Any
 from uuid import uuid4
 
-from moot.client.transport.line import Line, Voice
+from moot.client.transport.socket_transport import Transport, Voice
 from moot.sdk.agents import AgentCalls
-from moot.sdk.call import Call, Subject
+from moot.sdk.call import DeclaredCall, Subject
 from moot.sdk.conversations import ConversationCalls
+from moot.sdk.decisions import DecisionCalls
 from moot.sdk.deliveries import DeliveryCalls
 from moot.sdk.history import HistoryCalls
 from moot.sdk.inspector import InspectorCalls
+from moot.sdk.links import LinkCalls
 from moot.sdk.mailbox import MailboxCalls
+from moot.sdk.notes import NoteCalls
 from moot.sdk.request import Named
+from moot.sdk.tasks import TaskCalls
 
 
 class RemoteCalls(Subject):
-    def __init__(self, line: Line, voice: Voice) -> None:
-        self._line = line
+    def __init__(self, transport: Transport, voice: Voice) -> None:
+        self._transport = transport
         self._voice = voice
 
-    async def _call(self, call: Call, named: Named) -> Any:
+    async def _call(self, call: DeclaredCall, named: Named) -> Any:
         if call.keyed:  # made here: a call that is repeated stores nothing twice
             named["idempotency_key"] = named["idempotency_key"] or uuid4().hex
-        return await self._line.call(call, self._voice, **named)
+        return await self._transport.call(call, self._voice, **named)
 
 
 class RemoteConversations(RemoteCalls, ConversationCalls):
-    """`hub.conversations` over a line."""
+    """`hub.conversations` over a transport."""
 
 
 class RemoteAgents(RemoteCalls, AgentCalls):
-    """`hub.agents` over a line."""
+    """`hub.agents` over a transport."""
+
+
+class RemoteLinks(RemoteCalls, LinkCalls):
+    """`hub.links` over a line."""
+
+
+class RemoteDecisions(RemoteCalls, DecisionCalls):
+    """`hub.decisions` over a line."""
+
+
+class RemoteTasks(RemoteCalls, TaskCalls):
+    """`hub.tasks` over a line."""
+
+
+class RemoteNotes(RemoteCalls, NoteCalls):
+    """`hub.notes` over a transport."""
 
 
 class RemoteMailbox(RemoteCalls, MailboxCalls):
-    """`hub.mailbox` over a line."""
+    """`hub.mailbox` over a transport."""
 
 
 class RemoteDeliveries(RemoteCalls, DeliveryCalls):
-    """`hub.deliveries` over a line."""
+    """`hub.deliveries` over a transport."""
 
 
 class RemoteInspector(RemoteCalls, InspectorCalls):
-    """`hub.inspector` over a line."""
+    """`hub.inspector` over a transport."""
 
 
 class RemoteHistory(RemoteCalls, HistoryCalls):
-    """`hub.history` over a line."""
+    """`hub.history` over a transport."""

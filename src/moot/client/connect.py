@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from moot.brains.code import AgentSpec, refuse_undecorated
 from moot.client.hub import RemoteHub
-from moot.client.transport.http import Web
-from moot.client.transport.line import Voice
+from moot.client.transport.http import HttpTransport
+from moot.client.transport.socket_transport import Voice
 from moot.client.worker import Outside
 from moot.errors import BadValue, NotFound, NotPermitted, Unauthenticated
 from moot.sdk.request import HttpCall
@@ -27,14 +27,14 @@ async def connect(
     """While the block lasts, a hub elsewhere; the given agents are served until it is left."""
     refuse_undecorated(agents)
     place, nearby = checked(url, without_tls=without_tls)
-    line = Web(place, _token(token), nearby=nearby)
+    transport = HttpTransport(place, _token(token), nearby=nearby)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(line.close)
-        told: dict[str, Any] = await line.ask(STATUS, dict[str, Any], Voice())
-        line.name = told["self"]
-        hub = RemoteHub(line, told["self"], told["position"])
+        stack.push_async_callback(transport.close)
+        status: dict[str, Any] = await transport.ask(STATUS, dict[str, Any], Voice())
+        transport.name = status["self"]
+        hub = RemoteHub(transport, status["self"], status["position"])
         for spec in agents:
-            voice = await stack.enter_async_context(_voice_of(spec, hub, line, owner=told["user"]))
+            voice = await stack.enter_async_context(_voice_of(spec, hub, transport, owner=status["user"]))
             await stack.enter_async_context(Outside(voice, spec).served())
         yield hub
 
@@ -44,15 +44,15 @@ def checked(url: str, *, without_tls: bool) -> tuple[str, bool]:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
         raise BadValue(
-            f'"{url}" is no address of a hub',
-            detail="it looks like http://127.0.0.1:8420 or https://moot.example.org",
-            fix=("the hub prints it when it starts; run/hub.json of the home has it",),
+            f'"{url}" is not the address of a hub',
+            detail="expected for example http://127.0.0.1:8420 or https://moot.example.org",
+            fix=("the hub prints its address when it starts; it is also in run/hub.json of the home",),
         )
     nearby = _is_loopback(parts.hostname)
     if parts.scheme == "http" and not nearby and not without_tls:
         raise BadValue(
-            f"the token would travel to {parts.hostname} in the open",
-            fix=("use https", "without_tls=True, where the network is yours alone"),
+            f"the token would be sent to {parts.hostname} unencrypted",
+            fix=("use https", "without_tls=True, if nobody else can listen on the network"),
         )
     return url.rstrip("/"), nearby
 
@@ -66,29 +66,31 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _token(given: str | None) -> str:
-    found = given or os.environ.get(TOKEN, "")
+def _token(token: str | None) -> str:
+    found = token or os.environ.get(TOKEN, "")
     if not found:
         raise Unauthenticated(
-            "no token was given to connect with",
-            detail=f"neither token= nor {TOKEN} has one",
+            "no token to connect with",
+            detail=f"neither token= nor {TOKEN} is set",
             fix=(
                 "the owner's token is in run/token of the home",
-                "an agent's own comes from POST /api/agents/NAME/tokens, or hub.agents.issue_token",
+                "issue one for an agent with POST /api/agents/NAME/tokens, or hub.agents.issue_token",
             ),
         )
     return found.strip()
 
 
 @asynccontextmanager
-async def _voice_of(spec: AgentSpec, hub: RemoteHub, line: Web, *, owner: str) -> AsyncIterator[RemoteHub]:
+async def _voice_of(
+    spec: AgentSpec, hub: RemoteHub, transport: HttpTransport, *, owner: str
+) -> AsyncIterator[RemoteHub]:
     """A hub that speaks as an agent: with its own token, or, for the owner, with one issued for this while."""
     who = await _enrolled(spec, hub, may_enrol=hub.name == owner)
     if who == hub.name:
         yield hub
         return
     issued = await hub.agents.issue_token(who)
-    own = line.with_token(issued.token, who)
+    own = transport.with_token(issued.token, who)
     try:
         yield RemoteHub(own, who, hub.position)
     finally:
@@ -100,7 +102,7 @@ async def _enrolled(spec: AgentSpec, hub: RemoteHub, *, may_enrol: bool) -> str:
     """Its name at the hub, which knows it as an outside agent from now on."""
     if not may_enrol and spec.name != hub.name:
         raise NotPermitted(
-            f"with this token only {hub.name} can be served, not {spec.name}",
+            f"this token can only serve {hub.name}, not {spec.name}",
             fix=(f"connect with a token of {spec.name}", "connect with the owner's token"),
         )
     try:
@@ -109,8 +111,8 @@ async def _enrolled(spec: AgentSpec, hub: RemoteHub, *, may_enrol: bool) -> str:
         known = await hub.agents.create(spec.name, role=spec.role, display=spec.display, external=True)
     if known.kind != "external":
         raise NotPermitted(
-            f"{known.name} is run by the hub itself, and cannot be served from elsewhere",
-            fix=("give the function another name", 'set brain = "external" in its row of moot.toml'),
+            f"the hub itself runs {known.name}, so it cannot be served from elsewhere",
+            fix=("give the function another name", 'set brain = "external" for it in moot.toml'),
         )
     if spec.role and spec.role != known.role:
         await hub.agents.change(known.name, role=spec.role)

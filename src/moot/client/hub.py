@@ -1,4 +1,4 @@
-"""A hub somewhere else, with the methods of `Hub`, over whichever line leads to it.
+"""A hub somewhere else, with the methods of `Hub`, over whichever transport leads to it.
 
     async with RemoteHub.open(socket) as hub:                 on this machine, over its socket
     async with Hub.connect(url, token=…) as hub:              anywhere, over HTTP
@@ -20,12 +20,16 @@ from moot.client.calls import (
     RemoteAgents,
     RemoteCalls,
     RemoteConversations,
+    RemoteDecisions,
     RemoteDeliveries,
     RemoteHistory,
     RemoteInspector,
+    RemoteLinks,
     RemoteMailbox,
+    RemoteNotes,
+    RemoteTasks,
 )
-from moot.client.transport.line import Connection, Line, Voice
+from moot.client.transport.socket_transport import SocketTransport, Transport, Voice
 from moot.errors import HubAbsent, NotPermitted, TimedOut
 from moot.sdk.hub import HubCalls
 from moot.settings.home import Home
@@ -36,61 +40,83 @@ if TYPE_CHECKING:
 
 class RemoteHub(RemoteCalls, HubCalls):
     def __init__(
-        self, line: Line, name: str, position: int, *, home: Home | None = None, voice: Voice | None = None
+        self,
+        transport: Transport,
+        name: str,
+        position: int,
+        *,
+        home: Home | None = None,
+        voice: Voice | None = None,
     ) -> None:
-        super().__init__(line, voice or Voice())
+        super().__init__(transport, voice or Voice())
         self._home = home
         self.name = name
         self.position = position
 
     @cached_property
     def conversations(self) -> RemoteConversations:
-        return RemoteConversations(self._line, self._voice)
+        return RemoteConversations(self._transport, self._voice)
 
     @cached_property
     def agents(self) -> RemoteAgents:
-        return RemoteAgents(self._line, self._voice)
+        return RemoteAgents(self._transport, self._voice)
+
+    @cached_property
+    def links(self) -> RemoteLinks:
+        return RemoteLinks(self._transport, self._voice)
+
+    @cached_property
+    def decisions(self) -> RemoteDecisions:
+        return RemoteDecisions(self._transport, self._voice)
+
+    @cached_property
+    def tasks(self) -> RemoteTasks:
+        return RemoteTasks(self._transport, self._voice)
+
+    @cached_property
+    def notes(self) -> RemoteNotes:
+        return RemoteNotes(self._transport, self._voice)
 
     @cached_property
     def mailbox(self) -> RemoteMailbox:
-        return RemoteMailbox(self._line, self._voice)
+        return RemoteMailbox(self._transport, self._voice)
 
     @cached_property
     def deliveries(self) -> RemoteDeliveries:
-        return RemoteDeliveries(self._line, self._voice)
+        return RemoteDeliveries(self._transport, self._voice)
 
     @cached_property
     def inspector(self) -> RemoteInspector:
-        return RemoteInspector(self._line, self._voice)
+        return RemoteInspector(self._transport, self._voice)
 
     @cached_property
     def history(self) -> RemoteHistory:
-        return RemoteHistory(self._line, self._voice)
+        return RemoteHistory(self._transport, self._voice)
 
     @classmethod
     async def find(cls, home: Home) -> RemoteHub | None:
         """The hub that runs on a home; None where nobody answers."""
-        line = Connection()
+        transport = SocketTransport()
         try:
-            told = await line.open(home.hub_sock)
+            greeting = await transport.open(home.hub_sock)
         except HubAbsent:
-            await line.close()
+            await transport.close()
             return None
-        return cls(line, told["name"], told["position"], home=home)
+        return cls(transport, greeting["name"], greeting["position"], home=home)
 
     @classmethod
     @asynccontextmanager
     async def open(cls, socket: Path) -> AsyncIterator[RemoteHub]:
         """The hub behind a socket; `HubAbsent` where there is none."""
-        line = Connection()
-        told = await line.open(socket)
+        transport = SocketTransport()
+        greeting = await transport.open(socket)
         try:
-            yield cls(line, told["name"], told["position"], home=Home(socket.parent.parent))
+            yield cls(transport, greeting["name"], greeting["position"], home=Home(socket.parent.parent))
         finally:
-            await line.close()
+            await transport.close()
 
     async def close(self) -> None:
-        await self._line.close()
+        await self._transport.close()
 
     @cached_property
     def settings(self) -> Settings:
@@ -110,7 +136,7 @@ class RemoteHub(RemoteCalls, HubCalls):
         return self._speaking(self.name, Voice(self._voice.speaker, turn_id))
 
     def _speaking(self, name: str, voice: Voice) -> RemoteHub:
-        return RemoteHub(self._line, name, self.position, home=self._home, voice=voice)
+        return RemoteHub(self._transport, name, self.position, home=self._home, voice=voice)
 
     # --- what is more than a call ------------------------------------------------------------------------
 
@@ -120,17 +146,20 @@ class RemoteHub(RemoteCalls, HubCalls):
         text: str,
         *,
         timeout: float = 60.0,  # noqa: ASYNC109
+        choices: Sequence[str] = (),
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         left = await self._turn_to_ask(target, timeout)
         try:
-            return await super().ask(target, text, timeout=left, idempotency_key=idempotency_key)
+            return await super().ask(
+                target, text, timeout=left, choices=choices, idempotency_key=idempotency_key
+            )
         finally:
-            self._line.asking.release()
+            self._transport.asking.release()
 
     async def _turn_to_ask(self, target: str, seconds: float) -> float:
         """Wait until one more question may be under way; what is left of its time."""
-        loop, gate = asyncio.get_running_loop(), self._line.asking
+        loop, gate = asyncio.get_running_loop(), self._transport.asking
         began = loop.time() if gate.locked() else None
         try:
             async with asyncio.timeout(seconds):
@@ -138,7 +167,7 @@ class RemoteHub(RemoteCalls, HubCalls):
         except TimeoutError:
             raise TimedOut(
                 f"{target} was not asked within {seconds:g} s",
-                detail="other questions of this program were still waiting for their answers; nothing was sent",
+                detail="earlier questions of this program were still waiting for answers; nothing was sent",
             ) from None
         return seconds if began is None else max(seconds - (loop.time() - began), 0.0)
 
@@ -151,5 +180,5 @@ class RemoteHub(RemoteCalls, HubCalls):
         after: str | int | None = None,
     ) -> AsyncIterator[shapes.Event]:
         filters = {"conversation": conversation, "agent": agent, "types": tuple(types), "after": after}
-        async for event in self._line.follow(self._voice, **filters):
+        async for event in self._transport.follow(self._voice, **filters):
             yield event

@@ -93,10 +93,10 @@ class Outside:
                 )
                 pause = FIRST_PAUSE
             except (Unauthenticated, NotPermitted) as refused:
-                self._log("error", "an agent is served no longer", "serving_ended", refused)
+                self._log("error", "an agent is no longer served", "serving_ended", refused)
                 return
             except MootError as trouble:  # the hub is away, or in trouble: it may come back
-                self._log("warning", "an agent waits for its hub", "hub_awaited", trouble)
+                self._log("warning", "an agent is waiting for its hub", "hub_awaited", trouble)
                 self._room.release()
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
@@ -128,11 +128,11 @@ class Outside:
             self._instead_of(seen.conversation.id, turn)
             await self._end(turn, **await self._thought(OutsideTurn(seen, self._hub.within(turn))))
         except Stale as late:
-            self._log("info", "a turn was over before its answer", "answer_dropped", late, turn=turn)
+            self._log("info", "a turn ended before its answer", "answer_dropped", late, turn=turn)
         except TurnFailed as unheard:
             self._log("warning", "an answer was refused", "answer_refused", unheard, turn=turn)
         except MootError as trouble:
-            self._log("warning", "a turn was let go", "turn_let_go", trouble, turn=turn)
+            self._log("warning", "a turn was released", "turn_let_go", trouble, turn=turn)
 
     def _instead_of(self, place: str, turn: str) -> None:
         """An agent has one turn in a conversation: another means that the last one is over, interrupted."""
@@ -158,7 +158,7 @@ class Outside:
                 return
             except Trouble as trouble:
                 kind = "hub_awaited" if isinstance(trouble, HubAbsent) else "hub_in_trouble"
-                self._log("warning", "an answer waits for the hub", kind, trouble, turn=turn)
+                self._log("warning", "an answer is waiting for the hub", kind, trouble, turn=turn)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 

@@ -4,19 +4,19 @@ They are made from what is stored of the turn, so that an older turn's closing c
 where it stood: the next prompt then begins with all of the last one.
 """
 
-from moot.model.turn import Duty, Rule, Turn
+from moot.model.turn import Duty, RuleName, Turn
 from moot.rules.words.silence import PASS
 
 HUB = "[Moot]:"
 """How the hub itself speaks in a prompt. In a frame these words are only somebody's text."""
 
-ASKED: dict[Rule, str] = {
-    Rule.MENTION: "You were mentioned in #{cause}",
-    Rule.FORCE: "You were called on in #{cause}",
-    Rule.ROUND_ROBIN: "You are next in the rotation",
-    Rule.TASK: "You were given the task in #{cause}",
-    Rule.ASK: "You were asked in #{cause}",
-    Rule.DIRECT: "#{cause} was written to you",
+REASONS: dict[RuleName, str] = {
+    RuleName.MENTION: "You were mentioned in #{cause}",
+    RuleName.FORCE: "You were asked by name in #{cause}",
+    RuleName.ROUND_ROBIN: "You are next in the rotation",
+    RuleName.TASK: "#{cause} is about a task of yours",
+    RuleName.ASK: "You were asked in #{cause}",
+    RuleName.DIRECT: "#{cause} was written to you",
 }
 
 
@@ -27,8 +27,8 @@ def closing(turn: Turn, start: int) -> str:
 
 def _news(turn: Turn, start: int) -> str:
     first, last = turn.lo + 1, turn.hi
-    told = f"New since your last turn: {_span(first, last)}."
-    return f"{told} Of these, {_span(first, start)} did not fit." if start > turn.lo else told
+    news = f"New since your last turn: {_span(first, last)}."
+    return f"{news} Of these, {_span(first, start)} did not fit." if start > turn.lo else news
 
 
 def _span(first: int, last: int) -> str:
@@ -36,12 +36,12 @@ def _span(first: int, last: int) -> str:
 
 
 def _duty(turn: Turn) -> str:
-    asked = ASKED.get(turn.reason, "").format(cause=turn.cause)
+    reason = REASONS.get(turn.reason, "").format(cause=turn.cause)
     if turn.duty is Duty.MUST:
-        return f"{asked or 'It is your turn'}: answer."
+        return f"{reason or 'It is your turn'}: answer."
     silence = f"or reply with exactly {PASS} to stay silent."
-    if turn.reason is Rule.DIRECT:
-        return f"{asked}; you need not answer. Reply if it helps, {silence}"
-    if turn.reason is Rule.REACT:
+    if turn.reason is RuleName.DIRECT:
+        return f"{reason}; you need not answer. Reply if it helps, {silence}"
+    if turn.reason is RuleName.REACT:
         return f"Others have spoken since you did. Add something only if it helps, {silence}"
-    return f"Nobody asked for you by name. Speak only if you have something to add, {silence}"
+    return f"Nobody asked you by name. Speak only if you have something to add, {silence}"

@@ -13,7 +13,7 @@ from moot import files
 log = structlog.get_logger("moot.context")
 
 FILES = ("SOUL.md", "IDENTITY.md", "USER.md", "ROLE.md")
-MOST_BYTES = 64 * 1024
+MAX_BYTES = 64 * 1024
 
 
 def read(workspaces: Path, agent: str) -> dict[str, str]:
@@ -28,13 +28,13 @@ def read(workspaces: Path, agent: str) -> dict[str, str]:
 
 def _text(workspaces: Path, agent: str, name: str) -> str:
     try:
-        raw = files.read_below(workspaces.parent, (workspaces.name, agent, name), MOST_BYTES + 1)
+        raw = files.read_below(workspaces.parent, (workspaces.name, agent, name), MAX_BYTES + 1)
     except FileNotFoundError:
         return ""
     except OSError as error:
-        told = files.why(error)
-        log.warning("identity file is not read", action="identity_unread", agent=agent, path=name, error=told)
+        reason = files.why(error)
+        log.warning("identity file ignored", action="identity_unread", agent=agent, path=name, error=reason)
         return ""
-    if len(raw) > MOST_BYTES:
-        log.warning("identity file is cut", action="identity_cut", path=name, most_bytes=MOST_BYTES)
-    return raw[:MOST_BYTES].decode("utf-8", "replace").replace("\x00", "").strip()
+    if len(raw) > MAX_BYTES:
+        log.warning("identity file truncated", action="identity_cut", path=name, most_bytes=MAX_BYTES)
+    return raw[:MAX_BYTES].decode("utf-8", "replace").replace("\x00", "").strip()

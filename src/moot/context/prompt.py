@@ -14,35 +14,49 @@ from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from msgspec import Struct, structs
 
 from moot.context import identity
 from moot.context.closing_words import HUB, closing
 from moot.context.frames import Framed, Frames, line
+from moot.context.organisation import Organisation, org_place
 from moot.context.templates import Templates
-from moot.context.view import View, ViewReads, Views
+from moot.context.view import TurnView, ViewReads, Views
 from moot.context.window import Size, tokens
+from moot.model.conversation import ConversationKind
+from moot.model.event import TAKEN_BACK, Event
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Message, Summary
 from moot.model.participant import Kind, Participant
-from moot.model.prompt import Offered, Prompt, PromptLine, ToolCall
+from moot.model.prompt import Offered, Prompt, PromptLine, ToolCall, ToolSpec
+from moot.model.records.link import Policy
+from moot.model.records.task import TASKS
 from moot.model.turn import MOVES_CURSOR, Given, Turn, TurnState
+from moot.ports import Records
+from moot.rules.org_place import OrgPlace
 from moot.rules.words.silence import PASS
 
-MOST_REMEMBERED = 256
+MAX_REMEMBERED = 256
 """Last prompts kept to measure how much of the next one they share."""
-MOST_EARLIER = 200
+MAX_EARLIER = 200
 """Closings of earlier turns in one prompt."""
 FRAME_TOKENS = 20
 IN_TEXT = "text-"
 """Calls that a model wrote into its text have no id of a provider: their results are shown in frames."""
+UPDATE_TASK = "update_task"
+"""The tool by which a worker says how far it is."""
 ABOUT = "[About this conversation]:"
-MOST_SHOWN = 32_768
+MAX_SHOWN = 32_768
 """Characters of a single message that a model is shown."""
 
 Names = Callable[[ParticipantId], str]
 Known = Callable[[ParticipantId], Participant | None]
+
+
+class PromptReads(ViewReads, Records, Protocol):
+    """What a prompt is made from."""
 
 
 class ShownPrompt(Struct, frozen=True):
@@ -56,13 +70,14 @@ class ShownPrompt(Struct, frozen=True):
 class Context:
     def __init__(
         self,
-        reads: ViewReads,
+        reads: PromptReads,
         templates: Templates,
         workspaces: Path,
         known: Known,
         secret: str,
         *,
         roles: Mapping[ParticipantId, str] = MappingProxyType({}),
+        policy: Policy = Policy.AUTO,
     ) -> None:
         """`roles` are those that the owner wrote, in moot.toml or in the program that opened the hub."""
         self._reads = reads
@@ -72,20 +87,30 @@ class Context:
         self._known = known
         self._secret = secret
         self._roles = roles
+        self._policy = policy
+        self.organisation = Organisation(templates, known, self._owners_role)
         self._last: OrderedDict[tuple[ParticipantId, ConversationId], bytes] = OrderedDict()
+
+    def on_events(self, events: Sequence[Event]) -> None:
+        """Prompts that quote what was taken back are not remembered."""
+        gone = {event.conversation for event in events if event.type in TAKEN_BACK}
+        for where in [where for where in self._last if where[1] in gone] if gone else ():
+            del self._last[where]
 
     def frames(self, conversation: ConversationId) -> Frames:
         return Frames(self._secret, conversation)
 
-    async def view(self, turn: Turn, agent: Participant, size: Size) -> View:
+    async def view(self, turn: Turn, agent: Participant, size: Size) -> TurnView:
         return await self._views.of(turn, agent, size, _cost)
 
-    async def again(self, turn: Turn, agent: Participant, given: Given) -> View:
+    async def again(self, turn: Turn, agent: Participant, given: Given) -> TurnView:
         return await self._views.again(turn, agent, given)
 
-    async def prompt(self, view: View, offered: Offered) -> ShownPrompt:
+    async def prompt(self, view: TurnView, offered: Offered) -> ShownPrompt:
         """What a model is given for the turn now."""
-        system = self.system(view, offered)
+        place = await self.org_place(view.agent.id)
+        offered = structs.replace(offered, tools=self._useful(offered.tools, place))
+        system = await self.system(view, offered, place)
         names = self._names(view)
         lines = await self._lines(view, names.__getitem__)
         prompt = Prompt(system=system, lines=lines, tools=offered.tools, stable=len(lines))
@@ -116,7 +141,24 @@ class Context:
 
     # --- the parts ---------------------------------------------------------------------------------------
 
-    def system(self, view: View, offered: Offered) -> str:
+    async def org_place(self, who: ParticipantId) -> OrgPlace:
+        """Where somebody stands now."""
+        found = await org_place(self._reads, self._policy, who)
+        known = self._known(who)
+        return structs.replace(found, is_person=known is not None and known.kind is Kind.HUMAN)
+
+    def _useful(self, tools: Sequence[ToolSpec], place: OrgPlace) -> tuple[ToolSpec, ...]:
+        return tuple(self._described(tool) for tool in tools if place.meets(tool.needs))
+
+    def _described(self, tool: ToolSpec) -> ToolSpec:
+        """A tool in the words of its template, where there is one."""
+        template = f"tools/{tool.name}.md.j2"
+        if not self._templates.has(template):
+            return tool
+        words = self._templates.render(template, description=tool.description)
+        return structs.replace(tool, description=words)
+
+    async def system(self, view: TurnView, offered: Offered, place: OrgPlace) -> str:
         """The owner's words stand as they are; what anybody else may have set is in `about`, in a frame."""
         others = [
             who
@@ -130,35 +172,52 @@ class Context:
             others=[
                 {"name": who.name, "kind": _kind(who.kind), "role": self._owners_role(who)} for who in others
             ],
-            about=self._about(view, others),
+            about=self._about(view, others, place),
             identity=identity.read(self._workspaces, view.agent.id),
-            organisation=self._templates.render("organisation.md.j2", relations={}),
+            organisation=self.organisation.place(place),
+            link=self._link(view, place),
+            task=await self._task(view, offered),
             tools_off=offered.off,
             text_form=offered.text_form,
         )
+
+    def _link(self, view: TurnView, place: OrgPlace) -> str:
+        if view.conversation.kind is not ConversationKind.LINK:
+            return ""
+        link = place.graph.of_channel(view.conversation.id)
+        return self.organisation.link(link, view.agent.id) if link is not None else ""
+
+    async def _task(self, view: TurnView, offered: Offered) -> str:
+        if view.conversation.kind is not ConversationKind.TASK:
+            return ""
+        may_update = any(tool.name == UPDATE_TASK for tool in offered.tools)
+        found = await self._reads.records(TASKS.where(conversation=view.conversation.id))
+        return "".join(self.organisation.task(task, view.agent.id, may_update=may_update) for task in found)
 
     def _owners_role(self, who: Participant) -> str:
         """The role, where the owner wrote it; empty where a token may have."""
         return who.role if who.role == self._roles.get(who.id) else ""
 
-    def _about(self, view: View, others: Sequence[Participant]) -> str:
-        """What a group is called, and what was said of those in it, by whoever was allowed to: as material."""
-        named = [who for who in (view.agent, *others) if who.role and not self._owners_role(who)]
-        told = [f"{who.name}: {_in_one_line(who.role)}" for who in named]
+    def _about(self, view: TurnView, others: Sequence[Participant], place: OrgPlace) -> str:
+        """What a group is called, and what was said of those in it and of those the agent is linked with, by whoever
+        was allowed to: as material."""
+        people = {who.id: who for who in (view.agent, *others, *self.organisation.related(place))}
+        named = [who for who in people.values() if who.role and not self._owners_role(who)]
+        about = [f"{who.name}: {_in_one_line(who.role)}" for who in named]
         if view.conversation.takes_rounds:
-            told.insert(0, f"this group: {_in_one_line(view.conversation.name)}")
-        return self.frames(view.conversation.id).block(ABOUT, 0, "\n".join(told)) if told else ""
+            about.insert(0, f"this group: {_in_one_line(view.conversation.name)}")
+        return self.frames(view.conversation.id).block(ABOUT, 0, "\n".join(about)) if about else ""
 
-    def _names(self, view: View) -> dict[ParticipantId, str]:
+    def _names(self, view: TurnView) -> dict[ParticipantId, str]:
         """What everybody who is shown or present is called now."""
         ids = {m.author for m in view.messages} | {m.participant for m in view.members}
         if view.pinned is not None:
             ids.add(view.pinned.author)
         return {who: found.name if (found := self._known(who)) is not None else who for who in ids}
 
-    async def _lines(self, view: View, name: Names) -> tuple[PromptLine, ...]:
+    async def _lines(self, view: TurnView, name: Names) -> tuple[PromptLine, ...]:
         frames = self.frames(view.conversation.id)
-        earlier = await self._reads.turns_before(view.turn, reading_to=view.start + 1, limit=MOST_EARLIER)
+        earlier = await self._reads.turns_before(view.turn, reading_to=view.start + 1, limit=MAX_EARLIER)
         closings: dict[int, list[Turn]] = {}
         for turn in earlier:
             if turn.given is not None:
@@ -182,8 +241,8 @@ class Context:
         """The tools of this turn so far: what each answer asked for, then what came back."""
         lines: list[PromptLine] = []
         frames = self.frames(turn.conversation)
-        for _, asked in groupby(turn.steps, key=lambda step: step.answer):
-            steps = list(asked)
+        for _, steps_of_answer in groupby(turn.steps, key=lambda step: step.answer):
+            steps = list(steps_of_answer)
             native = tuple(step for step in steps if not step.call.startswith(IN_TEXT))
             calls = tuple(ToolCall(step.call, step.tool, step.arguments) for step in native)
             lines.append(PromptLine("assistant", steps[0].said, calls=calls))
@@ -197,12 +256,12 @@ class Context:
                     lines.append(PromptLine("user", frames.show(framed(result, str))))
         return lines
 
-    def _shared(self, view: View, flat: bytes) -> int | None:
+    def _shared(self, view: TurnView, flat: bytes) -> int | None:
         """How many bytes the prompt begins with that the agent's last one here began with; None at first."""
         where = (view.agent.id, view.conversation.id)
         last = self._last.pop(where, None)
         self._last[where] = flat
-        while len(self._last) > MOST_REMEMBERED:
+        while len(self._last) > MAX_REMEMBERED:
             self._last.popitem(last=False)
         return None if last is None else common_prefix(last, flat)
 
@@ -220,10 +279,10 @@ def framed(message: Message, name: Names) -> Framed:
 def _frame(message: Message, frames: Frames, name: Names) -> str:
     """A message in its frame; of one that is very long, the beginning."""
     shown = framed(message, name)
-    left = len(shown.text) - MOST_SHOWN
+    left = len(shown.text) - MAX_SHOWN
     if left <= 0:
         return frames.show(shown)
-    cut = structs.replace(shown, text=shown.text[:MOST_SHOWN])
+    cut = structs.replace(shown, text=shown.text[:MAX_SHOWN])
     return f"{frames.show(cut)}\n{HUB} #{message.seq} goes on for {left} more characters."
 
 
@@ -237,7 +296,7 @@ def _kind(kind: Kind) -> str:
 
 
 def _cost(message: Message) -> int:
-    return tokens(message.text[:MOST_SHOWN]) + FRAME_TOKENS
+    return tokens(message.text[:MAX_SHOWN]) + FRAME_TOKENS
 
 
 def _as_read_by(me: ParticipantId, message: Message, frames: Frames, name: Names) -> Iterator[PromptLine]:
@@ -257,7 +316,7 @@ def _earlier(turn: Turn) -> Iterator[PromptLine]:
             yield PromptLine("assistant", PASS)
 
 
-def _beginning(view: View, summary: str, frames: Frames, name: Names) -> Iterator[PromptLine]:
+def _beginning(view: TurnView, summary: str, frames: Frames, name: Names) -> Iterator[PromptLine]:
     """What stands for everything before the window."""
     reached = 0
     if view.summary is not None:

@@ -31,6 +31,15 @@ class Templates:
             keep_trailing_newline=False,
         )
 
+    def has(self, name: str) -> bool:
+        from jinja2 import TemplateNotFound  # noqa: PLC0415
+
+        try:
+            self._environment.loader.get_source(self._environment, name)
+        except TemplateNotFound:
+            return False
+        return True
+
     def render(self, name: str, **values: object) -> str:
         from jinja2 import TemplateError  # noqa: PLC0415
 
@@ -41,7 +50,7 @@ class Templates:
             line = getattr(error, "lineno", None)
             where = f"{name}:{line}" if line else name
             raise BadSettings(
-                f"the template {where} cannot be used: {error.message}",
-                detail=f"own templates are read from {self._own}" if self._own else "",
-                fix=(f"mend {name}, or remove it to use the one that ships with Moot",),
+                f"cannot use the template {where}: {error.message}",
+                detail=f"custom templates are read from {self._own}" if self._own else "",
+                fix=(f"fix {name}, or remove it to use the built-in one",),
             ) from error

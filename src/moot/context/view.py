@@ -10,18 +10,18 @@ from msgspec import Struct
 
 from moot.context import window
 from moot.context.window import Size
-from moot.model.conversation import Conversation, Member
+from moot.model.conversation import Conversation, ConversationKind, Member
 from moot.model.ids import ConversationId
 from moot.model.message import Message, Summary
 from moot.model.participant import Kind, Participant
 from moot.model.turn import Given, Turn
-from moot.ports import Conversations, Page, Recall
+from moot.ports import ConversationReads, Page, Recall
 
 LOOKS_FOR_TASK = 8
 """The task a conversation began with is the first thing a person said, among so many first messages."""
 
 
-class View(Struct, frozen=True):
+class TurnView(Struct, frozen=True):
     turn: Turn
     agent: Participant
     conversation: Conversation
@@ -38,7 +38,7 @@ class View(Struct, frozen=True):
     pinned: Message | None = None
 
 
-class ViewReads(Conversations, Recall, Protocol):
+class ViewReads(ConversationReads, Recall, Protocol):
     """What a view is read from."""
 
 
@@ -48,7 +48,9 @@ class Views:
     def __init__(self, reads: ViewReads) -> None:
         self._reads = reads
 
-    async def of(self, turn: Turn, agent: Participant, size: Size, cost: Callable[[Message], int]) -> View:
+    async def of(
+        self, turn: Turn, agent: Participant, size: Size, cost: Callable[[Message], int]
+    ) -> TurnView:
         """What the agent is given for the turn, within its size."""
         conversation = await self._conversation(turn.conversation)
         last = await self._last(turn) if size.grows else None
@@ -75,7 +77,7 @@ class Views:
             return await self._reads.summary_of(conversation.id, last.epoch)
         return await self._reads.summary(conversation.id, upto=start)
 
-    async def again(self, turn: Turn, agent: Participant, given: Given) -> View:
+    async def again(self, turn: Turn, agent: Participant, given: Given) -> TurnView:
         """The view a turn had, from what was noted of it."""
         conversation = await self._conversation(turn.conversation)
         messages = await self._read(conversation.id, given.start, turn.hi)
@@ -91,7 +93,7 @@ class Views:
         *,
         start: int,
         summary: Summary | None,
-    ) -> View:
+    ) -> TurnView:
         shown = tuple(m for m in messages if m.seq > start and window.visible(m))
         new = tuple(
             m
@@ -101,7 +103,7 @@ class Views:
             and window.visible(m)
             and not window.own_result(m, agent.id)
         )
-        return View(
+        return TurnView(
             turn=turn,
             agent=agent,
             conversation=conversation,
@@ -111,19 +113,20 @@ class Views:
             new=new,
             trigger=_trigger(turn, messages),
             summary=summary,
-            pinned=await self._pinned(conversation.id, start) if start else None,
+            pinned=await self._pinned(conversation, start) if start else None,
         )
 
     async def _conversation(self, where: ConversationId) -> Conversation:
         found = await self._reads.conversation(where)
         if found is None:
-            raise LookupError(f"conversation {where} is gone")
+            raise LookupError(f"conversation {where} no longer exists")
         return found
 
-    async def _pinned(self, where: ConversationId, start: int) -> Message | None:
-        """The task, once the window no longer shows it."""
-        first = await self._reads.messages(where, Page(limit=LOOKS_FOR_TASK))
-        task = next((m for m in first if m.kind is Kind.HUMAN and window.visible(m)), None)
+    async def _pinned(self, conversation: Conversation, start: int) -> Message | None:
+        """The task, once the window no longer shows it; the branch of a task begins with it, whoever gave it."""
+        first = await self._reads.messages(conversation.id, Page(limit=LOOKS_FOR_TASK))
+        delegated = conversation.kind is ConversationKind.TASK
+        task = next((m for m in first if (delegated or m.kind is Kind.HUMAN) and window.visible(m)), None)
         return task if task is not None and task.seq <= start else None
 
 

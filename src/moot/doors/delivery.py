@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from moot.errors import MootError, NotFound, NotPermitted, RateLimited
 from moot.hub import Hub
-from moot.model.hint import Say, said
+from moot.model.hint import Say, worded
 
 
 class Delivered(Struct, frozen=True, omit_defaults=True):
@@ -23,7 +23,7 @@ class Delivered(Struct, frozen=True, omit_defaults=True):
     reachability: str = ""
 
 
-class Undelivered(Struct, frozen=True, omit_defaults=True):
+class DeliveryRefusal(Struct, frozen=True, omit_defaults=True):
     """Nothing was stored."""
 
     delivered: bool
@@ -43,10 +43,10 @@ class Broadcast(Struct, frozen=True):
 class NotDelivered(Exception):
     """Why a message was refused, and how that is told to its sender."""
 
-    def __init__(self, cause: MootError, told: Undelivered) -> None:
+    def __init__(self, cause: MootError, answer: DeliveryRefusal) -> None:
         super().__init__(cause.title)
         self.cause = cause
-        self.told = told
+        self.answer = answer
 
 
 async def deliver(hub: Hub, target: str, message: str, say: Say, *, key: str | None = None) -> Delivered:
@@ -54,16 +54,18 @@ async def deliver(hub: Hub, target: str, message: str, say: Say, *, key: str | N
     try:
         receipt = await hub.send(target, message, idempotency_key=key)
     except NotFound as missing:
+        if missing.facts.get("ref") == hub.name:  # the sender itself was removed
+            raise
         names = sorted(one.name for one in await hub.agents.list() if one.name != hub.name)
         near = [name for name in missing.suggestions if name in names]
-        told = Undelivered(False, "Agent not found", available=names, suggestions=near or UNSET)
-        raise NotDelivered(missing, told) from None
+        answer = DeliveryRefusal(False, "Agent not found", available=names, suggestions=near or UNSET)
+        raise NotDelivered(missing, answer) from None
     except RateLimited as limited:
         after = limited.retry_after_ms or 0
-        raise NotDelivered(limited, Undelivered(False, "Rate limited", retry_after_ms=after)) from None
+        raise NotDelivered(limited, DeliveryRefusal(False, "Rate limited", retry_after_ms=after)) from None
     except NotPermitted as refused:
-        told = Undelivered(False, refused.title, fix=said(refused.fix, say) or UNSET)
-        raise NotDelivered(refused, told) from None
+        answer = DeliveryRefusal(False, refused.title, fix=worded(refused.fix, say) or UNSET)
+        raise NotDelivered(refused, answer) from None
     if not receipt.deliveries:  # a person, or an agent that this message gives no turn
         return Delivered(True, (await hub.agents.get(target)).name, receipt.id, receipt.seq)
     one = receipt.deliveries[0]
@@ -72,6 +74,6 @@ async def deliver(hub: Hub, target: str, message: str, say: Say, *, key: str | N
 
 async def broadcast(hub: Hub, message: str, *, key: str | None = None) -> Broadcast:
     """To everybody else, each pair under its own limit."""
-    told = await hub.broadcast(message, idempotency_key=key)
-    failed = [{key: value for key, value in one.items() if value is not None} for one in told["failed"]]
-    return Broadcast(told["delivered_to"], failed, told["broadcast_id"])
+    sent = await hub.broadcast(message, idempotency_key=key)
+    failed = [{key: value for key, value in one.items() if value is not None} for one in sent["failed"]]
+    return Broadcast(sent["delivered_to"], failed, sent["broadcast_id"])

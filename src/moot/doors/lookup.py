@@ -3,12 +3,21 @@
 from moot import shapes
 from moot.errors import MootError, NotFound
 from moot.hub import Hub
-from moot.rules.access import Action, Place, Principal, Standing, authorize, hidden
+from moot.ports import ConversationVersion
+from moot.rules.access import (
+    NO_CONVERSATION,
+    Action,
+    ConversationTarget,
+    Principal,
+    Standing,
+    authorize,
+    hidden,
+)
 
 
-def place(found: shapes.Conversation, ref: str = "") -> Place:
+def target_of(found: shapes.Conversation, ref: str = "") -> ConversationTarget:
     """`ref` is what the caller wrote: a refusal repeats that, not the id it stands for."""
-    return Place(ref or found.id, frozenset(seat.name for seat in found.participants))
+    return ConversationTarget(ref or found.id, frozenset(seat.name for seat in found.participants))
 
 
 async def conversation(
@@ -16,23 +25,36 @@ async def conversation(
 ) -> shapes.Conversation:
     """By name or id, if the caller may do this to it."""
     found = await looked_up(hub, who, ref, ref)
-    authorize(who, action, place(found, ref))
+    authorize(who, action, target_of(found, ref))
     return found
 
 
-async def looked_up(hub: Hub, who: Principal, ref: str, told: str) -> shapes.Conversation:
+async def looked_up(hub: Hub, who: Principal, ref: str, shown_ref: str) -> shapes.Conversation:
     try:
         return await hub.conversations.get(ref)
     except NotFound:
         if who.standing is Standing.OWNER:
             raise
-        raise hidden(Place(told, frozenset())) from None
+        raise hidden(ConversationTarget(shown_ref, frozenset())) from None
+
+
+async def version(hub: Hub, who: Principal, ref: str) -> ConversationVersion:
+    """How far a conversation has come that the caller may read: who is in it and that are seen by one look."""
+    try:
+        found = await hub.conversations.version(ref, who.id)
+    except NotFound:
+        if who.standing is Standing.OWNER:
+            raise
+        raise hidden(ConversationTarget(ref, NO_CONVERSATION)) from None
+    members = frozenset((who.name,)) if found.has_member else NO_CONVERSATION
+    authorize(who, Action.READ, ConversationTarget(ref, members))
+    return found
 
 
 async def around(hub: Hub, who: Principal, message: str, action: Action = Action.READ) -> shapes.Conversation:
     """The conversation that a message is in, by the message's address."""
     found = await looked_up(hub, who, message.rpartition(":")[0], message)
-    authorize(who, action, place(found, message))
+    authorize(who, action, target_of(found, message))
     return found
 
 

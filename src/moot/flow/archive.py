@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.flow.steps import find
+from moot.flow.steps import channel, find
 from moot.flow.steps.put_away import put_away
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
@@ -32,6 +32,7 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
     room = draft.room(found)
     if found.archived or _is_busy(command, room):
         return Decision([], found)
+    channel.keeps_its_channel(draft, found)
     archived = put_away(room, found, by=command.author)
     return Decision(draft.changes(), archived)
 

@@ -68,7 +68,7 @@ def _named(command: Arrive, seen: Seen) -> Participant | None:
     who = seen.named(command.name)
     if who is not None and who.kind is Kind.HUMAN:
         raise NotPermitted(
-            f"{who.name} is a person; a program cannot come in as one",
+            f"{who.name} is a person, and a program cannot connect as one",
             fix=("choose another name for the agent",),
         )
     return who

@@ -16,7 +16,7 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 
-MOST_STEPS = 64
+MAX_STEPS = 64
 """Tool calls in one turn, whatever the brain's own limit is."""
 
 
@@ -38,9 +38,9 @@ def scope(command: CallTool) -> Scope:
 def decide(command: CallTool, seen: Seen, at: Moment) -> Decision[Turn]:
     turn = find.running(seen, command.turn, command.fence)
     if turn.open_step is not None:
-        raise Conflict(f"turn {turn.id} waits for {turn.open_step.tool}; one tool runs at a time")
-    if len(turn.steps) >= MOST_STEPS:
-        raise Braked(f"turn {turn.id} has called {len(turn.steps)} tools; no more in this turn")
+        raise Conflict(f"turn {turn.id} is still waiting for {turn.open_step.tool}; one tool runs at a time")
+    if len(turn.steps) >= MAX_STEPS:
+        raise Braked(f"turn {turn.id} has called {len(turn.steps)} tools, the maximum for one turn")
     draft = Draft(seen, at)
     room = draft.room(find.conversation(seen, turn.conversation))
     step = Step(

@@ -7,8 +7,8 @@ Who works on several at once names those it still holds.
 
 from msgspec import Struct
 
-from moot.flow import claim, finish, post
-from moot.flow.steps import find
+from moot.flow import claim, finish
+from moot.flow.steps import find, obligations
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
@@ -37,13 +37,13 @@ def scope(command: Check) -> Scope:
 
 def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]:
     draft = Draft(seen, at)
-    given: list[Turn] = []
+    handed_out: list[Turn] = []
     closed: list[Room] = []
     for turn in seen.running_of(command.agent):
         if turn.id in command.held:
             continue
         if command.handed is not None and turn.id not in command.handed:
-            given += [turn] if command.anew else []
+            handed_out += [turn] if command.anew else []
             continue
         room = draft.room(find.conversation(seen, turn.conversation))
         state = TurnState.SAID if turn.posts else TurnState.PASSED
@@ -53,10 +53,10 @@ def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]
         known = seen.turn(turn_id)
         if known is not None:
             room = draft.room(find.conversation(seen, known.conversation))
-            given += _taken(room, command.agent, only=turn_id)
-    if not given and len(closed) == 1:  # what came in while the one turn was open is ready only now
-        given += _taken(closed[0], command.agent)
-    return Decision(draft.changes(), tuple(given))
+            handed_out += _taken(room, command.agent, only=turn_id)
+    if not handed_out and len(closed) == 1:  # what came in while the one turn was open is ready only now
+        handed_out += _taken(closed[0], command.agent)
+    return Decision(draft.changes(), tuple(handed_out))
 
 
 def _taken(room: Room, agent: ParticipantId, only: TurnId | None = None) -> list[Turn]:
@@ -64,6 +64,6 @@ def _taken(room: Room, agent: ParticipantId, only: TurnId | None = None) -> list
     turn = room.turns.get(agent)
     if turn is None or only not in (None, turn.id) or turn.state not in claim.CLAIMABLE:
         return []
-    taken = claim.take(room, turn, None)
-    post.move_on(room)
-    return [taken]
+    taken = claim.begin(room, turn, None)
+    obligations.move_on(room)
+    return [taken] if taken is not None else []

@@ -2,14 +2,14 @@
 
 from msgspec import Struct
 
-from moot.flow import post
-from moot.flow.steps import find
+from moot.flow.steps import find, obligations
 from moot.model.answer import Claimed
 from moot.model.change import Decision
 from moot.model.ids import HostId, TurnId
 from moot.model.moment import Moment
-from moot.model.turn import Rule, Turn, TurnState
+from moot.model.turn import RuleName, Turn, TurnState
 from moot.ports import Scope
+from moot.rules import links
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 from moot.rules.room import Room
@@ -33,16 +33,21 @@ def decide(command: Claim, seen: Seen, at: Moment) -> Decision[Claimed]:
         return Decision([], Claimed())
     draft = Draft(seen, at)
     room = draft.room(find.conversation(seen, turn.conversation))
-    if draft.participant(turn.agent).paused:
-        seats.cancel(room, turn, Rule.PAUSED)
-        post.move_on(room)
-        return Decision(draft.changes(), Claimed())
-    taken = take(room, turn, command.host)
+    taken = begin(room, turn, command.host)
     return Decision(draft.changes(), Claimed(turn=taken))
 
 
-def take(room: Room, turn: Turn, host: HostId | None) -> Turn:
-    """Begin the turn over everything up to the head, to its question, or, in parallel, to where the others read."""
+def begin(room: Room, turn: Turn, host: HostId | None) -> Turn | None:
+    """Begin the turn over everything up to the head, to its question, or, in parallel, to where the others read; not
+    where its agent was paused, or what called it may not do so any more."""
+    stop = RuleName.PAUSED if room.draft.participant(turn.agent).paused else None
+    if stop is None and not links.may_begin(room, turn):
+        stop = RuleName.LINK
+    if stop is not None:
+        seats.cancel(room, turn, stop)
+        obligations.move_on(room)
+        return None
     taken = seats.claim(room, turn, host)
     room.floor.claimed(room, taken)
+    obligations.settle(room)
     return taken

@@ -50,9 +50,9 @@ def _check(command: Configure, name: str, seen: Seen, at: Moment) -> None:
     try:
         check_conversation_name(name)
     except NameProblem as problem:
-        raise BadName(f'"{name}" cannot be the name of a conversation', detail=problem.expected) from problem
+        raise BadName(f'"{name}" cannot be used as a conversation name', detail=problem.expected) from problem
     taken = seen.find(name)
     if taken is not None and not find.knows_of(seen, command.author, taken, at):
         raise find.name_taken(name)
     if taken is not None:
-        raise Conflict(f'a conversation called "{name}" exists already', conversation=taken.id)
+        raise Conflict(f'a conversation called "{name}" already exists', conversation=taken.id)

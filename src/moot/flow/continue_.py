@@ -28,7 +28,7 @@ def decide(command: GoOn, seen: Seen, at: Moment) -> Decision[bool]:
     draft = Draft(seen, at)
     room = find.open_room(draft, command.conversation)
     if draft.participant(command.author).kind is not Kind.HUMAN:
-        raise NotPermitted("only a person can let a stopped conversation go on")
+        raise NotPermitted("only a person can resume a stopped conversation")
     moved = room.floor.go_on(room)
     if moved:
         draft.emit(EventType.BRAKE_RELEASED, room, by=command.author, body={"conversation": room.id})

@@ -12,7 +12,7 @@ from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind, GroupOverrides
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
-from moot.model.ids import ParticipantId
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.ports import Scope
@@ -36,6 +36,8 @@ class Create(Struct, frozen=True, gc=False):
     """The creator becomes a member."""
     channel_type: str = ""
     channel_group_id: str = ""
+    id: ConversationId | None = None
+    """The one it gets, where that is settled; else a new one."""
     exist_ok: bool = False
     """Where the author is in a conversation of this name and kind, that one is the answer."""
 
@@ -44,7 +46,7 @@ def among(author: ParticipantId, others: Sequence[ParticipantId]) -> Create:
     """The one conversation of an author and others, found again by the set of them."""
     ids = sorted({author, *others})
     if len(ids) == 1:
-        raise NotPermitted("nobody can talk with themselves alone", fix=("name somebody else",))
+        raise NotPermitted("a conversation needs somebody besides yourself", fix=("add another participant",))
     direct = len(ids) <= PAIR
     key = f"{'direct' if direct else 'group'}:{'+'.join(ids)}"
     return Create(
@@ -82,7 +84,7 @@ def found_by_key(seen: Seen, key: str) -> Conversation | None:
 def make(draft: Draft, command: Create) -> Room:
     """A new conversation with its members."""
     seen, at = draft.seen, draft.at
-    made = at.conversation_id()
+    made = command.id or at.conversation_id()
     if command.key and seen.find(command.name) is not None:  # nobody chose this name: another does as well
         command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
     author = find.participant(seen, command.author)
@@ -145,7 +147,7 @@ def _check(command: Create, seen: Seen, at: Moment) -> None:
         check_conversation_name(command.name)
     except NameProblem as problem:
         raise BadName(
-            f'"{command.name}" cannot be the name of a conversation',
+            f'"{command.name}" cannot be used as a conversation name',
             detail=problem.expected,
             suggestions=problem.suggestions,
         ) from problem
@@ -154,8 +156,8 @@ def _check(command: Create, seen: Seen, at: Moment) -> None:
         raise find.name_taken(command.name)
     if taken is not None:
         raise Conflict(
-            f'a conversation called "{command.name}" exists already',
-            detail=f"it is {taken.id}",
+            f'a conversation called "{command.name}" already exists',
+            detail=f"its id is {taken.id}",
             fix=(Hint(Act.OPEN_CONVERSATION, conversation=command.name), "choose another name"),
             conversation=taken.id,
         )

@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import find
+from moot.flow.steps import channel, find
 from moot.flow.steps.put_away import put_away
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
@@ -27,6 +27,7 @@ def decide(command: Dissolve, seen: Seen, at: Moment) -> Decision[Conversation]:
     if found.archived and not found.channel_type:
         return Decision([], found)
     draft = Draft(seen, at)
+    channel.keeps_its_channel(draft, found)
     unbound = structs.replace(found, channel_type="", channel_group_id="")
     dissolved = put_away(draft.room(found), unbound, by=command.author)
     return Decision(draft.changes(), dissolved)

@@ -31,10 +31,10 @@ def decide(command: EditParticipant, seen: Seen, at: Moment) -> Decision[Partici
     others = [one for one in seen.everyone() if one.id != who.id] if command.display else []
     check_lines(role=command.role, project=command.project)
     display = None if command.display is None else checked_display(command.display, others)
-    given = {"role": command.role, "display": display, "project": command.project}
-    amended = structs.replace(who, **{key: value for key, value in given.items() if value is not None})
+    fields = {"role": command.role, "display": display, "project": command.project}
+    amended = structs.replace(who, **{key: value for key, value in fields.items() if value is not None})
     draft = Draft(seen, at)
     if amended != who:
         draft.put_participant(amended)
-        draft.emit(EventType.AGENT_STATUS, by=who.id, body={k: v for k, v in given.items() if v is not None})
+        draft.emit(EventType.AGENT_STATUS, by=who.id, body={k: v for k, v in fields.items() if v is not None})
     return Decision(draft.changes(), amended)

@@ -34,7 +34,7 @@ def decide(command: EndImport, seen: Seen, at: Moment) -> Decision[Conversation]
     found = closed(seen, command.conversation)
     holder = seen.find(command.name)
     if not command.archived and holder is not None:
-        raise Conflict(f'a conversation called "{command.name}" exists already', conversation=holder.id)
+        raise Conflict(f'a conversation called "{command.name}" already exists', conversation=holder.id)
     draft = Draft(seen, at)
     room = draft.room(found)
     for member in list(room.members.values()):

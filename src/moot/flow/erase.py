@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.flow.steps import find
+from moot.flow.steps import channel, find
 from moot.model.change import Decision, DropConversation
 from moot.model.conversation import Conversation
 from moot.model.event import EventType
@@ -25,6 +25,7 @@ def scope(command: Erase) -> Scope:
 def decide(command: Erase, seen: Seen, at: Moment) -> Decision[Conversation]:
     found = find.conversation(seen, command.conversation)
     draft = Draft(seen, at)
+    channel.keeps_its_channel(draft, found)
     room = draft.room(found)
     draft.add(DropConversation(found.id))
     draft.emit(EventType.CONVERSATION_DELETED, room, by=command.author, body={"name": found.name})

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from moot.errors import Refused, Stale
 from moot.flow import claim, post
-from moot.flow.steps import find
+from moot.flow.steps import find, obligations
 from moot.model.answer import Finished
 from moot.model.change import Decision, KeepText
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -19,7 +19,7 @@ from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Kind
-from moot.model.turn import Given, Rule, Turn, TurnState
+from moot.model.turn import Given, RuleName, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import brakes
 from moot.rules.draft import Draft, Seen
@@ -44,7 +44,7 @@ class Said(Struct, frozen=True, tag=True, gc=False):
 class Failed(Struct, frozen=True, tag=True, gc=False):
     error: str
     usage: JsonObject | None = None
-    told: str = ""
+    notice: str = ""
     """What people in the conversation are told of it, where there is more to say than that it failed."""
 
 
@@ -71,11 +71,11 @@ class Finish(Struct, frozen=True, gc=False):
 
 def scope(command: Finish) -> Scope:
     """The turn, and whoever the reply mentions: it may invite somebody who is no member yet."""
-    said = command.outcome if isinstance(command.outcome, Said) else None
-    if said is None or not said.text:
+    reply = command.outcome if isinstance(command.outcome, Said) else None
+    if reply is None or not reply.text:
         return Scope(turns=(command.turn,))
-    key = (command.author, said.key) if command.author is not None and said.key else None
-    return Scope(turns=(command.turn,), names=post.meant(mentions.parse(said.text)), key=key)
+    key = (command.author, reply.key) if command.author is not None and reply.key else None
+    return Scope(turns=(command.turn,), names=post.meant(mentions.parse(reply.text)), key=key)
 
 
 def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
@@ -90,8 +90,8 @@ def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
     match command.outcome:
         case Said(text=text):
             message, done = _said(room, turn, text, command.outcome)
-        case Failed(error=error, usage=usage, told=told):
-            message, done = None, fail(room, structs.replace(turn, usage=usage), error, told=told)
+        case Failed(error=error, usage=usage, notice=notice):
+            message, done = None, fail(room, structs.replace(turn, usage=usage), error, notice=notice)
         case Expired():
             message, done = None, expire(room, turn)
         case _:
@@ -105,7 +105,7 @@ def _not_said_before(command: Finish, seen: Seen) -> None:
     """A reply that comes again must not end another turn with the same words."""
     key = command.outcome.key if isinstance(command.outcome, Said) else ""
     if key and command.author is not None and seen.replay(command.author, key) is not None:
-        raise Stale("this was said before, under the same key")
+        raise Stale("this reply was already stored under the same key")
 
 
 def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Message | None, Turn]:
@@ -119,25 +119,25 @@ def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Mess
     except TextProblem as problem:
         return None, fail(room, turn, f"its reply cannot be stored: {problem}")
     except Refused as refusal:
-        rule = Rule(refusal.facts.get("rule", Rule.LINK.value))
+        rule = RuleName(refusal.facts.get("rule", RuleName.LINK.value))
         return None, fail(room, structs.replace(turn, kept=text), refusal.title, rule)
     turn = structs.replace(room.turns[turn.agent], usage=outcome.usage, message=message.seq)
     return message, seats.end(room, turn, TurnState.SAID)
 
 
-def fail(room: Room, turn: Turn, error: str, rule: Rule | None = None, *, told: str = "") -> Turn:
+def fail(room: Room, turn: Turn, error: str, rule: RuleName | None = None, *, notice: str = "") -> Turn:
     """The turn went wrong: said in the conversation, and the next speaker goes on."""
     done = seats.end(room, turn, TurnState.FAILED, rule=rule, error=error)
     name = room.draft.participant(turn.agent).name
-    text = f"[{name} was not heard: {error}]" if rule is not None else f"[{name} encountered an error]"
-    if told:
-        text = f"[{name} {told}]"
+    text = f"[{name}'s reply was refused: {error}]" if rule is not None else f"[{name} encountered an error]"
+    if notice:
+        text = f"[{name} {notice}]"
     seats.trouble(room, done, text)
     return done
 
 
 def expire(room: Room, turn: Turn) -> Turn:
-    done = seats.end(room, turn, TurnState.EXPIRED, error="no sign of life in time")
+    done = seats.end(room, turn, TurnState.EXPIRED, error="timed out without a sign of life")
     name = room.draft.participant(turn.agent).name
     seats.trouble(room, done, f"[{name} did not answer in time]")
     return done
@@ -151,14 +151,14 @@ def close(room: Room, done: Turn) -> None:
             structs.replace(quota, last_root=done.root, last_hop=done.hop, last_ended=room.now)
         )
     room.floor.ended(room, done)
-    post.move_on(room)
+    obligations.move_on(room)
 
 
 def _hand_over(room: Room, command: Finish) -> Turn | None:
     """If the floor went to another agent of the same host, its turn begins at once."""
     if not command.runs_here:
         return None
-    for turn in room.turns.values():
+    for turn in list(room.turns.values()):
         if turn.state is TurnState.READY and turn.agent in command.runs_here:
-            return claim.take(room, turn, command.host)
+            return claim.begin(room, turn, command.host)
     return None

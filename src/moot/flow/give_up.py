@@ -6,7 +6,7 @@ would wake nobody until the time that was set is over.
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import find
+from moot.flow.steps import find, obligations
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment
@@ -37,6 +37,7 @@ def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
     waiting = room.asks.get(command.turn) if command.turn is not None else None
     for turn in (*room.turns.values(), *(() if waiting is None else (waiting,))):
         if turn.question is not None and turn.question.seq == command.seq:
+            obligations.waited_for(room, turn.question)
             _unawaited(room, turn, command.seq)
     return Decision(draft.changes(), None)
 

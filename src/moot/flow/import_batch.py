@@ -8,7 +8,7 @@ what it was given. Below: post.py makes the messages.
 from msgspec import Struct
 
 from moot.errors import Conflict
-from moot.flow import post, revise
+from moot.flow import edit_message, post
 from moot.flow.steps.imported import closed
 from moot.model.change import Decision
 from moot.model.ids import SYSTEM, ConversationId, ParticipantId, RootId, address
@@ -59,7 +59,7 @@ def decide(command: ImportBatch, seen: Seen, at: Moment) -> Decision[int]:
     for item in command.items:
         expected = room.conversation.next_seq
         if item.seq > expected:
-            raise Conflict(f"message {item.seq} came before message {expected}; nothing was stored")
+            raise Conflict(f"expected message {expected}, got message {item.seq}; nothing was stored")
         if item.seq == expected:
             _append(room, item, command.author)
     return Decision(draft.changes(), room.conversation.head)
@@ -67,7 +67,7 @@ def decide(command: ImportBatch, seen: Seen, at: Moment) -> Decision[int]:
 
 def _append(room: Room, item: ImportedMessage, importer: ParticipantId) -> None:
     is_notice = item.author == SYSTEM
-    permit = links.OF_SYSTEM if is_notice else links.permit(item.author, item.kind, room.conversation)
+    permit = links.OF_SYSTEM if is_notice else links.imported(item.author)
     message = post.append(
         room,
         permit,
@@ -88,4 +88,4 @@ def _append(room: Room, item: ImportedMessage, importer: ParticipantId) -> None:
         ),
     )
     if item.deleted:
-        revise.mark_deleted(room, importer, message)
+        edit_message.mark_deleted(room, importer, message)

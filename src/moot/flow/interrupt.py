@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from moot.flow import post
-from moot.flow.steps import find
+from moot.flow.steps import find, obligations
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
@@ -31,5 +31,5 @@ def decide(command: Interrupt, seen: Seen, at: Moment) -> Decision[tuple[TurnId,
         turn for turn in post.stoppable(room, author) if command.agent is None or turn.agent == command.agent
     ]
     post.cut_short(room, stopped, command.partials)
-    post.move_on(room)
+    obligations.move_on(room)
     return Decision(draft.changes(), tuple(turn.id for turn in stopped))

@@ -42,7 +42,7 @@ def bring_in(room: Room, who: Participant) -> Member:
     """It reads from here on, and the conversation is told."""
     if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):
         raise NotPermitted(
-            f"{room.conversation.name} is between two; nobody else can join it",
+            f"{room.conversation.name} is a direct conversation; nobody else can join it",
             fix=(Hint(Act.NEW_CONVERSATION_WITH, agent=who.name),),
         )
     member = membership.add(room, who, cursor=room.conversation.head)

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from moot.errors import NotFound
 from moot.flow import post
-from moot.flow.steps import find
+from moot.flow.steps import channel, find, obligations
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
@@ -29,10 +29,11 @@ def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     who = find.participant(seen, command.name)
     if who.id not in room.members:
         raise NotFound(f"{who.name} is not in {room.conversation.name}", ref=who.name)
+    channel.keeps_its_channel(draft, room.conversation)
     room.floor.see_off(room, who.id)
     room.drop_member(who.id)
     room.floor.left(room)
     post.notice(room, f"[{who.name} left]", {"notice": "left", "participant": who.id})
     draft.emit(EventType.CONVERSATION_LEFT, room, by=who.id)
-    post.move_on(room)
+    obligations.move_on(room)
     return Decision(draft.changes(), None)

@@ -25,7 +25,9 @@ def scope(command: LeavePartial) -> Scope:
 def decide(command: LeavePartial, seen: Seen, at: Moment) -> Decision[None]:
     turn = seen.turn(command.turn)
     if turn is None or not turn.interrupted or turn.fence != command.fence + 1 or turn.message:
-        raise Stale(f"turn {command.turn} takes no partial: it was not interrupted, or has one")
+        raise Stale(
+            f"turn {command.turn} cannot keep a partial reply: it was not interrupted, or already has one"
+        )
     draft = Draft(seen, at)
     room = find.open_room(draft, turn.conversation)
     if command.text.strip() and turn.agent in room.members:

@@ -5,9 +5,9 @@ A bookmark that is gone meanwhile, with its conversation or for a newer one, doe
 
 from msgspec import Struct, structs
 
-from moot.model.bookmark import Bookmark
-from moot.model.change import Decision, PutBookmark
+from moot.model.change import Decision, PutRecord
 from moot.model.moment import Moment
+from moot.model.records.bookmark import BOOKMARKS, Bookmark
 from moot.ports import Scope
 from moot.rules.draft import Seen
 
@@ -19,9 +19,9 @@ class MoveBookmarks(Struct, frozen=True, gc=False):
 
 
 def scope(command: MoveBookmarks) -> Scope:
-    return Scope(bookmarks=tuple(mark.key for mark in command.bookmarks))
+    return Scope(records=tuple(BOOKMARKS.one(*mark.key) for mark in command.bookmarks))
 
 
 def decide(command: MoveBookmarks, seen: Seen, at: Moment) -> Decision[None]:
-    known = [mark for mark in command.bookmarks if seen.bookmark(mark.key) is not None]
-    return Decision([PutBookmark(structs.replace(mark, used_at=at.now)) for mark in known], None)
+    known = [mark for mark in command.bookmarks if seen.record(BOOKMARKS, *mark.key) is not None]
+    return Decision([PutRecord(BOOKMARKS, structs.replace(mark, used_at=at.now)) for mark in known], None)

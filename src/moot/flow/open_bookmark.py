@@ -6,14 +6,14 @@ Told to nobody. A participant has so many of them and no more: for a new one, th
 from msgspec import Struct, structs
 
 from moot.flow.steps import find
-from moot.model.bookmark import Bookmark
-from moot.model.change import Change, Decision, DropBookmark, PutBookmark
+from moot.model.change import Change, Decision, DropRecord, PutRecord
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
+from moot.model.records.bookmark import BOOKMARKS, Bookmark
 from moot.ports import Scope
 from moot.rules.draft import Seen
 
-MOST_BOOKMARKS = 1000
+MAX_BOOKMARKS = 1000
 """Of one participant, over all conversations."""
 
 
@@ -31,22 +31,24 @@ class OpenedBookmark(Struct, frozen=True, gc=False):
 
 
 def scope(command: OpenBookmark) -> Scope:
-    return Scope(conversations=(command.conversation,), bookmarks_of=command.author)
+    return Scope(
+        conversations=(command.conversation,), records=(BOOKMARKS.where(participant=command.author),)
+    )
 
 
 def decide(command: OpenBookmark, seen: Seen, at: Moment) -> Decision[OpenedBookmark]:
     where = find.conversation(seen, command.conversation)
-    known = seen.bookmark((command.author, command.client, where.id))
+    known = seen.record(BOOKMARKS, command.author, command.client, where.id)
     if known is not None:
         used = structs.replace(known, used_at=at.now)
-        return Decision([PutBookmark(used)], OpenedBookmark(used, known=True))
+        return Decision([PutRecord(BOOKMARKS, used)], OpenedBookmark(used, known=True))
     begin = where.head if command.after is None else min(command.after, where.head)
     made = Bookmark(command.author, command.client, where.id, begin, used_at=at.now)
-    changes: list[Change] = [DropBookmark(old.key) for old in _too_many(seen, command.author)]
-    return Decision([*changes, PutBookmark(made)], OpenedBookmark(made, known=False))
+    changes: list[Change] = [DropRecord(BOOKMARKS, old.key) for old in _too_many(seen, command.author)]
+    return Decision([*changes, PutRecord(BOOKMARKS, made)], OpenedBookmark(made, known=False))
 
 
 def _too_many(seen: Seen, who: ParticipantId) -> list[Bookmark]:
     """Those that must go before there is room for one more."""
-    kept = sorted(seen.bookmarks_of(who), key=lambda mark: (mark.used_at, mark.key))
-    return kept[: max(0, len(kept) + 1 - MOST_BOOKMARKS)]
+    kept = sorted(seen.records(BOOKMARKS.where(participant=who)), key=lambda mark: (mark.used_at, mark.key))
+    return kept[: max(0, len(kept) + 1 - MAX_BOOKMARKS)]

@@ -22,7 +22,7 @@ from moot.model.json import JsonObject
 from moot.model.message import FIRST_VERSION, Message, Permit, Plan
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Kind, Participant
-from moot.model.turn import FORCING, RUNNING, Duty, Rule, Step, Turn
+from moot.model.turn import FORCING, RUNNING, Duty, RuleName, Step, Turn
 from moot.ports import Scope
 from moot.rules import audit, links, why
 from moot.rules.draft import Draft, Seen
@@ -36,7 +36,9 @@ _encode = json.Encoder().encode
 
 ASK = "ask"
 """The intent of a question. Outside groups its turn ends with it, and its answer is one of its own."""
-AWAITED = Plan((), (Duty.OBSERVES, Rule.ASK))
+DELEGATE = "delegate"
+"""The intent of the message that opens a task; only flow/delegate.py says it in a conversation of one worker."""
+AWAITED = Plan((), (Duty.OBSERVES, RuleName.ASK))
 A_TOOL = Participant(id=TOOL, name="tool", kind=Kind.TOOL)
 
 
@@ -59,6 +61,8 @@ class Post(Struct, frozen=True, gc=False):
     max_turns: int | None = None
     awaited: float = 0.0
     """Of a question (`intent` ask): until when its author waits for the answer."""
+    quiet: bool = False
+    """Whoever it is for waits for it, and needs no turn to hear it."""
     turn: TurnId | None = None
     fence: int = 0
     """The running turn in which an agent posts by tool."""
@@ -81,9 +85,16 @@ def scope(command: Post) -> Scope:
         refs=(command.conversation,),
         turns=() if command.turn is None else (command.turn,),
         names=(command.author, *command.force, *meant(command.mentions)),
+        messages=_replied(command) if command.reply_to else (),
         running_of=command.author if command.turn is None else None,
         key=(command.author, command.key) if command.key else None,
     )
+
+
+def _replied(command: Post) -> tuple[tuple[ConversationId, int], ...]:
+    """The message that it answers, as far as its conversation is named by id."""
+    refs = {command.reply_in, command.conversation} - {""}
+    return tuple((ConversationId(ref), command.reply_to) for ref in sorted(refs))
 
 
 def meant(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -116,7 +127,7 @@ def replayed(command: Post, before: Message, seen: Seen) -> Posted:
 
 def used(command: Post, before: Message) -> Conflict:
     return Conflict(
-        f'the idempotency key "{command.key}" was used for another message',
+        f'the idempotency key "{command.key}" was already used for another message',
         detail=f"it belongs to {before.id}; nothing was stored",
         fix=("use a new key for a new message",),
         message=before.id,
@@ -126,7 +137,7 @@ def used(command: Post, before: Message) -> Conflict:
 # --- the two ways of speaking: of oneself, and as the reply of a turn -----------------------------------
 
 
-class NewMessage(Struct, gc=False):
+class PendingMessage(Struct, gc=False):
     """A message being made: what it says, whom it calls, and in which turn."""
 
     author: Participant
@@ -137,11 +148,15 @@ class NewMessage(Struct, gc=False):
     turn: Turn | None = None
     here: bool = False
     """The turn runs in this very conversation."""
+    by_tool: bool = False
+    """It is not the reply of its turn."""
     stopped: list[Turn] = []
     """Turns it interrupted, whose agents are called before the others."""
     awaited: bool = False
     """It is the answer that the others here wait for: it needs to call nobody."""
     reply_to: int = 0
+    answered: ParticipantId | None = None
+    """Who wrote what it replies to, where that was looked up."""
     intent: str = ""
     key: str = ""
     digest: str = ""
@@ -151,10 +166,14 @@ class NewMessage(Struct, gc=False):
 def speak(room: Room, author: Participant, command: Post) -> Posted:
     """A message of somebody's own accord, or by tool in a running turn."""
     turn = lineage.current_turn(room, author, command.turn, command.fence)
+    if turn is None:  # what it was saying when it was removed, it may end
+        find.not_removed(author)
     here = turn is not None and turn.conversation == room.id
     if turn is not None and here:
         room.floor.check_post_slot(room, turn)
-    words = address.Words(command.mentions, command.force, command.intent == ASK, command.awaited)
+    words = address.Words(
+        command.mentions, command.force, command.intent == ASK, command.intent == DELEGATE, command.awaited
+    )
     if words.asks:
         room.floor.check_question(room)
     stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
@@ -163,7 +182,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     text_hash = audit.text_hash(command.text)
     message, warnings = say(
         room,
-        NewMessage(
+        PendingMessage(
             author=author,
             text=command.text,
             text_hash=text_hash,
@@ -171,8 +190,11 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
             cap=command.max_turns or room.settings.max_agent_turns_per_message,
             turn=turn,
             here=here,
+            by_tool=True,
+            awaited=command.quiet,
             stopped=stopped,
             reply_to=_answered(room, command) if command.reply_to or command.reply_in else 0,
+            answered=_answered_author(room, command.reply_to) if command.reply_to else None,
             intent=command.intent,
             key=command.key,
             digest=digest(command, command.conversation, text_hash) if command.key else "",
@@ -195,16 +217,21 @@ def _answered(room: Room, command: Post) -> int:
     return lineage.checked_reply(room, command.reply_to)
 
 
+def _answered_author(room: Room, seq: int) -> ParticipantId | None:
+    found = room.draft.seen.message(room.id, seq)
+    return None if found is None else found.author
+
+
 def reply(
     room: Room, turn: Turn, text: str, metadata: JsonObject, *, reply_to: int = 0, key: str = ""
 ) -> Message:
     """What an agent says at the end of its turn. The caller ends the turn and moves the floor on."""
     seen_to = turn.shared and room.conversation.head > turn.hi
     text_hash = audit.text_hash(text)
-    asked = turn.question
+    question = turn.question
     message, _ = say(
         room,
-        NewMessage(
+        PendingMessage(
             author=room.draft.participant(turn.agent),
             text=text,
             text_hash=text_hash,
@@ -212,8 +239,8 @@ def reply(
             cap=0,
             turn=turn,
             here=True,
-            awaited=asked is not None and asked.awaited > room.now,
-            reply_to=reply_to or (asked.seq if asked is not None else 0),
+            awaited=question is not None and question.awaited > room.now,
+            reply_to=reply_to or (question.seq if question is not None else 0),
             key=key,
             digest=digest(Post(turn.agent, room.id, text, reply_to=reply_to), room.id, text_hash)
             if key
@@ -224,46 +251,46 @@ def reply(
     return message
 
 
-def say(room: Room, said: NewMessage) -> tuple[Message, list[Warned]]:
+def say(room: Room, new: PendingMessage) -> tuple[Message, list[Warned]]:
     """Store one message with its why-record, and give out the calls it makes."""
-    author, turn = said.author, said.turn
+    author, turn = new.author, new.turn
     seq = room.conversation.next_seq
-    line = lineage.descent(room, author, turn, said.text)
-    told = address.addressed(room, author, said.words, said.stopped)
-    if said.awaited:
-        told.agents.clear()
-    inside = room.floor.inside(turn) if said.here else None
-    calls, blocks = address.calls(room, author, told, line, inside)
+    descent = lineage.descent(room, author, turn, new.text, by_tool=new.by_tool)
+    addressees = address.addressed(room, author, new.words, new.stopped)
+    if new.awaited:
+        addressees.agents.clear()
+    inside = room.floor.inside(turn) if new.here else None
+    calls, blocks = address.calls(room, author, addressees, descent, inside)
     message = append(
         room,
-        links.permit(author.id, author.kind, room.conversation),
+        links.permit(room, author, turn if new.here else None, new.answered),
         Message(  # field by field in their order: naming twenty of them takes as long as the plan
             room.id,
             seq,
             author.id,
             author.kind,
-            said.text,
-            line.chain.id,
-            line.hop,
+            new.text,
+            descent.chain.id,
+            descent.hop,
             room.now,
-            told.mentioned,
-            said.reply_to,
-            said.intent,
+            addressees.mentioned,
+            new.reply_to,
+            new.intent,
             FIRST_VERSION,
             turn.id if turn is not None else None,
             inside.round if inside else room.floor.opener(room, author),
             inside.depth if inside else 0,
-            room.floor.marked(said.metadata, author) if calls else said.metadata,
+            room.floor.marked(room, new.metadata, author),
             AWAITED
-            if said.awaited
-            else why.plan(room, author, calls, blocks, said.cap if inside is None else len(calls)),
-            said.key,
-            said.digest,
+            if new.awaited
+            else why.plan(room, author, calls, blocks, new.cap if inside is None else len(calls)),
+            new.key,
+            new.digest,
         ),
-        said.text_hash,
+        new.text_hash,
     )
     room.floor.sent(room, author, seq)
-    for newcomer in told.invited:
+    for newcomer in addressees.invited:
         membership.add(room, newcomer, cursor=seq - 1)
         notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
         room.draft.emit(EventType.CONVERSATION_JOINED, room, by=newcomer.id)
@@ -271,12 +298,13 @@ def say(room: Room, said: NewMessage) -> tuple[Message, list[Warned]]:
         member = room.members[call.agent]
         if member.streak and call.reason in FORCING:
             room.put_member(structs.replace(member, streak=0, rested=0))
-    room.floor.hand_out(room, message, Called(author.name, calls, blocks, said.stopped, inside, said.cap))
-    return message, told.warnings
+    room.floor.hand_out(room, message, Called(author.name, calls, blocks, new.stopped, inside, new.cap))
+    return message, addressees.warnings
 
 
 def move_on(room: Room) -> None:
-    """Hand the floor on, then say what the rules left to be said."""
+    """Hand the floor on, then say what the rules left to be said. Where turns may have ended, obligations.py goes on
+    from here."""
     room.floor.advance(room)
     for waiting in room.notices:
         notice(room, waiting.text, waiting.metadata)
@@ -310,7 +338,9 @@ def interjected(room: Room, author: Participant, words: address.Words) -> list[T
 def _wants_interrupts(room: Room, turn: Turn, author: Participant) -> bool:
     who = room.draft.participant(turn.agent)
     policy = who.config.on_busy
-    return policy == "interrupt" or (policy == "interrupt-by-superior" and links.is_above(author, who))
+    return policy == "interrupt" or (
+        policy == "interrupt-by-superior" and links.is_above(room.draft.graph, author, who)
+    )
 
 
 def cut_short(room: Room, turns: list[Turn], partials: dict[TurnId, str]) -> list[Turn]:
@@ -325,7 +355,7 @@ def cut_short(room: Room, turns: list[Turn], partials: dict[TurnId, str]) -> lis
             continue
         kept = partial(room, turn, partials.get(turn.id, ""))
         room.put_member(structs.replace(room.members[turn.agent], cut=True))
-        rule = Rule.PAUSED if room.draft.participant(turn.agent).paused else Rule.FORCE
+        rule = RuleName.PAUSED if room.draft.participant(turn.agent).paused else RuleName.FORCE
         stopped.append(seats.cancel(room, structs.replace(turn, interrupted=True, message=kept), rule))
     return stopped
 
@@ -339,15 +369,15 @@ def partial(room: Room, turn: Turn, text: str) -> int:
 
 def by_tool(room: Room, turn: Turn, step: Step, text: str, *, failed: bool) -> Message:
     """What a tool answered in a turn."""
-    told = {"tool": step.tool, "for": turn.agent, "call": step.call, "arguments": step.arguments}
-    return _beside(room, turn, A_TOOL, text, {**told, "failed": True} if failed else told)
+    metadata = {"tool": step.tool, "for": turn.agent, "call": step.call, "arguments": step.arguments}
+    return _beside(room, turn, A_TOOL, text, {**metadata, "failed": True} if failed else metadata)
 
 
 def _beside(room: Room, turn: Turn, author: Participant, text: str, metadata: JsonObject) -> Message:
     """What is said in a turn without being its reply: on the turn's chain, and owing nobody anything."""
     return append(
         room,
-        links.permit(author.id, author.kind, room.conversation),
+        links.beside(author),
         Message(
             conversation=room.id,
             seq=room.conversation.next_seq,
@@ -386,16 +416,16 @@ def notice(room: Room, text: str, metadata: JsonObject) -> Message:
 
 
 def append(room: Room, permit: Permit, message: Message, text_hash: str = "") -> Message:
-    """Give the message its link in the audit chain and its place in the conversation. Who has hashed its text
+    """Give the message its entry in the audit chain and its place in the conversation. Who has hashed its text
     already says so."""
     before = room.conversation
-    link = before.links + 1
-    linked = audit.message_hash(before.chain, link, message, text_hash or audit.text_hash(message.text))
-    message = structs.replace(message, link=link, hash=linked)
+    place = before.chain_length + 1
+    hashed = audit.message_hash(before.chain, place, message, text_hash or audit.text_hash(message.text))
+    message = structs.replace(message, chain_place=place, hash=hashed)
     room.talk(
         next_seq=message.seq + 1,
-        chain=linked,
-        links=link,
+        chain=hashed,
+        chain_length=place,
         updated_at=room.now,
         last_human=message.seq if message.kind is HUMAN else before.last_human,
     )

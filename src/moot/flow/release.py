@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-from moot.flow import post, sweep
-from moot.flow.steps import find
+from moot.flow import sweep
+from moot.flow.steps import find, obligations
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
@@ -25,5 +25,5 @@ def decide(command: Release, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
     room = draft.room(find.conversation(seen, turn.conversation))
     sweep.give_back(room, turn, attempt=turn.attempt - 1)
-    post.move_on(room)
+    obligations.move_on(room)
     return Decision(draft.changes(), None)

@@ -12,7 +12,7 @@ from moot.model.participant import Participant
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
-MOST_NAMES = 32
+MAX_NAMES = 32
 """That somebody answers to: each is one that nobody else can take, and that every mention is compared with."""
 
 
@@ -43,10 +43,13 @@ def decide(command: Rename, seen: Seen, at: Moment) -> Decision[Participant]:
 
 
 def _has_room_for_a_name(who: Participant) -> None:
-    if len(who.aliases) + 1 >= MOST_NAMES:
+    if len(who.aliases) + 1 >= MAX_NAMES:
         raise BadName(
-            f"{who.name} has had {len(who.aliases) + 1} names already",
-            detail=f"somebody answers to {MOST_NAMES} at most, as old ones stay its own; it may take one of them again",
+            f"{who.name} has already had {len(who.aliases) + 1} names",
+            detail=(
+                f"a participant keeps its former names, at most {MAX_NAMES} in all; it can take one "
+                "of those again"
+            ),
             suggestions=who.aliases[-3:],
             problem="too many",
         )

@@ -4,11 +4,11 @@ from msgspec import Struct, structs
 
 from moot.errors import NotFound
 from moot.flow.steps.token_owner import token_owner
-from moot.model.change import Decision, PutToken
+from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
-from moot.model.token import Token, TokenId
+from moot.model.records.token import TOKENS, Token, TokenId
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -20,19 +20,21 @@ class RevokeToken(Struct, frozen=True, gc=False):
 
 
 def scope(command: RevokeToken) -> Scope:
-    return Scope(names=(command.author, command.participant), tokens_of=command.participant)
+    return Scope(
+        names=(command.author, command.participant), records=(TOKENS.where(participant=command.participant),)
+    )
 
 
 def decide(command: RevokeToken, seen: Seen, at: Moment) -> Decision[Token]:
     draft = Draft(seen, at)
     who = token_owner(draft, command.author, command.participant)
-    token = seen.token(command.id)
+    token = seen.record(TOKENS, command.id)
     if token is None or token.participant != who.id:
         raise NotFound(f"{who.name} has no token {command.id}", fix=("list its tokens",), ref="")
     if token.revoked_at:
         return Decision([], token)
-    for ending in _with_minted(token, seen.tokens_of(who.id)):
-        draft.add(PutToken(structs.replace(ending, revoked_at=at.now)))
+    for ending in _with_minted(token, seen.records(TOKENS.where(participant=who.id))):
+        draft.put(TOKENS, structs.replace(ending, revoked_at=at.now))
         body = {"token": ending.id, "participant": who.id}
         draft.emit(EventType.TOKEN_REVOKED, by=command.author, body=body)
     return Decision(draft.changes(), structs.replace(token, revoked_at=at.now))

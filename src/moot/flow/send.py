@@ -1,4 +1,5 @@
-"""Send: one message to one participant, in the conversation of the pair, which is made when it is first needed.
+"""Send: one message to one participant, in the channel of their link, or in the conversation of the pair, which is made
+when it is first needed.
 
 All of it is one decision: a send that is refused leaves nothing behind, not even the conversation.
 
@@ -8,13 +9,17 @@ Above: hub.send, ask and broadcast, MCP's send_to_agent. Below: create.py makes 
 from msgspec import Struct, structs
 
 from moot.flow import create, post
-from moot.flow.steps import find
+from moot.flow.steps import find, obligations
 from moot.flow.steps.posted import Posted
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
+from moot.model.participant import HUMAN, Participant
+from moot.model.records.link import pair_key
+from moot.model.records.wait import WAITS
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
+from moot.rules.room import Room
 
 
 class Send(Struct, frozen=True, gc=False):
@@ -24,6 +29,8 @@ class Send(Struct, frozen=True, gc=False):
     """Whom the caller takes that name for; the decision looks again."""
     message: post.Post
     """Its `conversation` is the key of the pair."""
+    choices: tuple[str, ...] = ()
+    """Of a question to a person: what can be answered."""
 
 
 class Mistaken(Exception):
@@ -34,18 +41,19 @@ class Mistaken(Exception):
         self.target = target
 
 
-def sending(target: str, taken_for: ParticipantId, message: post.Post) -> Send:
+def sending(target: str, taken_for: ParticipantId, message: post.Post, choices: tuple[str, ...] = ()) -> Send:
     """A message, addressed to the pair of its author and somebody."""
     pair = create.among(message.author, (taken_for,)).key
-    return Send(target, taken_for, structs.replace(message, conversation=pair))
+    return Send(target, taken_for, structs.replace(message, conversation=pair), choices)
 
 
 def scope(command: Send) -> Scope:
     wanted = post.scope(command.message)
     pair = create.among(command.message.author, (command.taken_for,))
-    return structs.replace(
-        wanted, refs=(pair.key, pair.name), names=(*wanted.names, command.target, command.taken_for)
-    )
+    refs = (pair.key, pair.name, pair_key(command.message.author, command.taken_for))
+    names = (*wanted.names, command.target, command.taken_for)
+    records = (*wanted.records, WAITS.all()) if _waits(command) else wanted.records
+    return structs.replace(wanted, refs=refs, names=names, records=records)
 
 
 def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
@@ -53,7 +61,10 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
     meant = seen.named(command.target)
     if meant is not None and meant.id != command.taken_for:
         raise Mistaken(meant.id)
-    pair = create.found_by_key(seen, message.conversation)
+    link = seen.graph().between(message.author, command.taken_for)
+    pair = (
+        create.found_by_key(seen, message.conversation) if link is None else seen.conversation(link.channel)
+    )
     before = seen.replay(message.author, message.key) if message.key else None
     if before is not None and pair is None:  # so it went elsewhere
         raise post.used(message, before)
@@ -65,5 +76,28 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
         room = create.make(draft, create.among(message.author, (target.id,)))
     else:
         room = find.open_room(draft, pair.id)
-    posted = post.speak(room, find.member(room, message.author), message)
+        message = structs.replace(message, conversation=pair.id) if link is not None else message
+    author = find.member(room, message.author)
+    posted = (
+        _asked(room, author, target, command, message)
+        if _waits(command)
+        else post.speak(room, author, message)
+    )
     return Decision(draft.changes(), posted)
+
+
+def _asked(room: Room, author: Participant, target: Participant, command: Send, message: post.Post) -> Posted:
+    """A question whose author waits: for another agent, or for what a person decides."""
+    if target.kind is HUMAN:
+        return obligations.ask_person(room, author, target, message, command.choices)
+    if author.speaks_in_turns:
+        obligations.check_ring(room.draft, author, target)
+    posted = post.speak(room, author, message)
+    if author.speaks_in_turns:
+        obligations.wait_for(room, posted.message, target.id, message.awaited)
+    return posted
+
+
+def _waits(command: Send) -> bool:
+    """Whether its author goes on only with the answer."""
+    return command.message.intent == post.ASK and command.message.awaited > 0

@@ -34,14 +34,16 @@ def scope(command: Summarise) -> Scope:
 def decide(command: Summarise, seen: Seen, at: Moment) -> Decision[Summary]:
     conversation = find.conversation(seen, command.conversation)
     if conversation.epoch != command.epoch:
-        raise Conflict(f"{conversation.name} was summarised meanwhile", current_version=conversation.epoch)
+        raise Conflict(
+            f"{conversation.name} has been summarised in the meantime", current_version=conversation.epoch
+        )
     if not conversation.summarised < command.upto <= conversation.head:
         raise BadValue(
             f"a summary up to #{command.upto} does not fit {conversation.name}",
             detail=f"expected a number between {conversation.summarised + 1} and {conversation.head}",
         )
     if not command.text.strip():
-        raise BadText("a summary needs words")
+        raise BadText("a summary needs a text")
     draft = Draft(seen, at)
     room = draft.room(conversation)
     summary = Summary(
@@ -55,7 +57,7 @@ def decide(command: Summarise, seen: Seen, at: Moment) -> Decision[Summary]:
     )
     room.put_conversation(structs.replace(conversation, epoch=summary.epoch, summarised=summary.upto))
     draft.add(AddSummary(summary))
-    told = {"id": summary.id, "epoch": summary.epoch, "upto": summary.upto, "by": summary.by}
-    told["context"] = summary.context
-    draft.emit(EventType.CONVERSATION_SUMMARISED, room, body=told)
+    body = {"id": summary.id, "epoch": summary.epoch, "upto": summary.upto, "by": summary.by}
+    body["context"] = summary.context
+    draft.emit(EventType.CONVERSATION_SUMMARISED, room, body=body)
     return Decision(draft.changes(), summary)

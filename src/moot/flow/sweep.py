@@ -8,7 +8,8 @@ from math import inf
 
 from msgspec import Struct, structs
 
-from moot.flow import finish, post
+from moot.flow import finish
+from moot.flow.steps import obligations
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, HostId
 from moot.model.moment import Moment
@@ -39,7 +40,8 @@ def decide(command: Sweep, seen: Seen, at: Moment) -> Decision[None]:
     alive = {host.id for host in seen.hosts() if host.lease_until > at.now}
     for turn in sorted(room.turns.values(), key=lambda turn: turn.id):
         _look_at(room, turn, alive)
-    post.move_on(room)
+    obligations.expire(room)
+    obligations.move_on(room)
     return Decision(draft.changes(), None)
 
 

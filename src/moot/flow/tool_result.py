@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from moot.errors import Stale
 from moot.flow import post
-from moot.flow.steps import find
+from moot.flow.steps import find, obligations
 from moot.model.change import Decision
 from moot.model.ids import TurnId
 from moot.model.moment import Moment
@@ -35,7 +35,7 @@ def decide(command: ToolAnswered, seen: Seen, at: Moment) -> Decision[Turn]:
     turn = find.running(seen, command.turn, command.fence)
     step = turn.open_step
     if step is None or step.call != command.call:
-        raise Stale(f"turn {turn.id} does not wait for the call {command.call}")
+        raise Stale(f"turn {turn.id} is not waiting for the call {command.call}")
     draft = Draft(seen, at)
     room = draft.room(find.conversation(seen, turn.conversation))
     message = post.by_tool(room, turn, step, command.text, failed=command.failed)
@@ -49,5 +49,5 @@ def decide(command: ToolAnswered, seen: Seen, at: Moment) -> Decision[Turn]:
 def _stop(room: Room, turn: Turn) -> Turn:
     stopped = post.cut_short(room, [structs.replace(turn, stopping=False)], {turn.id: turn.steps[-1].said})
     room.floor.resume(room, turn)
-    post.move_on(room)
+    obligations.move_on(room)
     return stopped[0]

@@ -5,7 +5,7 @@ from msgspec import Struct, structs
 from moot.errors import Conflict
 from moot.flow.steps import find
 from moot.model.change import Decision
-from moot.model.conversation import Conversation
+from moot.model.conversation import Conversation, ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
@@ -34,9 +34,13 @@ def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]
         if not find.knows_of(seen, command.author, holder, at):
             raise find.name_taken(found.name)
         raise Conflict(
-            f'another conversation is called "{found.name}" by now',
+            f'another conversation is now called "{found.name}"',
             fix=(Hint(Act.RENAME_CONVERSATION, conversation=holder.id),),
             conversation=holder.id,
+        )
+    if found.kind is ConversationKind.LINK:
+        raise Conflict(
+            f"the link of {found.name} is gone, and its channel with it", fix=("link the two again",)
         )
     draft = Draft(seen, at)
     room = draft.room(found)

@@ -2,9 +2,9 @@
 
 from msgspec import Struct, structs
 
-from moot.model.change import Decision, PutToken
+from moot.model.change import Decision, PutRecord
 from moot.model.moment import Moment
-from moot.model.token import TokenId
+from moot.model.records.token import TOKENS, TokenId
 from moot.ports import Scope
 from moot.rules.draft import Seen
 
@@ -17,11 +17,11 @@ class UseToken(Struct, frozen=True, gc=False):
 
 
 def scope(command: UseToken) -> Scope:
-    return Scope(tokens=(command.id,))
+    return Scope(records=(TOKENS.one(command.id),))
 
 
 def decide(command: UseToken, seen: Seen, at: Moment) -> Decision[None]:
-    token = seen.token(command.id)
+    token = seen.record(TOKENS, command.id)
     if token is None or token.revoked_at or at.now < token.used_at + USED_EVERY_SECONDS:
         return Decision([], None)
-    return Decision([PutToken(structs.replace(token, used_at=at.now))], None)
+    return Decision([PutRecord(TOKENS, structs.replace(token, used_at=at.now))], None)

@@ -12,18 +12,18 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
 
-class Wait(Struct, frozen=True, gc=False):
+class WaitUntil(Struct, frozen=True, gc=False):
     """An outside agent has a wait open until then; 0 closes it."""
 
     agent: ParticipantId
     until: float
 
 
-def scope(command: Wait) -> Scope:
+def scope(command: WaitUntil) -> Scope:
     return Scope(names=(command.agent,))
 
 
-def decide(command: Wait, seen: Seen, at: Moment) -> Decision[None]:
+def decide(command: WaitUntil, seen: Seen, at: Moment) -> Decision[None]:
     who = seen.participant(command.agent)
     if who is None or who.kind is not Kind.EXTERNAL:
         raise NotFound(f"{command.agent} is not an outside agent", ref=command.agent)

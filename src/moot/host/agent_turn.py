@@ -4,22 +4,23 @@ from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import Any
 
-from msgspec import Struct, json, structs
+from msgspec import Struct, json, structs, to_builtins
 
 from moot import shapes
 from moot.brain import Tool
 from moot.context.frames import Frames
 from moot.context.prompt import Context, ShownPrompt, framed
-from moot.context.view import View
+from moot.context.view import TurnView
 from moot.failpoints import failpoint
 from moot.flow import call_tool, tool_result
+from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.prompt import Offered, Prompt, ToolCall, ToolResult, Usage
 from moot.model.turn import Duty, Given, Step, Turn
 from moot.ports import Clock, Store
 from moot.rules.words.silence import HoldBack
 
-MOST_RESULT = 65_536
+MAX_RESULT = 65_536
 """Characters of a tool's answer that are kept."""
 
 
@@ -39,7 +40,7 @@ class Surroundings(Struct, frozen=True):
 class Speaking:
     """What a brain is handed. `say` streams; what is said last, returned or streamed, is the reply."""
 
-    def __init__(self, view: View, around: Surroundings) -> None:
+    def __init__(self, view: TurnView, around: Surroundings) -> None:
         turn = view.turn
         self.id = str(turn.id)
         self.agent = around.names(turn.agent)
@@ -113,6 +114,19 @@ class Speaking:
     def spend(self, usage: Usage) -> None:
         self.usage = usage if self.usage is None else self.usage.plus(usage)
 
+    @property
+    def spent(self) -> JsonObject | None:
+        """What the turn cost, and how much of its prompt the provider could have known already."""
+        if self.usage is None:
+            return None
+        used: JsonObject = to_builtins(self.usage)
+        if self.usage.input_tokens:
+            used["hit_rate"] = round(self.usage.cached_tokens / self.usage.input_tokens, 4)
+        given = self.given
+        if given.size and given.shared is not None:
+            used["prefix"] = round(given.shared / given.size, 4)
+        return used
+
     # --- the tools it uses -------------------------------------------------------------------------------
 
     @property
@@ -138,9 +152,10 @@ class Speaking:
 
     async def run_step(self, tool: Tool | None, step: Step) -> ToolResult:
         """Run a tool whose call is written down, and write down what came of it."""
+        await self._around.stream("")
         result = await self._run(tool, step)
         failpoint("host.tool_ran")
-        text = result.text if len(result.text) <= MOST_RESULT else f"{result.text[:MOST_RESULT]}\n[cut]"
+        text = result.text if len(result.text) <= MAX_RESULT else f"{result.text[:MAX_RESULT]}\n[cut]"
         answered = tool_result.ToolAnswered(
             self._turn.id, self._turn.fence, step.call, text.replace("\x00", "\ufffd"), result.failed
         )
@@ -151,7 +166,7 @@ class Speaking:
     async def _run(self, tool: Tool | None, step: Step) -> ToolResult:
         if tool is None:
             there = ", ".join(spec.name for spec in self._around.offered.tools) or "none"
-            return ToolResult(f'there is no tool "{step.tool}"; tools here: {there}', failed=True)
+            return ToolResult(f'unknown tool "{step.tool}"; tools are {there}', failed=True)
         try:
             arguments = json.decode(step.arguments or "{}", type=dict[str, Any])
         except ValueError as problem:

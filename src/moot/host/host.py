@@ -11,52 +11,26 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
-from msgspec import Struct, to_builtins
 
-from moot.brain import Brain
 from moot.context.prompt import Context
-from moot.context.view import View
-from moot.context.window import Size
+from moot.context.view import TurnView
 from moot.errors import MootError, Stale
 from moot.failpoints import failpoint
 from moot.flow import attach, claim, detach, finish, leave_partial, release, renew
-from moot.host.agent_turn import Speaking
+from moot.host.activity_signal import ActivitySignal
+from moot.host.hosted import Hosted, Running
 from moot.model.event import Event, EventType
 from moot.model.ids import HostId, ParticipantId, TurnId
-from moot.model.participant import Participant
 from moot.model.prompt import Offered
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.ports import Clock, LiveLane, Store, Turns
+from moot.ports import Clock, LiveLane, Store, TurnReads
 
 log = structlog.get_logger("moot.host")
 
 DRAIN_SECONDS = 20.0
 
 
-class Hosted(Struct, frozen=True):
-    """An agent this host runs."""
-
-    who: Participant
-    brain: Brain
-    size: Size
-    concurrency: int = 4
-    offered: Offered = Offered()
-
-
-class Running:
-    """A turn under way, under the fence it was claimed with: what is done for it is done for that claim alone."""
-
-    task: "asyncio.Task[None]"
-
-    def __init__(self, turn: Turn, hosted: Hosted) -> None:
-        self.turn = turn
-        self.hosted = hosted
-        self.speaking: Speaking | None = None
-        self.sign_of_life = turn.started_at
-        self.renewed = turn.started_at
-
-
-class Host:
+class AgentHost:
     def __init__(  # noqa: PLR0913  what a host is made of, put together in one place
         self,
         identity: HostId,
@@ -66,7 +40,7 @@ class Host:
         reads: Any,
         clock: Clock,
         context: Context,
-        handle: Callable[[View, Offered, Callable[[str], Any]], Any],
+        handle: Callable[[TurnView, Offered, Callable[[str], Any]], Any],
         live: LiveLane,
         lease_seconds: float,
         socket: str = "",
@@ -76,10 +50,11 @@ class Host:
         self._pid = pid
         self._store = store
         self._context = context
-        self._turns: Turns = reads
+        self._turns: TurnReads = reads
         self._clock = clock
         self._handle = handle
         self._live = live
+        self._signal = ActivitySignal(live, clock)
         self._lease = lease_seconds
         self._socket = socket
         self._machine = machine
@@ -101,7 +76,9 @@ class Host:
     # --- presence --------------------------------------------------------------------------------------
 
     async def start(self, agents: Sequence[Hosted], dead: tuple[HostId, ...] = ()) -> None:
-        """Say that the agents are here, and take up what waits for them."""
+        """Say that the agents are here, and take up what waits for them. One that was here already thinks with its new
+        brain from its next turn on; what it is saying now it ends with the old one."""
+        replaced = [self._hosted[agent.who.id] for agent in agents if agent.who.id in self._hosted]
         self._hosted |= {agent.who.id: agent for agent in agents}
         await self._attach(dead)
         failpoint("host.attached")
@@ -110,6 +87,8 @@ class Host:
             for turn in await self._turns.turns(agent=agent, states=(TurnState.READY, TurnState.OWED)):
                 self._offer(turn)
         await asyncio.gather(*self._claims, return_exceptions=True)
+        if replaced:
+            self._spawn(self._retire(replaced))
 
     async def watch(self) -> None:
         """From now on this process is told what happens, also where none of its agents is concerned."""
@@ -125,8 +104,8 @@ class Host:
             self._spawn(self._keep_lease())
 
     async def let_go(self, agents: Sequence[ParticipantId]) -> None:
-        """Run these no more, as they were removed. What they are saying now they may end; whoever comes under their
-        name later is somebody else's to run, or is given to `start`."""
+        """Run these no more. What they are saying now they may end; whoever comes under their name later is somebody
+        else's to run, or is given to `start`."""
         left = [self._hosted.pop(agent) for agent in agents if agent in self._hosted]
         for agent in agents:
             self._claimable.pop(agent, None)
@@ -134,7 +113,13 @@ class Host:
             return
         try:
             await self._attach(left=tuple(hosted.who.id for hosted in left))
-            ending = [run.task for run in self._running.values() if run.hosted in left]
+        finally:
+            await self._retire(left)
+
+    async def _retire(self, left: Sequence[Hosted]) -> None:
+        """Close brains once the turns that run with them have ended."""
+        try:
+            ending = [run.task for run in self._running.values() if any(run.hosted is one for one in left)]
             await asyncio.gather(*ending, return_exceptions=True)
         finally:
             await asyncio.gather(*(hosted.brain.close() for hosted in left), return_exceptions=True)
@@ -276,7 +261,19 @@ class Host:
             return False
         del self._running[run.turn.id]
         self._running_of[run.turn.agent] -= 1
+        self._show(run)
         return True
+
+    def _show(self, run: Running) -> None:
+        """Whoever watches sees what its agent is doing now."""
+        agent = run.turn.agent
+        if not self._running_of[agent]:
+            self._signal.rested(agent)
+            return
+        if self._running_of[agent] > 1 or self._running.get(run.turn.id) is not run:
+            mine = [one for one in self._running.values() if one.turn.agent == agent]
+            run = max(mine, key=lambda one: one.turn.started_at)
+        self._signal.moved(run)
 
     async def _leave_partial(self, run: Running) -> None:
         text = run.speaking.said if run.speaking is not None else ""
@@ -284,6 +281,9 @@ class Host:
             command = leave_partial.LeavePartial(run.turn.id, run.turn.fence, text)
             with suppress(Stale):
                 await self._store.transact(leave_partial, command)
+
+    def runs(self, agent: ParticipantId) -> bool:
+        return agent in self._hosted
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -334,6 +334,7 @@ class Host:
         run = Running(turn, hosted)
         self._running[turn.id] = run
         self._running_of[turn.agent] += 1
+        self._show(run)
         run.task = self._spawn(self._run(run))
 
     async def taken_up(self) -> None:
@@ -358,7 +359,7 @@ class Host:
         try:
             done = await self._store.transact(finish, command)
         except Stale:
-            log.info("turn was ended elsewhere", action="turn_stale", turn=turn.id, agent=turn.agent)
+            log.info("turn ended elsewhere", action="turn_stale", turn=turn.id, agent=turn.agent)
             return
         finally:
             self._forget(run)
@@ -391,14 +392,14 @@ class Host:
             log.warning(
                 "brain failed", action="brain_failed", agent=turn.agent, turn=turn.id, error=repr(error)
             )
-            told = str(getattr(error, "told", ""))
-            why = told or f"{type(error).__name__}: {error}"
-            return finish.Failed(error=why, usage=_usage(run.speaking), told=told)
+            notice = str(getattr(error, "notice", ""))
+            why = notice or f"{type(error).__name__}: {error}"
+            return finish.Failed(error=why, usage=run.spent, notice=notice)
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}
         mark |= {key: value for key, value in view.trigger.metadata.items() if key == "correlation_id"}
-        return finish.Said(text=reply, metadata=mark, usage=_usage(run.speaking))
+        return finish.Said(text=reply, metadata=mark, usage=run.spent)
 
     async def _said(self, turn: Turn, chunk: str) -> None:
         """A chunk is shown to whoever watches, and is a sign of life.
@@ -410,6 +411,7 @@ class Host:
         if run is None or run.turn.fence != turn.fence:
             return
         run.sign_of_life = now
+        self._show(run)
         if chunk:
             body = {"turn": str(turn.id), "agent": turn.agent, "text": chunk}
             self._live.publish(
@@ -434,17 +436,4 @@ class Host:
     def _done(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a task of the host failed", action="host_task_failed", error=repr(error))
-
-
-def _usage(speaking: Speaking | None) -> dict[str, Any] | None:
-    """What the turn cost, and how much of its prompt the provider could have known already."""
-    if speaking is None or speaking.usage is None:
-        return None
-    used: dict[str, Any] = to_builtins(speaking.usage)
-    if speaking.usage.input_tokens:
-        used["hit_rate"] = round(speaking.usage.cached_tokens / speaking.usage.input_tokens, 4)
-    given = speaking.given
-    if given.size and given.shared is not None:
-        used["prefix"] = round(given.shared / given.size, 4)
-    return used
+            log.error("a host task failed", action="host_task_failed", error=repr(error))

@@ -3,13 +3,13 @@
 On the system's clock the host's heartbeat and the sweeper each wait for their own moment.
 """
 
-from moot.host.host import Host
+from moot.host.host import AgentHost
 from moot.host.sweeper import Sweeper
-from moot.ports import Turns
+from moot.ports import TurnReads
 
 
 class Pace:
-    def __init__(self, host: Host, sweeper: Sweeper, turns: Turns) -> None:
+    def __init__(self, host: AgentHost, sweeper: Sweeper, turns: TurnReads) -> None:
         self._host = host
         self._sweeper = sweeper
         self._turns = turns

@@ -25,17 +25,17 @@ from msgspec.json import Decoder, Encoder
 
 LONGEST_ADDRESS = 100
 LONGEST_LINE = 1 << 21
-MOST_BUFFERED = 1 << 20
+MAX_BUFFERED = 1 << 20
 """Bytes waiting for a peer that does not read; then it is let go, and finds what it missed by itself."""
-MOST_WAITING = 64
+MAX_WAITING = 64
 ROUNDS_TO_OPEN = 4
 """Of the loop, until whoever knocked is connected."""
 LAST_WORDS_SECONDS = 1.0
 """For a peer to take what was written to it before the end; who does not is let go."""
 
-Line = dict[str, Any]
-Heard = Callable[[Line, "Peer"], None]
-READER: Decoder[Line] = Decoder(Line)
+JsonLine = dict[str, Any]
+Heard = Callable[[JsonLine, "Peer"], None]
+READER: Decoder[JsonLine] = Decoder(JsonLine)
 _encode = Encoder().encode
 
 
@@ -71,17 +71,17 @@ class Peer(asyncio.Protocol):
 
     def _take(self, line: bytearray) -> None:
         try:
-            said = self._read(line)
+            line_read = self._read(line)
         except DecodeError:
-            self._let_go("does not speak our language")
+            self._let_go("does not speak Moot's protocol")
             return
-        self._heard(said, self)
+        self._heard(line_read, self)
 
-    def tell(self, line: Line) -> None:
+    def tell(self, line: JsonLine) -> None:
         transport = self.transport
         if transport is None or transport.is_closing():
             return
-        if transport.get_write_buffer_size() > MOST_BUFFERED:
+        if transport.get_write_buffer_size() > MAX_BUFFERED:
             self._let_go("does not read")
             return
         transport.write(_encode(line) + b"\n")
@@ -100,12 +100,12 @@ class Peer(asyncio.Protocol):
     def _let_go(self, why: str) -> None:
         import structlog  # noqa: PLC0415  every client imports this module, and next to none needs to log
 
-        structlog.get_logger("moot.pings").info("peer let go", action="peer_let_go", reason=why)
+        structlog.get_logger("moot.pings").info("peer dropped", action="peer_let_go", reason=why)
         if self.transport is not None:
             self.transport.abort()
 
 
-class Socket:
+class PingSocket:
     """This process's own socket."""
 
     def __init__(self, path: Path, heard: Heard) -> None:
@@ -159,18 +159,18 @@ class Pinger:
     def __init__(self, lost: Callable[[], None] = lambda: None) -> None:
         self._lost = lost
         self._peers: dict[str, Peer] = {}
-        self._waiting: dict[str, list[Line]] = {}
+        self._waiting: dict[str, list[JsonLine]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def tell(self, address: str, line: Line) -> None:
+    def tell(self, address: str, line: JsonLine) -> None:
         if self._closed:
             return  # nobody would close what is opened now
         peer = self._peers.get(address)
         if peer is not None:
             peer.tell(line)
         elif address in self._waiting:
-            if len(self._waiting[address]) < MOST_WAITING:
+            if len(self._waiting[address]) < MAX_WAITING:
                 self._waiting[address].append(line)
         else:
             self._waiting[address] = [line]
@@ -227,17 +227,19 @@ async def connect(
     with short(path) as address:
         _, peer = await loop.create_unix_connection(lambda: Peer(heard, gone, reader), path=address)
     if peer.transport is None:
-        raise ConnectionResetError(f"whoever listens at {path} let go at once, or is another user")
+        raise ConnectionResetError(
+            f"the process listening at {path} closed the connection, or belongs to another user"
+        )
     return peer
 
 
-async def ask(path: Path, line: Line, seconds: float) -> Line | None:
+async def ask(path: Path, line: JsonLine, seconds: float) -> JsonLine | None:
     """One question, one answer; None where nobody answers in time."""
-    answered: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
+    answered: asyncio.Future[JsonLine] = asyncio.get_running_loop().create_future()
 
-    def heard(said: Line, peer: Peer) -> None:
+    def heard(answer: JsonLine, peer: Peer) -> None:
         if not answered.done():
-            answered.set_result(said)
+            answered.set_result(answer)
 
     def gone(peer: Peer) -> None:
         answered.cancel()
@@ -261,7 +263,7 @@ def _nobody_cares(peer: Peer) -> None:
     """A peer that only pinged has gone."""
 
 
-def _deaf(line: Line, peer: Peer) -> None:
+def _deaf(line: JsonLine, peer: Peer) -> None:
     """What a peer says on a connection we only speak on."""
 
 

@@ -23,7 +23,7 @@ from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.model.message import MODEL
 from moot.model.prompt import Prompt, PromptLine
-from moot.ports import Conversations, Model, Page, Recall, Store
+from moot.ports import ConversationReads, Model, Page, Recall, Store
 from moot.shapes import Names
 
 log = structlog.get_logger("moot.summariser")
@@ -32,7 +32,7 @@ PATIENCE_SECONDS = 120.0
 SAYING = EventType.MESSAGE_POSTED
 
 
-class Plan(Struct, frozen=True):
+class SummaryPlan(Struct, frozen=True):
     """When and how long: `every` messages make an epoch, half as many stay unsummarised behind it."""
 
     every: int
@@ -43,7 +43,7 @@ class Summariser:
     def __init__(
         self,
         model: Model,
-        plan: Plan,
+        plan: SummaryPlan,
         *,
         store: Store,
         reads: Any,
@@ -54,7 +54,7 @@ class Summariser:
         self._model = model
         self._plan = plan
         self._store = store
-        self._conversations: Conversations = reads
+        self._conversations: ConversationReads = reads
         self._recall: Recall = reads
         self._context = context
         self._templates = templates
@@ -123,8 +123,8 @@ class Summariser:
         if before is not None:
             parts.insert(0, await self._context.summary(before))
         named = {"name": line(conversation.name)}
-        asked = self._templates.render("summary.md.j2", conversation=named, words=self._plan.words)
-        return Prompt(system=asked, lines=(PromptLine("user", "\n".join(parts)),))
+        system = self._templates.render("summary.md.j2", conversation=named, words=self._plan.words)
+        return Prompt(system=system, lines=(PromptLine("user", "\n".join(parts)),))
 
 
 def _maker(name: str) -> str:

@@ -12,14 +12,15 @@ from contextlib import suppress
 from math import inf
 
 import structlog
+from msgspec import convert
 
 from moot.errors import MootError
 from moot.failpoints import failpoint
 from moot.flow import sweep
-from moot.model.event import Event
+from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.model.turn import OPEN
-from moot.ports import EVERY_TURN, Clock, Store, Turns
+from moot.ports import EVERY_TURN, Clock, Store, TurnReads
 
 log = structlog.get_logger("moot.sweeper")
 
@@ -33,7 +34,7 @@ class Sweeper:
     def __init__(
         self,
         store: Store,
-        turns: Turns,
+        turns: TurnReads,
         clock: Clock,
         every: float,
         look_around: Callable[[], Awaitable[None]] | None = None,
@@ -91,7 +92,8 @@ class Sweeper:
     def on_events(self, events: list[Event]) -> None:
         """A commit may have made something due earlier than planned."""
         for event in events:
-            if event.turn is not None and event.turn.due and event.turn.due < self._planned:
+            due = _due(event)
+            if due and due < self._planned:
                 self._sooner.set()
                 return
 
@@ -123,3 +125,12 @@ class Sweeper:
             await self._keep_up()
         with suppress(MootError):
             await self._store.transact(sweep, sweep.Sweep(conversation, begun))
+
+
+def _due(event: Event) -> float:
+    """When somebody has to look at what an event tells of: a turn, or a task until it ends; 0 is never."""
+    if event.turn is not None:
+        return event.turn.due
+    if event.type is EventType.TASK_CREATED and event.body is not None:
+        return convert(event.body["deadline"], float)
+    return 0.0

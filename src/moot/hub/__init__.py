@@ -1,4 +1,4 @@
-"""The Python SDK: `Hub.open`, and everything one can do with a hub."""
+"""A hub that is open in this process: `Hub.open`, and every method that `sdk/` declares, carried out."""
 
 from moot.hub.hub import Hub
 

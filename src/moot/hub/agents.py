@@ -16,16 +16,17 @@ from moot.hub.commands.tokens import USUAL, Bearers, issue, listed, revoke
 from moot.hub.commands.values import check_described, check_project
 from moot.hub.core import Core
 from moot.hub.external.delivered import handovers_of
-from moot.hub.external.hooks import moment, said
+from moot.hub.external.hooks import moment, note_spoken
 from moot.hub.external.sessions import arrival, reach_of
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant, Reach
+from moot.model.records.link import LINKS
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import EVERY_TURN, Page
-from moot.rules.activity import activity
+from moot.rules.activity import Activity, activity
 from moot.sdk.agents import AgentCalls, Arrivals, Tokens
 from moot.sdk.call import in_process
 
@@ -106,10 +107,11 @@ class Agents(AgentCalls):
             (row.name for row in self._core.parts.settings.agents if row.name in names_of(who)), ""
         ):
             raise Conflict(
-                f"{who.name} is described in moot.toml, and would be back at the next start",
+                f"{who.name} is in moot.toml, and would be back at the next start",
                 fix=(Hint(Act.REMOVE_AGENT, agent=row),),
                 agent=who.name,
             )
+        await self._refuse_linked(who)
         for token in await listed(self._core, who.id):
             if token.revoked_at is None:
                 await revoke(self._core, self._me, who.id, token.id)
@@ -117,6 +119,19 @@ class Agents(AgentCalls):
         await self._core.do(remove, remove.Remove(agent=who.id, conversations=places))
         await self._core.directory.refresh()
         return await self.get(who.id)
+
+    async def _refuse_linked(self, who: Participant) -> None:
+        """moot.toml would name somebody that is nobody."""
+        places = [
+            link.place for link in await self._core.parts.store.records(LINKS.all()) if who.id in link.ends
+        ]
+        if named := [place for place in places if place]:
+            raise Conflict(
+                f"{who.name} is linked in {', '.join(named)}",
+                detail="a link needs somebody at both ends; take the link out first",
+                fix=(Hint(Act.EDIT_SETTINGS),),
+                agent=who.name,
+            )
 
     @in_process("what a door shows of open turns; `hub.inbox` and `hub.mailbox.check` are for callers")
     async def inbox(self, name: str, *, limit: int = 100) -> Messages:
@@ -144,7 +159,7 @@ class Agents(AgentCalls):
     async def session(self, name: str, *, reach: str = "on-demand", pid: int = 0) -> AsyncIterator[None]:
         """While the block lasts an outside agent is there, and goes with it."""
         who = await self._core.directory.participant(name)
-        handovers_of(self._core.parts.home, who).asked(
+        handovers_of(self._core.parts.home, who).note_asked(
             ()
         )  # an answer over an earlier line may have been lost
         async with self._core.sessions.session(who, Sign(who.id, reach_of(reach)), pid):
@@ -182,12 +197,12 @@ class Agents(AgentCalls):
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
         who = await self._core.directory.participant(name)
         if who.kind is not Kind.EXTERNAL:
-            raise NotFound(f"{name} is run by this hub, and needs no hook to be woken", ref=name)
+            raise NotFound(f"{name} is run by this hub and needs no hook", ref=name)
         await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
         return await moment(self._core, who, event, again=again, limit=limit)
 
     async def hook_said(self, name: str, *, handed: Sequence[str] = ()) -> None:
-        said(self._core, await self._core.directory.participant(name), handed)
+        note_spoken(self._core, await self._core.directory.participant(name), handed)
 
     # --- tokens ------------------------------------------------------------------------------------------
 
@@ -244,7 +259,15 @@ def names_of(who: Participant) -> tuple[str, ...]:
 async def shaped(core: Core, who: Participant) -> shapes.Agent:
     """As it is; what came of its last turn is told only where somebody asks for it."""
     open_turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
-    return _told(core, who, open_turns, None)
+    return _agent_shape(core, who, open_turns, None)
+
+
+async def at_work(core: Core, who: Participant, doing: Activity | None) -> shapes.Agent:
+    """As it is, doing what its host has just said; where it said nothing, what came of its last turn."""
+    store = core.parts.store
+    open_turns = await store.turns(agent=who.id, states=tuple(OPEN))
+    last = None if doing else next(iter(await store.turns(agent=who.id, states=tuple(OVER), limit=1)), None)
+    return _agent_shape(core, who, open_turns, last, doing)
 
 
 async def all_shaped(core: Core, people: Iterable[Participant]) -> list[shapes.Agent]:
@@ -255,12 +278,20 @@ async def all_shaped(core: Core, people: Iterable[Participant]) -> list[shapes.A
         open_turns.setdefault(turn.agent, []).append(turn)
     ended = await store.turns(states=tuple(OVER), limit=RECENT_TURNS)
     last = {turn.agent: turn for turn in sorted(ended, key=lambda turn: turn.ended_at)}
-    return [_told(core, who, open_turns.get(who.id, []), last.get(who.id)) for who in people]
+    return [_agent_shape(core, who, open_turns.get(who.id, []), last.get(who.id)) for who in people]
 
 
-def _told(core: Core, who: Participant, open_turns: Sequence[Turn], last: Turn | None) -> shapes.Agent:
-    now, heard = core.parts.clock.now(), core.partials().keys()
-    speaking = any(turn.id in heard for turn in open_turns)
-    doing = activity(who, open_turns, last, now=now, speaking=speaking)
+def _agent_shape(
+    core: Core,
+    who: Participant,
+    open_turns: Sequence[Turn],
+    last: Turn | None,
+    doing: Activity | None = None,
+) -> shapes.Agent:
+    now = core.parts.clock.now()
+    if doing is None:
+        heard = core.live_turns.heard(who.id)
+        speaking = any(str(turn.id) == heard for turn in open_turns)
+        doing = activity(who, open_turns, last, now=now, speaking=speaking)
     queue = sum(turn.state is not TurnState.RUNNING for turn in open_turns)
     return shapes.Agent.of(who, doing, now, queue=queue, last=last.ended_at if last is not None else 0.0)

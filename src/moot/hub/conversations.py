@@ -28,6 +28,7 @@ from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.turn import TurnState
+from moot.ports import ConversationVersion
 from moot.sdk.call import in_process
 from moot.sdk.conversations import ConversationCalls
 
@@ -69,9 +70,9 @@ class Conversations(ConversationCalls):
         if self._me != self._core.user and self._core.directory.name(self._me) not in {
             p.name for p in to.participants
         }:
-            return Conflict("this chat belongs to another conversation already", fix=("ask the owner",))
+            return Conflict("this chat already belongs to another conversation", fix=("ask the owner",))
         return Conflict(
-            f"this chat belongs to {to.name} already",
+            f"this chat already belongs to {to.name}",
             fix=(Hint(Act.DISSOLVE, conversation=to.name),),
             conversation=to.id,
         )
@@ -99,6 +100,11 @@ class Conversations(ConversationCalls):
             key=f"ephemeral:{self._me}:{key}" if key else "",
         )
         return await self._core.directory.shape(await self._core.do(create, command))
+
+    @in_process("what a door asks before it hands out what is kept")
+    async def version(self, ref: str, member: str) -> ConversationVersion:
+        """How far a conversation has come, and whether somebody, by id, is in it."""
+        return await self._core.directory.version(ref, ParticipantId(member))
 
     async def get(self, ref: str) -> shapes.Conversation:
         return await self._core.directory.shape(await self._core.directory.conversation(ref))

@@ -11,14 +11,16 @@ from moot.brains.code import AgentSpec
 from moot.context.prompt import Context
 from moot.errors import NotFound, NotPermitted
 from moot.flow.steps.admission import Admission, Admitted
-from moot.host.host import Host
+from moot.host.host import AgentHost
 from moot.hub.commands.questions import Questions
 from moot.hub.directory import Directory
 from moot.hub.external.sessions import Attendance
+from moot.hub.live_turns import LiveTurns
 from moot.hub.tails import Tails
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.json import JsonObject
 from moot.ports import Verb
+from moot.shapes import Reloaded
 from moot.wiring import Parts
 
 C = TypeVar("C")
@@ -28,6 +30,10 @@ Spawn = Callable[[Coroutine[object, object, object]], None]
 
 
 async def no_agents(agents: Sequence[AgentSpec]) -> None:
+    raise only_read()
+
+
+async def no_reload() -> Reloaded:
     raise only_read()
 
 
@@ -44,25 +50,29 @@ class Core:
         self.questions = Questions()
         self.tails = Tails(parts.store, directory.name)
         directory.on_rename = self.tails.forget
+        self.live_turns = LiveTurns()
         self.openers: JsonObject = {}
         """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
         self.watch: Callable[[], Awaitable[None]] = nothing_to_watch
         """From now on other processes tell what happens."""
         self.add_agents: Callable[[Sequence[AgentSpec]], Awaitable[None]] = no_agents
         """Hosts more agents until the hub closes."""
+        self.reload: Callable[[], Awaitable[Reloaded]] = no_reload
+        """Takes in moot.toml as it is now."""
         self.context: Context
         self.user: ParticipantId
         """The owner."""
-        self._host: Host | None = None
+        self._host: AgentHost | None = None
         self._admission: Admission | None = None
+        self._settled: Callable[[], None] = lambda: None
         self._sessions: Attendance | None = None
 
-    def serve(self, host: Host, sessions: Attendance) -> None:
+    def serve(self, host: AgentHost, sessions: Attendance) -> None:
         """From now on agents are hosted and outside agents are received here."""
         self._host, self._sessions = host, sessions
 
     @property
-    def host(self) -> Host:
+    def host(self) -> AgentHost:
         if self._host is None:
             raise only_read()
         return self._host
@@ -77,15 +87,17 @@ class Core:
         """Turns run here of which words have been heard, with these words."""
         return self._host.partials() if self._host is not None else {}
 
-    def admitting(self, admission: Admission) -> "Core":
+    def admitting(self, admission: Admission, settled: Callable[[], None]) -> "Core":
         """The same for a voice that came in by a door: whether it may is settled inside each of its decisions."""
         voice = copy(self)
-        voice._admission = admission
+        voice._admission, voice._settled = admission, settled
         return voice
 
     async def do(self, verb: Verb[C, A], command: C) -> A:
         """Carry out a verb; a name nobody has is refused with those that come near."""
-        return await self._answered(self.parts.store.transact(self._admitted(verb), command))
+        answer = await self._answered(self.parts.store.transact(self._admitted(verb), command))
+        self._settled()
+        return answer
 
     def _admitted(self, verb: Verb[C, A]) -> Verb[C, A]:
         return verb if self._admission is None else Admitted(verb, self._admission)

@@ -20,7 +20,7 @@ class Deliveries(DeliveryCalls):
         self._speaker = speaker
         self._core = speaker.core
 
-    async def of(self, message_id: str) -> list[shapes.Delivered]:
+    async def of(self, message_id: str) -> list[shapes.DeliveryProgress]:
         return await outcomes.of_message(self._core, *located(message_id))
 
     async def dead_letters(self, *, agent: str | None = None) -> list[shapes.Turn]:
@@ -36,10 +36,10 @@ class Deliveries(DeliveryCalls):
         self, message_id: str, agents: Sequence[str], *, idempotency_key: str | None = None
     ) -> Receipt:
         conversation, seq = located(message_id)
-        said = await message_at(self._core, message_id)
+        message = await message_at(self._core, message_id)
         command = self._speaker.posting(
             conversation,
-            outcomes.again_of(self._speaker.shape(said)),
+            outcomes.again_of(self._speaker.shape(message)),
             reply_to=seq,
             force=agents,
             key=idempotency_key or uuid4().hex,

@@ -5,6 +5,7 @@ this moment (a participant, a conversation) is read.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from moot import shapes
@@ -16,7 +17,7 @@ from moot.model.event import Event, EventType
 from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.participant import Participant
-from moot.ports import Reads
+from moot.ports import ConversationVersion, Reads
 from moot.rules.words.mentions import nearest
 from moot.rules.words.names import is_name
 from moot.settings import Settings
@@ -28,7 +29,8 @@ REGISTRY_EVENTS = frozenset({EventType.AGENT_JOINED, EventType.AGENT_RENAMED})
 class Directory:
     def __init__(self, reads: Reads, settings: Settings) -> None:
         self._reads = reads
-        self._groups = settings.groups
+        self.groups = settings.groups
+        """What a conversation that has chosen nothing follows."""
         self._known: dict[ParticipantId, Participant] = {}
         self.on_rename: Callable[[], None] = lambda: None
         """Called when somebody is called otherwise than before."""
@@ -89,19 +91,27 @@ class Directory:
     async def conversation(self, ref: str) -> Conversation:
         found = await _sought(self._reads.conversation, ref)
         if found is None:
-            missing = NotFound(
-                f'no conversation is called "{ref}"',
-                what="conversation",
-                fix=(Hint(Act.LIST_CONVERSATIONS), Hint(Act.NEW_CONVERSATION, conversation=ref)),
-                ref=ref,
-            )
-            raise await self.with_suggestions(missing)
+            raise await self._no_conversation(ref)
         return found
+
+    async def version(self, ref: str, member: ParticipantId) -> ConversationVersion:
+        """How far a conversation has come, and whether somebody is in it."""
+        found = await _sought(partial(self._reads.version, member=member), ref)
+        if found is None:
+            raise await self._no_conversation(ref)
+        return found
+
+    async def _no_conversation(self, ref: str) -> NotFound:
+        fix = (Hint(Act.LIST_CONVERSATIONS), Hint(Act.NEW_CONVERSATION, conversation=ref))
+        missing = NotFound(f'no conversation is called "{ref}"', what="conversation", fix=fix, ref=ref)
+        return await self.with_suggestions(missing)
 
     async def with_suggestions(self, refusal: NotFound) -> NotFound:
         """A refusal about a name that nobody has, with the names that come near."""
         ref = refusal.facts.get("ref")
         if not ref or ":" in str(ref) or refusal.suggestions:  # no name has a colon
+            return refusal
+        if refusal.what == "note":  # hub/notes.py names those
             return refusal
         # who asks for an agent need not learn of conversations
         is_agent = refusal.what == "agent"
@@ -124,7 +134,7 @@ class Directory:
             )
             for m in members
         )
-        settings = conversation.settings.over(self._groups)
+        settings = conversation.settings.over(self.groups)
         return shapes.Conversation.of(conversation, seats, settings, self.name)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from moot.brains.code import AgentSpec, CodeBrain, refuse_undecorated
 from moot.context.window import Size
 from moot.flow.enrol import Newcomer
-from moot.host.host import Hosted
+from moot.host.hosted import Hosted
 from moot.model.participant import AgentConfig, Kind, Participant
 from moot.rules.brain_kinds import CODE, EXTERNAL, kind_of
 from moot.settings import AgentSettings, Settings
@@ -17,19 +17,19 @@ from moot.settings import AgentSettings, Settings
 def newcomers(settings: Settings, agents: Sequence[AgentSpec]) -> tuple[Newcomer, ...]:
     """Everybody that moot.toml and the given functions name."""
     refuse_undecorated(agents)
-    given = {spec.name: spec for spec in agents}
+    specs = {spec.name: spec for spec in agents}
     rows = {row.name for row in settings.agents}
     return (
         Newcomer(name=settings.hub.user, kind=Kind.HUMAN),
-        *[_of_row(row, given.get(row.name)) for row in settings.agents],
+        *[_of_row(row, specs.get(row.name)) for row in settings.agents],
         *[_of_function(spec) for spec in agents if spec.name not in rows],
     )
 
 
-def _of_row(row: AgentSettings, given: AgentSpec | None) -> Newcomer:
+def _of_row(row: AgentSettings, spec: AgentSpec | None) -> Newcomer:
     kind = Kind.EXTERNAL if kind_of(row.brain) is EXTERNAL else Kind.AGENT
     config = AgentConfig(row.on_busy.value, row.avatar, row.color)
-    named = given is None or given.brain or kind_of(row.brain) is CODE
+    named = spec is None or spec.brain or spec.prompted or kind_of(row.brain) is CODE
     return Newcomer(
         row.name, kind, row.display, row.role, row.brain if named else "code", row.project, config
     )

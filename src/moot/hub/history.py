@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from moot import shapes
 from moot.hub.commands.tokens import acted
 from moot.hub.core import Core
-from moot.hub.queries.event_stream import AUDITED, MOST, Past, past
+from moot.hub.queries.event_stream import AUDITED, MAX_PAGE, Past, past
 from moot.sdk.call import in_process
 from moot.sdk.history import HistoryCalls
 
@@ -18,7 +18,7 @@ class History(HistoryCalls):
         return (await past(self._core, after, AUDITED, limit)).events
 
     @in_process("what a door's stream begins with; `events(after=…)` is for callers")
-    async def past(self, after: int, *, types: Sequence[str] = (), limit: int = MOST) -> Past:
+    async def past(self, after: int, *, types: Sequence[str] = (), limit: int = MAX_PAGE) -> Past:
         """What has happened after an event, a page of it."""
         return await past(self._core, after, types, limit)
 
@@ -26,6 +26,11 @@ class History(HistoryCalls):
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
         return await self._core.parts.store.horizon()
+
+    @in_process("what a door's stream begins with")
+    async def catch_up(self) -> None:
+        """Take in what other processes have stored by now."""
+        await self._core.parts.log.catch_up()
 
     @in_process("what a door keeps for the audit")
     async def acted_as(self, name: str, what: str) -> None:

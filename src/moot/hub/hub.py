@@ -7,7 +7,7 @@ Above: programs, the command line, later the doors. Below: verbs over the store,
 """
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
@@ -16,24 +16,29 @@ from uuid import uuid4
 
 from moot import shapes
 from moot.brains.code import AgentSpec
-from moot.context.view import View
-from moot.errors import NotFound, NotPermitted
-from moot.flow import post, revise
+from moot.context.view import TurnView
+from moot.errors import BadValue, NotFound, NotPermitted
+from moot.flow import edit_message, post
 from moot.flow.steps.admission import Admission
 from moot.flow.steps.posted import Posted
 from moot.host.agent_turn import Speaking
 from moot.hub.agents import Agents
 from moot.hub.commands.advice import advised
 from moot.hub.commands.ask import answer_to, correlated
+from moot.hub.commands.ask_person import checked_choices, decided_by
 from moot.hub.commands.broadcast import broadcast_id, to_each
+from moot.hub.commands.delegate import delegated
 from moot.hub.commands.send import sent
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
+from moot.hub.decisions import Decisions
 from moot.hub.deliveries import Deliveries
 from moot.hub.external import open_turn
 from moot.hub.history import History
 from moot.hub.inspector import Inspector
+from moot.hub.links import Links
 from moot.hub.mailbox import Mailbox
+from moot.hub.notes import Notes
 from moot.hub.process.rpc import Calls
 from moot.hub.queries import event_stream, inbox, search, settled, turns
 from moot.hub.queries.addresses import located, message_at, replied
@@ -41,11 +46,14 @@ from moot.hub.queries.encoded import Encoded
 from moot.hub.queries.why import explained, foreseen
 from moot.hub.runtime import Runtime, speaking
 from moot.hub.speaker import Speaker
+from moot.hub.tasks import Tasks
 from moot.model.answer import Preview, Receipt
 from moot.model.ids import ParticipantId
+from moot.model.participant import HUMAN
 from moot.model.prompt import Offered
 from moot.model.turn import Turn
 from moot.ports import Clock, Page
+from moot.rules.org_place import OrgPlace
 from moot.sdk.call import in_process
 from moot.sdk.hub import HubCalls
 from moot.settings import Home, Settings, find_home
@@ -70,6 +78,22 @@ class Hub(HubCalls):
     @cached_property
     def agents(self) -> Agents:
         return Agents(self._core, self._me)
+
+    @cached_property
+    def links(self) -> Links:
+        return Links(self._core, self._me)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        return Decisions(self._speaker)
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        return Tasks(self._speaker)
+
+    @cached_property
+    def notes(self) -> Notes:
+        return Notes(self._core, self._me)
 
     @cached_property
     def mailbox(self) -> Mailbox:
@@ -109,7 +133,7 @@ class Hub(HubCalls):
         option = None if home is None else str(home)
         runtime = Runtime(Home(find_home(option, os.environ)), clock, socket=socket)
 
-        async def handle(view: View, offered: Offered, stream: Any) -> Speaking:
+        async def handle(view: TurnView, offered: Offered, stream: Any) -> Speaking:
             core = runtime.core
             return speaking(core, view, offered, stream, Hub(core, view.agent.id, view.turn))
 
@@ -178,13 +202,18 @@ class Hub(HubCalls):
 
     def acting_as(self, name: str) -> "Hub":
         if self._me != self._core.user:
-            raise NotPermitted(f"{self.name} may speak only for itself")
+            raise NotPermitted(f"{self.name} may only speak for itself")
         return Hub(self._core, self._core.directory.called(name).id)
 
     @in_process("the voice of whoever came in by a door")
-    def admitted(self, admission: Admission) -> "Hub":
-        """Speak for whoever came in by a door, on its credential."""
-        return Hub(self._core.admitting(admission), admission.participant, self._speaker.turn)
+    def admitted(self, admission: Admission, settled: Callable[[], None] = lambda: None) -> "Hub":
+        """Speak for whoever came in by a door, on its credential; `settled` is called when a decision found it good."""
+        return Hub(self._core.admitting(admission, settled), admission.participant, self._speaker.turn)
+
+    @in_process("by which doors list their tools")
+    async def org_place(self) -> OrgPlace:
+        """Where it stands by its links and tasks now."""
+        return await self._core.context.org_place(self._me)
 
     @in_process("a field of every call")
     async def within(self, turn_id: str) -> "Hub":
@@ -250,12 +279,24 @@ class Hub(HubCalls):
         others = [who for who in self._core.directory.people() if who.id != self._me and who.listed]
         return await to_each(others, write, shared)
 
+    async def delegate(
+        self,
+        target: str,
+        task: str,
+        *,
+        deadline_seconds: float | None = None,
+        conversation: str | None = None,
+    ) -> shapes.Task:
+        given = await delegated(self._speaker, target, task, deadline_seconds, conversation)
+        return shapes.Task.of(given, self._core.directory.name)
+
     async def ask(
         self,
         target: str,
         text: str,
         *,
         timeout: float = 60.0,  # noqa: ASYNC109
+        choices: Sequence[str] = (),
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         await self._core.watch()
@@ -263,18 +304,24 @@ class Hub(HubCalls):
         question = self._speaker.posting(
             "", text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key
         )
+        who = await self._core.directory.participant(target)
+        if who.kind is HUMAN:
+            decided = decided_by(self._core, question, who, checked_choices(choices), timeout)
+            return self._speaker.shape(await decided)
+        if choices:
+            raise BadValue(f"{who.name} is an agent; choices are for people", fix=("leave out choices",))
         return self._speaker.shape(await answer_to(self._core, question, target, timeout))
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
-        return await self._revise(id, version, self._speaker.checked(text))
+        return await self._edit_message(id, version, self._speaker.checked(text))
 
     async def delete(self, id: str, *, version: int) -> shapes.Message:
-        return await self._revise(id, version, None)
+        return await self._edit_message(id, version, None)
 
-    async def _revise(self, id: str, version: int, text: str | None) -> shapes.Message:
+    async def _edit_message(self, id: str, version: int, text: str | None) -> shapes.Message:
         conversation, seq = located(id)
-        command = revise.Revise(self._me, conversation, seq, version, text)
-        return self._speaker.shape(await self._core.do(revise, command))
+        command = edit_message.EditMessage(self._me, conversation, seq, version, text)
+        return self._speaker.shape(await self._core.do(edit_message, command))
 
     # --- reading ---------------------------------------------------------------------------------------
 
@@ -333,3 +380,10 @@ class Hub(HubCalls):
             self._core, conversation=conversation, agent=agent, types=types, after=start
         ):
             yield event
+
+    # --- the hub itself --------------------------------------------------------------------------------
+
+    async def reload(self) -> shapes.Reloaded:
+        if self._me != self._core.user:
+            raise NotPermitted("only the owner may have moot.toml read again")
+        return await self._core.reload()

@@ -23,7 +23,7 @@ class Mailbox(MailboxCalls):
     async def check(
         self, *, limit: int = 50, handed: Sequence[str] | None = None, held: Sequence[str] = ()
     ) -> shapes.Handed:
-        return await handover.check(self._core, handover.asking(self._me, limit, handed, held))
+        return await handover.check(self._core, handover.check_request(self._me, limit, handed, held))
 
     async def wait(
         self,
@@ -33,7 +33,7 @@ class Mailbox(MailboxCalls):
         handed: Sequence[str] | None = None,
         held: Sequence[str] = (),
     ) -> shapes.Handed:
-        return await handover.wait(self._core, handover.asking(self._me, limit, handed, held), timeout)
+        return await handover.wait(self._core, handover.check_request(self._me, limit, handed, held), timeout)
 
     async def reply(
         self, message_id: str, text: str, *, idempotency_key: str | None = None

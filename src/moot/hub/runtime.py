@@ -5,41 +5,43 @@ peers are the other processes on this home. Not here: anything a caller asks for
 """
 
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from moot.brains.code import AgentSpec
+from moot.brains.code import AgentSpec, refuse_undecorated
 from moot.context.prompt import Context
 from moot.context.templates import Templates
-from moot.context.view import View
+from moot.context.view import TurnView
 from moot.errors import MootError
 from moot.flow import detach, enrol
 from moot.host.agent_turn import Speaking, Surroundings
-from moot.host.host import Host
+from moot.host.host import AgentHost
 from moot.host.pace import Pace
-from moot.host.summariser import Plan, Summariser
+from moot.host.summariser import Summariser, SummaryPlan
 from moot.host.sweeper import Sweeper
 from moot.hub.core import Core
 from moot.hub.directory import Directory
 from moot.hub.enrolment import hosted, newcomers
 from moot.hub.external.sessions import Attendance
 from moot.hub.process import housekeeping
+from moot.hub.process.background import BackgroundTasks, Once
+from moot.hub.process.hosted_rows import HostedRows
 from moot.hub.process.live_lane import SocketLane
 from moot.hub.process.peers import Peers
-from moot.hub.process.tasks import Once, Tasks
+from moot.hub.process.settings_in_force import SettingsInForce
 from moot.model.event import Commit, Event
 from moot.model.ids import HostId, ParticipantId
 from moot.model.participant import Participant
 from moot.model.prompt import Offered
 from moot.model.turn import OPEN
 from moot.ports import Clock, LiveLane
-from moot.settings import Home
+from moot.settings import Home, Settings
 from moot.wiring import Parts, assemble, assemble_to_read, summing_model
 
-Handle = Callable[[View, Offered, Callable[[str], object]], Awaitable[Speaking]]
+Handle = Callable[[TurnView, Offered, Callable[[str], object]], Awaitable[Speaking]]
 
 
 class Runtime:
@@ -56,17 +58,20 @@ class Runtime:
         self._socket = socket or home.run_peers / f"{self._identity}.sock"
         self._watches = False
         self._closing = False
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._hints = Once(self._tasks)
         self._losses = Once(self._tasks)
+        self._given: dict[str, AgentSpec] = {}
+        """Agents that are given as functions, by name."""
         self._roles: dict[ParticipantId, str] = {}
         """As the owner wrote them."""
         self._summariser: Summariser | None = None
         self.peers: Peers
         self._live: LiveLane
-        self._host: Host
+        self._host: AgentHost
         self._sweeper: Sweeper
         self._pace: Pace
+        self._settings: SettingsInForce
 
     # --- opening -------------------------------------------------------------------------------------------
 
@@ -82,6 +87,7 @@ class Runtime:
             presence=parts.presence,
         )
         self._live = SocketLane(self.peers)
+        self._live.watch(self.core.live_turns.on_live)
         self._live.watch(parts.log.live)
         try:
             await self._open(agents, handle)
@@ -107,6 +113,8 @@ class Runtime:
     async def _open(self, agents: Sequence[AgentSpec], handle: Handle) -> None:
         core, parts = self.core, self.core.parts
         enrolled = await self._enrol(agents)
+        self._settings = SettingsInForce(core, self._everybody, self._enrol_everybody)
+        await self._settings.begin(is_hub=self._is_hub)
         core.context = await self._context()
         self._host = self._make_host(parts, handle)
         self.peers.belong_to(self._host)
@@ -121,9 +129,10 @@ class Runtime:
         )
         self._pace = Pace(self._host, self._sweeper, parts.store)
         core.serve(self._host, Attendance(parts, self._tasks.spawn))
-        core.watch, core.add_agents = self.watch, self.host
+        core.watch, core.add_agents, core.reload = self.watch, self.host, self._settings.reload
         for listener in (
             self._on_events,
+            self._settings.on_events,
             self._host.on_events,
             self._sweeper.on_events,
             core.sessions.on_events,
@@ -139,11 +148,12 @@ class Runtime:
         self._tasks.spawn(self._sweeper.run())
         if self._is_hub:
             self._tasks.spawn(housekeeping.keep(parts))
+            self._follow_rows(agents, enrolled)
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self._pace)
 
-    def _make_host(self, parts: Parts, handle: Handle) -> Host:
-        return Host(
+    def _make_host(self, parts: Parts, handle: Handle) -> AgentHost:
+        return AgentHost(
             self._identity,
             os.getpid(),
             store=parts.store,
@@ -166,6 +176,7 @@ class Runtime:
             known=self.core.directory.known,
             secret=await store.secret(),
             roles=self._roles,
+            policy=self.core.parts.settings.hub.policy,
         )
 
     def _start_summariser(self) -> None:
@@ -176,7 +187,7 @@ class Runtime:
         if model is not None:
             self._summariser = Summariser(
                 model,
-                Plan(settings.summary_messages, settings.summary_words),
+                SummaryPlan(settings.summary_messages, settings.summary_words),
                 store=parts.store,
                 reads=parts.store,
                 context=self.core.context,
@@ -185,22 +196,40 @@ class Runtime:
             )
             parts.log.watch(self._summariser.on_events)
 
-    async def _enrol(self, agents: Sequence[AgentSpec]) -> dict[str, Participant]:
+    def _follow_rows(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> None:
+        """A hub runs what moot.toml describes, now and when that changes."""
+        described = self.core.parts.settings.agents
+        rows = HostedRows(self._home, self._host, self._start, self._tasks.spawn)
+        rows.begin(described, enrolled, agents)
+        self._settings.rows = rows
+        for row in described:
+            self._given.pop(row.name, None)  # what becomes of these, the file says
+        self._tasks.spawn(self._settings.watch())
+
+    async def _enrol(self, agents: Sequence[AgentSpec]) -> Mapping[str, Participant]:
+        refuse_undecorated(agents)
+        self._given |= {spec.name: spec for spec in agents}
+        return await self._enrol_everybody(self.core.parts.settings)
+
+    async def _enrol_everybody(self, settings: Settings) -> Mapping[str, Participant]:
         """Everybody by the name they are given under here; who was renamed since has another by now."""
-        parts = self.core.parts
-        people = newcomers(parts.settings, agents)
-        enrolled = await parts.store.transact(enrol, enrol.Enrol(people))
+        people = self._everybody(settings)
+        enrolled = await self.core.parts.store.transact(enrol, enrol.Enrol(people))
         await self.core.directory.refresh()
         self._roles.update((who.id, who.role) for who in enrolled)
         by_name = {new.name: who for new, who in zip(people, enrolled, strict=True)}
-        self.core.user = by_name[parts.settings.hub.user].id
+        self.core.user = by_name[settings.hub.user].id
         return by_name
+
+    def _everybody(self, settings: Settings) -> tuple[enrol.Newcomer, ...]:
+        """Whom these settings describe, and the functions that were given here."""
+        return newcomers(settings, list(self._given.values()))
 
     async def host(self, agents: Sequence[AgentSpec]) -> None:
         """Host more agents, from now until the hub is closed."""
         await self._start(agents, await self._enrol(agents))
 
-    async def _start(self, agents: Sequence[AgentSpec], enrolled: dict[str, Participant]) -> None:
+    async def _start(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> None:
         if agents:
             await self.peers.listen()
             mine = hosted(self.core.parts.settings, agents, enrolled)
@@ -222,6 +251,8 @@ class Runtime:
         self.peers.committed(commit)
 
     def _on_events(self, events: list[Event]) -> None:
+        self.core.tails.on_events(events)
+        self.core.context.on_events(events)
         if self.core.directory.changes_with(events):
             self._tasks.spawn(self.core.directory.refresh())
 
@@ -244,7 +275,7 @@ class Runtime:
         await self.core.parts.log.catch_up()
         if await self._detach_gone_hosts():
             await self._sweep_everything_open()
-        await self.core.sessions.lapse()
+        await self.core.sessions.lower_reach()
 
     async def _detach_gone_hosts(self) -> bool:
         """Whoever has not beaten in time, or is known to have died, is away, for all to see."""
@@ -293,7 +324,7 @@ class Runtime:
         await self.core.parts.store.close()
 
 
-def speaking(core: Core, view: View, offered: Offered, stream: Any, hub: Any) -> Speaking:
+def speaking(core: Core, view: TurnView, offered: Offered, stream: Any, hub: Any) -> Speaking:
     """A turn as its agent is handed it, in the surroundings of this hub."""
     around = Surroundings(
         store=core.parts.store,

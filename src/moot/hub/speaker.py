@@ -13,12 +13,12 @@ from moot.flow import post
 from moot.flow.post import Post
 from moot.flow.steps.posted import Posted
 from moot.hub.commands.advice import advised
-from moot.hub.commands.text import storable
 from moot.hub.core import Core
 from moot.model.answer import Receipt
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.turn import Turn
+from moot.rules.words.text import storable
 
 
 class Speaker:
@@ -39,7 +39,7 @@ class Speaker:
                 msgspec.structs.asdict(post.posting(self.me, conversation, text, **fields)), Post
             )
         except msgspec.ValidationError as problem:
-            raise BadValue(f"this cannot be posted: {problem}") from problem
+            raise BadValue(f"cannot post this: {problem}") from problem
 
     def checked(self, text: str) -> str:
         return storable(text, self.core.parts.settings.limits.message_bytes)

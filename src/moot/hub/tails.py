@@ -8,18 +8,20 @@ Above: hub/queries/encoded.py. Below: the read ports. Bounded in conversations a
 """
 
 from collections import OrderedDict, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec import json
 
 from moot import shapes
-from moot.model.event import Commit
+from moot.model.event import TAKEN_BACK, Commit, Event
 from moot.model.ids import ConversationId
-from moot.model.message import Message
-from moot.ports import Conversations, Page
+from moot.model.message import FIRST_VERSION, Message
+from moot.ports import ConversationReads, ConversationVersion, Page
 from moot.shapes import Names
 
-MOST_MESSAGES = 50
-MOST_CONVERSATIONS = 512
+MAX_MESSAGES = 50
+MAX_CONVERSATIONS = 512
 LONGEST = 16 * 1024
 """Bytes of a message that is kept; one that is longer ends the tail before it."""
 
@@ -39,7 +41,7 @@ class Tail:
         if not self.lines:
             self.begins = seq
         self.lines.append(line)
-        if len(self.lines) > MOST_MESSAGES:
+        if len(self.lines) > MAX_MESSAGES:
             self.lines.popleft()
             self.begins += 1
 
@@ -49,29 +51,54 @@ class Tail:
 
 
 class Tails:
-    def __init__(self, reads: Conversations, names: Names) -> None:
+    def __init__(self, reads: ConversationReads, names: Names) -> None:
         self._reads = reads
         self._names = names
         self._tails: OrderedDict[ConversationId, Tail] = OrderedDict()
         self._forgotten = 0
         """How often all were: what was written down before is not kept after."""
+        self._streams = 0
 
     def forget(self) -> None:
         """Somebody is called otherwise now: what was written down says the old name."""
         self._tails.clear()
         self._forgotten += 1
 
+    @contextmanager
+    def streamed(self) -> Iterator[None]:
+        """While the block lasts every new message will be asked for: all are kept, not only those somebody pulled."""
+        self._streams += 1
+        try:
+            yield
+        finally:
+            self._streams -= 1
+
     def on_commit(self, commit: Commit) -> None:
         """Messages that follow what is kept are added; anything else ends the tail."""
-        for message in commit.messages if self._tails else ():
+        for message in commit.messages if self._tails or self._streams else ():
             tail = self._tails.get(message.conversation)
-            if tail is not None and not self._append(tail, message):
+            if tail is None:
+                if self._streams:
+                    self._begin(message)
+            elif not self._append(tail, message):
                 del self._tails[message.conversation]
 
-    def _append(self, tail: Tail, message: Message) -> bool:
+    def _begin(self, message: Message) -> None:
+        """A tail of one. Its place in the chain is the version that the conversation had with it."""
+        tail = Tail(message.chain_place - 1)
+        if message.version == FIRST_VERSION and self._append(tail, message, first=True):
+            self._keep(message.conversation, tail)
+
+    def on_events(self, events: Sequence[Event]) -> None:
+        """What was taken back, by whichever process, would not be served: it is not kept either."""
+        for event in events if self._tails else ():
+            if event.type in TAKEN_BACK and event.conversation is not None:
+                self._tails.pop(event.conversation, None)
+
+    def _append(self, tail: Tail, message: Message, *, first: bool = False) -> bool:
         """False where the message is not the next one, or too long to be kept."""
         line = self._line(message)
-        if message.seq != tail.ends + 1 or len(line) > LONGEST:
+        if (message.seq != tail.ends + 1 and not first) or len(line) > LONGEST:
             return False
         tail.version += 1
         tail.append(message.seq, line)
@@ -82,38 +109,45 @@ class Tails:
 
     async def newest(self, ref: str, limit: int) -> list[bytes] | None:
         """The last messages of a conversation, ascending; None where no conversation goes by this."""
-        stand = await self._reads.version(ref)
-        if stand is None:
-            return None
-        where, version = stand
+        version = await self._reads.version(ref)
+        return None if version is None else await self.newest_at(version, limit)
+
+    async def newest_at(self, version: ConversationVersion, limit: int) -> list[bytes]:
+        """The same of one whose version was read this moment."""
+        where = version.id
         tail = self._tails.get(where)
-        if tail is not None and tail.version == version and (len(tail.lines) >= limit or tail.begins == 1):
+        if (
+            tail is not None
+            and tail.version == version.number
+            and (len(tail.lines) >= limit or tail.begins == 1)
+        ):
             self._tails.move_to_end(where)
             lines = tail.lines
             return [lines[at] for at in range(max(0, len(lines) - limit), len(lines))]
-        return await self._read(where, version, limit)
+        return await self._read(version, limit)
 
     async def message(self, conversation: ConversationId, seq: int) -> bytes | None:
         """One message as it is now."""
         tail = self._tails.get(conversation)
         if tail is not None and tail.begins <= seq <= tail.ends:
-            stand = await self._reads.version(conversation)
+            now = await self._reads.version(conversation)
             is_kept = (
                 self._tails.get(conversation) is tail and tail.begins <= seq
             )  # it may have moved on meanwhile
-            if stand is not None and stand[1] == tail.version and is_kept:
+            if now is not None and now.number == tail.version and is_kept:
                 return tail.lines[seq - tail.begins]
         found = await self._reads.message(conversation, seq)
         return None if found is None else self._line(found)
 
-    async def _read(self, where: ConversationId, version: int, limit: int) -> list[bytes]:
-        page = Page(limit=max(limit, MOST_MESSAGES), newest=True)
+    async def _read(self, version: ConversationVersion, limit: int) -> list[bytes]:
+        where = version.id
+        page = Page(limit=max(limit, MAX_MESSAGES), newest=True)
         messages, forgotten = await self._reads.messages(where, page), self._forgotten
         lines = [self._line(message) for message in messages]
-        stand = await self._reads.version(where)
-        is_current = stand == (where, version) and forgotten == self._forgotten
+        now = await self._reads.version(where)
+        is_current = now is not None and now.number == version.number and forgotten == self._forgotten
         if is_current and all(len(line) <= LONGEST for line in lines):
-            tail = Tail(version)
+            tail = Tail(version.number)
             for message, line in zip(messages, lines, strict=True):
                 tail.append(message.seq, line)
             self._keep(where, tail)
@@ -122,7 +156,7 @@ class Tails:
     def _keep(self, where: ConversationId, tail: Tail) -> None:
         self._tails[where] = tail
         self._tails.move_to_end(where)
-        if len(self._tails) > MOST_CONVERSATIONS:
+        if len(self._tails) > MAX_CONVERSATIONS:
             self._tails.popitem(last=False)
 
 

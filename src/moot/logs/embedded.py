@@ -12,7 +12,7 @@ from collections.abc import Callable
 from moot.logs.followers import Followers, Subscription, reset
 from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId
-from moot.ports import Events
+from moot.ports import EventReads
 
 RECENT = 4096
 """Events kept at hand, at least; followers that are further behind read the store."""
@@ -22,7 +22,7 @@ READ = 500
 class EmbeddedLog:
     """`Log` over the events of a store, for a process that commits much and reads little."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: EventReads) -> None:
         self._events = events
         self._recent: list[Event] = []
         self._recent_after = 0

@@ -13,11 +13,11 @@ from moot.model.event import Event
 from moot.model.ids import ConversationId
 from moot.ports import RESET
 
-MOST_LIVE = 512
+MAX_LIVE = 512
 """Live events that wait for a slow follower; older ones are lost to it."""
 
 
-class Source(Protocol):
+class FollowedLog(Protocol):
     """The log as its followers see it."""
 
     @property
@@ -31,13 +31,13 @@ class Subscription:
     """One reader's place in the log."""
 
     def __init__(
-        self, source: Source, followers: "Followers", after: int, conversation: ConversationId | None
+        self, source: FollowedLog, followers: "Followers", after: int, conversation: ConversationId | None
     ) -> None:
         self._source = source
         self._followers = followers
         self.after = after
         self.conversation = conversation
-        self._live: deque[tuple[int, Event]] = deque(maxlen=MOST_LIVE)
+        self._live: deque[tuple[int, Event]] = deque(maxlen=MAX_LIVE)
         """Each with the newest stored event of its moment: it comes behind that one and before the next."""
         self._woken = asyncio.Event()
 
@@ -78,7 +78,9 @@ class Followers:
     def __len__(self) -> int:
         return sum(map(len, self._by_conversation.values()))
 
-    def add(self, source: Source, after: int | None, conversation: ConversationId | None) -> Subscription:
+    def add(
+        self, source: FollowedLog, after: int | None, conversation: ConversationId | None
+    ) -> Subscription:
         new = Subscription(source, self, source.last if after is None else after, conversation)
         self._by_conversation.setdefault(conversation, set()).add(new)
         return new

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from moot.logs.followers import Followers, Subscription, reset
 from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId
-from moot.ports import Events
+from moot.ports import EventReads
 
 READ = 500
 
@@ -17,7 +17,7 @@ READ = 500
 class MemoryLog:
     """`Log` over a store that is read at no cost."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: EventReads) -> None:
         self._events = events
         self._followers = Followers()
         self._watchers: list[Callable[[list[Event]], None]] = []

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from msgspec import Struct, structs, to_builtins
 
-from moot.model.hint import Say, WarningCode, Way, said
+from moot.model.hint import Say, WarningCode, Way, worded
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.turn import Turn
@@ -82,12 +82,12 @@ class Finished(Struct, frozen=True, gc=False):
     due: float = 0.0
 
 
-Told = TypeVar("Told", Receipt, Preview)
+Answer = TypeVar("Answer", Receipt, Preview)
 
 
-def in_words(answer: Told, say: Say) -> Told:
+def in_words(answer: Answer, say: Say) -> Answer:
     """The answer as a door gives it: what can be done about a warning is said in the door's terms."""
     if not any(warning.fix for warning in answer.warnings):
         return answer
-    worded = (structs.replace(each, fix=tuple(said(each.fix, say))) for each in answer.warnings)
-    return structs.replace(answer, warnings=tuple(worded))
+    warnings = (structs.replace(each, fix=tuple(worded(each.fix, say))) for each in answer.warnings)
+    return structs.replace(answer, warnings=tuple(warnings))

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from moot.model.ids import ConversationId, ParticipantId, RootId
-from moot.model.turn import Rule
+from moot.model.turn import RuleName
 
 
 class Spoken(Struct, frozen=True, array_like=True, gc=False):
@@ -28,10 +28,12 @@ class Root(Struct, frozen=True, gc=False):
     turns: int = 0
     base_hop: int = 0
     """Hops already allowed for by a person's `/continue`."""
-    paused: Rule | None = None
+    paused: RuleName | None = None
     noticed: tuple[ConversationId, ...] = ()
     """Where a notice about the chain's end already stands."""
     tails: tuple[ChainTail, ...] = ()
+    messages: int = 0
+    """What agents have said on it, by reply and by tool, since a person last let it go on."""
 
 
 class Pair(Struct, frozen=True, gc=False):

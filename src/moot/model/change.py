@@ -4,15 +4,14 @@ from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.message import Message, Permit, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
+from moot.model.records.record import AnyTable, Key
 from moot.model.round import Round
-from moot.model.token import Token
 from moot.model.turn import Turn
 
 A = TypeVar("A", covariant=True)
@@ -101,10 +100,6 @@ class ForgetSummaries(Struct, frozen=True, gc=False):
     conversation: ConversationId
 
 
-class PutToken(Struct, frozen=True, gc=False):
-    token: Token
-
-
 class KeepText(Struct, frozen=True, gc=False):
     """A text that many turns were given, kept once under its fingerprint."""
 
@@ -112,12 +107,16 @@ class KeepText(Struct, frozen=True, gc=False):
     text: str
 
 
-class PutBookmark(Struct, frozen=True, gc=False):
-    bookmark: Bookmark
+class PutRecord(Struct, frozen=True, gc=False):
+    """A record of any kind, new or changed."""
+
+    table: AnyTable
+    record: Struct
 
 
-class DropBookmark(Struct, frozen=True, gc=False):
-    key: BookmarkKey
+class DropRecord(Struct, frozen=True, gc=False):
+    table: AnyTable
+    key: Key
 
 
 class Emit(Struct, frozen=True, gc=False):
@@ -144,9 +143,8 @@ Change: TypeAlias = (
     | AddSummary
     | ForgetSummaries
     | KeepText
-    | PutToken
-    | PutBookmark
-    | DropBookmark
+    | PutRecord
+    | DropRecord
     | Emit
 )
 

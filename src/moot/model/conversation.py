@@ -88,7 +88,7 @@ class Talk(TypedDict, total=False):
     updated_at: float
     next_seq: int
     chain: str
-    links: int
+    chain_length: int
     last_human: int
     pointer: ParticipantId | None
     answered: int
@@ -108,9 +108,9 @@ class Conversation(Struct, frozen=True, gc=False):
     """The agent on whose topic the conversation lives; in an ephemeral one, its target."""
     next_seq: int = 1
     chain: str = ""
-    """Hash of the newest link of the audit chain."""
-    links: int = 0
-    """How many links the audit chain has: one per message, one per edit or delete."""
+    """Hash of the newest entry of the audit chain."""
+    chain_length: int = 0
+    """How many entries the audit chain has: one per message, one per edit or delete."""
     version: int = 1
     archived: bool = False
     key: str = ""

@@ -13,6 +13,8 @@ from moot.model.turn import Turn
 class EventType(StrEnum):
     """Everything that can happen. Stored and told by these words; doors may leave some out."""
 
+    AGENT_ACTIVITY = "agent.activity"
+    """Never stored: told live, by the host that runs the turn."""
     AGENT_JOINED = "agent.joined"
     AGENT_RENAMED = "agent.renamed"
     AGENT_STATUS = "agent.status"
@@ -20,6 +22,8 @@ class EventType(StrEnum):
     AGENT_MESSAGE_SENT = "agent_message.sent"
     BRAKE_RELEASED = "brake.released"
     BRAKE_TRIPPED = "brake.tripped"
+    CONFIG_REFUSED = "config.refused"
+    CONFIG_RELOADED = "config.reloaded"
     CONVERSATION_ARCHIVED = "conversation.archived"
     CONVERSATION_CHANGED = "conversation.changed"
     CONVERSATION_CREATED = "conversation.created"
@@ -28,10 +32,22 @@ class EventType(StrEnum):
     CONVERSATION_LEFT = "conversation.left"
     CONVERSATION_SUMMARISED = "conversation.summarised"
     CONVERSATION_UNARCHIVED = "conversation.unarchived"
+    DECISION_ANSWERED = "decision.answered"
+    DECISION_CREATED = "decision.created"
+    LINK_CHANGED = "link.changed"
+    LINK_CREATED = "link.created"
+    LINK_DELETED = "link.deleted"
     MESSAGE_DELETED = "message.deleted"
     MESSAGE_EDITED = "message.edited"
     MESSAGE_POSTED = "message.posted"
+    NOTE_CHANGED = "note.changed"
+    NOTE_CREATED = "note.created"
+    NOTE_DELETED = "note.deleted"
+    NOTE_SHARED = "note.shared"
     OWNER_ACTED_AS = "owner.acted_as"
+    TASK_CHANGED = "task.changed"
+    TASK_CREATED = "task.created"
+    TASK_ENDED = "task.ended"
     TOKEN_ISSUED = "token.issued"
     TOKEN_REVOKED = "token.revoked"
     TURN_DELTA = "turn.delta"
@@ -42,6 +58,10 @@ class EventType(StrEnum):
     TURN_STARTED = "turn.started"
     RESET = "reset"
     """Never stored: whoever follows the log has missed something, and begins anew."""
+
+
+TAKEN_BACK = frozenset({EventType.CONVERSATION_DELETED, EventType.MESSAGE_DELETED})
+"""With these, words that stood in a conversation stand there no longer: nobody keeps them in memory either."""
 
 
 class Event(Struct, frozen=True, gc=False):

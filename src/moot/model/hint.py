@@ -49,6 +49,25 @@ class Act(StrEnum):
     CONTINUE_CHAIN = "continue_chain"
     SHOW_TURN = "show_turn"
 
+    LIST_LINKS = "list_links"
+    SHOW_LINK = "show_link"
+    NEW_LINK = "new_link"
+    ENABLE_LINK = "enable_link"
+    DISABLE_LINK = "disable_link"
+    OPEN_LINK = "open_link"
+    """Let both ends start."""
+
+    LIST_TASKS = "list_tasks"
+    LIST_DECISIONS = "list_decisions"
+    ASK_AGENT = "ask_agent"
+    SEND_TO_AGENT = "send_to_agent"
+
+    LIST_NOTES = "list_notes"
+    SHOW_NOTE = "show_note"
+    NEW_NOTE = "new_note"
+    SHARE_NOTE = "share_note"
+    """Let an agent write to it."""
+
     SET_KEY = "set_key"
     LIST_SETTINGS = "list_settings"
     SHOW_SETTING = "show_setting"
@@ -81,8 +100,9 @@ class Hint(NamedTuple):
     conversation: str = ""
     """By name, or by id where the name may be somebody else's."""
     id: str = ""
-    """The conversation's id, where a door can only use that."""
+    """The conversation's id, where a door can only use that; of acts on links, the link's."""
     turn: str = ""
+    note: str = ""
     provider: str = ""
     setting: str = ""
 
@@ -93,7 +113,7 @@ Say: TypeAlias = Callable[[Hint], str]
 """How a door says a hint; nothing where it has nothing to say."""
 
 
-def said(ways: Iterable[Way], say: Say) -> list[str]:
+def worded(ways: Iterable[Way], say: Say) -> list[str]:
     """The ways out in the words of a door."""
     words = (way if isinstance(way, str) else say(way) for way in ways)
     return list(dict.fromkeys(text for text in words if text))
@@ -109,21 +129,21 @@ def _plain(hint: Hint) -> dict[str, str | list[str]]:
     return {name: list(fact) if isinstance(fact, tuple) else str(fact) for name, fact in facts.items()}
 
 
-def from_data(told: Iterable[Json]) -> tuple[Way, ...]:
+def from_data(data: Iterable[Json]) -> tuple[Way, ...]:
     """The ways out that another process named; an act of a newer Moot is left out."""
     found: list[Way] = []
-    for way in told:
+    for way in data:
         hint = way if isinstance(way, str) else _read(way)
         if hint is not None:
             found.append(hint)
     return tuple(found)
 
 
-def _read(told: Json) -> Hint | None:
+def _read(data: Json) -> Hint | None:
     """A hint as another process wrote it down; None where it is none that is known here."""
-    if not isinstance(told, dict) or told.get("act") not in ACTS or not told.keys() <= set(Hint._fields):
+    if not isinstance(data, dict) or data.get("act") not in ACTS or not data.keys() <= set(Hint._fields):
         return None
-    facts = {**Hint._field_defaults, **told, "act": Act(told["act"])}
+    facts = {**Hint._field_defaults, **data, "act": Act(data["act"])}
     return Hint._make(
         tuple(fact) if isinstance(fact, list) else fact for fact in map(facts.get, Hint._fields)
     )

@@ -3,11 +3,13 @@
 from msgspec import Struct
 
 from moot.model.conversation import GroupSettings
+from moot.model.records.link import Policy
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     chain_turns: int = 16
     chain_depth: int = 8
+    chain_messages: int = 32
     pair_window_seconds: float = 5.0
     pair_backoff_seconds: float = 2.0
     pair_backoff_max_seconds: float = 30.0
@@ -15,6 +17,7 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     pair_reset_seconds: float = 30.0
     agent_turns_per_hour: int = 120
     agent_roots_per_hour: int = 60
+    task_deadline_seconds: float = 3600.0
     message_bytes: int = 262144
     requests_per_second: float = 10.0
     open_at_once: int = 32
@@ -27,3 +30,4 @@ class Terms(Struct, frozen=True, gc=False):
     limits: Limits = Limits()
     lease_seconds: float = 15.0
     user: str = "user"
+    policy: Policy = Policy.AUTO

@@ -5,7 +5,7 @@ from msgspec import Struct
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId, address
 from moot.model.json import JsonObject
 from moot.model.participant import TAKES_TURNS, Kind
-from moot.model.turn import Duty, Rule
+from moot.model.turn import Duty, RuleName
 
 FIRST_VERSION = 1
 """Of a message as it was posted; each edit makes the next."""
@@ -18,16 +18,16 @@ class Part(Struct, frozen=True, array_like=True, gc=False):
 
     agent: ParticipantId
     duty: Duty
-    rule: Rule
+    rule: RuleName
 
 
 class Plan(Struct, frozen=True, array_like=True, gc=False):
     """The why-record: the parts that differ, and what holds for every other agent member."""
 
     parts: tuple[Part, ...] = ()
-    others: tuple[Duty, Rule] = (Duty.OBSERVES, Rule.STRATEGY)
+    others: tuple[Duty, RuleName] = (Duty.OBSERVES, RuleName.STRATEGY)
 
-    def of(self, agent: ParticipantId) -> tuple[Duty, Rule]:
+    def of(self, agent: ParticipantId) -> tuple[Duty, RuleName]:
         for part in self.parts:
             if part.agent == agent:
                 return part.duty, part.rule
@@ -57,7 +57,7 @@ class Message(Struct, frozen=True, gc=False):
     """Idempotency key, unique per author."""
     digest: str = ""
     """Fingerprint of the request, to tell a repeat from another body under the same key."""
-    link: int = 0
+    chain_place: int = 0
     """Its place in the conversation's audit chain."""
     hash: str = ""
 
@@ -75,12 +75,17 @@ class Message(Struct, frozen=True, gc=False):
         return self.kind in TAKES_TURNS
 
     @property
+    def from_outside(self) -> bool:
+        """Said by a person or an outside system: not by an agent, and not by Moot itself."""
+        return self.kind not in TAKES_TURNS and self.kind is not Kind.SYSTEM
+
+    @property
     def is_deleted(self) -> bool:
         return bool(self.metadata.get("deleted"))
 
 
 class Revision(Struct, frozen=True, gc=False):
-    """An edit or a delete: a link of its own in the audit chain."""
+    """An edit or a delete: an entry of its own in the audit chain."""
 
     conversation: ConversationId
     seq: int
@@ -90,7 +95,7 @@ class Revision(Struct, frozen=True, gc=False):
     text_hash: str
     by: ParticipantId
     at: float
-    link: int
+    chain_place: int
     hash: str
 
 

@@ -1,5 +1,6 @@
 """What a model is given and what it gives back, whoever makes the model; and the tools it may call."""
 
+from enum import StrEnum
 from typing import Literal
 
 from msgspec import Struct
@@ -7,6 +8,17 @@ from msgspec import Struct
 from moot.model.json import JsonObject
 
 PromptRole = Literal["user", "assistant"]
+
+
+class Need(StrEnum):
+    """What must be so for a tool to be of use to an agent; where it is not, the tool is not offered."""
+
+    NOTHING = "nothing"
+    SOMEBODY_TO_WRITE_TO = "somebody_to_write_to"
+    SOMEBODY_BELOW = "somebody_below"
+    """Somebody reports to it."""
+    UNFINISHED_TASK = "unfinished_task"
+    """One that it delegated, or works on."""
 
 
 class ToolSpec(Struct, frozen=True):
@@ -18,6 +30,7 @@ class ToolSpec(Struct, frozen=True):
     """JSON Schema of the arguments, an object."""
     idempotent: bool = False
     """Running it twice does no more than running it once: after a crash it may be run again."""
+    needs: Need = Need.NOTHING
 
 
 class ToolCall(Struct, frozen=True, gc=False):

@@ -1,11 +1,11 @@
-"""What one message sets off in one group: slots, who was asked, who spoke, who waits in line."""
+"""What one message sets off in one group: slots, who was asked, who spoke, whose calls are pending."""
 
 from enum import StrEnum
 
 from msgspec import Struct
 
 from moot.model.ids import ConversationId, ParticipantId, RootId
-from moot.model.turn import Call, Duty, Rule
+from moot.model.turn import Call, Duty, RuleName
 
 
 class RoundState(StrEnum):
@@ -27,13 +27,13 @@ class Utterance(Struct, frozen=True, array_like=True, gc=False):
     root: RootId
 
 
-class Note(Struct, frozen=True, array_like=True, gc=False):
+class NoTurn(Struct, frozen=True, array_like=True, gc=False):
     """What the floor decided about an agent and a message of the round, where it got no turn for it."""
 
     agent: ParticipantId
     seq: int
     duty: Duty
-    rule: Rule
+    rule: RuleName
 
 
 class Round(Struct, frozen=True, gc=False):
@@ -49,12 +49,12 @@ class Round(Struct, frozen=True, gc=False):
     state: RoundState = RoundState.QUEUED
     used: int = 0
     """Slots used up: said, failed, expired, and posts by tool."""
-    line: tuple[Call, ...] = ()
+    pending: tuple[Call, ...] = ()
     """Forced, without a turn yet: no slot is free, or the agent is still busy here."""
     blocked: tuple[Call, ...] = ()
     """Refused by depth or a brake; `/continue` readies them."""
     places: int = 0
-    """How many places were given out in the line."""
+    """How many places were given to pending calls."""
     overridden: bool = False
     """Its message named agents, which suspends round_robin."""
     asked: tuple[ParticipantId, ...] = ()
@@ -63,7 +63,7 @@ class Round(Struct, frozen=True, gc=False):
     volunteers: int = 0
     """Voluntary or round_robin turns that spoke."""
     utterances: tuple[Utterance, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[NoTurn, ...] = ()
     shared_hi: int = 0
     shared_human: int = 0
     """parallel: the head, and the newest human message, at the first claim."""

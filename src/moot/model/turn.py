@@ -52,7 +52,7 @@ class Duty(StrEnum):
     BLOCKED = "blocked"
 
 
-class Rule(StrEnum):
+class RuleName(StrEnum):
     """Every word `why` can give for a part in the conversation, or for silence."""
 
     MENTION = "mention"
@@ -81,11 +81,19 @@ class Rule(StrEnum):
 
 
 BLOCKING = frozenset(
-    {Rule.CAP, Rule.DEPTH, Rule.CHAIN, Rule.NO_PROGRESS, Rule.PAUSED, Rule.BUDGET, Rule.PAIR_LIMIT}
+    {
+        RuleName.CAP,
+        RuleName.DEPTH,
+        RuleName.CHAIN,
+        RuleName.NO_PROGRESS,
+        RuleName.PAUSED,
+        RuleName.BUDGET,
+        RuleName.PAIR_LIMIT,
+    }
 )
 
 
-def silenced(by: Rule) -> Duty:
+def silenced(by: RuleName) -> Duty:
     """How an agent stands that a rule kept from a turn: blocked by a brake, else it merely observes."""
     return Duty.BLOCKED if by in BLOCKING else Duty.OBSERVES
 
@@ -102,7 +110,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     hop: int
     """Hop of the message."""
     root: RootId
-    reason: Rule
+    reason: RuleName
     place: int = 0
     due: float = 0.0
     """Not before this moment (pair back-off)."""
@@ -112,7 +120,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     @property
     def obliges(self) -> bool:
         """Whether it makes the turn a must: its agent was named or asked, or a person writes to it alone."""
-        return self.reason in FORCING or (self.human and self.reason is Rule.DIRECT)
+        return self.reason in FORCING or (self.human and self.reason is RuleName.DIRECT)
 
 
 class Step(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -157,7 +165,7 @@ class Turn(Struct, frozen=True, gc=False):
     agent: ParticipantId
     conversation: ConversationId
     duty: Duty
-    reason: Rule
+    reason: RuleName
     state: TurnState
     calls: tuple[Call, ...]
     """The messages it answers to, by seq."""
@@ -195,7 +203,7 @@ class Turn(Struct, frozen=True, gc=False):
     ended_at: float = 0.0
     message: int = 0
     """seq of the reply."""
-    rule: Rule | None = None
+    rule: RuleName | None = None
     """Why it failed or was cancelled."""
     error: str = ""
     kept: str = ""
@@ -217,17 +225,17 @@ class Turn(Struct, frozen=True, gc=False):
     @property
     def is_queued_ask(self) -> bool:
         """Whether it is a question that waits for its agent to be done with another one."""
-        return self.state is _S.WAITING and self.reason is Rule.ASK
+        return self.state is _S.WAITING and self.reason is RuleName.ASK
 
     @property
     def question(self) -> Call | None:
         """The first question that calls it. It answers this one and no other: later ones have turns of their own."""
-        return next((call for call in self.calls if call.reason is Rule.ASK), None)
+        return next((call for call in self.calls if call.reason is RuleName.ASK), None)
 
     @property
     def named(self) -> bool:
         """Whether somebody asked for this very agent, beyond a poll or its place in the rotation."""
-        return any(call.reason in FORCING and call.reason is not Rule.ROUND_ROBIN for call in self.calls)
+        return any(call.reason in FORCING and call.reason is not RuleName.ROUND_ROBIN for call in self.calls)
 
     def called_by(self, seq: int) -> bool:
         """Whether a message is among those it answers to."""
@@ -259,13 +267,13 @@ class Turn(Struct, frozen=True, gc=False):
 
 def remembered(calls: tuple[Call, ...]) -> tuple[Call, ...]:
     """The newest of these, and the question among them however old it is."""
-    if len(calls) <= MOST_CALLS:
+    if len(calls) <= MAX_CALLS:
         return calls
-    oldest = 1 if calls[0].reason is Rule.ASK else 0
+    oldest = 1 if calls[0].reason is RuleName.ASK else 0
     return (*calls[:oldest], *calls[oldest + 1 :])
 
 
-def made_by(calls: tuple[Call, ...]) -> tuple[Duty, Rule]:
+def made_by(calls: tuple[Call, ...]) -> tuple[Duty, RuleName]:
     """The duty and the reason of a turn that these messages call: those of the first that obliges, if any does."""
     for call in calls:
         if call.obliges:
@@ -274,7 +282,7 @@ def made_by(calls: tuple[Call, ...]) -> tuple[Duty, Rule]:
 
 
 # Names for members that every post asks for: looking one up in its enum takes ten times as long.
-RUNNING, MUST, MAY, MENTION = TurnState.RUNNING, Duty.MUST, Duty.MAY, Rule.MENTION
-FORCING = frozenset({Rule.MENTION, Rule.FORCE, Rule.ROUND_ROBIN, Rule.TASK, Rule.ASK})
-MOST_CALLS = 8
+RUNNING, MUST, MAY, MENTION = TurnState.RUNNING, Duty.MUST, Duty.MAY, RuleName.MENTION
+FORCING = frozenset({RuleName.MENTION, RuleName.FORCE, RuleName.ROUND_ROBIN, RuleName.TASK, RuleName.ASK})
+MAX_CALLS = 8
 """A turn remembers this many of the newest messages that called it."""

@@ -5,7 +5,8 @@ inbox and tokens; persons may also change the conversations they are in. What so
 it: the refusal is the same as for what does not exist. An error while deciding is a no.
 
 Above: flow/steps/admission.py for writes, inside their decisions; the doors for reads. Below: nothing; whoever calls
-brings the facts. Not here: the link graph (rules/links.py), which says who may address whom and binds everybody.
+brings the facts. Not here: the link graph (rules/links.py), which says who may address whom and binds everybody; who
+may read and write which shared note (rules/notes.py).
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from msgspec import Struct
 
 from moot.errors import MootError, NotFound, NotPermitted, Unauthenticated
 from moot.model.ids import ParticipantId
-from moot.model.token import Scope, TokenId
+from moot.model.records.token import TokenId, TokenScope
 
 
 class Standing(StrEnum):
@@ -50,9 +51,9 @@ class Action(StrEnum):
     POST = "post"
     """Into a conversation, or to somebody."""
     CREATE = "create"
-    """A conversation."""
+    """A conversation, or a shared note."""
     MANAGE = "manage"
-    """A conversation: its name, settings and members, its archiving."""
+    """A conversation: its name, settings and members, its archiving. A shared note: who may use it, its deletion."""
     SEE_OWN = "see own"
     """Somebody's own things: inbox, conversations, tokens."""
     CHANGE_OWN = "change own"
@@ -60,7 +61,7 @@ class Action(StrEnum):
     """The hub: other agents, the audit, erasing."""
 
 
-class Place(Struct, frozen=True):
+class ConversationTarget(Struct, frozen=True):
     """A conversation, as far as it matters here."""
 
     ref: str
@@ -68,122 +69,132 @@ class Place(Struct, frozen=True):
     """Their names."""
 
 
-class Seat(Struct, frozen=True):
+class MembershipTarget(Struct, frozen=True):
     """Somebody's membership of a conversation."""
 
-    place: Place
+    conversation: ConversationTarget
     name: str
 
 
-class Person(Struct, frozen=True):
+class PersonTarget(Struct, frozen=True):
     name: str
 
 
-class House(Struct, frozen=True):
+class HubTarget(Struct, frozen=True):
     """The hub as a whole."""
 
 
-Thing: TypeAlias = Place | Seat | Person | House
-HOUSE: Final = House()
+Target: TypeAlias = ConversationTarget | MembershipTarget | PersonTarget | HubTarget
+HUB_TARGET: Final = HubTarget()
 NO_CONVERSATION: Final[frozenset[str]] = frozenset()
 """Members of one that is not there, or that the caller may not see."""
 
-SCOPES: Final[Mapping[Action, Scope]] = {
-    Action.LOOK: Scope.READ,
-    Action.READ: Scope.READ,
-    Action.SEE_OWN: Scope.READ,
-    Action.POST: Scope.POST,
-    Action.CREATE: Scope.POST,
-    Action.MANAGE: Scope.POST,
-    Action.CHANGE_OWN: Scope.POST,
-    Action.RULE: Scope.ADMIN,
+SCOPES: Final[Mapping[Action, TokenScope]] = {
+    Action.LOOK: TokenScope.READ,
+    Action.READ: TokenScope.READ,
+    Action.SEE_OWN: TokenScope.READ,
+    Action.POST: TokenScope.POST,
+    Action.CREATE: TokenScope.POST,
+    Action.MANAGE: TokenScope.POST,
+    Action.CHANGE_OWN: TokenScope.POST,
+    Action.RULE: TokenScope.ADMIN,
 }
 
 
-def _sees(who: Principal, thing: Thing) -> bool:
-    match thing:
-        case Place():
-            return who.name in thing.members
-        case Seat():
-            return who.name in thing.place.members
-        case Person() | House():
+def _sees(who: Principal, target: Target) -> bool:
+    match target:
+        case ConversationTarget():
+            return who.name in target.members
+        case MembershipTarget():
+            return who.name in target.conversation.members
+        case PersonTarget() | HubTarget():
             return True
 
 
-def _manages(who: Principal, thing: Thing) -> bool:
+def _manages(who: Principal, target: Target) -> bool:
     """Persons manage the conversations they are in; anybody may leave one."""
-    return _sees(who, thing) and (who.human or (isinstance(thing, Seat) and thing.name == who.name))
+    return _sees(who, target) and (
+        who.human or (isinstance(target, MembershipTarget) and target.name == who.name)
+    )
 
 
-def _owns(who: Principal, thing: Thing) -> bool:
-    return isinstance(thing, Person) and thing.name == who.name
+def _owns(who: Principal, target: Target) -> bool:
+    return isinstance(target, PersonTarget) and target.name == who.name
 
 
-RULES: Final[Mapping[Action, Callable[[Principal, Thing], bool]]] = {
-    Action.LOOK: lambda who, thing: True,
+RULES: Final[Mapping[Action, Callable[[Principal, Target], bool]]] = {
+    Action.LOOK: lambda who, target: True,
     Action.READ: _sees,
     Action.POST: _sees,
-    Action.CREATE: lambda who, thing: who.human,
+    Action.CREATE: lambda who, target: who.human,
     Action.MANAGE: _manages,
     Action.SEE_OWN: _owns,
     Action.CHANGE_OWN: _owns,
-    Action.RULE: lambda who, thing: False,
+    Action.RULE: lambda who, target: False,
 }
 
 
-def may(who: Principal, action: Action, thing: Thing) -> bool:
+def may(who: Principal, action: Action, target: Target) -> bool:
     try:
-        authorize(who, action, thing)
+        authorize(who, action, target)
     except MootError:
         return False
     return True
 
 
-def authorize(who: Principal, action: Action, thing: Thing) -> None:
+def authorize(who: Principal, action: Action, target: Target) -> None:
     """Return, or raise why not. Whatever goes wrong in here is a refusal."""
     try:
-        refusal = _refusal(who, action, thing)
+        refusal = _refusal(who, action, target)
     except Exception as error:  # a rule that fails must not open a door
-        raise NotPermitted("it could not be decided whether you may do this") from error
+        raise NotPermitted("could not decide whether you may do this") from error
     if refusal is not None:
         raise refusal
 
 
-def _refusal(who: Principal, action: Action, thing: Thing) -> MootError | None:
+def _refusal(who: Principal, action: Action, target: Target) -> MootError | None:
     if who.standing is Standing.OWNER:
         return None
     if who.standing is not Standing.PARTICIPANT:
         return unauthenticated()
-    if not _sees(who, thing):
-        return hidden(thing)
+    if not _sees(who, target):
+        return hidden(target)
     if SCOPES[action] not in who.scopes and action is not Action.RULE:
         return NotPermitted(
-            f'this token has no scope "{SCOPES[action]}"',
+            f'this token does not have the scope "{SCOPES[action]}"',
             detail=f"it has {', '.join(sorted(who.scopes))}",
             fix=("ask the owner for another token",),
         )
-    if RULES[action](who, thing):
+    if RULES[action](who, target):
         return None
-    return NotPermitted(f"{who.name} may not do this", detail=_needed(action, thing))
+    return NotPermitted(f"{who.name} may not do this", detail=_needed(action, target))
 
 
 def unauthenticated() -> Unauthenticated:
     return Unauthenticated(
         "no valid token came with this request",
-        detail="none was given, it is not one of ours, or it was revoked",
+        detail="it is missing, unknown or revoked",
         fix=("send the header Authorization: Bearer TOKEN", "the owner's token is in run/token of the home"),
     )
 
 
-def hidden(thing: Thing) -> NotFound:
+def hidden(target: Target) -> NotFound:
     """What one may not see: no different from what is not there."""
-    ref = thing.ref if isinstance(thing, Place) else thing.place.ref if isinstance(thing, Seat) else ""
+    ref = (
+        target.ref
+        if isinstance(target, ConversationTarget)
+        else target.conversation.ref
+        if isinstance(target, MembershipTarget)
+        else ""
+    )
     return NotFound(f'no conversation of yours is called "{ref}"', what="conversation", ref=ref)
 
 
-def _needed(action: Action, thing: Thing) -> str:
-    if isinstance(thing, Person) and action is not Action.RULE:
-        return f"this is {thing.name}'s own, and the owner's"
+def _needed(action: Action, target: Target) -> str:
+    if isinstance(target, PersonTarget) and action is not Action.RULE:
+        return f"only {target.name} and the owner may do this"
     return (
-        "agents may not; a person may" if action in (Action.CREATE, Action.MANAGE) else "only the owner may"
+        "only people may do this, not agents"
+        if action in (Action.CREATE, Action.MANAGE)
+        else "only the owner may do this"
     )

@@ -52,7 +52,7 @@ def activity(
     if who.paused:
         return Activity("paused", "paused", who.last_active)
     if running is not None and not (who.kind is Kind.AGENT and away):
-        return _working(running, speaking)
+        return working(running, speaking=speaking)
     if away:
         return Activity("offline", "away", who.last_active)
     if open_turns:
@@ -66,7 +66,8 @@ def _begun(turn: Turn) -> float:
     return turn.started_at
 
 
-def _working(turn: Turn, speaking: bool) -> Activity:
+def working(turn: Turn, *, speaking: bool) -> Activity:
+    """What an agent does whose turn runs."""
     step = turn.open_step
     if step is not None:
         return Activity("tool", f"running {step.tool}"[:LABEL_LENGTH], step.at)

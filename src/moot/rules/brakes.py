@@ -11,10 +11,11 @@ from msgspec import structs
 from moot.errors import Braked, RateLimited
 from moot.model.chain import ChainTail, Pair, Root, Spoken
 from moot.model.conversation import Member
+from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Limits
 from moot.model.participant import Quota
-from moot.model.turn import Call, Rule
+from moot.model.turn import Call, RuleName
 from moot.rules.words.similar import is_thin, words_key
 
 WINDOW = 6
@@ -22,7 +23,7 @@ WINDOW = 6
 THIN = 5
 """… and trips when so many of them are short or near-copies."""
 A_PAIR = 2
-MOST_QUESTIONS = 20_000
+MAX_QUESTIONS = 20_000
 """Waiting in one conversation."""
 MINUTE = 60.0
 HOUR = 3600.0
@@ -35,10 +36,10 @@ def pair_send(pair: Pair, now: float, limits: Limits) -> Pair:
         wait = recent[0] + MINUTE - now
         raise RateLimited(
             f"{len(recent)} messages in this minute from {pair.sender} to {pair.receiver}",
-            detail=f"at most {limits.pair_per_minute} a minute pass between two agents in one direction",
+            detail=f"at most {limits.pair_per_minute} a minute are allowed from one agent to another",
             fix=(f"wait {wait:.0f} s",),
             retry_after_ms=max(1, round(wait * 1000)),
-            rule=Rule.PAIR_LIMIT.value,
+            rule=RuleName.PAIR_LIMIT.value,
         )
     gap = now - pair.last
     level, delay = pair.level, 0.0
@@ -59,12 +60,12 @@ def pair_send(pair: Pair, now: float, limits: Limits) -> Pair:
 
 def room_for_a_question(waiting: Sized, where: str) -> None:
     """Refuses one question too many in a conversation: each waits as a turn of its own."""
-    if len(waiting) >= MOST_QUESTIONS:
+    if len(waiting) >= MAX_QUESTIONS:
         raise Braked(
-            f"{len(waiting)} questions already wait to be answered in {where}",
-            detail="they are answered one after the other, each by itself",
+            f"{len(waiting)} questions are already waiting for an answer in {where}",
+            detail="questions are answered one at a time",
             fix=("wait until some of them are answered",),
-            rule=Rule.CAP.value,
+            rule=RuleName.CAP.value,
         )
 
 
@@ -73,22 +74,35 @@ def hop_allowed(hop: int, root: Root | None, limits: Limits) -> bool:
     return hop - (root.base_hop if root else 0) < limits.chain_depth
 
 
-def chain_stop(call: Call, root: Root | None, limits: Limits) -> Rule | None:
+def chain_stop(call: Call, root: Root | None, limits: Limits) -> RuleName | None:
     """The rule by which a chain may not have one more turn, if any. People's calls always pass."""
     if call.human:
         return None
     if not hop_allowed(call.hop, root, limits):
-        return Rule.CHAIN
+        return RuleName.CHAIN
     return root_stop(root, limits)
 
 
-def root_stop(root: Root | None, limits: Limits) -> Rule | None:
+def root_stop(root: Root | None, limits: Limits) -> RuleName | None:
     """Whether a chain, whatever the message, is paused or has had all its turns."""
     if root is None:
         return None
     if root.paused is not None:
         return root.paused
-    return Rule.CHAIN if root.turns >= limits.chain_turns else None
+    return (
+        RuleName.CHAIN if root.turns >= limits.chain_turns or root.messages > limits.chain_messages else None
+    )
+
+
+def check_chain_messages(root: Root, where: str, limits: Limits) -> None:
+    """Refuses a message by tool on a chain on which agents have said all that one person's message may lead to."""
+    if root.messages >= limits.chain_messages:
+        raise Braked(
+            f"agents have sent {root.messages} messages on this chain",
+            detail=f"chain_messages is {limits.chain_messages}: a person has to let them go on",
+            fix=(Hint(Act.CONTINUE_CHAIN, conversation=where),),
+            rule=RuleName.CHAIN.value,
+        )
 
 
 def quota_now(quota: Quota | None, agent: ParticipantId, now: float) -> Quota:
@@ -110,24 +124,24 @@ def cooled_at(member: Member, cooldown: float, now: float) -> float:
 
 def spoke(root: Root, conversation: ConversationId, agent: ParticipantId, text: str) -> Root:
     """The chain with one more agent message; paused when the talk makes no progress."""
-    said = Spoken(agent=agent, short=is_thin(text), words=words_key(text)[:200])
+    spoken = Spoken(agent=agent, short=is_thin(text), words=words_key(text)[:200])
     tails = {tail.conversation: tail for tail in root.tails}
     before = tails.get(conversation, ChainTail(conversation=conversation))
-    window = (*before.window, said)[-WINDOW:]
+    window = (*before.window, spoken)[-WINDOW:]
     tails[conversation] = ChainTail(conversation=conversation, window=window)
-    paused = Rule.NO_PROGRESS if makes_no_progress(window) else root.paused
-    return structs.replace(root, tails=tuple(tails.values()), paused=paused)
+    paused = RuleName.NO_PROGRESS if makes_no_progress(window) else root.paused
+    return structs.replace(root, tails=tuple(tails.values()), paused=paused, messages=root.messages + 1)
 
 
 def makes_no_progress(window: tuple[Spoken, ...]) -> bool:
-    if len(window) < WINDOW or len({said.agent for said in window}) != A_PAIR:
+    if len(window) < WINDOW or len({spoken.agent for spoken in window}) != A_PAIR:
         return False
-    words = [said.words for said in window]
-    thin = sum(1 for said in window if said.short or words.count(said.words) > 1)
+    words = [spoken.words for spoken in window]
+    thin = sum(1 for spoken in window if spoken.short or words.count(spoken.words) > 1)
     return thin >= THIN
 
 
 def continued(root: Root, conversation: ConversationId, hop: int) -> Root:
     """The chain after a person let it go on: counters and the detector's window start again."""
     tails = tuple(tail for tail in root.tails if tail.conversation != conversation)
-    return structs.replace(root, turns=0, base_hop=hop, paused=None, noticed=(), tails=tails)
+    return structs.replace(root, turns=0, base_hop=hop, paused=None, noticed=(), tails=tails, messages=0)

@@ -9,14 +9,15 @@ from typing import Protocol
 
 from msgspec import Struct, structs
 
-from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.change import (
     Change,
+    DropRecord,
     Emit,
     PutPair,
     PutParticipant,
     PutQuota,
+    PutRecord,
     PutRoot,
 )
 from moot.model.conversation import Conversation, Member
@@ -26,12 +27,14 @@ from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant, Quota
+from moot.model.records.link import LINKS, Link
+from moot.model.records.record import AnyTable, Key, Lookup, R, Shelves, Table
 from moot.model.round import Round
-from moot.model.token import Token, TokenId
 from moot.model.turn import Turn
 from moot.rules.floor import direct, group
 from moot.rules.floor.asks import Asks
 from moot.rules.floor.roster import Roster
+from moot.rules.graph import Graph
 from moot.rules.room import Room
 
 
@@ -57,10 +60,9 @@ class Seen(Protocol):
     def said_by_people(self, conversation: ConversationId) -> Set[int]: ...
     def replay(self, author: ParticipantId, key: str) -> Message | None: ...
     def hosts(self) -> tuple[Host, ...]: ...
-    def token(self, token: TokenId) -> Token | None: ...
-    def tokens_of(self, participant: ParticipantId) -> list[Token]: ...
-    def bookmark(self, key: BookmarkKey) -> Bookmark | None: ...
-    def bookmarks_of(self, participant: ParticipantId) -> list[Bookmark]: ...
+    def graph(self) -> Graph: ...
+    def records(self, lookup: Lookup[R]) -> list[R]: ...
+    def record(self, table: Table[R], *key: str | int) -> R | None: ...
     def everyone(self) -> list[Participant]: ...
 
 
@@ -73,6 +75,11 @@ class Draft(Struct, eq=False):
     _pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
     _quotas: dict[ParticipantId, Quota] = {}
     _people: dict[ParticipantId, Participant] = {}
+    _graph: Graph | None = None
+    _changed: Shelves | None = None
+    """Records that this draft has put."""
+    _touched: set[tuple[str, Key]] = set()
+    """Those it has put or dropped."""
 
     def room(self, conversation: Conversation) -> Room:
         where = conversation.id
@@ -135,6 +142,47 @@ class Draft(Struct, eq=False):
 
     def put_quota(self, quota: Quota) -> None:
         self._quotas[quota.agent] = quota
+
+    @property
+    def graph(self) -> Graph:
+        """The links as this draft leaves them."""
+        return self._graph if self._graph is not None else self.seen.graph()
+
+    def put_link(self, link: Link) -> Link:
+        self._graph = self.graph.with_link(link)
+        return self.put(LINKS, link)
+
+    def drop_link(self, link: Link) -> None:
+        self._graph = self.graph.without(link.id)
+        self.drop(LINKS, link.id)
+
+    def record(self, table: Table[R], *key: str | int) -> R | None:
+        """A record as this draft leaves it."""
+        return next(iter(self.records(table.one(*key))), None)
+
+    def records(self, lookup: Lookup[R]) -> list[R]:
+        """Records as this draft leaves them."""
+        table, seen = lookup.table, self.seen.records(lookup)
+        if self._changed is None:
+            return seen
+        untouched = [record for record in seen if (table.name, table.key(record)) not in self._touched]
+        return [*untouched, *self._changed.find(lookup)]
+
+    def put(self, table: Table[R], record: R) -> R:
+        """A record as it shall be from now on."""
+        self._change(table, table.key(record)).put(table, record)
+        self.others.append(PutRecord(table, record))
+        return record
+
+    def drop(self, table: AnyTable, *key: str | int) -> None:
+        self._change(table, key).drop(table, key)
+        self.others.append(DropRecord(table, key))
+
+    def _change(self, table: AnyTable, key: Key) -> Shelves:
+        if self._changed is None:
+            self._changed = Shelves()
+        self._touched.add((table.name, key))
+        return self._changed
 
     def emit(
         self,

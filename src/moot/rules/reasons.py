@@ -14,40 +14,40 @@ from moot.model.limits import Limits
 from moot.model.message import Message
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.round import Round
-from moot.model.turn import Rule, Turn, TurnState
+from moot.model.turn import RuleName, Turn, TurnState
 from moot.rules.floor.seats import LARGE
 
-REASONS: Final[dict[Rule, str]] = {
-    Rule.MENTION: "was mentioned",
-    Rule.FORCE: "was asked by name",
-    Rule.DIRECT: "is the one addressed in this conversation",
-    Rule.POLL: "was offered a turn and could pass",
-    Rule.REACT: "was offered another turn because others spoke after it",
-    Rule.ROUND_ROBIN: "is next in the rotation",
-    Rule.TASK: "works on the task",
-    Rule.ASK: "was asked a question that wants an answer",
-    Rule.STRATEGY: "was not asked",
-    Rule.SEEN: "read it in a turn it had for another message",
-    Rule.REST: "keeps passing and sits this round out",
-    Rule.CAP: "found no turn left in this round",
-    Rule.DEPTH: "would answer an answer to an answer: the round's depth is used up",
-    Rule.CHAIN: "is beyond the limit of this chain of agent turns",
-    Rule.COOLDOWN: "spoke a moment ago",
-    Rule.LINK: "is not linked",
-    Rule.PAIR_LIMIT: "gets too many messages from this sender",
-    Rule.BUDGET: "has used up its turns of this hour",
-    Rule.NO_PROGRESS: "is part of an exchange that made no progress",
-    Rule.PAUSED: "is paused",
-    Rule.AWAY: "is away",
-    Rule.SELF: "wrote it",
-    Rule.DELETED: "is not asked any more: the message was deleted",
+REASONS: Final[dict[RuleName, str]] = {
+    RuleName.MENTION: "was mentioned",
+    RuleName.FORCE: "was asked by name",
+    RuleName.DIRECT: "is the one addressed in this conversation",
+    RuleName.POLL: "was offered a turn and could pass",
+    RuleName.REACT: "was offered another turn because others spoke after it",
+    RuleName.ROUND_ROBIN: "is next in the rotation",
+    RuleName.TASK: "is working on the task",
+    RuleName.ASK: "was asked a question that expects an answer",
+    RuleName.STRATEGY: "was not asked",
+    RuleName.SEEN: "read it in its turn for another message",
+    RuleName.REST: "keeps passing, so it sits this round out",
+    RuleName.CAP: "got no turn: this round has none left",
+    RuleName.DEPTH: "got no turn: the round reached its maximum depth",
+    RuleName.CHAIN: "got no turn: this chain of agent turns reached its limit",
+    RuleName.COOLDOWN: "spoke a moment ago",
+    RuleName.LINK: "is not linked",
+    RuleName.PAIR_LIMIT: "is getting too many messages from this sender",
+    RuleName.BUDGET: "has used its turns for this hour",
+    RuleName.NO_PROGRESS: "is part of an exchange that made no progress",
+    RuleName.PAUSED: "is paused",
+    RuleName.AWAY: "is away",
+    RuleName.SELF: "wrote it",
+    RuleName.DELETED: "is no longer asked: the message was deleted",
 }
 """What each rule means anywhere."""
-NOBODYS: Final = {Kind.SYSTEM: "a notice", Kind.TOOL: "what a tool answers"}
+NOBODYS: Final = {Kind.SYSTEM: "a notice", Kind.TOOL: "a tool's result"}
 """Messages that nobody wrote."""
 GAVE_UP: Final = ("could not ", "kept calling ", "needs a review")
 """How brains on models begin to say why they did not answer (brains/llm/brain.py)."""
-REMOVED: Final = "was removed: nobody answers for it"
+REMOVED: Final = "was removed and no longer answers"
 
 
 class Case(Struct, frozen=True, gc=False):
@@ -63,9 +63,9 @@ class Case(Struct, frozen=True, gc=False):
     """How many agents take part."""
 
 
-def reason(rule: Rule, case: Case) -> str:
+def reason(rule: RuleName, case: Case) -> str:
     """What the rule means for this agent and this message."""
-    if rule is Rule.STRATEGY and 0 < case.who.removed_at <= case.message.at:
+    if rule is RuleName.STRATEGY and 0 < case.who.removed_at <= case.message.at:
         return REMOVED
     worded = WORDED.get(rule)
     return worded(case) if worded is not None else REASONS[rule]
@@ -83,7 +83,7 @@ def stage(turn: Turn | None) -> str:
     if turn is not None and turn.state is TurnState.OWED:
         return "it is away, and the message waits for it"
     if turn is not None and turn.state is TurnState.CANCELLED and turn.interrupted:
-        return "it was stopped while it spoke"
+        return "it was stopped while speaking"
     return ""
 
 
@@ -102,10 +102,10 @@ def _not_asked(case: Case) -> str:
     if strategy is ReplyStrategy.MENTION_ONLY:
         return "was not mentioned, and reply_strategy is mention_only"
     if case.message.kind in TAKES_TURNS:
-        return "was not mentioned: an agent's message asks only those it names"
+        return "was not mentioned: an agent's message asks only the agents it names"
     if strategy is ReplyStrategy.ROUND_ROBIN:
         return "was not next in the rotation: reply_strategy is round_robin"
-    return "was not asked: the message was for those it names"
+    return "was not asked: the message was for the agents it names"
 
 
 def _no_slot(case: Case) -> str:
@@ -113,25 +113,25 @@ def _no_slot(case: Case) -> str:
     settings, round_ = case.settings, case.round
     if round_ is not None and round_.used < round_.cap:
         if round_.volunteers >= settings.max_voluntary_responders:
-            return f"came too late: max_voluntary_responders is {settings.max_voluntary_responders}"
+            return f"was too late: max_voluntary_responders is {settings.max_voluntary_responders}"
         if case.members >= LARGE and round_.polled >= settings.max_voluntary_polls:
             return f"was not offered a turn: max_voluntary_polls is {settings.max_voluntary_polls}"
     if round_ is not None and round_.cap != settings.max_agent_turns_per_message:
-        return f"found no turn left: this message was given {round_.cap}"
-    return f"found no turn left: max_agent_turns_per_message is {settings.max_agent_turns_per_message}"
+        return f"got no turn: this message was limited to {round_.cap}"
+    return f"got no turn: max_agent_turns_per_message is {settings.max_agent_turns_per_message}"
 
 
 def _too_deep(case: Case) -> str:
-    return f"would answer an answer too deep in the round: max_depth is {case.settings.max_depth}"
+    return f"got no turn at this depth of the round: max_depth is {case.settings.max_depth}"
 
 
 def _end_of_chain(case: Case) -> str:
     turns, depth = case.limits.chain_turns, case.limits.chain_depth
-    return f"is at the end of the chain of agent turns: chain_turns is {turns}, chain_depth is {depth}"
+    return f"got no turn: the chain reached its limit (chain_turns is {turns}, chain_depth is {depth})"
 
 
 def _rests(case: Case) -> str:
-    return f"keeps passing and sits this round out, as groups of {LARGE} and more do"
+    return f"keeps passing, so it sits this round out (in groups of {LARGE} or more)"
 
 
 def _cools_down(case: Case) -> str:
@@ -139,31 +139,31 @@ def _cools_down(case: Case) -> str:
 
 
 def _too_often(case: Case) -> str:
-    return f"gets too many messages from this sender: pair_per_minute is {case.limits.pair_per_minute}"
+    return f"is getting too many messages from this sender: pair_per_minute is {case.limits.pair_per_minute}"
 
 
 def _hour_used_up(case: Case) -> str:
-    return f"has used up this hour: agent_turns_per_hour is {case.limits.agent_turns_per_hour}"
+    return f"has used its turns for this hour: agent_turns_per_hour is {case.limits.agent_turns_per_hour}"
 
 
 def _paused(case: Case) -> str:
-    return REMOVED if case.who.removed else REASONS[Rule.PAUSED]
+    return REMOVED if case.who.removed else REASONS[RuleName.PAUSED]
 
 
 def _away(case: Case) -> str:
-    return REMOVED if case.who.removed else REASONS[Rule.AWAY]
+    return REMOVED if case.who.removed else REASONS[RuleName.AWAY]
 
 
-WORDED: Final[Mapping[Rule, Callable[[Case], str]]] = {
-    Rule.STRATEGY: _not_asked,
-    Rule.CAP: _no_slot,
-    Rule.DEPTH: _too_deep,
-    Rule.CHAIN: _end_of_chain,
-    Rule.REST: _rests,
-    Rule.COOLDOWN: _cools_down,
-    Rule.PAIR_LIMIT: _too_often,
-    Rule.BUDGET: _hour_used_up,
-    Rule.PAUSED: _paused,
-    Rule.AWAY: _away,
+WORDED: Final[Mapping[RuleName, Callable[[Case], str]]] = {
+    RuleName.STRATEGY: _not_asked,
+    RuleName.CAP: _no_slot,
+    RuleName.DEPTH: _too_deep,
+    RuleName.CHAIN: _end_of_chain,
+    RuleName.REST: _rests,
+    RuleName.COOLDOWN: _cools_down,
+    RuleName.PAIR_LIMIT: _too_often,
+    RuleName.BUDGET: _hour_used_up,
+    RuleName.PAUSED: _paused,
+    RuleName.AWAY: _away,
 }
 """Rules whose words depend on the case."""

@@ -14,15 +14,15 @@ from moot.model.message import Message, Part, Plan
 from moot.model.participant import TAKES_TURNS, Participant
 from moot.model.round import Round
 from moot.model.turn import (
+    MAX_CALLS,
     MAY,
-    MOST_CALLS,
     MOVES_CURSOR,
     MUST,
     OPEN,
     UNCLAIMED,
     Call,
     Duty,
-    Rule,
+    RuleName,
     Turn,
     TurnState,
     silenced,
@@ -32,15 +32,15 @@ from moot.rules.reasons import REASONS
 from moot.rules.room import Room
 
 
-def reason(duty: Duty, rule: Rule) -> str:
+def reason(duty: Duty, rule: RuleName) -> str:
     """The words for a part: what follows the agent's name."""
-    return AWAITED if rule is Rule.ASK and duty is Duty.OBSERVES else REASONS[rule]
+    return AWAITED if rule is RuleName.ASK and duty is Duty.OBSERVES else REASONS[rule]
 
 
-AWAITED = "waited for it, as the answer to its question"
+AWAITED = "was waiting for it, as the answer to its question"
 HELD = {
-    True: "and spoke here a moment ago: it is asked when its cooldown is over",
-    False: "and hears of it later: messages from this sender come in quick succession",
+    True: "and spoke here a moment ago: it is asked when its cooldown ends",
+    False: "and gets it later: messages from this sender come in quick succession",
 }
 """What holds a message back, in a group and between two agents."""
 
@@ -61,7 +61,7 @@ STATES: dict[TurnState, str] = {
 
 
 def plan(
-    room: Room, author: Participant, calls: list[Call], blocks: Mapping[ParticipantId, Rule], cap: int
+    room: Room, author: Participant, calls: list[Call], blocks: Mapping[ParticipantId, RuleName], cap: int
 ) -> Plan:
     """Each agent's part as far as it can be known before the floor moves."""
     parts: dict[ParticipantId, Part] = {}
@@ -72,7 +72,7 @@ def plan(
         if agent in blocks:
             duty, rule = Duty.BLOCKED, blocks[agent]
         elif in_rounds and (agent not in turns or turns[agent].state not in UNCLAIMED):
-            duty, rule = (duty, rule) if slots > 0 else (Duty.BLOCKED, Rule.CAP)
+            duty, rule = (duty, rule) if slots > 0 else (Duty.BLOCKED, RuleName.CAP)
             slots -= 1
         parts[agent] = Part(agent, duty, rule)
     for agent, rule in blocks.items():
@@ -81,21 +81,21 @@ def plan(
     others = _others(room, author)
     agents = room.roster.agents
     if author.id in agents and author.id not in parts:
-        parts[author.id] = Part(author.id, Duty.OBSERVES, Rule.SELF)
+        parts[author.id] = Part(author.id, Duty.OBSERVES, RuleName.SELF)
     if others is POLLED:
         here = room.here()
         for agent in agents:
             if agent not in here and agent not in parts:
-                parts[agent] = Part(agent, Duty.OBSERVES, Rule.AWAY)
+                parts[agent] = Part(agent, Duty.OBSERVES, RuleName.AWAY)
     return Plan(tuple(parts.values()), others)
 
 
-POLLED = (Duty.MAY, Rule.POLL)
-ALL_AWAY = (Duty.OBSERVES, Rule.AWAY)
-NOT_ASKED = (Duty.OBSERVES, Rule.STRATEGY)
+POLLED = (Duty.MAY, RuleName.POLL)
+ALL_AWAY = (Duty.OBSERVES, RuleName.AWAY)
+NOT_ASKED = (Duty.OBSERVES, RuleName.STRATEGY)
 
 
-def _others(room: Room, author: Participant) -> tuple[Duty, Rule]:
+def _others(room: Room, author: Participant) -> tuple[Duty, RuleName]:
     """What holds for agents the message does not call."""
     strategy = room.settings.reply_strategy
     if not room.takes_rounds or author.kind in TAKES_TURNS or strategy is MENTION_ONLY:
@@ -105,13 +105,13 @@ def _others(room: Room, author: Participant) -> tuple[Duty, Rule]:
     return POLLED if strategy is HYBRID else NOT_ASKED
 
 
-def standing(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, Rule]:
+def standing(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, RuleName]:
     """An agent's part now: as planned, unless the floor noted otherwise since. What is cut short has no plan."""
     part = noted(message, round_, agent) or message.plan.of(agent)
-    return (Duty.OBSERVES, Rule.SELF) if agent == message.author and part == NOT_ASKED else part
+    return (Duty.OBSERVES, RuleName.SELF) if agent == message.author and part == NOT_ASKED else part
 
 
-def noted(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, Rule] | None:
+def noted(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, RuleName] | None:
     """What the floor wrote down about an agent that got no turn for the message."""
     for note in round_.notes if round_ is not None else ():
         if note.agent == agent and note.seq == message.seq:
@@ -137,8 +137,8 @@ class Scene(Struct, frozen=True, gc=False):
 
 def scene(room: Room, message: Message) -> Scene:
     turns = room.turns.copy()
-    if room.asks_changed and (asked := room.asks.newest()) is not None and asked.called_by(message.seq):
-        turns[asked.agent] = asked
+    if room.asks_changed and (question := room.asks.newest()) is not None and question.called_by(message.seq):
+        turns[question.agent] = question
     return Scene(room.roster, turns, room.rounds.get(message.round), room.now, room.conversation)
 
 
@@ -148,7 +148,7 @@ def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
     notes = at.round.notes if at.round is not None else ()
     parts.update({note.agent: (note.duty, note.rule) for note in notes if note.seq == message.seq})
     here = at.roster.here(at.now)
-    told: list[Delivery] = []
+    found: list[Delivery] = []
     for agent in _in_speaking_order(message, at):
         who = at.roster.agents[agent]
         part = parts.get(agent, message.plan.others)
@@ -156,8 +156,8 @@ def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
         reach = "live" if agent in here else who.reachable(at.now).value
         words = reason(duty, rule)
         words = words if not delayed else f"{words}, {HELD[at.round is not None]}"
-        told.append(Delivery(who.name, duty, state, rule, words, reach, delayed))
-    return tuple(told)
+        found.append(Delivery(who.name, duty, state, rule, words, reach, delayed))
+    return tuple(found)
 
 
 def _in_speaking_order(message: Message, at: Scene) -> list[ParticipantId]:
@@ -172,8 +172,8 @@ def _in_speaking_order(message: Message, at: Scene) -> list[ParticipantId]:
 
 
 def _with_turn(
-    seq: int, part: tuple[Duty, Rule], turn: Turn | None, now: float
-) -> tuple[Duty, str, Rule, int]:
+    seq: int, part: tuple[Duty, RuleName], turn: Turn | None, now: float
+) -> tuple[Duty, str, RuleName, int]:
     """The part of one agent, with the turn it has: duty, state, rule, and for how many ms it is held."""
     duty, rule = part
     if duty is Duty.BLOCKED:
@@ -184,7 +184,7 @@ def _with_turn(
         return duty, "queued", rule, _held_ms(turn, seq, now)
     if turn.called_by(seq):
         duty = turn.duty
-        if turn.reason is Rule.ROUND_ROBIN or turn.reason is Rule.POLL:
+        if turn.reason is RuleName.ROUND_ROBIN or turn.reason is RuleName.POLL:
             rule = turn.reason
     return duty, STATES[turn.state], rule, _held_ms(turn, seq, now)
 
@@ -203,16 +203,16 @@ def _held_ms(turn: Turn, seq: int, now: float) -> int:
 
 def final(
     message: Message, round_: Round | None, turns: Sequence[Turn], agent: ParticipantId
-) -> tuple[Duty, Rule]:
+) -> tuple[Duty, RuleName]:
     """An agent's part in a message as history has settled it so far."""
     duty, rule = standing(message, round_, agent)
     turn = turn_about(message, turns, agent)
     if turn is None or agent == message.author:
         return duty, rule
     call = next((call for call in turn.calls if call.seq == message.seq), None)
-    if turn.state is TurnState.CANCELLED and not (turn.interrupted and turn.rule is Rule.FORCE):
-        untold = turn.rule if noted(message, round_, agent) is None else None
-        return (duty, rule) if untold is None else (silenced(untold), untold)
+    if turn.state is TurnState.CANCELLED and not (turn.interrupted and turn.rule is RuleName.FORCE):
+        unexplained = turn.rule if noted(message, round_, agent) is None else None
+        return (duty, rule) if unexplained is None else (silenced(unexplained), unexplained)
     if call is None:
         return merely_read(message, round_, turn, turns)
     return (Duty.MUST if call.obliges else Duty.MAY), call.reason
@@ -220,28 +220,28 @@ def final(
 
 def merely_read(
     message: Message, round_: Round | None, turn: Turn, turns: Sequence[Turn]
-) -> tuple[Duty, Rule]:
+) -> tuple[Duty, RuleName]:
     """The part of an agent that read a message in a turn which others called. What kept it from being asked is still
     why it was not; one that would have been asked, or was next in the rotation, had seen it by then."""
     if _paused_first(message.seq, turn, turns):
-        return Duty.BLOCKED, Rule.PAUSED
+        return Duty.BLOCKED, RuleName.PAUSED
     duty, rule = standing(message, round_, turn.agent)
-    covered = duty in (MUST, MAY) or (rule is Rule.STRATEGY and turn.reason is Rule.ROUND_ROBIN)
-    if rule is Rule.AWAY and round_ is not None and (round_.asked or message.plan.others != ALL_AWAY):
+    covered = duty in (MUST, MAY) or (rule is RuleName.STRATEGY and turn.reason is RuleName.ROUND_ROBIN)
+    if rule is RuleName.AWAY and round_ is not None and (round_.asked or message.plan.others != ALL_AWAY):
         # Away when it was posted; unless the floor noted it too, the agent was back when its place came.
         covered = noted(message, round_, turn.agent) is None
-    return (Duty.OBSERVES, Rule.SEEN) if covered else (duty, rule)
+    return (Duty.OBSERVES, RuleName.SEEN) if covered else (duty, rule)
 
 
 def _paused_first(seq: int, reader: Turn, turns: Sequence[Turn]) -> bool:
     """Whether the message had called an earlier turn of the agent, which a pause took away."""
     mine = [t for t in turns if t.agent == reader.agent and t.conversation == reader.conversation]
-    return any(turn.rule is Rule.PAUSED and turn.called_by(seq) for turn in mine)
+    return any(turn.rule is RuleName.PAUSED and turn.called_by(seq) for turn in mine)
 
 
 def _forgot(turn: Turn, seq: int) -> bool:
     """Whether a message called a turn that was called too often to remember all, and that never began."""
-    return len(turn.calls) >= MOST_CALLS and not turn.started_at and seq < turn.calls[0].seq
+    return len(turn.calls) >= MAX_CALLS and not turn.started_at and seq < turn.calls[0].seq
 
 
 def turn_about(message: Message, turns: Sequence[Turn], agent: ParticipantId) -> Turn | None:

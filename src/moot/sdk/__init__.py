@@ -7,22 +7,30 @@ client/ is. To add a method, declare it in the module of its subject and write i
 from typing import Final
 
 from moot.sdk.agents import AgentCalls
-from moot.sdk.call import Call, Subject
+from moot.sdk.call import DeclaredCall, Subject
 from moot.sdk.conversations import ConversationCalls
+from moot.sdk.decisions import DecisionCalls
 from moot.sdk.deliveries import DeliveryCalls
 from moot.sdk.history import HistoryCalls
 from moot.sdk.hub import HubCalls
 from moot.sdk.inspector import InspectorCalls
+from moot.sdk.links import LinkCalls
 from moot.sdk.mailbox import MailboxCalls
+from moot.sdk.notes import NoteCalls
+from moot.sdk.tasks import TaskCalls
 
 SUBJECTS: Final[tuple[type[Subject], ...]] = (
     HubCalls,
     ConversationCalls,
     AgentCalls,
+    LinkCalls,
+    TaskCalls,
+    DecisionCalls,
+    NoteCalls,
     MailboxCalls,
     DeliveryCalls,
     InspectorCalls,
     HistoryCalls,
 )
-CALLS: Final[dict[str, Call]] = {name: call for kind in SUBJECTS for name, call in kind.calls.items()}
+CALLS: Final[dict[str, DeclaredCall]] = {name: call for kind in SUBJECTS for name, call in kind.calls.items()}
 """By the name that the socket knows."""

@@ -26,7 +26,7 @@ from moot.sdk.request import HttpCall, Named
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Call:
+class DeclaredCall:
     """One method that can be called from outside the hub's process."""
 
     def __init__(self, function: Callable[..., Any], http: HttpCall | None, not_over_http: str = "") -> None:
@@ -77,24 +77,24 @@ class Call:
         found = self.signature.parameters.values()
         return {one.name: one.default for one in found if one.default is not Parameter.empty}
 
-    def named(self, args: tuple[Any, ...], given: Named) -> Named:
+    def named(self, args: tuple[Any, ...], keywords: Named) -> Named:
         """All arguments by name, with their defaults, ready to travel; `TypeError` where they do not fit."""
         in_order = dict(zip(self._order, args, strict=False))
-        found = {**self._defaults, **in_order, **given}
+        found = {**self._defaults, **in_order, **keywords}
         if (
             found.keys() != self.signature.parameters.keys()
             or len(args) > len(in_order)
-            or not in_order.keys().isdisjoint(given)
+            or not in_order.keys().isdisjoint(keywords)
         ):
-            found = self._bound(args, given)
+            found = self._bound(args, keywords)
         for name in self._lists:
             if found[name] is not None:
                 found[name] = list(found[name])
         return found
 
-    def _bound(self, args: tuple[Any, ...], given: Named) -> Named:
+    def _bound(self, args: tuple[Any, ...], keywords: Named) -> Named:
         """The same by Python's own rules, slower: they refuse, or there are arguments that have no name here."""
-        bound = self.signature.bind(*args, **given)
+        bound = self.signature.bind(*args, **keywords)
         bound.apply_defaults()
         for name, parameter in self.signature.parameters.items():
             if parameter.kind is Parameter.VAR_KEYWORD:
@@ -112,7 +112,7 @@ class Subject:
 
     subject: ClassVar[str] = ""
     """Where the methods are found: `hub.agents` for "agents", the hub itself for none."""
-    calls: ClassVar[dict[str, Call]] = {}
+    calls: ClassVar[dict[str, DeclaredCall]] = {}
     """By name, in the order in which they are declared."""
 
     def __init_subclass__(cls, subject: str | None = None, **more: Any) -> None:
@@ -125,17 +125,17 @@ class Subject:
             call.name = f"{subject}.{call.name}" if subject else call.name
         cls.calls = {call.name: call for call in own}
 
-    async def _call(self, call: Call, named: Named) -> Any:
+    async def _call(self, call: DeclaredCall, named: Named) -> Any:
         raise NotImplementedError(call.name)
 
 
 def declared(http: HttpCall | None, not_over_http: str = "") -> Callable[[F], F]:
     def declare(function: F) -> F:
-        call = Call(function, http, not_over_http)
+        call = DeclaredCall(function, http, not_over_http)
 
         @wraps(function)
-        async def method(self: Subject, *args: Any, **given: Any) -> Any:
-            return await self._call(call, call.named(args, given))
+        async def method(self: Subject, *args: Any, **keywords: Any) -> Any:
+            return await self._call(call, call.named(args, keywords))
 
         vars(method)["call"] = call
         return cast(F, method)

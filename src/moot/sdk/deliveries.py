@@ -12,7 +12,7 @@ from moot.sdk.call import Subject
 
 class DeliveryCalls(Subject, subject="deliveries"):
     @http.get("/api/messages/{message_id}/deliveries", part="deliveries")
-    async def of(self, message_id: str) -> list[shapes.Delivered]:
+    async def of(self, message_id: str) -> list[shapes.DeliveryProgress]:
         """How far a message got with each agent, with the moments."""
 
     @http.get("/api/dead-letters", part="turns")

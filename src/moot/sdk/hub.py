@@ -11,11 +11,15 @@ from moot.sdk import http
 from moot.sdk.agents import AgentCalls
 from moot.sdk.call import Subject, no_call
 from moot.sdk.conversations import ConversationCalls
+from moot.sdk.decisions import DecisionCalls
 from moot.sdk.deliveries import DeliveryCalls
 from moot.sdk.history import HistoryCalls
 from moot.sdk.inspector import InspectorCalls
+from moot.sdk.links import LinkCalls
 from moot.sdk.mailbox import MailboxCalls
+from moot.sdk.notes import NoteCalls
 from moot.sdk.request import renamed
+from moot.sdk.tasks import TaskCalls
 
 PLACE, MESSAGES = "/api/conversations/{conversation}", "/api/conversations/{conversation}/messages"
 
@@ -28,6 +32,22 @@ class HubCalls(Subject, subject=""):
     @property
     def agents(self) -> AgentCalls:
         """The registry, and tokens."""
+
+    @property
+    def links(self) -> LinkCalls:
+        """Who may write to whom."""
+
+    @property
+    def decisions(self) -> DecisionCalls:
+        """What agents ask people to decide."""
+
+    @property
+    def tasks(self) -> TaskCalls:
+        """What was delegated."""
+
+    @property
+    def notes(self) -> NoteCalls:
+        """What agents and people keep together."""
 
     @property
     def mailbox(self) -> MailboxCalls:
@@ -81,6 +101,18 @@ class HubCalls(Subject, subject=""):
     async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
         """One message to everybody else, each in its pair's own conversation, under its own limit."""
 
+    @http.post("/api/tasks", shaped=renamed(target="to"))
+    async def delegate(
+        self,
+        target: str,
+        task: str,
+        *,
+        deadline_seconds: float | None = None,
+        conversation: str | None = None,
+    ) -> shapes.Task:
+        """Hand work to somebody who reports to you. It is worked on in a conversation of its own; how it ended is
+        reported to you where you delegated it, or in `conversation`, also if the worker dies or the deadline passes."""
+
     @http.post("/api/agents/{target}/ask")
     async def ask(
         self,
@@ -88,6 +120,7 @@ class HubCalls(Subject, subject=""):
         text: str,
         *,
         timeout: float = 60.0,  # noqa: ASYNC109
+        choices: Sequence[str] = (),
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         """Ask one agent, and wait for the answer to this question: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
@@ -156,3 +189,10 @@ class HubCalls(Subject, subject=""):
         after: str | int | None = None,
     ) -> AsyncIterator[shapes.Event]:
         """What happens, as it happens; with `after`, from that event on without a gap."""
+
+    # --- the hub itself ----------------------------------------------------------------------------------
+
+    @http.post("/api/reload", repeats=True)
+    async def reload(self) -> shapes.Reloaded:
+        """Take in moot.toml as it is now: links, policy, limits, groups and agents at once, the rest when the hub next
+        starts. A broken file changes nothing and is refused with its line. For the owner only."""

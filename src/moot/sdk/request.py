@@ -14,7 +14,7 @@ HEADERS: Final = {"idempotency_key": "Idempotency-Key", "version": "If-Match"}
 """Arguments that are headers, whichever method takes them."""
 
 
-class Request(Struct, frozen=True):
+class HttpRequest(Struct, frozen=True):
     verb: str
     path: str
     headers: dict[str, str]
@@ -40,23 +40,28 @@ class HttpCall(Struct, frozen=True):
         makers = ("idempotency_key", self.repeats or "")
         return any(named.get(name) not in (None, "", False) for name in makers)
 
-    def request(self, named: Named, me: str) -> Request:
-        given = dict(named)
-        path = "/".join(_filled(part, given, me) for part in self.path.split("/"))
-        headers = {HEADERS[name]: str(given.pop(name)) for name in HEADERS if name in given}
-        rest = {key: value for key, value in given.items() if value is not None}
+    def request(self, named: Named, me: str) -> HttpRequest:
+        arguments = dict(named)
+        path = "/".join(_filled(part, arguments, me) for part in self.path.split("/"))
+        headers = {HEADERS[name]: _header(arguments.pop(name)) for name in HEADERS if name in arguments}
+        rest = {key: value for key, value in arguments.items() if value is not None}
         if self.shaped is not None:
             rest = self.shaped(rest)
         if self.verb in ("GET", "DELETE"):
-            return Request(self.verb, path, headers, {key: _worded(rest[key]) for key in rest}, None)
-        return Request(self.verb, path, headers, {}, rest)
+            return HttpRequest(self.verb, path, headers, {key: _worded(rest[key]) for key in rest}, None)
+        return HttpRequest(self.verb, path, headers, {}, rest)
 
 
-def _filled(part: str, given: Named, me: str) -> str:
+def _filled(part: str, arguments: Named, me: str) -> str:
     if not part.startswith("{"):
         return part
-    value = given.pop(part.strip("{}"), None)
+    value = arguments.pop(part.strip("{}"), None)
     return quote(me if value is None else str(value), safe="")
+
+
+def _header(value: Any) -> str:
+    """No version is whichever stands."""
+    return "*" if value is None else str(value)
 
 
 def _worded(value: Any) -> str:
@@ -68,23 +73,23 @@ def _worded(value: Any) -> str:
 
 def renamed(**names: str) -> Callable[[Named], Named]:
     """Arguments under other names."""
-    return lambda given: {names.get(key, key): value for key, value in given.items()}
+    return lambda arguments: {names.get(key, key): value for key, value in arguments.items()}
 
 
 def with_fields(**more: Any) -> Callable[[Named], Named]:
     """Fields that the request has beside the arguments."""
-    return lambda given: {**given, **more}
+    return lambda arguments: {**arguments, **more}
 
 
-def as_settings(given: Named) -> Named:
-    return {"settings": given}
+def as_settings(arguments: Named) -> Named:
+    return {"settings": arguments}
 
 
-def with_channel(given: Named) -> Named:
-    kind, identity = given.pop("channel", ("", ""))
-    return {**given, "channel_type": kind, "channel_group_id": identity}
+def with_channel(arguments: Named) -> Named:
+    kind, identity = arguments.pop("channel", ("", ""))
+    return {**arguments, "channel_type": kind, "channel_group_id": identity}
 
 
-def with_kind(given: Named) -> Named:
-    human, external = given.pop("human", False), given.pop("external", False)
-    return {**given, "kind": "human" if human else "external" if external else "agent"}
+def with_kind(arguments: Named) -> Named:
+    human, external = arguments.pop("human", False), arguments.pop("external", False)
+    return {**arguments, "kind": "human" if human else "external" if external else "agent"}

@@ -3,16 +3,16 @@
 Above: wiring, the hub and the command line. Below: the model's settings, the rules of names, errors.
 Not here: what is changed at run time and kept in the store; secrets, which are only referred to.
 
-`home` finds the folder; `loading` reads; `sections` are the values; `meanings` says what each is for.
+`home` finds the folder; `load` reads; `values` are the values; `schema/fields` says what each is for.
 """
 
+from moot.model.records.link import Direction, Policy, Relationship
 from moot.settings.home import Home, find_home
-from moot.settings.load import load, not_yet, parse, terms
+from moot.settings.load import SettingsFile, load, not_yet, parse, read, terms
 from moot.settings.values import (
     AgentSettings,
     BridgeSettings,
     ContextSettings,
-    Direction,
     DiscordIdentity,
     DiscordSettings,
     HostSettings,
@@ -21,8 +21,6 @@ from moot.settings.values import (
     LinkSettings,
     LogSettings,
     OnBusy,
-    Policy,
-    Relationship,
     Settings,
     SpawnSettings,
     StoreSettings,
@@ -47,6 +45,7 @@ __all__ = [
     "Policy",
     "Relationship",
     "Settings",
+    "SettingsFile",
     "SpawnSettings",
     "StoreSettings",
     "TelegramSettings",
@@ -55,5 +54,6 @@ __all__ = [
     "load",
     "not_yet",
     "parse",
+    "read",
     "terms",
 ]

@@ -54,7 +54,7 @@ def find(settings: list[Setting], key: str) -> Setting:
         if setting.key == key:
             return setting
     close = near(key, [setting.key for setting in settings])
-    raise NotFound(f'"{key}" is no setting', fix=(Hint(Act.LIST_SETTINGS),), suggestions=close, ref=key)
+    raise NotFound(f'unknown setting "{key}"', fix=(Hint(Act.LIST_SETTINGS),), suggestions=close, ref=key)
 
 
 def change(home: Home, environ: Mapping[str, str], key: str, typed: str) -> tuple[object, object]:
@@ -75,7 +75,7 @@ def change_all(
         parse(text.encode(), environ, file=str(home.toml), folder=home.path)  # says where and why
         raise
     known = {_key(path, tree): (path, fact) for _, path, fact in variables(tree)}
-    told: list[tuple[object, object]] = []
+    changes: list[tuple[object, object]] = []
     for key, wanted in typed.items():
         if key not in known:
             raise _unknown(key, list(known), tree)
@@ -84,11 +84,11 @@ def change_all(
         text = _with_value(home, text, key, path, edits.literal(value, wanted))
         before = _at(tree, path)
         hidden = HIDDEN if fact.secret else None
-        told.append((before if before is None else hidden or before, hidden or value))
+        changes.append((before if before is None else hidden or before, hidden or value))
     data = text.replace("\n", line_end).encode()
     parse(data, environ, file=str(home.toml), folder=home.path)
     keep(home, data)
-    return told
+    return changes
 
 
 def _with_value(home: Home, text: str, key: str, path: positions.Path, written: str) -> str:
@@ -96,7 +96,7 @@ def _with_value(home: Home, text: str, key: str, path: positions.Path, written: 
         return edits.with_value(text, path, written)
     except (edits.Unplaced, positions.Lost) as reason:
         raise BadSettings(
-            f"{key} cannot be set in {home.toml}: {reason}",
+            f"cannot set {key} in {home.toml}: {reason}",
             fix=FIX,
             file=str(home.toml),
             line=0,
@@ -112,9 +112,9 @@ def read_as(key: str, typed: str, fact: Fact, *, fix: Way | None = None) -> obje
     except (ValueError, KeyError):
         value = None
     if not fact.takes.fits(value):
-        told = "the value" if fact.secret else f'"{typed[:60]}"'
+        quoted = "the value" if fact.secret else f'"{typed[:60]}"'
         raise BadValue(
-            f"{key} cannot be {told}",
+            f"{key} cannot be {quoted}",
             detail=f"expected {fact.takes.phrase}",
             fix=(fix or Hint(Act.SHOW_SETTING, setting=key),),
         )
@@ -127,12 +127,12 @@ def _unknown(key: str, known: list[str], tree: Tree) -> NotFound:
     if section == "agents" and rest and not close:
         names = ", ".join(str(row.get("name")) for row in tree.get("agents", [])) or "none"
         return NotFound(
-            f'"{key}" is no setting: moot.toml has no such agent',
-            detail=f"agents in it: {names}",
+            f'unknown setting "{key}": moot.toml has no such agent',
+            detail=f"agents in moot.toml: {names}",
             fix=FIX,
             ref=key,
         )
-    return NotFound(f'"{key}" is no setting', fix=(Hint(Act.LIST_SETTINGS),), suggestions=close, ref=key)
+    return NotFound(f'unknown setting "{key}"', fix=(Hint(Act.LIST_SETTINGS),), suggestions=close, ref=key)
 
 
 # --- names and values --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from moot.model.json import Json, JsonObject
-from moot.settings.problems import FIX, Problem, did_you_mean, label, near, shown
+from moot.settings.problems import FIX, SettingProblem, did_you_mean, label, near, shown
 from moot.settings.schema import constraints
 from moot.settings.schema.fields import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
 from moot.settings.toml.positions import Path
@@ -34,10 +34,10 @@ class Unfilled(ValueError):
     """A reference that leads nowhere; says which and what to do."""
 
 
-def overlay(tree: Tree, environ: Mapping[str, str]) -> tuple[dict[Path, str], list[Problem]]:
+def overlay(tree: Tree, environ: Mapping[str, str]) -> tuple[dict[Path, str], list[SettingProblem]]:
     """Write every `MOOT_SECTION__KEY` into the tree. Answers which path came from which, what is wrong."""
     origins: dict[Path, str] = {}
-    problems: list[Problem] = []
+    problems: list[SettingProblem] = []
     for variable in sorted(environ):
         if not variable.startswith(_PREFIX) or _APART not in variable.removeprefix(_PREFIX):
             continue
@@ -46,15 +46,15 @@ def overlay(tree: Tree, environ: Mapping[str, str]) -> tuple[dict[Path, str], li
             problems.append(_ambiguous(variable) if meant else _unknown(variable, tree))
             continue
         path, fact = meant[0]
-        given = environ[variable]
+        typed = environ[variable]
         try:
-            value = fact.takes.read(given)
+            value = fact.takes.read(typed)
         except (ValueError, KeyError):
             value = None
         if not fact.takes.fits(value):
-            told = "the value given" if fact.secret else shown(given)
-            words = f"{variable} = {told} is not {fact.takes.phrase}"
-            problems.append(Problem(path, words, variable=variable, fix=(f"unset {variable}",)))
+            quoted = "the value given" if fact.secret else shown(typed)
+            words = f"{variable} = {quoted} is not {fact.takes.phrase}"
+            problems.append(SettingProblem(path, words, variable=variable, fix=(f"unset {variable}",)))
         elif _put(tree, path, value):
             origins[path] = variable
     return origins, problems
@@ -62,9 +62,9 @@ def overlay(tree: Tree, environ: Mapping[str, str]) -> tuple[dict[Path, str], li
 
 def expand(
     tree: Tree, origins: Mapping[Path, str], environ: Mapping[str, str], folder: FilePath
-) -> list[Problem]:
+) -> list[SettingProblem]:
     """Fill in `${NAME}` and `${file:PATH}` in every text of the file, in place; `$${` stays a plain `${`."""
-    problems: list[Problem] = []
+    problems: list[SettingProblem] = []
     for holder, key, path in _texts(tree):
         if path in origins:
             continue
@@ -76,7 +76,7 @@ def expand(
             holder[key] = _REFERENCE.sub(lambda met: _filled(met, environ, folder), text)
         except Unfilled as reason:
             words = f"{label(path)} = {shown(text)} refers to {reason}"
-            problems.append(Problem(path, words))
+            problems.append(SettingProblem(path, words))
     return problems
 
 
@@ -109,14 +109,12 @@ def _spelled(word: str) -> str:
     return word.upper().replace("-", "_").replace(".", "_")
 
 
-def _ambiguous(variable: str) -> Problem:
-    words = (
-        f"{variable} could be a setting of several: names that differ only in - _ and . are one in a variable"
-    )
-    return Problem((), words, fix=(f"unset {variable}", *FIX), variable=variable)
+def _ambiguous(variable: str) -> SettingProblem:
+    words = f"{variable} is ambiguous: in a variable, names that differ only in - _ and . look the same"
+    return SettingProblem((), words, fix=(f"unset {variable}", *FIX), variable=variable)
 
 
-def _unknown(variable: str, tree: Tree) -> Problem:
+def _unknown(variable: str, tree: Tree) -> SettingProblem:
     close = near(variable, (name.lower() for name, _, _ in variables(tree)))
     suggestions = tuple(name.upper() for name in close)
     section = variable.removeprefix(_PREFIX).split(_APART)[0].lower()
@@ -126,7 +124,7 @@ def _unknown(variable: str, tree: Tree) -> Problem:
     elif section not in LISTS and section not in ("templates", "bridges"):
         detail = f"sections are {', '.join([*TABLES, *LISTS, 'templates', 'bridges'])}"
     words = f"{variable[:100]} is not a setting{did_you_mean(suggestions)}"
-    return Problem((), words, detail, suggestions, (f"unset {variable[:100]}",), variable=variable)
+    return SettingProblem((), words, detail, suggestions, (f"unset {variable[:100]}",), variable=variable)
 
 
 def _put(tree: Tree, path: Path, value: Json) -> bool:
@@ -184,7 +182,7 @@ def _contents(name: str, environ: Mapping[str, str], folder: FilePath) -> str:
             raise Unfilled(f"the file {shown(name)}, which is longer than {_LONGEST_FILE} bytes")
         return data.decode("utf-8").strip()
     except UnicodeDecodeError:
-        raise Unfilled(f"the file {shown(name)}, which is not a text in UTF-8") from None
+        raise Unfilled(f"the file {shown(name)}, which is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         if isinstance(error, Unfilled):
             raise
@@ -205,12 +203,12 @@ def _refers(text: str) -> bool:
     return any(not met[1] for met in _REFERENCE.finditer(text))
 
 
-def _plain_secret(path: Path) -> Problem:
+def _plain_secret(path: Path) -> SettingProblem:
     name = "_".join(_spelled(str(part)) for part in path[1:] if part != SECRET_TABLE)
     if not _VARIABLE.fullmatch(name):
         name = "NAME"
-    words = f"{label(path)} holds a secret in plain text; expected {constraints.SECRET.phrase}"
-    return Problem(path, words, f'write "${{{name}}}" here and set {name}', secret=True)
+    words = f"{label(path)} contains a secret in plain text; expected {constraints.SECRET.phrase}"
+    return SettingProblem(path, words, f'write "${{{name}}}" here and set {name}', secret=True)
 
 
 def _rows(value: Json) -> list[Tree]:

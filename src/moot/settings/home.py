@@ -92,9 +92,9 @@ class Home(Struct, frozen=True):
     def log_of(self, agent: str) -> Path:
         return self.logs / f"{agent}.log"
 
-    def folder(self, given: str) -> Path:
+    def folder(self, path: str) -> Path:
         """A folder that a setting names; relative to the home."""
-        return (self.path / os.path.expanduser(given)).resolve()
+        return (self.path / os.path.expanduser(path)).resolve()
 
     def overlaps(self, folder: Path) -> str:
         """How a folder and the home lie in each other, as the end of a sentence; empty where they do not.
@@ -105,15 +105,15 @@ class Home(Struct, frozen=True):
         if place == home:
             return "is Moot's own home"
         if place.is_relative_to(home):
-            return "is a part of Moot's own home"
-        return "holds Moot's own home" if home.is_relative_to(place) else ""
+            return "is inside Moot's own home"
+        return "contains Moot's own home" if home.is_relative_to(place) else ""
 
     def make(self) -> None:
         """Create what is missing, for the owner alone. Safe to repeat, and from several processes at once."""
         _folder(self.path, is_ours=self._looks_like_a_home())
         for inside in (self.run, self.run_agents, self.run_peers, self.logs, self.backups, self.agents):
             if inside.is_symlink():
-                raise _refused(inside, "is a link; expected a folder of its own", (f"rm {inside}",))
+                raise _refused(inside, "is a link; expected a real folder", (f"rm {inside}",))
             _folder(inside, is_ours=True)
 
     def _looks_like_a_home(self) -> bool:
@@ -137,21 +137,21 @@ def _folder(path: Path, *, is_ours: bool) -> None:
             path, "is inside something that is not a folder", (Hint(Act.USE_ANOTHER_HOME),)
         ) from None
     except OSError as error:
-        raise _refused(path, f"cannot be made: {error.strerror}", (Hint(Act.USE_ANOTHER_HOME),)) from None
+        raise _refused(path, f"cannot be created: {error.strerror}", (Hint(Act.USE_ANOTHER_HOME),)) from None
     mode = stat.S_IMODE(seen.st_mode)
     if mode & _OTHERS_WRITE and (seen.st_uid != os.geteuid() or not is_ours):
-        told = f"can be written by others (mode {mode:04o}); expected a folder of your own, mode 0700"
-        raise _refused(path, told, (f"chmod 700 {path}", Hint(Act.USE_ANOTHER_HOME)))
+        problem = f"can be written by other users (mode {mode:04o}); expected a folder of yours, mode 0700"
+        raise _refused(path, problem, (f"chmod 700 {path}", Hint(Act.USE_ANOTHER_HOME)))
     if is_ours and mode != _PRIVATE and seen.st_uid == os.geteuid():
         path.chmod(_PRIVATE)
 
 
-def _absolute(given: str, source: str, environ: Mapping[str, str]) -> Path:
-    if not given.strip() or "\0" in given:
-        raise _refused(Path(), f"{source} names no folder; expected a path such as ~/.moot", ())
-    if given == "~" or given.startswith("~/"):
-        given = (environ.get("HOME") or str(Path.home())) + given[1:]
-    return Path(os.path.expanduser(given)).absolute()
+def _absolute(path: str, source: str, environ: Mapping[str, str]) -> Path:
+    if not path.strip() or "\0" in path:
+        raise _refused(Path(), f"{source} is not a folder; expected a path such as ~/.moot", ())
+    if path == "~" or path.startswith("~/"):
+        path = (environ.get("HOME") or str(Path.home())) + path[1:]
+    return Path(os.path.expanduser(path)).absolute()
 
 
 def _refused(path: Path, words: str, fix: tuple[Way, ...]) -> BadSettings:

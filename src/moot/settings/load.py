@@ -3,6 +3,8 @@
 Above: the command line and the hub read settings once and again on reload; when that raises, the last good
 ones stay in force. Below: environment.py, schema/checks.py, toml/positions.py.
 Not here: watching the file, writing it.
+
+`read` answers with the file too: where each thing stands in it, for whoever finds a problem only later.
 """
 
 import os
@@ -10,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -21,12 +24,11 @@ from moot.model.limits import Terms
 from moot.rules.brain_kinds import is_built
 from moot.settings.environment import Tree, expand, overlay
 from moot.settings.home import Home
-from moot.settings.problems import Document, Problem, refusal
+from moot.settings.problems import Document, SettingProblem, refusal
 from moot.settings.schema.checks import check
 from moot.settings.schema.projects import overlapping
-from moot.settings.schema.tools import toolbox
 from moot.settings.toml import positions
-from moot.settings.values import BridgeSettings, Policy, Settings, SpawnSettings
+from moot.settings.values import BridgeSettings, Settings, SpawnSettings
 
 LONGEST_FILE: Final = 1024 * 1024
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -34,32 +36,67 @@ _LONG_NUMBER = re.compile(r"[0-9][0-9_]{4000,}")
 _VALUES: Final = 'expected a text in quotes, such as "arya", a number, true, false, a [list] or a {table}'
 
 
+class SettingsFile(msgspec.Struct, frozen=True):
+    """moot.toml as it was read: what it says, and where."""
+
+    settings: Settings
+    document: Document = Document("moot.toml")
+    where: Mapping[positions.Path, positions.TomlSpan] = {}
+    digest: str = ""
+    """Of its bytes: the same while nothing was written into it."""
+
+    def place(self, path: positions.Path) -> str:
+        """File and line, as people write it: `moot.toml:14`."""
+        found = self.where.get(path)
+        if found is None:
+            return self.document.short
+        line, _ = positions.line_and_column(self.document.text, found.start)
+        return f"{self.document.short}:{line}"
+
+    def refusal(self, problem: SettingProblem) -> BadSettings:
+        """For what is wrong with it in the eyes of whoever knows more than the file."""
+        return refusal(_placed([problem], self.where, {}), self.document)
+
+
 def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
     """The settings of a home. No file, or an empty one, means the defaults."""
+    return read(home, environ).settings
+
+
+def read(home: Home, environ: Mapping[str, str] = os.environ) -> SettingsFile:
+    """The same, with the file they were read from."""
+    return parse_file(data_of(home), environ, file=str(home.toml), folder=home.path)
+
+
+def data_of(home: Home) -> bytes:
+    """The bytes of moot.toml, no more than are looked at."""
     file = str(home.toml)
     try:
         if home.toml.is_fifo():  # opening one waits for a writer who may never come
             raise _unreadable(file, "is a pipe; expected a file", (f"rm {file}",))
         with home.toml.open("rb") as opened:
-            data = opened.read(LONGEST_FILE + 1)
+            return opened.read(LONGEST_FILE + 1)
     except FileNotFoundError:
         if home.toml.is_symlink():
-            raise _unreadable(file, "is a link to a file that is not there", (f"rm {file}",)) from None
-        data = b""
+            raise _unreadable(file, "is a link to a file that does not exist", (f"rm {file}",)) from None
+        return b""
     except IsADirectoryError:
         raise _unreadable(file, "is a directory; expected a file", (f"mv {file} {file}.old",)) from None
     except PermissionError:
-        raise _unreadable(file, "may not be read by this user", (f"chmod u+r {file}",)) from None
+        raise _unreadable(file, "cannot be read by this user", (f"chmod u+r {file}",)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"
         raise _unreadable(file, f"cannot be read: {reason}", (Hint(Act.RUN_DOCTOR),)) from None
-    return parse(data, environ, file=file, folder=home.path)
 
 
 def parse(
     data: bytes, environ: Mapping[str, str], *, file: str = "moot.toml", folder: Path = Path()
 ) -> Settings:
     """The settings that a file's bytes say. `folder` is where `${file:…}` begins to look."""
+    return parse_file(data, environ, file=file, folder=folder).settings
+
+
+def parse_file(data: bytes, environ: Mapping[str, str], *, file: str, folder: Path) -> SettingsFile:
     document = Document(file, _text(data, file))
     try:
         tree = _tree(document)
@@ -69,19 +106,20 @@ def parse(
         problems += expand(tree, origins, environ, folder)
         problems += check(tree, written)
     except RecursionError:
-        words = "is nested too deeply; settings are tables of plain values"
-        raise refusal([Problem((), words, place=_deepest(document.text))], document) from None
+        words = "is nested too deeply; expected tables of plain values"
+        raise refusal([SettingProblem((), words, place=_deepest(document.text))], document) from None
     if not problems:
         problems += overlapping(tree, Home(folder))
     if problems:
         raise refusal(_placed(problems, where, origins), document)
     _command_brains_do_one_thing_at_a_time(tree)
     try:
-        return msgspec.convert(tree, Settings)
+        settings = msgspec.convert(tree, Settings)
     except (
         msgspec.ValidationError
     ) as error:  # schema/checks.py has missed something: still say it, if less well
-        raise refusal([Problem((), f"is broken: {error}", place=_START)], document) from error
+        raise refusal([SettingProblem((), f"is broken: {error}", place=_START)], document) from error
+    return SettingsFile(settings, document, where, sha256(data).hexdigest())
 
 
 def terms(settings: Settings) -> Terms:
@@ -91,6 +129,7 @@ def terms(settings: Settings) -> Terms:
         limits=settings.limits,
         lease_seconds=settings.host.lease_seconds,
         user=settings.hub.user,
+        policy=settings.hub.policy,
     )
 
 
@@ -99,24 +138,20 @@ def not_yet(settings: Settings) -> list[str]:
 
     Whoever builds a feature takes its line out of here.
     """
-    given = {
-        "hub.policy": settings.hub.policy is Policy.LINKS,
+    without_effect = {
         "store.url": not settings.store.url.startswith("sqlite:"),
         "log.url": settings.log.url != "embedded:",
         "log.topic_prefix": settings.log.topic_prefix != "",
-        "links": bool(settings.links),
         "templates": bool(settings.templates),
         "spawn": settings.spawn != SpawnSettings(),
         "bridges": settings.bridges != BridgeSettings(),
-        "groups.links_bind": settings.groups.links_bind,
     }
     for agent in settings.agents:
-        given[f"agents.{agent.name}.brain"] = not is_built(agent.brain)
-        given[f"agents.{agent.name}.tools"] = bool(toolbox(agent.tools).not_built)
-    return [key for key, unused in given.items() if unused]
+        without_effect[f"agents.{agent.name}.brain"] = not is_built(agent.brain)
+    return [key for key, unused in without_effect.items() if unused]
 
 
-_START = positions.Place(0, 0, 0)
+_START = positions.TomlSpan(0, 0, 0)
 
 
 def _text(data: bytes, file: str) -> str:
@@ -132,7 +167,9 @@ def _text(data: bytes, file: str) -> str:
         wrong = f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
     if at >= 0:
         words = wrong or "there is a NUL byte; expected a text file in UTF-8"
-        raise refusal([Problem((), words, place=positions.Place(at, at, at + 1))], Document(file, text))
+        raise refusal(
+            [SettingProblem((), words, place=positions.TomlSpan(at, at, at + 1))], Document(file, text)
+        )
     return text.replace("\r\n", "\n")
 
 
@@ -144,7 +181,9 @@ def _tree(document: Document) -> Tree:
         words = f"is not TOML: {message[:1].lower()}{_AT.sub('', message)[1:]}"
         at = _syntax_error_at(message, document.text)
         detail = _VALUES if message.startswith("Invalid value") else ""
-        raise refusal([Problem((), words, detail, place=positions.Place(at, at, at + 1))], document) from None
+        raise refusal(
+            [SettingProblem((), words, detail, place=positions.TomlSpan(at, at, at + 1))], document
+        ) from None
 
 
 def _syntax_error_at(message: str, text: str) -> int:
@@ -155,7 +194,7 @@ def _syntax_error_at(message: str, text: str) -> int:
     return positions.offset_of(text, int(met[1]), int(met[2])) if met[1] else len(text.rstrip("\n"))
 
 
-def _places(text: str) -> dict[positions.Path, positions.Place]:
+def _places(text: str) -> dict[positions.Path, positions.TomlSpan]:
     try:
         return positions.places(text)
     except (
@@ -165,12 +204,12 @@ def _places(text: str) -> dict[positions.Path, positions.Place]:
 
 
 def _placed(
-    problems: list[Problem],
-    where: Mapping[positions.Path, positions.Place],
+    problems: list[SettingProblem],
+    where: Mapping[positions.Path, positions.TomlSpan],
     origins: Mapping[positions.Path, str],
-) -> list[Problem]:
+) -> list[SettingProblem]:
     """Each problem with where it stands; one problem for each place is enough."""
-    found: dict[object, Problem] = {}
+    found: dict[object, SettingProblem] = {}
     for problem in problems:
         variable = problem.variable or origins.get(problem.path, "")
         if variable:
@@ -183,17 +222,17 @@ def _placed(
     return list(found.values())
 
 
-def _nearest(path: positions.Path, where: Mapping[positions.Path, positions.Place]) -> positions.Place:
+def _nearest(path: positions.Path, where: Mapping[positions.Path, positions.TomlSpan]) -> positions.TomlSpan:
     """The place of the key or, where the walk knows none, of what it is in."""
     return next((where[path[:depth]] for depth in range(len(path), 0, -1) if path[:depth] in where), _START)
 
 
-def _deepest(text: str) -> positions.Place:
+def _deepest(text: str) -> positions.TomlSpan:
     """Python says only that it is too deep: the line with the most brackets and dots is where to look."""
     lines = text.split("\n")
     worst = max(range(len(lines)), key=lambda number: sum(lines[number].count(mark) for mark in "[{."))
     at = positions.offset_of(text, worst + 1, 1)
-    return positions.Place(at, at, at + len(lines[worst]))
+    return positions.TomlSpan(at, at, at + len(lines[worst]))
 
 
 def _command_brains_do_one_thing_at_a_time(tree: Tree) -> None:

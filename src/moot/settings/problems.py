@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from moot.errors import BadSettings
 from moot.model.hint import Act, Hint, Way
-from moot.settings.toml.positions import Path, Place, line_and_column
+from moot.settings.toml.positions import Path, TomlSpan, line_and_column
 
 FIX: Final[tuple[Way, ...]] = (Hint(Act.EDIT_SETTINGS),)
 _SHOWN_VALUE = 60
@@ -26,7 +26,7 @@ _HEADER = re.compile(r"^[ \t]*\[.*", re.MULTILINE)
 _SECRET_LINE = re.compile(r"\b(bots|token|api_key|\w*secret|\w*password)\b|://[^/\s]*@", re.IGNORECASE)
 
 
-class Problem(Struct, frozen=True):
+class SettingProblem(Struct, frozen=True):
     """One thing wrong. `words` follow the place: `port = 99999 is not …`."""
 
     path: Path
@@ -34,7 +34,7 @@ class Problem(Struct, frozen=True):
     detail: str = ""
     suggestions: tuple[str, ...] = ()
     fix: tuple[Way, ...] = FIX
-    place: Place | None = None
+    place: TomlSpan | None = None
     """Where in the file; None: not in the file but in `variable`, or nowhere to point at."""
     variable: str = ""
     secret: bool = False
@@ -89,7 +89,7 @@ def shown(value: object) -> str:
             return "{…}" if isinstance(value, dict) else "[…]"
 
 
-def refusal(problems: Sequence[Problem], document: Document) -> BadSettings:
+def refusal(problems: Sequence[SettingProblem], document: Document) -> BadSettings:
     """The error for the first problem in the order of the file; those of the environment come last."""
     ordered = sorted(problems, key=lambda p: p.place.start if p.place else len(document.text) + 1)
     first = ordered[0]
@@ -114,7 +114,7 @@ def refusal(problems: Sequence[Problem], document: Document) -> BadSettings:
     )
 
 
-def _excerpt(text: str, problem: Problem) -> str:
+def _excerpt(text: str, problem: SettingProblem) -> str:
     place = problem.place
     assert place is not None
     number, column = line_and_column(text, place.start)

@@ -14,28 +14,28 @@ from moot.settings.toml.edits import literal
 LONGEST_ROLE = 500
 
 
-class NewAgent(Struct, frozen=True):
+class StarterAgent(Struct, frozen=True):
     name: str
     role: str = ""
     brain: str = "demo"
 
 
 HEAD = """\
-# Moot's settings. Nothing has to stand here: what is left out has its default.
+# Moot's settings. Everything is optional: what is left out has its default.
 # All settings with their values: moot config list        Change one: moot config set KEY VALUE
 
 [hub]
 user = {user}        # your name
 
-# How groups talk; each can be set for one conversation: moot conv config NAME KEY VALUE
+# How groups take turns; each can be set for one conversation: moot conv config NAME KEY VALUE
 [groups]
 # reply_strategy = "hybrid"            # hybrid | mention_only | round_robin
-# max_agent_turns_per_message = 3      # agent turns that one message of yours can cause
+# max_agent_turns_per_message = 3      # maximum number of agent turns for one message
 
-# What the hub does for this folder; see moot config get housekeeping.archive_after_days
+# What the hub does to keep this folder tidy; see moot config get housekeeping.archive_after_days
 [housekeeping]
-# archive_after_days = 30              # quiet conversations; they can be brought back
-# backup_every_hours = 24              # into backups/, the newest 7 are kept
+# archive_after_days = 30              # archive quiet conversations; they can be unarchived
+# backup_every_hours = 24              # back up into backups/; the newest 7 are kept
 """
 
 AGENT = """
@@ -44,11 +44,11 @@ name = {name}
 role = {role}
 brain = {brain}       # demo | anthropic:MODEL | openai:MODEL | openai:MODEL@URL | code:module:function
 # tools = ["shell:git,ls"]             # programs it may run, in a sandbox, inside its project
-# project = "~/work/site"              # the folder it works in, apart from this one
+# project = "~/work/site"              # the folder it works in, outside this one
 """
 
 
-def first_toml(user: str, agents: Sequence[NewAgent]) -> str:
+def first_toml(user: str, agents: Sequence[StarterAgent]) -> str:
     rows = [
         AGENT.format(name=literal(agent.name), role=_plain(agent.role), brain=literal(agent.brain))
         for agent in agents
@@ -61,18 +61,18 @@ def _plain(text: str) -> str:
     return literal(text.replace("${", "$${"))
 
 
-def identity_files(agent: NewAgent, user: str) -> dict[str, str]:
+def identity_files(agent: StarterAgent, user: str) -> dict[str, str]:
     """What an agent that thinks with a model reads before every turn; to be rewritten by its owner."""
     role = agent.role.rstrip(".") or "helps where it can"
     return {
         "SOUL.md": "You are calm and honest. You say what you know, what you guess and what you do not know.\n",
         "IDENTITY.md": f"Your name is {agent.name}. You write short, plain sentences, without flattery.\n",
         "USER.md": f"The person you work for is called {user}.\n",
-        "ROLE.md": f"{role[:1].upper()}{role[1:]}.\n\nWhat belongs to others you hand to them with @name.\n",
+        "ROLE.md": f"{role[:1].upper()}{role[1:]}.\n\nPass what is not your job to others with @name.\n",
     }
 
 
-def write_workspace(folder: Path, agent: NewAgent, user: str) -> list[Path]:
+def write_workspace(folder: Path, agent: StarterAgent, user: str) -> list[Path]:
     """The files that were not there; what is stays as it is."""
     texts = identity_files(agent, user).items()
     return [folder / name for name, words in texts if _is_new(folder.parent, (folder.name, name), words)]

@@ -11,29 +11,13 @@ from msgspec import Struct
 
 from moot.model.conversation import GroupSettings
 from moot.model.limits import Limits
-
-
-class Policy(StrEnum):
-    AUTO = "auto"
-    OPEN = "open"
-    LINKS = "links"
+from moot.model.records.link import Direction, Policy, Relationship
 
 
 class OnBusy(StrEnum):
     QUEUE = "queue"
     INTERRUPT = "interrupt"
     INTERRUPT_BY_SUPERIOR = "interrupt-by-superior"
-
-
-class Direction(StrEnum):
-    ONE_WAY = "one_way"
-    TWO_WAY = "two_way"
-
-
-class Relationship(StrEnum):
-    PEER = "peer"
-    SUPERIOR = "superior"
-    SUBORDINATE = "subordinate"
 
 
 class DiscordIdentity(StrEnum):

@@ -4,20 +4,21 @@ A batch loads the scopes of all its commands at once; from then on the desk is t
 folded into it, so the next command in the batch sees it; at the end the dirty rows are written once.
 """
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
+from typing import Any
 
-from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId, address
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
+from moot.model.records.record import AnyTable, Key, Lookup, R, Shelves, Table
 from moot.model.round import Round
-from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.rules.floor.asks import Asks
 from moot.rules.floor.roster import Roster
+from moot.rules.graph import NO_LINKS, Graph
 
 NOBODY: dict[ParticipantId, Member] = {}
 NO_TURNS: dict[ParticipantId, Turn] = {}
@@ -30,12 +31,11 @@ class Dirty:
     """Rows to write, each once, whatever the number of decisions that touched it."""
 
     __slots__ = (
-        "bookmarks",
         "conversations",
-        "dropped_bookmarks",
         "dropped_conversations",
         "dropped_hosts",
         "dropped_members",
+        "dropped_records",
         "events",
         "forgotten_summaries",
         "hosts",
@@ -44,12 +44,12 @@ class Dirty:
         "pairs",
         "participants",
         "quotas",
+        "records",
         "revisions",
         "roots",
         "rounds",
         "summaries",
         "texts",
-        "tokens",
         "turns",
         "whole_conversations",
         "whole_turns",
@@ -78,10 +78,26 @@ class Dirty:
         self.summaries: list[Summary] = []
         self.forgotten_summaries: set[ConversationId] = set()
         self.texts: dict[str, str] = {}
-        self.tokens: dict[TokenId, Token] = {}
-        self.bookmarks: dict[BookmarkKey, Bookmark] = {}
-        self.dropped_bookmarks: set[BookmarkKey] = set()
+        self.records: dict[str, dict[Key, Any]] = {}
+        """By the name of their table."""
+        self.dropped_records: dict[str, set[Key]] = {}
         self.events: list[Event] = []
+
+    def put_record(self, table: Table[R], record: R) -> None:
+        key = table.key(record)
+        self.records.setdefault(table.name, {})[key] = record
+        self.dropped_records.get(table.name, set()).discard(key)
+
+    def drop_record(self, table: AnyTable, key: Key) -> None:
+        self.records.get(table.name, {}).pop(key, None)
+        self.dropped_records.setdefault(table.name, set()).add(key)
+
+    def drop_records_of(self, tables: Iterable[AnyTable], conversation: ConversationId) -> None:
+        """Those that go with a conversation that is erased are not to be written."""
+        for table in tables:
+            if table.ends_with_conversation and (put := self.records.get(table.name)):
+                kept = {key: record for key, record in put.items() if record.conversation != conversation}
+                self.records[table.name] = kept
 
     def commit(self, follows: int | None = None, *, alone: bool = False) -> Commit:
         """What is told of it once it is written; `alone`: nobody else has written since the commit before it."""
@@ -128,8 +144,10 @@ class Desk:
         """Where somebody deletes: which of the newest messages are by people and stand, one more than are deleted."""
         self.keys: dict[tuple[ParticipantId, str], Message] = {}
         self.hosts_by_id: dict[HostId, Host] = {}
-        self.tokens: dict[TokenId, Token] = {}
-        self.bookmarks: dict[BookmarkKey, Bookmark] = {}
+        self.shelves = Shelves()
+        """Records that scopes have asked for."""
+        self.links = NO_LINKS
+        """The whole graph: every decision may ask who may speak to whom."""
 
     # --- filling -------------------------------------------------------------------------------------
 
@@ -230,17 +248,14 @@ class Desk:
     def hosts(self) -> tuple[Host, ...]:
         return tuple(self.hosts_by_id.values())
 
-    def token(self, token: TokenId) -> Token | None:
-        return self.tokens.get(token)
+    def graph(self) -> Graph:
+        return self.links
 
-    def tokens_of(self, participant: ParticipantId) -> list[Token]:
-        return [token for token in self.tokens.values() if token.participant == participant]
+    def records(self, lookup: Lookup[R]) -> list[R]:
+        return self.shelves.find(lookup)
 
-    def bookmark(self, key: BookmarkKey) -> Bookmark | None:
-        return self.bookmarks.get(key)
-
-    def bookmarks_of(self, participant: ParticipantId) -> list[Bookmark]:
-        return [mark for mark in self.bookmarks.values() if mark.participant == participant]
+    def record(self, table: Table[R], *key: str | int) -> R | None:
+        return next(iter(self.shelves.find(table.one(*key))), None)
 
     def turn_id(self) -> TurnId:
         given = self.next_turn
@@ -261,7 +276,7 @@ def chains_of(desk: Desk) -> set[RootId]:
             roots.update((turn.root, *turn.charged, *[call.root for call in turn.calls]))
     for where, rounds in desk.rounds_of.items():
         for round_ in rounds.values():
-            calls = (*round_.line, *round_.blocked)
+            calls = (*round_.pending, *round_.blocked)
             roots.update((round_.root, RootId(address(where, round_.shared_human))))
             roots.update([call.root for call in calls])
             roots.update([said.root for said in round_.utterances])

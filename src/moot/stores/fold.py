@@ -13,30 +13,31 @@ from moot.model.change import (
     AddSummary,
     AppendMessage,
     Change,
-    DropBookmark,
     DropConversation,
     DropHost,
     DropMember,
+    DropRecord,
     Emit,
     ForgetSummaries,
     JoinTurn,
     KeepText,
-    PutBookmark,
     PutConversation,
     PutHost,
     PutMember,
     PutPair,
     PutParticipant,
     PutQuota,
+    PutRecord,
     PutRoot,
     PutRound,
-    PutToken,
     PutTurn,
     ReviseMessage,
     TalkIn,
 )
 from moot.model.ids import HostId
 from moot.model.participant import HUMAN
+from moot.model.records.link import LINKS, Link, LinkId
+from moot.model.records.tables import TABLES
 from moot.stores.desk import Desk, Dirty
 
 
@@ -76,8 +77,8 @@ def _drop_conversation(desk: Desk, change: DropConversation, dirty: Dirty) -> No
         by_conversation.pop(gone, None)
     dirty.messages = [m for m in dirty.messages if m.conversation != gone]
     dirty.summaries = [s for s in dirty.summaries if s.conversation != gone]
-    desk.bookmarks = {k: v for k, v in desk.bookmarks.items() if v.conversation != gone}
-    dirty.bookmarks = {k: v for k, v in dirty.bookmarks.items() if v.conversation != gone}
+    desk.shelves.drop_of_conversation(TABLES, gone)
+    dirty.drop_records_of(TABLES, gone)
     dirty.conversations.pop(gone, None)
     dirty.members = {k: v for k, v in dirty.members.items() if k[0] != gone}
     dirty.turns = {k: v for k, v in dirty.turns.items() if v.conversation != gone}
@@ -189,20 +190,18 @@ def _presence(desk: Desk, host: HostId, until: float) -> None:
             desk.add_participant(structs.replace(participant, live_until=until))
 
 
-def _put_token(desk: Desk, change: PutToken, dirty: Dirty) -> None:
-    desk.tokens[change.token.id] = dirty.tokens[change.token.id] = change.token
+def _put_record(desk: Desk, change: PutRecord, dirty: Dirty) -> None:
+    desk.shelves.put(change.table, change.record)
+    dirty.put_record(change.table, change.record)
+    if isinstance(change.record, Link):
+        desk.links = desk.links.with_link(change.record)
 
 
-def _put_bookmark(desk: Desk, change: PutBookmark, dirty: Dirty) -> None:
-    mark = change.bookmark
-    desk.bookmarks[mark.key] = dirty.bookmarks[mark.key] = mark
-    dirty.dropped_bookmarks.discard(mark.key)
-
-
-def _drop_bookmark(desk: Desk, change: DropBookmark, dirty: Dirty) -> None:
-    desk.bookmarks.pop(change.key, None)
-    dirty.bookmarks.pop(change.key, None)
-    dirty.dropped_bookmarks.add(change.key)
+def _drop_record(desk: Desk, change: DropRecord, dirty: Dirty) -> None:
+    desk.shelves.drop(change.table, change.key)
+    dirty.drop_record(change.table, change.key)
+    if change.table is LINKS:
+        desk.links = desk.links.without(LinkId(str(change.key[0])))
 
 
 def _keep_text(desk: Desk, change: KeepText, dirty: Dirty) -> None:
@@ -235,9 +234,8 @@ FOLDS: dict[type[Change], Callable[[Desk, Any, Dirty], None]] = {
     PutQuota: _put_quota,
     PutHost: _put_host,
     DropHost: _drop_host,
-    PutToken: _put_token,
-    PutBookmark: _put_bookmark,
-    DropBookmark: _drop_bookmark,
+    PutRecord: _put_record,
+    DropRecord: _drop_record,
     KeepText: _keep_text,
     AddSummary: _add_summary,
     ForgetSummaries: _forget_summaries,

@@ -10,10 +10,11 @@ from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant
 from moot.model.query import Query
+from moot.model.records.record import Lookup, R
+from moot.model.records.task import TASKS, UNFINISHED, Task
 from moot.model.round import Round
-from moot.model.token import Token
 from moot.model.turn import MOVES_CURSOR, Turn, TurnState
-from moot.ports import Health, Page, Verb
+from moot.ports import ConversationVersion, Health, Page, Verb
 from moot.stores.memory_engine import MemoryEngine, Shelf
 from moot.stores.query_match import matches
 from moot.stores.runner import Job, Source, run_jobs
@@ -45,7 +46,7 @@ class MemoryStore:
 
     async def check(self) -> Health:
         """Nothing can be wrong with what was never on a disk."""
-        return Health("memory", "", 0, sum(map(len, self.shelf.messages.values())))
+        return Health("memory", "", durable=False, messages=sum(map(len, self.shelf.messages.values())))
 
     def _run(self, job: Job) -> Any:
         for commit in run_jobs(self._engine, [job], self._source):
@@ -57,9 +58,12 @@ class MemoryStore:
 
     # --- Conversations ---------------------------------------------------------------------------------
 
-    async def version(self, ref: str) -> tuple[ConversationId, int] | None:
+    async def version(self, ref: str, member: ParticipantId | None = None) -> ConversationVersion | None:
         found = await self.conversation(ref)
-        return None if found is None else (found.id, found.links)
+        if found is None:
+            return None
+        members = [one.participant for one in await self.members(found.id)]
+        return ConversationVersion(found.id, found.chain_length, member in members)
 
     async def conversation(self, ref: str) -> Conversation | None:
         by_name: Conversation | None = None
@@ -139,10 +143,18 @@ class MemoryStore:
         return self.shelf.rounds.get(conversation, {}).get(opener)
 
     async def due(self, now: float) -> list[ConversationId]:
-        return sorted({turn.conversation for turn in self._due_turns() if turn.due <= now})
+        turns = {turn.conversation for turn in self._due_turns() if turn.due <= now}
+        return sorted(turns | {task.conversation for task in self._due_tasks() if task.deadline <= now})
 
     async def next_due(self) -> float | None:
-        return min((turn.due for turn in self._due_turns()), default=None)
+        moments = [turn.due for turn in self._due_turns()] + [task.deadline for task in self._due_tasks()]
+        return min(moments, default=None)
+
+    def _due_tasks(self) -> list[Task]:
+        open_ones = [
+            task for state in UNFINISHED for task in self.shelf.records.find(TASKS.where(state=state))
+        ]
+        return [task for task in open_ones if task.deadline]
 
     def _due_turns(self) -> list[Turn]:
         return [turn for by_id in self.shelf.open_turns.values() for turn in by_id.values() if turn.due]
@@ -183,12 +195,8 @@ class MemoryStore:
     async def hosts(self) -> list[Host]:
         return list(self.shelf.hosts.values())
 
-    async def token(self, digest: str) -> Token | None:
-        return next((token for token in self.shelf.tokens.values() if token.digest == digest), None)
-
-    async def tokens(self, participant: ParticipantId) -> list[Token]:
-        found = [token for token in self.shelf.tokens.values() if token.participant == participant]
-        return sorted(found, key=lambda token: (token.created_at, token.id))
+    async def records(self, lookup: Lookup[R]) -> list[R]:
+        return self.shelf.records.find(lookup)
 
     async def events(
         self,

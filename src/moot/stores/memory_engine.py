@@ -9,17 +9,20 @@ from secrets import token_hex
 
 from msgspec import structs
 
-from moot.model.bookmark import Bookmark, BookmarkKey
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, ConversationKind, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Kind, Participant, Quota
+from moot.model.records.link import LINKS
+from moot.model.records.record import Shelves
+from moot.model.records.tables import TABLES
+from moot.model.records.task import TASKS
 from moot.model.round import Round, RoundState
-from moot.model.token import Token, TokenId
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Scope
+from moot.rules.graph import Graph
 from moot.stores.desk import Desk, Dirty, chains_of
 
 PAIRED = (ConversationKind.DIRECT, ConversationKind.LINK)
@@ -44,8 +47,7 @@ class Shelf:
         self.hosts: dict[HostId, Host] = {}
         self.summaries: dict[ConversationId, list[Summary]] = {}
         self.texts: dict[str, str] = {}
-        self.tokens: dict[TokenId, Token] = {}
-        self.bookmarks: dict[BookmarkKey, Bookmark] = {}
+        self.records = Shelves()
         self.secret = token_hex(16)
         self.events: list[Event] = []
         self.next_turn = 1
@@ -72,6 +74,7 @@ class MemoryEngine:
     def load(self, scopes: Sequence[Scope]) -> Desk:
         shelf = self.shelf
         desk = self.desk(shelf.next_turn, shelf.next_event)
+        desk.links = Graph(shelf.records.find(LINKS.all()))
         for scope in scopes:
             for turn in self._named_turns(scope):
                 desk.add_turn(turn)
@@ -90,12 +93,7 @@ class MemoryEngine:
                 if found is not None:
                     desk.keys[scope.key] = found
             self._load_roots(desk, scope.roots)
-            desk.tokens.update(
-                (t.id, t)
-                for t in shelf.tokens.values()
-                if t.id in scope.tokens or t.participant == scope.tokens_of
-            )
-            self._load_bookmarks(desk, scope)
+            self._load_records(desk, scope)
             if scope.hosts:
                 desk.hosts_by_id.update(shelf.hosts)
         self._load_roots(desk, chains_of(desk))
@@ -140,20 +138,29 @@ class MemoryEngine:
             if round_.state is not RoundState.CLOSED or opener in kept
         }
         desk.rounds_of[where] = rounds
+        if conversation.kind is ConversationKind.TASK:
+            self._load_tasks(desk, where)
         if conversation.kind in PAIRED:
             for pair in ((a, b) for a in members for b in members if a != b):
                 if pair in shelf.pairs:
                     desk.pairs[pair] = shelf.pairs[pair]
+
+    def _load_tasks(self, desk: Desk, branch: ConversationId) -> None:
+        """The task of a branch, with the conversations in which its end is told."""
+        for task in self.shelf.records.find(TASKS.where(conversation=branch)):
+            desk.shelves.put(TASKS, task)
+            for where in (task.channel, task.asked_in):
+                self._load_conversation(desk, where)
 
     def _load_roots(self, desk: Desk, roots: Iterable[RootId]) -> None:
         for root in roots:
             if root not in desk.roots and root in self.shelf.roots:
                 desk.roots[root] = self.shelf.roots[root]
 
-    def _load_bookmarks(self, desk: Desk, scope: Scope) -> None:
-        for key, mark in self.shelf.bookmarks.items():
-            if key in scope.bookmarks or mark.participant == scope.bookmarks_of:
-                desk.bookmarks[key] = mark
+    def _load_records(self, desk: Desk, scope: Scope) -> None:
+        for lookup in scope.records:
+            for record in self.shelf.records.find(lookup):
+                desk.shelves.put(lookup.table, record)
 
     def _load_people(self, desk: Desk, scope: Scope) -> None:
         for participant in self.shelf.participants.values():
@@ -217,14 +224,19 @@ class MemoryEngine:
         shelf.participants.update(dirty.participants)
         shelf.quotas.update(dirty.quotas)
         shelf.hosts.update(dirty.hosts)
-        shelf.tokens.update(dirty.tokens)
-        left = {key: mark for key, mark in shelf.bookmarks.items() if key not in dirty.dropped_bookmarks}
-        shelf.bookmarks = {**left, **dirty.bookmarks}
+        self._write_records(dirty)
         for host in dirty.dropped_hosts:
             shelf.hosts.pop(host, None)
         shelf.events += dirty.events
         if dirty.events:
             shelf.next_event = dirty.events[-1].id + 1
+
+    def _write_records(self, dirty: Dirty) -> None:
+        for table in TABLES:
+            for key in dirty.dropped_records.get(table.name, ()):
+                self.shelf.records.drop(table, key)
+            for record in dirty.records.get(table.name, {}).values():
+                self.shelf.records.put(table, record)
 
     def _write_turn(self, turn: Turn) -> None:
         shelf = self.shelf
@@ -240,7 +252,7 @@ class MemoryEngine:
         shelf = self.shelf
         shelf.keys = {key: at for key, at in shelf.keys.items() if at[0] != where}
         shelf.turns = {key: turn for key, turn in shelf.turns.items() if turn.conversation != where}
-        shelf.bookmarks = {key: mark for key, mark in shelf.bookmarks.items() if mark.conversation != where}
+        shelf.records.drop_of_conversation(TABLES, where)
         for by_conversation in (
             shelf.conversations, shelf.members, shelf.messages, shelf.revisions, shelf.open_turns,
             shelf.rounds, shelf.summaries,

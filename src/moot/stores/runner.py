@@ -26,8 +26,8 @@ from moot.stores.fold import fold
 
 T = TypeVar("T")
 
-MOST_IN_BATCH = 512
-MOST_WAITING = 20_000
+MAX_IN_BATCH = 512
+MAX_WAITING = 20_000
 ACKS_PER_PASS = 16
 """Settled futures per pass of the event loop, so that a large batch does not stall it."""
 
@@ -174,9 +174,9 @@ class Writer:
         """The answer to come: after the synced commit; for a dry run, after deciding."""
         if self._closing:
             raise StoreUnwritable("the store is closing", fix=("try again when the hub is back",))
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= MAX_WAITING:
             raise StoreUnwritable(
-                f"{MOST_WAITING} writes wait already", fix=("slow down",), retry_after_ms=1000
+                f"{MAX_WAITING} writes are already waiting", fix=("slow down",), retry_after_ms=1000
             )
         done = self._loop.create_future()
         job = Job(verb, command, dry, done)
@@ -200,7 +200,7 @@ class Writer:
 
     def _batch(self) -> tuple[list[Job], Chore | None]:
         """What queued meanwhile, as one batch, and at most one chore."""
-        count = min(len(self._waiting), MOST_IN_BATCH)
+        count = min(len(self._waiting), MAX_IN_BATCH)
         jobs = [self._waiting.popleft() for _ in range(count)]
         return jobs, self._chores.popleft() if self._chores else None
 
@@ -220,9 +220,9 @@ class Writer:
         if end < len(jobs):
             self._loop.call_soon(self._ack, jobs, error, end)
         else:
-            self._loop.call_soon(self._all_told)
+            self._loop.call_soon(self._all_answered)
 
-    def _all_told(self) -> None:
+    def _all_answered(self) -> None:
         """Everybody knows, and has had its turn to write again."""
         self._telling = False
         self._wake()

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Protocol
 
-MOST_STOPS = 10_000
+MAX_STOPS = 10_000
 """Moments on the way of one `advance`; what falls due after so many happens at its end."""
 PASSES = 10
 """Of the loop, for whoever was woken to come to where it waits for something other than time."""
@@ -58,7 +58,7 @@ class ManualClock:
         """Let time pass: what falls due on the way happens on the way, in order and at its time."""
         end = self._now + seconds
         await self._run_due()  # it may have been set back
-        for _ in range(MOST_STOPS):
+        for _ in range(MAX_STOPS):
             due, woken = await self._next_due(), self._next_waking()
             if min(due, woken) >= end:
                 break

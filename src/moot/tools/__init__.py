@@ -4,7 +4,7 @@ Above: wiring offers an agent its tools, a model's brain calls them. Below: port
 Not here: deciding whether a call is made at all, storing results, the loop around a model.
 
 `offer` reads the setting; `shell` is the tool; `command` judges what is asked; `sandbox` is the wall; `process`
-runs and ends it; `text_calls` finds calls in the answers of models that cannot call.
+runs and ends it; `shared_notes` are tools too; `text_calls` finds calls in the answers of models that cannot call.
 """
 
 from moot.tools.offer import Offer, offered

@@ -13,8 +13,8 @@ from typing import Final
 
 from msgspec import Struct
 
-MOST_WORDS: Final = 1000
-MOST_BYTES: Final = 100_000
+MAX_WORDS: Final = 1000
+MAX_BYTES: Final = 100_000
 _KEYS: Final = ("argv", "command", "cwd")
 _ONE_PROGRAM: Final = "one program at a time, with its words in argv, such as {}"
 _OPERATORS: Final = {
@@ -40,7 +40,7 @@ class AskedCommand(Struct, frozen=True):
     """Resolved, inside the project."""
 
 
-def asked(arguments: Mapping[str, object], allowed: tuple[str, ...], project: Path) -> AskedCommand:
+def checked(arguments: Mapping[str, object], allowed: tuple[str, ...], project: Path) -> AskedCommand:
     """What the model's arguments ask for, or Refused. `project` is resolved and there."""
     unknown = [str(key) for key in arguments if key not in _KEYS]
     if unknown:
@@ -68,11 +68,11 @@ def _words(arguments: Mapping[str, object], example: str) -> tuple[str, ...]:
 
 
 def _split(command: str, example: str) -> tuple[str, ...]:
-    told = _needs_a_shell(command.strip())
-    if told:
+    construct = _needs_a_shell(command.strip())
+    if construct:
         raise CommandRefused(
-            f"There is no shell here, and {told} needs one. Ask for {_ONE_PROGRAM.format(example)}; "
-            "a sign that is meant literally goes into single quotes."
+            f"There is no shell here, and {construct} needs one. Ask for "
+            f"{_ONE_PROGRAM.format(example)}; put literal characters in single quotes."
         )
     try:
         words = tuple(shlex.split(command))
@@ -108,18 +108,18 @@ def _needs_a_shell(command: str) -> str:
 
 
 def _check_words(argv: tuple[str, ...]) -> None:
-    if len(argv) > MOST_WORDS:
-        raise CommandRefused(f"That is {len(argv)} words; at most {MOST_WORDS} are possible.")
+    if len(argv) > MAX_WORDS:
+        raise CommandRefused(f"That is {len(argv)} words; at most {MAX_WORDS} are allowed.")
     size = 0
     for word in argv:
         if "\0" in word:
-            raise CommandRefused("A word has a NUL character in it, which no program can be given.")
+            raise CommandRefused("A word contains a NUL character, which cannot be passed to a program.")
         try:
             size += len(word.encode())
         except UnicodeEncodeError:
             raise CommandRefused("A word is not valid Unicode (it has a lone surrogate).") from None
-    if size > MOST_BYTES:
-        raise CommandRefused(f"The words have {size} bytes; at most {MOST_BYTES} are possible.")
+    if size > MAX_BYTES:
+        raise CommandRefused(f"The words have {size} bytes; at most {MAX_BYTES} are allowed.")
 
 
 def _not_allowed(program: str, allowed: tuple[str, ...]) -> str:
@@ -143,9 +143,9 @@ def _folder(cwd: object, project: Path) -> Path:
     try:
         folder = (project / cwd).resolve(strict=True)
     except (OSError, ValueError, RuntimeError):  # a loop of links is a RuntimeError before Python 3.13
-        raise CommandRefused(f"cwd = {cwd[:80]!r} is not there.") from None
+        raise CommandRefused(f"cwd = {cwd[:80]!r} does not exist.") from None
     if not folder.is_relative_to(project):
-        raise CommandRefused(f"cwd = {cwd[:80]!r} leads out of the project.")
+        raise CommandRefused(f"cwd = {cwd[:80]!r} is outside the project.")
     if not folder.is_dir():
         raise CommandRefused(f"cwd = {cwd[:80]!r} is not a folder.")
     return folder

@@ -69,7 +69,7 @@ def _become(command: list[str]) -> None:
     try:
         os.execv(command[0], command)
     except OSError as error:
-        sys.stderr.write(f"{os.path.basename(command[0])} cannot be started: {error.strerror}\n")
+        sys.stderr.write(f"cannot start {os.path.basename(command[0])}: {error.strerror}\n")
         sys.stderr.flush()
         os._exit(_CANNOT_START)
 

@@ -1,7 +1,7 @@
 """From an agent's `tools` to what it is offered, and to a sentence for each tool that is off.
 
-Above: wiring, `up` and `doctor`. Below: settings (what the list means), shell.py, sandbox.py.
-Not here: tools that are not built; settings.not_yet names those.
+Above: wiring, `up` and `doctor`. Below: settings (what the list means), hub_tools.py, shared_notes.py, shell.py,
+sandbox.py.
 """
 
 from pathlib import Path
@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from moot.brain import Tool
 from moot.settings.schema.tools import toolbox
+from moot.tools.hub_tools import message_tools, task_tools
 from moot.tools.process import USUAL, Bounds
 from moot.tools.sandbox import Sandbox
+from moot.tools.shared_notes import note_tools
 from moot.tools.shell import ShellTool
 
 
@@ -37,10 +39,15 @@ def offered(
     `hidden` is what else of Moot no tool may see, such as a database outside the home. `sandbox` None looks for one.
     """
     box = toolbox(tools)
+    talk: tuple[Tool, ...] = (
+        *(message_tools() if box.messages else ()),
+        *(task_tools() if box.tasks else ()),
+        *(note_tools() if box.notes else ()),
+    )
     if not box.programs:
-        return Offer()
+        return Offer(talk)
     wall = (sandbox or Sandbox.find()) if box.sandboxed else None
     shell = ShellTool(box.programs, project, sandbox=wall, hidden=(home, *hidden), bounds=bounds)
     if shell.why_off:
-        return Offer(off=(shell.why_off,))
-    return Offer(tools=(shell,), text_form=box.text_form)
+        return Offer(talk, off=(shell.why_off,))
+    return Offer((shell, *talk), text_form=box.text_form)

@@ -33,7 +33,7 @@ def harmless(output: bytes) -> str:
     return _CONTROL.sub("\ufffd", _SEQUENCE.sub("", text).replace("\r", "\n"))
 
 
-def told(ran: Ran, bounds: Bounds) -> ToolResult:
+def to_result(ran: Ran, bounds: Bounds) -> ToolResult:
     """Exit code or what ended it, the output, and what is missing from it."""
     text = harmless(ran.output).rstrip("\n")
     parts = [_how_it_ended(ran, bounds)]

@@ -138,9 +138,9 @@ def why_not_shown(project: Path, home: Path) -> str:
             return f"is a part of the system ({inside})"
     for around in ("/usr", "/etc", "/var", "/tmp", "/run", "/home", Path.home()):
         if Path(around).is_relative_to(project):
-            return f"holds {around}, and with it far more than one project"
+            return f"contains {around}, which is far more than one project"
     if project.is_relative_to(home):
-        return "is Moot's own home, or a part of it"
+        return "is Moot's own home, or inside it"
     return ""
 
 
@@ -238,8 +238,10 @@ def _tried(bwrap: str | None) -> Sandbox:
         if not trouble:
             return sandbox
     return Sandbox(
-        why_off=f"bubblewrap is installed and does not work here: {trouble}. The system has to allow user "
-        "namespaces; containers and some hardened systems forbid them"
+        why_off=(
+            f"bubblewrap is installed but does not work here: {trouble}. The system has to allow user "
+            "namespaces; containers and some hardened systems forbid them"
+        )
     )
 
 
@@ -264,5 +266,5 @@ def _trouble(sandbox: Sandbox) -> str:
             wrapped.close()
     if done.returncode == 0:
         return ""
-    told = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return told[0].removeprefix("bwrap: ")[:200] if told else f"exit code {done.returncode}"
+    printed = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return printed[0].removeprefix("bwrap: ")[:200] if printed else f"exit code {done.returncode}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from moot.model.json import JsonObject
 from moot.model.prompt import ToolResult, ToolSpec
 from moot.tools import output, process
-from moot.tools.command import AskedCommand, CommandRefused, asked
+from moot.tools.command import AskedCommand, CommandRefused, checked
 from moot.tools.process import USUAL, Bounds, Program, Ran
 from moot.tools.sandbox import PATH, Sandbox, ShownFiles, environment, why_not_shown
 
@@ -47,7 +47,7 @@ class ShellTool:
         home = self.hidden[0].resolve()
         if self.sandbox is None:
             if self._place.is_relative_to(home):
-                return self._off_here("is Moot's own home, or a part of it")
+                return self._off_here("is Moot's own home, or inside it")
             return ""
         if self.sandbox.why_off:
             return (
@@ -59,7 +59,7 @@ class ShellTool:
 
     def _off_here(self, reason: str) -> str:
         return (
-            f"shell is off: the project {self.project} {reason}; name a folder that holds only the project."
+            f"shell is off: the project {self.project} {reason}; use a folder that contains only the project."
         )
 
     async def run(self, arguments: JsonObject, turn: object) -> ToolResult:
@@ -67,13 +67,13 @@ class ShellTool:
         if self.why_off:
             return ToolResult(self.why_off, failed=True)
         try:
-            ask = asked(arguments, self.allowed, self._there())
+            ask = checked(arguments, self.allowed, self._there())
             ran = await self._inside(ask) if self.sandbox is not None else await self._in_the_open(ask)
         except CommandRefused as refusal:
             return ToolResult(str(refusal), failed=True)
         except OSError as error:  # no process, no file descriptor, no memory left for one more
-            return ToolResult(f"{self.spec.name} cannot start anything now: {error.strerror}.", failed=True)
-        return output.told(ran, self.bounds)
+            return ToolResult(f"{self.spec.name} cannot start programs now: {error.strerror}.", failed=True)
+        return output.to_result(ran, self.bounds)
 
     def _there(self) -> Path:
         """Where the project was when the tool was made: an agent whose project holds this one could move it since."""
@@ -81,11 +81,11 @@ class ShellTool:
             found = self.project.resolve(strict=True)
         except (OSError, RuntimeError):
             raise CommandRefused(
-                f"The project folder {self.project} is not there; its owner has to make it."
+                f"The project folder {self.project} does not exist; its owner has to create it."
             ) from None
         if found != self._place or not found.is_dir():
             raise CommandRefused(
-                f"The project {self.project} is not the folder it was; its owner has to look."
+                f"The project {self.project} is no longer the same folder; its owner has to check it."
             )
         return found
 
@@ -93,7 +93,7 @@ class ShellTool:
         assert self.sandbox is not None
         hidden = _resolved(self.hidden)
         if any(ask.cwd.is_relative_to(path) and not self._place.is_relative_to(path) for path in hidden):
-            raise CommandRefused("cwd is not there.")
+            raise CommandRefused("cwd does not exist.")
         shown = ShownFiles(self._place, ask.cwd, hidden, self.bounds.scratch_bytes)
         argv = (_found(ask.argv[0], seen_in=_SEEN_INSIDE), *ask.argv[1:])
         wrapped = self.sandbox.wrap(argv, shown, self.bounds.processes)
@@ -114,11 +114,11 @@ def _found(name: str, seen_in: tuple[str, ...] = ()) -> str:
     """Where a program is, and whether it will be there inside."""
     program = shutil.which(name, path=PATH)
     if program is None:
-        raise CommandRefused(f"{name} is allowed, but it is not installed in {PATH.replace(':', ', ')}.")
+        raise CommandRefused(f"{name} is allowed, but not installed in {PATH.replace(':', ', ')}.")
     real = os.path.realpath(program)
     if seen_in and not any(Path(real).is_relative_to(folder) for folder in seen_in):
         raise CommandRefused(
-            f"{name} is allowed, but it is installed outside /usr, which the sandbox does not show."
+            f"{name} is allowed, but installed outside /usr, which the sandbox does not include."
         )
     return program
 

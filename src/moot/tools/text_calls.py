@@ -27,7 +27,7 @@ from msgspec import Struct
 from moot.model.prompt import ToolCall
 from moot.rules.words.code_ranges import code_ranges
 
-MOST_CALLS: Final = 8
+MAX_CALLS: Final = 8
 """What one answer asks for beyond these is dropped; the model can ask again."""
 _FORM: Final = "# Run bash"
 _OPENS: Final = re.compile(r"(?P<mark>`{3,}|~{3,})[ \t]*(?:bash|sh|shell|console|zsh)?[ \t]*")
@@ -45,10 +45,10 @@ def text_calls(text: str) -> TextCalls:
     if _FORM not in text:
         return TextCalls((), text)
     text = text.replace("\r\n", "\n")
-    return _Reading(text).calls_and_rest()
+    return _CallReader(text).calls_and_rest()
 
 
-class _Reading:
+class _CallReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = text.split("\n")
@@ -74,7 +74,7 @@ class _Reading:
             return TextCalls((), self.text)
         calls = tuple(
             ToolCall(f"text-{number}", "shell", json.dumps({"command": command}, ensure_ascii=False))
-            for number, command in enumerate(commands[:MOST_CALLS], 1)
+            for number, command in enumerate(commands[:MAX_CALLS], 1)
         )
         return TextCalls(calls, "\n".join(left).strip("\n"))
 

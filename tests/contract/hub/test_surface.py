@@ -10,10 +10,14 @@ from moot.client import RemoteHub
 from moot.client.calls import (
     RemoteAgents,
     RemoteConversations,
+    RemoteDecisions,
     RemoteDeliveries,
     RemoteHistory,
     RemoteInspector,
+    RemoteLinks,
     RemoteMailbox,
+    RemoteNotes,
+    RemoteTasks,
 )
 from moot.client.connect import STATUS
 from moot.client.transport.paging import SETTLED_EVERYWHERE, SEVERAL
@@ -21,20 +25,29 @@ from moot.doors.http.api.routes import ROUTES
 from moot.errors import BadValue
 from moot.hub.agents import Agents
 from moot.hub.conversations import Conversations
+from moot.hub.decisions import Decisions
 from moot.hub.deliveries import Deliveries
 from moot.hub.history import History
 from moot.hub.inspector import Inspector
+from moot.hub.links import Links
 from moot.hub.mailbox import Mailbox
+from moot.hub.notes import Notes
 from moot.hub.process.rpc import ENCODED
 from moot.hub.queries.encoded import Encoded
+from moot.hub.tasks import Tasks
 from moot.sdk import CALLS, SUBJECTS
-from moot.sdk.call import Call, Subject
+from moot.sdk.call import DeclaredCall, Subject
+from moot.sdk.hub import HubCalls
 from moot.sdk.request import HEADERS, HttpCall
 
 HERE: dict[str, type] = {
     "": Hub,
     "conversations": Conversations,
     "agents": Agents,
+    "links": Links,
+    "tasks": Tasks,
+    "decisions": Decisions,
+    "notes": Notes,
     "mailbox": Mailbox,
     "deliveries": Deliveries,
     "inspector": Inspector,
@@ -44,6 +57,10 @@ THERE: dict[str, type] = {
     "": RemoteHub,
     "conversations": RemoteConversations,
     "agents": RemoteAgents,
+    "links": RemoteLinks,
+    "tasks": RemoteTasks,
+    "decisions": RemoteDecisions,
+    "notes": RemoteNotes,
     "mailbox": RemoteMailbox,
     "deliveries": RemoteDeliveries,
     "inspector": RemoteInspector,
@@ -80,6 +97,11 @@ def beside(kind: type) -> dict[str, Any]:
 def taken(method: Any) -> list[tuple[str, Any, Any]]:
     _, *parameters = inspect.signature(method).parameters.values()
     return [(one.name, one.kind, one.default) for one in parameters]
+
+
+def test_every_subject_of_the_hub_can_be_called_from_elsewhere() -> None:
+    found = {name for name, value in vars(HubCalls).items() if isinstance(value, property)}
+    assert {kind.subject for kind in SUBJECTS} == {"", *found} == set(HERE) == set(THERE)
 
 
 @pytest.mark.parametrize("subject", HERE)
@@ -133,7 +155,7 @@ def test_a_request_that_is_no_method_has_a_route_too(http: HttpCall) -> None:
     leads(http, {})
 
 
-def some_arguments(call: Call) -> dict[str, Any]:
+def some_arguments(call: DeclaredCall) -> dict[str, Any]:
     found = [one for one in call.signature.parameters.values() if one.kind != one.VAR_KEYWORD]
     return {one.name: ("a", "b") if one.name == "channel" else "1" for one in found}
 

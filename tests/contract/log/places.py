@@ -16,7 +16,7 @@ from moot.model.change import Emit
 from moot.model.event import Commit, Event, EventType
 from moot.model.ids import ConversationId
 from moot.model.limits import Terms
-from moot.ports import Events, Follower, HomeStore, Log, Scope
+from moot.ports import EventReads, Follower, HomeStore, Log, Scope
 from moot.stores.desk import Desk
 from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import MemoryEngine, Shelf
@@ -79,7 +79,7 @@ class Place:
     store: HomeStore
     elsewhere: HomeStore
 
-    def __init__(self, log: Callable[[Events], Log], store: str, folder: Path) -> None:
+    def __init__(self, log: Callable[[EventReads], Log], store: str, folder: Path) -> None:
         self._new_log = log
         self._kind = store
         self._folder = folder
@@ -150,7 +150,7 @@ async def ids(follower: Follower, count: int) -> list[int]:
     return [event.id for event in await handed(follower, count)]
 
 
-PLACES: dict[str, tuple[Callable[[Events], Log], str]] = {
+PLACES: dict[str, tuple[Callable[[EventReads], Log], str]] = {
     "embedded over sqlite": (EmbeddedLog, "sqlite"),
     "embedded over memory": (EmbeddedLog, "memory"),
     "embedded over gaps": (EmbeddedLog, "gaps"),

@@ -16,7 +16,17 @@ import pytest
 import uvloop
 
 from moot.rules.words.silence import is_silence
-from moot.testing.fake_llm import PASS_VARIANTS, Answer, Call, FakeLLM, Fault, Request, Script, Spent, storm
+from moot.testing.fake_llm import (
+    PASS_VARIANTS,
+    Answer,
+    FakeLLM,
+    Fault,
+    Request,
+    Script,
+    ScriptedCall,
+    Spent,
+    storm,
+)
 
 LONG = "The harbour is deep enough for every ship that calls. " * 40
 SYSTEM = "You are arya, backend engineer. You talk with people.\n- gendry (agent): smith\n- user (human)"
@@ -47,7 +57,9 @@ async def said(llm: FakeLLM, text: str = "hello", **fields: Any) -> str:
     return str(answer["choices"][0]["message"]["content"])
 
 
-TOLD = Answer("Look at this, arya.", calls=(Call("look", {"at": "the sea"}), Call("look", {})))
+TOLD = Answer(
+    "Look at this, arya.", calls=(ScriptedCall("look", {"at": "the sea"}), ScriptedCall("look", {}))
+)
 
 
 async def test_anthropic_messages_stream_and_whole_say_the_same() -> None:
@@ -105,7 +117,7 @@ async def test_responses_stream_and_whole_say_the_same() -> None:
 
 async def test_a_tool_of_a_namespace_is_called_with_it() -> None:
     tools = [{"type": "namespace", "name": "mcp__x", "tools": [{"type": "function", "name": "look"}]}]
-    async with FakeLLM(Answer(calls=(Call("look"),))) as llm, httpx2.AsyncClient() as client:
+    async with FakeLLM(Answer(calls=(ScriptedCall("look"),))) as llm, httpx2.AsyncClient() as client:
         asked = {"model": "m", "input": "hello", "tools": tools}
         answer = (await client.post(f"{llm.openai_url}/responses", json=asked)).json()
     assert answer["output"][0]["namespace"] == "mcp__x"
@@ -227,7 +239,7 @@ async def test_stopping_the_server_waits_for_nobody() -> None:
     async with asyncio.timeout(2):
         async with FakeLLM(Answer(fault=Fault.HANG)) as llm:
             hanging = asyncio.create_task(ask(llm))
-            await llm.asked()
+            await llm.until_asked()
         with pytest.raises(httpx2.HTTPError):
             await hanging
 

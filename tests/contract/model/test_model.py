@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from moot.model.prompt import Prompt, PromptLine, ToolCall, ToolSpec
-from moot.testing.fake_llm import Answer, Call, Request, Spent
+from moot.testing.fake_llm import Answer, Request, ScriptedCall, Spent
 from tests.contract.model.conftest import MakeTalk
 from tests.support.talking import KEY
 
@@ -36,7 +36,7 @@ async def test_text_is_heard_before_the_answer_is_over(talk: MakeTalk) -> None:
 
 
 async def test_tool_calls_come_whole_with_the_text_before_them(talk: MakeTalk) -> None:
-    calls = (Call("look", {"at": "the sea"}, id="c1"), Call("look", {}, id="c2"))
+    calls = (ScriptedCall("look", {"at": "the sea"}, id="c1"), ScriptedCall("look", {}, id="c2"))
     here = await talk(Answer("Let me look.", calls=calls))
     answered = await here.ask(Prompt("", (PromptLine("user", "look!"),), tools=(LOOK,)))
     assert answered.text == "Let me look."
@@ -46,7 +46,7 @@ async def test_tool_calls_come_whole_with_the_text_before_them(talk: MakeTalk) -
 
 
 async def test_broken_arguments_are_given_as_the_model_wrote_them(talk: MakeTalk) -> None:
-    here = await talk(Answer(calls=(Call("look", '{"at": "the s'), Call("look", "}{ no"))))
+    here = await talk(Answer(calls=(ScriptedCall("look", '{"at": "the s'), ScriptedCall("look", "}{ no"))))
     answered = await here.ask()
     assert [call.arguments for call in answered.calls] == ['{"at": "the s', "}{ no"]
 
@@ -226,7 +226,7 @@ async def test_odd_texts_pass_unchanged(talk: MakeTalk) -> None:
 
 
 async def test_a_listener_is_told_of_life_without_text(talk: MakeTalk) -> None:
-    here = await talk(Answer(calls=(Call("look", {"at": "the sea"}),)))
+    here = await talk(Answer(calls=(ScriptedCall("look", {"at": "the sea"}),)))
     await here.ask()
     pieces: list[Any] = here.ear.pieces
     assert len(pieces) >= 3

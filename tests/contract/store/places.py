@@ -10,7 +10,17 @@ from typing import ClassVar, Protocol
 
 from moot.model.event import Commit, Event
 from moot.model.limits import Terms
-from moot.ports import Conversations, Events, People, Recall, Retention, Search, Store, Turns
+from moot.ports import (
+    ConversationReads,
+    EventReads,
+    MessageSearch,
+    People,
+    Recall,
+    Records,
+    Retention,
+    Store,
+    TurnReads,
+)
 from moot.stores.async_memory import AsyncMemoryStore
 from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import Shelf
@@ -20,7 +30,18 @@ from moot.stores.stepped_engine import SteppedEngine
 from moot.testing import ManualClock, MemoryStore
 
 
-class WholeStore(Store, Conversations, Search, Turns, Recall, People, Events, Retention, Protocol):
+class WholeStore(
+    Store,
+    ConversationReads,
+    MessageSearch,
+    TurnReads,
+    Recall,
+    People,
+    Records,
+    EventReads,
+    Retention,
+    Protocol,
+):
     """The write side and every read port."""
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from msgspec import structs
 
-from moot.model.bookmark import Bookmark
 from moot.model.chain import ChainTail, Pair, Root, Spoken
 from moot.model.conversation import (
     Conversation,
@@ -18,9 +17,15 @@ from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Part, Plan, Revision, Summary
 from moot.model.participant import AgentConfig, Host, Kind, Participant, Quota, Reach
-from moot.model.round import Note, Round, RoundState, Utterance
-from moot.model.token import Scope, Token, TokenId
-from moot.model.turn import Call, Duty, Given, Rule, Step, Turn, TurnState
+from moot.model.records.bookmark import Bookmark
+from moot.model.records.decision import DecisionId, DecisionState, PersonsDecision
+from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
+from moot.model.records.note import NoteAccess, NoteName, NotePermission, NoteVersion, SharedNote
+from moot.model.records.task import Task, TaskId, TaskState
+from moot.model.records.token import Token, TokenId, TokenScope
+from moot.model.records.wait import Wait
+from moot.model.round import NoTurn, Round, RoundState, Utterance
+from moot.model.turn import Call, Duty, Given, RuleName, Step, Turn, TurnState
 
 TEXT = "ünï\u2028cödé \U0001f980\u200d\u202e 'quote\" \\ %s ?1 -- ; DROP TABLE messages\n\t\r\n\u0001 e\u0301"
 AT = 1_812_345_678.123457
@@ -35,8 +40,8 @@ WHERE = ConversationId("c-ñ")
 ARYA, BOB = ParticipantId("arya"), ParticipantId("bøb")
 ROOT = RootId("c-ñ:7")
 CALLS = (
-    Call(ARYA, 7, True, 1, 2, ROOT, Rule.MENTION, 3, AT),
-    Call(BOB, BIG, False, 0, 0, RootId("c-x:1"), Rule.REACT),
+    Call(ARYA, 7, True, 1, 2, ROOT, RuleName.MENTION, 3, AT),
+    Call(BOB, BIG, False, 0, 0, RootId("c-x:1"), RuleName.REACT),
 )
 
 CONVERSATION = Conversation(
@@ -63,7 +68,7 @@ CONVERSATION = Conversation(
     home=ARYA,
     next_seq=8,
     chain="ab" * 32,
-    links=BIG,
+    chain_length=BIG,
     version=3,
     key="arya+bøb",
     channel_type="telegram",
@@ -108,11 +113,12 @@ MESSAGE = Message(
     depth=2,
     metadata=NESTED,
     plan=Plan(
-        (Part(ARYA, Duty.MUST, Rule.MENTION), Part(BOB, Duty.BLOCKED, Rule.PAIR_LIMIT)), (Duty.MAY, Rule.POLL)
+        (Part(ARYA, Duty.MUST, RuleName.MENTION), Part(BOB, Duty.BLOCKED, RuleName.PAIR_LIMIT)),
+        (Duty.MAY, RuleName.POLL),
     ),
     key="clé",
     digest="cd" * 32,
-    link=9,
+    chain_place=9,
     hash="ef" * 32,
 )
 REVISED = structs.replace(MESSAGE, text="", version=2, metadata={**NESTED, "deleted": True}, mentions=(BOB,))
@@ -124,7 +130,7 @@ REVISION = Revision(
     text_hash="23" * 32,
     by=ARYA,
     at=LATER,
-    link=10,
+    chain_place=10,
     hash="45" * 32,
 )
 TURN = Turn(
@@ -132,7 +138,7 @@ TURN = Turn(
     agent=ARYA,
     conversation=WHERE,
     duty=Duty.MUST,
-    reason=Rule.FORCE,
+    reason=RuleName.FORCE,
     state=TurnState.RUNNING,
     calls=CALLS,
     created_at=AT,
@@ -160,7 +166,7 @@ TURN = Turn(
     started_at=LATER,
     ended_at=LATER + 1,
     message=8,
-    rule=Rule.CHAIN,
+    rule=RuleName.CHAIN,
     error=TEXT,
     kept=TEXT,
     usage=NESTED,
@@ -194,7 +200,7 @@ ROUND = Round(
     cap=3,
     state=RoundState.RUNNING,
     used=2,
-    line=CALLS,
+    pending=CALLS,
     blocked=CALLS[:1],
     places=4,
     overridden=True,
@@ -203,7 +209,7 @@ ROUND = Round(
     polled=3,
     volunteers=1,
     utterances=(Utterance(8, ARYA, 1, 2, ROOT),),
-    notes=(Note(BOB, 7, Duty.OBSERVES, Rule.AWAY), Note(ARYA, 8, Duty.BLOCKED, Rule.CAP)),
+    notes=(NoTurn(BOB, 7, Duty.OBSERVES, RuleName.AWAY), NoTurn(ARYA, 8, Duty.BLOCKED, RuleName.CAP)),
     shared_hi=7,
     shared_human=6,
 )
@@ -211,12 +217,13 @@ ROOT_ROW = Root(
     id=ROOT,
     turns=3,
     base_hop=8,
-    paused=Rule.NO_PROGRESS,
+    paused=RuleName.NO_PROGRESS,
     noticed=(WHERE, ConversationId("c-x")),
     tails=(
         ChainTail(WHERE, (Spoken(ARYA, True, "thanks"), Spoken(BOB, False, TEXT))),
         ChainTail(ConversationId("c-x")),
     ),
+    messages=5,
 )
 PAIR = Pair(sender=ARYA, receiver=BOB, level=3, last=AT, due=LATER, sent=(AT, LATER, 0.1 + 0.2))
 PARTICIPANT = Participant(
@@ -254,7 +261,7 @@ TOKEN = Token(
     id=TokenId("t-ñ"),
     participant=BOB,
     digest="ab" * 32,
-    scopes=(Scope.READ, Scope.ADMIN),
+    scopes=(TokenScope.READ, TokenScope.ADMIN),
     created_at=AT,
     used_at=LATER,
     revoked_at=LATER,
@@ -262,3 +269,70 @@ TOKEN = Token(
 )
 BOOKMARK = Bookmark(participant=BOB, client=TEXT, conversation=WHERE, seq=7, frames=BIG, used_at=LATER)
 EVENT = Event(type=EventType.TURN_STARTED, at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)
+
+LINK = Link(
+    id=LinkId("l1"),
+    source=ARYA,
+    target=BOB,
+    direction=Direction.ONE_WAY,
+    relationship=Relationship.SUPERIOR,
+    wanted=False,
+    switched_off=True,
+    origin=LinkOrigin.CONFIG,
+    place="moot.toml:14",
+    created_at=AT,
+    updated_at=AT,
+)
+
+TASK = Task(
+    id=TaskId("t1"),
+    by=ARYA,
+    to=BOB,
+    task=TEXT,
+    state=TaskState.WORKING,
+    result=TEXT,
+    note="half",
+    conversation=WHERE,
+    channel=ConversationId("link:l1"),
+    asked_in=ConversationId("c-x"),
+    link="l1",
+    root=ROOT,
+    hop=3,
+    deadline=AT + 60,
+    kept_by=7,
+    created_at=AT,
+    updated_at=AT,
+)
+
+WAIT = Wait(conversation=WHERE, seq=9, asker=ARYA, target=BOB, until=AT)
+
+DECISION = PersonsDecision(
+    id=DecisionId("d1"),
+    by=ARYA,
+    to=BOB,
+    question=TEXT,
+    choices=("yes", TEXT),
+    conversation=WHERE,
+    seq=4,
+    state=DecisionState.ANSWERED,
+    answer="yes",
+    answer_seq=5,
+    until=AT + 5,
+    created_at=AT,
+    updated_at=AT,
+)
+
+NOTE = SharedNote(
+    name=NoteName("deploy-ñ"),
+    text=TEXT,
+    version=3,
+    hash="ab" * 32,
+    created_by=BOB,
+    created_at=AT,
+    updated_by=ARYA,
+    updated_at=LATER,
+)
+NOTE_VERSION = NoteVersion(note=NOTE.name, version=3, text=TEXT, by=ARYA, at=LATER, hash=NOTE.hash)
+NOTE_PERMISSION = NotePermission(
+    note=NOTE.name, participant=ARYA, access=NoteAccess.READ_WRITE, by=BOB, at=LATER
+)

@@ -4,14 +4,15 @@ import pytest
 from msgspec import structs
 
 from moot.flow import move_bookmarks, open_bookmark
-from moot.model.bookmark import Bookmark
 from moot.model.change import DropConversation, PutConversation
 from moot.model.ids import ParticipantId
+from moot.model.records.bookmark import BOOKMARKS, Bookmark
 from tests.contract.store.places import Place, WholeStore
 from tests.contract.store.verbs import conversation, look, put, say
 
 ROOM = conversation("room")
 USER = ParticipantId("user")
+MINE = BOOKMARKS.where(participant=USER)
 
 
 async def filled(store: WholeStore, messages: int = 3) -> None:
@@ -28,7 +29,7 @@ async def opened(store: WholeStore, client: str, after: int | None = None) -> op
 
 
 async def kept(store: WholeStore) -> list[str]:
-    found: list[Bookmark] = await look(store, lambda seen: seen.bookmarks_of(USER), bookmarks_of=USER)
+    found: list[Bookmark] = await look(store, lambda seen: seen.records(MINE), records=(MINE,))
     return sorted(mark.client for mark in found)
 
 
@@ -58,7 +59,7 @@ async def test_a_known_client_goes_on_where_it_was_also_after_a_restart(place: P
 
 
 async def test_for_a_new_one_the_longest_unused_goes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_bookmark, "MOST_BOOKMARKS", 3)
+    monkeypatch.setattr(open_bookmark, "MAX_BOOKMARKS", 3)
     store = await place.open()
     await filled(store)
     for client in ("a", "b", "c"):
@@ -81,6 +82,6 @@ async def test_what_is_gone_does_not_come_back_by_being_moved(store: WholeStore)
 
 async def test_a_bookmark_goes_with_its_conversation_in_the_same_transaction(store: WholeStore) -> None:
     await filled(store)
-    mark = (await opened(store, "phone")).bookmark
+    await opened(store, "phone")
     await put(store, PutConversation(ROOM), DropConversation(ROOM.id))
-    assert await look(store, lambda seen: seen.bookmark(mark.key), bookmarks=(mark.key,)) is None
+    assert await look(store, lambda seen: seen.records(MINE), records=(MINE,)) == []

@@ -31,7 +31,7 @@ async def assert_whole(store: WholeStore, expected: set[str]) -> None:
     assert {message.text for message in messages} == expected
     known = await store.conversation(ROOM.id)
     assert known is not None
-    assert audit.verify(messages, [], known.chain, known.links) is None
+    assert audit.verify(messages, [], known.chain, known.chain_length) is None
 
 
 async def test_two_stores_write_at_once_without_gap(place: Place, first: WholeStore) -> None:

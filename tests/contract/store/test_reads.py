@@ -12,7 +12,7 @@ from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.message import Summary
 from moot.model.participant import Kind, Participant
 from moot.model.turn import Turn, TurnState
-from moot.ports import Page
+from moot.ports import ConversationVersion, Page
 from tests.contract.store import samples
 from tests.contract.store.places import Place, WholeStore
 from tests.contract.store.verbs import conversation, put, say, saying, together
@@ -84,6 +84,21 @@ async def test_members_are_listed_in_joining_order(store: WholeStore) -> None:
     await put(store, PutMember(late), PutMember(early))
     assert await store.members(samples.WHERE) == [early, late]
     assert await store.members(ROOM.id) == []
+
+
+async def test_how_far_a_conversation_has_come_and_who_is_in_it_is_one_look(store: WholeStore) -> None:
+    who = Participant(id=ParticipantId("x"), name="x", kind=Kind.AGENT)
+    inside = structs.replace(samples.MEMBER, conversation=ROOM.id, participant=who.id)
+    await put(store, PutConversation(ROOM), PutParticipant(who), PutMember(inside))
+    for length in range(3):
+        for ref in (ROOM.id, ROOM.name):
+            assert await store.version(ref) == ConversationVersion(ROOM.id, length)
+            for name, is_in in (("x", True), ("y", False)):
+                expected = ConversationVersion(ROOM.id, length, has_member=is_in)
+                assert await store.version(ref, ParticipantId(name)) == expected
+        await say(store, ROOM.id, "more")
+    assert await store.version("nowhere") is None
+    assert await store.version("nowhere", ParticipantId("x")) is None
 
 
 async def test_participants_are_listed(store: WholeStore) -> None:

@@ -23,7 +23,7 @@ from moot.model.conversation import Conversation, ConversationKind, Member
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.participant import Host, Kind, Participant, Quota
 from moot.model.round import Round, RoundState
-from moot.model.turn import Call, Duty, Rule, Turn, TurnState
+from moot.model.turn import Call, Duty, RuleName, Turn, TurnState
 from moot.rules.draft import Seen
 from tests.contract.store.places import WholeStore
 from tests.contract.store.samples import HOST
@@ -46,7 +46,7 @@ def turn(number: int, where: Conversation, who: Participant, state: TurnState, *
         agent=who.id,
         conversation=where.id,
         duty=Duty.MUST,
-        reason=Rule.MENTION,
+        reason=RuleName.MENTION,
         state=state,
         calls=fields.pop("calls", ()),
         created_at=1.0,
@@ -230,7 +230,7 @@ async def test_turns_and_rounds_bring_the_chains_they_belong_to(
 ) -> None:
     names = ["of-turn", "charged", "of-call", "of-line", "of-blocked", "asked-for", "unrelated"]
     roots = [Root(id=RootId(name), turns=n) for n, name in enumerate(names)]
-    call = Call(PEOPLE[0].id, 1, True, 0, 0, RootId("of-call"), Rule.MENTION)
+    call = Call(PEOPLE[0].id, 1, True, 0, 0, RootId("of-call"), RuleName.MENTION)
     line, blocked = (structs.replace(call, root=RootId(name)) for name in ("of-line", "of-blocked"))
     is_open = turn(
         1,
@@ -246,7 +246,7 @@ async def test_turns_and_rounds_bring_the_chains_they_belong_to(
         store,
         PutConversation(structs.replace(ROOM, next_seq=9)),
         PutTurn(is_open),
-        PutRound(round_(ROOM, 4, RoundState.RUNNING, line=(line,), blocked=(blocked,))),
+        PutRound(round_(ROOM, 4, RoundState.RUNNING, pending=(line,), blocked=(blocked,))),
         *(PutRoot(root) for root in (*roots, own)),
     )
 

@@ -12,7 +12,8 @@ from moot.model.conversation import Conversation
 from moot.model.event import Event
 from moot.model.ids import HostId
 from moot.model.participant import Kind
-from moot.model.turn import Duty, Rule
+from moot.model.records.token import TOKENS
+from moot.model.turn import Duty, RuleName
 from moot.ports import Page
 from tests.contract.store import samples as s
 from tests.contract.store.places import Place, WholeStore
@@ -40,16 +41,6 @@ async def _events(store: WholeStore) -> list[Event]:
     return [structs.replace(event, id=0) for event in found]
 
 
-async def _bookmark(store: WholeStore) -> Any:
-    return await look(
-        store, lambda seen: seen.bookmark(s.BOOKMARK.key), bookmarks=(("nobody", "x", "y"), s.BOOKMARK.key)
-    )
-
-
-async def _bookmarks(store: WholeStore) -> Any:
-    return await look(store, lambda seen: seen.bookmarks_of(s.BOB), bookmarks_of=s.BOB)
-
-
 async def _pair(store: WholeStore) -> Any:
     return await look(store, lambda seen: seen.pair(s.ARYA, s.BOB), conversations=(s.WHERE,))
 
@@ -57,7 +48,7 @@ async def _pair(store: WholeStore) -> Any:
 ARCHIVED = structs.replace(s.CONVERSATION, archived=True)
 DIRECT = structs.replace(s.CONVERSATION, kind="direct")
 TALKED = structs.replace(s.CONVERSATION, **dict.fromkeys(("next_seq", "answered", "stalled"), 77))
-JOINED = structs.replace(s.TURN, duty=Duty.MAY, reason=Rule.POLL, calls=s.TURN.calls[:1])
+JOINED = structs.replace(s.TURN, duty=Duty.MAY, reason=RuleName.POLL, calls=s.TURN.calls[:1])
 ARYA = structs.replace(s.PARTICIPANT, id=s.ARYA, name="Arya", aliases=())
 MEMBERS = [change.PutMember(structs.replace(s.MEMBER, participant=who)) for who in (s.ARYA, s.BOB)]
 PEOPLE = [change.PutParticipant(who) for who in (ARYA, s.PARTICIPANT)]
@@ -108,11 +99,16 @@ WRITTEN: list[tuple[list[change.Change], Any, Read]] = [
         lambda store: store.summary_of(s.WHERE, 2),
     ),
     ([change.KeepText("ab" * 16, s.TEXT)], s.TEXT, lambda store: store.text("ab" * 16)),
-    ([change.PutToken(s.TOKEN)], s.TOKEN, lambda store: store.token(s.TOKEN.digest)),
-    ([change.PutToken(s.TOKEN)], [s.TOKEN], lambda store: store.tokens(s.BOB)),
-    ([change.PutBookmark(s.BOOKMARK)], s.BOOKMARK, _bookmark),
-    ([change.PutBookmark(s.BOOKMARK)], [s.BOOKMARK], _bookmarks),
-    ([change.PutBookmark(s.BOOKMARK), change.DropBookmark(s.BOOKMARK.key)], None, _bookmark),
+    (
+        [change.PutRecord(TOKENS, s.TOKEN)],
+        [s.TOKEN],
+        lambda store: store.records(TOKENS.one(s.TOKEN.id)),
+    ),
+    (
+        [change.PutRecord(TOKENS, s.TOKEN), change.DropRecord(TOKENS, (s.TOKEN.id,))],
+        [],
+        lambda store: store.records(TOKENS.one(s.TOKEN.id)),
+    ),
     ([change.Emit(s.EVENT)], [s.EVENT], _events),
 ]
 
@@ -208,7 +204,7 @@ async def test_a_field_of_a_conversation_that_changes_alone_is_written(store: Wh
     changed = s.CONVERSATION
     await put(store, change.PutConversation(changed))
     for name, value in _defaults(s.CONVERSATION, but="archived").items():
-        talk = {"links": changed.links - 1, "next_seq": changed.next_seq + 1}
+        talk = {"chain_length": changed.chain_length - 1, "next_seq": changed.next_seq + 1}
         changed = structs.replace(changed, **{**talk, name: value})
         await do(store, _putting(change.PutConversation(changed)), conversations=(s.WHERE,))
         assert await store.conversation(s.WHERE) == changed, name

@@ -57,7 +57,7 @@ async def test_messages_posted_at_once_are_numbered_without_gap_or_repeat(store:
         }
         known = await store.conversation(one.id)
         assert known is not None
-        assert audit.verify(messages, [], known.chain, known.links) is None
+        assert audit.verify(messages, [], known.chain, known.chain_length) is None
 
 
 async def test_an_answer_means_that_the_next_process_has_it(place: Place) -> None:

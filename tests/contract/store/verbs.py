@@ -105,15 +105,17 @@ def said(where: Conversation, text: str, at: float = 1_800_000_000.0, **fields: 
             "root": RootId(address(where.id, where.next_seq)),
             "hop": 0,
             "at": at,
-            "link": where.links + 1,
+            "chain_place": where.chain_length + 1,
             **fields,
         }
     )
-    linked = audit.message_hash(where.chain, message.link, message, audit.text_hash(text))
+    linked = audit.message_hash(where.chain, message.chain_place, message, audit.text_hash(text))
     return [
         AppendMessage(structs.replace(message, hash=linked), PERMIT),
         PutConversation(
-            structs.replace(where, next_seq=message.seq + 1, chain=linked, links=message.link, updated_at=at)
+            structs.replace(
+                where, next_seq=message.seq + 1, chain=linked, chain_length=message.chain_place, updated_at=at
+            )
         ),
         Emit(Event(type=EventType.MESSAGE_POSTED, at=at, conversation=where.id, by=USER, seq=message.seq)),
     ]

@@ -204,8 +204,8 @@ def test_settings_from_elsewhere_are_left_for_the_owner_to_read(
     (shell.home / "moot.toml").unlink()
     restored = talked("backup", "restore", str(elsewhere / made.name), "--yes")
     assert restored.code == 0
-    assert "came back too: moot.toml.restored" in restored.out
-    assert "these are from elsewhere: read them" in restored.out
+    assert "also restored: moot.toml.restored" in restored.out
+    assert "this backup is from elsewhere" in restored.out
     assert (shell.home / "moot.toml.restored").read_text() == settings
     assert not (shell.home / "moot.toml").exists()
 
@@ -218,7 +218,7 @@ def test_nobody_may_be_using_the_home(shell: Shell, talked: Moot) -> None:
         pid = json.loads(hub.stdout.readline())["pid"]
         told = shell.moot("backup", "restore", str(path), "--yes")
         assert told.code == 9
-        assert told.err.startswith(f"error[E403] {shell.home} is in use: a hub runs on it (pid {pid})")
+        assert told.err.startswith(f"error[E403] {shell.home} is in use: a hub is running (pid {pid})")
     finally:
         hub.terminate()
         hub.communicate(timeout=20)
@@ -256,7 +256,7 @@ def test_a_daemon_that_lives_is_named(shell: Shell, talked: Moot) -> None:
     try:
         told = shell.moot("backup", "restore", str(path), "--yes")
         assert told.code == 9
-        assert f"agent arya runs on it (pid {pid})" in told.err
+        assert f"agent arya is running (pid {pid})" in told.err
         assert "fix   moot agent stop arya" in told.err
         assert shell.moot("backup", "create").code == 0
     finally:

@@ -24,7 +24,7 @@ def bash(line: str, home: Path) -> list[str]:
         "COMP_CWORD": str(at),
         "MOOT_HOME": str(home),
     }
-    given, incomplete = answer.asked(environ)
+    given, incomplete = answer.typed_words(environ)
     return [value for value, _ in answer.candidates(given, incomplete, environ)]
 
 
@@ -120,8 +120,8 @@ def process(home: Path, environ: Mapping[str, str]) -> subprocess.CompletedProce
         ("bash", "moot chat ge", "2", "plain,gendry\n"),
         ("zsh", "moot chat ge", "2", "plain\ngendry\n_\n"),
         ("fish", "moot chat ge", "ge", "plain,gendry\n"),
-        ("fish", "moot conv dis", "dis", "plain,dissolve\tEnd a group; what was said stays readable.\n"),
-        ("zsh", "moot gro", "1", "plain\ngroup\nThe verbs of /group, from a shell.\n"),
+        ("fish", "moot conv dis", "dis", "plain,dissolve\tDissolve a group; its history stays readable.\n"),
+        ("zsh", "moot gro", "1", "plain\ngroup\nThe /group commands, from a shell.\n"),
     ],
 )
 def test_each_shell_is_answered_in_its_own_form(home: Path, kind: str, line: str, at: str, told: str) -> None:

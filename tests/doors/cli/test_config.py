@@ -71,10 +71,10 @@ def test_setting_keeps_comments_and_layout(own: Shell, moot: Moot) -> None:
         ("hub.port", "70000", 'hub.port cannot be "70000"'),
         ("groups.reply_strategy", "loud", "one of hybrid, mention_only, round_robin"),
         ("hub.prot", "1", "did you mean hub.port or "),
-        ("agents.nobody.role", "x", "is no setting"),
+        ("agents.nobody.role", "x", "unknown setting"),
         ("agents.arya.name", "system", "moot.toml:6:1 name = "),
         ("agents.arya.role", "${NOWHERE}", "moot.toml:7:1 role = "),
-        ("bridges.telegram.bots.arya", "123:plain", "holds a secret in plain text"),
+        ("bridges.telegram.bots.arya", "123:plain", "contains a secret in plain text"),
     ],
 )
 def test_what_would_not_load_is_refused_and_nothing_is_written(
@@ -125,7 +125,9 @@ def test_line_ends_mode_and_links_stay(own: Shell, moot: Moot) -> None:
 
 def test_what_the_environment_sets_is_said(own: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOOT_HUB__PORT", "1")
-    assert moot("config", "set", "hub.port", "2").err == "the environment sets it too, and wins\n"
+    assert (
+        moot("config", "set", "hub.port", "2").err == "the environment also sets it, and takes precedence\n"
+    )
 
 
 def test_the_editor_needs_a_terminal_and_the_file_is_checked_afterwards(own: Shell, moot: Moot) -> None:

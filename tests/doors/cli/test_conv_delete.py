@@ -40,7 +40,7 @@ def answered(shell: Shell, answer: str) -> tuple[int, str]:
 def test_a_no_keeps_it_and_a_yes_erases_it(talked: Shell) -> None:
     code, screen = answered(talked, "n")
     assert code == 130
-    assert "Erase #build and everything said in it?" in screen
+    assert "Delete #build and its whole history?" in screen
     assert talked.moot("conv", "show", "build").code == 0
     code, screen = answered(talked, "y")
     assert code == 0, screen

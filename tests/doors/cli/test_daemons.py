@@ -93,7 +93,7 @@ def test_a_ping_tells_its_three_steps(team: Shell) -> None:
     away = team.moot("agent", "ping", "gendry", "--json")
     assert away.code == 1
     assert (away.json["woken"], away.json["answered"]) == (False, "not asked")
-    assert "not asked: nobody is there to answer" in team.moot("agent", "ping", "gendry", "--think").out
+    assert "not asked: no process to answer" in team.moot("agent", "ping", "gendry", "--think").out
     assert team.moot("agent", "ping", "nobody").code == 3
 
 

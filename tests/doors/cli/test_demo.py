@@ -38,10 +38,10 @@ def test_the_same_words_every_time(shell: Shell) -> None:
 def test_the_loop_is_stopped_and_the_way_out_is_told(shell: Shell) -> None:
     told = shell.moot("demo", "--tour", "loop", "--fast")
     assert told.code == 0
-    assert "keep acknowledging each other. /continue lets them go on" in told.out
+    assert "keep acknowledging each other. /continue resumes them" in told.out
     assert "no_progress" in told.out
     assert f"moot --home {shell.home}/demo conv continue thanks" in told.out
-    assert shell.moot("--home", f"{shell.home}/demo", "conv", "continue", "thanks").out == "it goes on\n"
+    assert shell.moot("--home", f"{shell.home}/demo", "conv", "continue", "thanks").out == "resumed\n"
 
 
 def test_reset_removes_only_a_demo(shell: Shell) -> None:

@@ -68,8 +68,8 @@ def test_broken_settings_are_not_blamed_on_the_database(
 
 def test_settings_that_do_nothing_yet_are_said(shell: Shell, moot: Moot) -> None:
     with (shell.home / "moot.toml").open("a", encoding="utf-8") as file:
-        file.write('[[links]]\nfrom = "arya"\nto = "gendry"\n')
-    assert "links is accepted, but this version does nothing with it yet" in moot("doctor").out
+        file.write("[spawn]\nmax_live = 3\n")
+    assert "spawn is accepted, but has no effect in this version yet" in moot("doctor").out
 
 
 def add_agent(shell: Shell, name: str, brain: str) -> None:
@@ -126,7 +126,7 @@ def test_an_agent_whose_last_turn_failed_is_told_of_until_it_answers(shell: Shel
     told = moot("doctor")
     assert told.code == 0
     assert told.out.startswith(
-        "! turns: the newest turn of broken failed: RuntimeError: it broke on purpose\n    fix   moot status\n"
+        "! turns: the last turn of broken failed: RuntimeError: it broke on purpose\n    fix   moot status\n"
     )
     assert told.out.splitlines()[-1] == "Nothing is broken."
     toml = shell.home / "moot.toml"
@@ -190,12 +190,12 @@ def damage(shell: Shell) -> list[str]:
     draft.touch()
     os.utime(draft, (0, 0))
     return [
-        "keys.json can be read by others (mode 0644) and is refused",
-        ".moot.toml.123.new was left by a command that died while it wrote",
-        "hub.json is left over from a hub that is gone",
-        "hub.sock is left over from a hub that is gone",
-        "arya.pid is left over from a daemon of arya that is gone",
-        "arya.sock is left over from a daemon of arya that is gone",
+        "keys.json is not used: other users can read it (mode 0644)",
+        ".moot.toml.123.new was left behind by a command that died while writing",
+        "hub.json is left over from a hub that no longer runs",
+        "hub.sock is left over from a hub that no longer runs",
+        "arya.pid is left over from a daemon of arya that no longer runs",
+        "arya.sock is left over from a daemon of arya that no longer runs",
     ]
 
 
@@ -209,7 +209,7 @@ def test_a_home_may_lie_deeper_than_the_address_of_a_socket_is_long(tmp_path: Pa
     (shell.home / "run" / "agents" / "arya.sock").touch()
     told = shell.moot("doctor")
     assert told.err == ""
-    assert "arya.sock is left over from a daemon of arya that is gone" in told.out
+    assert "arya.sock is left over from a daemon of arya that no longer runs" in told.out
 
 
 @pytest.mark.req("P-07")
@@ -221,7 +221,7 @@ def test_what_is_safe_is_repaired_after_a_backup(shell: Shell, moot: Moot) -> No
     assert [line.partition(": ")[2] for line in told.out.splitlines() if line[0] in "✗!"] == troubles
     assert told.out.splitlines()[-2:] == [
         "1 to fix.",
-        "moot doctor --fix repairs what is safe to repair (a backup is made first).",
+        "Run moot doctor --fix to repair what is safe (a backup is made first).",
     ]
     assert list((shell.home / "backups").iterdir()) == []
     mended = moot("doctor", "--fix", "--json")
@@ -256,7 +256,7 @@ def test_a_damaged_database_is_not_touched_by_repairs(shell: Shell, moot: Moot) 
     (shell.home / "moot.db").write_bytes(broken)
     told = moot("doctor", "--fix")
     assert told.code == 1
-    assert "repaired: hub.json is left over from a hub that is gone" in told.out
+    assert "repaired: hub.json is left over from a hub that no longer runs" in told.out
     assert told.err.startswith("no backup was made: ")
     assert (shell.home / "moot.db").read_bytes() == broken
     assert moot("doctor", "db").out.startswith("✗ database: ")

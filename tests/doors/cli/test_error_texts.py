@@ -66,7 +66,7 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         4,
         (
             "error[E101] agent opus uses anthropic, but no key is set\n"
-            "  looked at ANTHROPIC_API_KEY in the environment, and in HOME/keys.json\n"
+            "  looked at ANTHROPIC_API_KEY in the environment and in HOME/keys.json\n"
             "  fix   moot keys set anthropic      or: moot agents set opus --model demo\n"
             "  more  moot explain E101\n"
         ),
@@ -76,7 +76,7 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         with_hermit,
         ("send", "hermit", "hello"),
         0,
-        "queued[E502] hermit is away (never seen yet). 1 message waits for it.\n",
+        "queued[E502] hermit is away (never seen). 1 message waits for it.\n",
     ),
     (
         "E103 broken config",
@@ -157,7 +157,7 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         ("conv", "new", "a:b"),
         2,
         (
-            'error[E202] "a:b" cannot be the name of a conversation\n'
+            'error[E202] "a:b" cannot be used as a conversation name\n'
             "  did you mean a-b?          a conversation name without ':' or '/', not beginning with '-', '@' or '#',"
             " not '.' or '..'\n"
             "  more  moot explain E202\n"
@@ -175,7 +175,7 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         None,
         ("snd", "arya", "hi"),
         2,
-        'error[E204] moot has no command "snd"\n  did you mean send?          commands here: demo, ',
+        'error[E204] moot has no command "snd"\n  did you mean send?          commands: demo, ',
     ),
     (
         "E204 missing words",
@@ -183,7 +183,7 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         ("send", "arya"),
         2,
         (
-            "error[E204] say what: the text is missing (- reads it from standard input)\n"
+            "error[E204] no text given (- reads it from standard input)\n"
             "  fix   moot send -h\n"
             "  more  moot explain E204\n"
         ),
@@ -194,7 +194,7 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         ("conv", "dissolve", "build"),
         2,
         (
-            "error[E204] dissolving asks first, and nobody is there to answer: add --yes\n"
+            "error[E204] dissolving needs confirmation, and there is no terminal to ask on: add --yes\n"
             "  fix   moot conv dissolve -h\n"
             "  more  moot explain E204\n"
         ),
@@ -205,8 +205,8 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         ("conv", "new", "build"),
         1,
         (
-            'error[E205] a conversation called "build" exists already\n'
-            "  it is ID\n"
+            'error[E205] a conversation called "build" already exists\n'
+            "  its id is ID\n"
             "  fix   moot chat --conv build      or: choose another name\n"
             "  more  moot explain E205\n"
         ),
@@ -229,9 +229,9 @@ TEXTS: list[tuple[str, Set | None, tuple[str, ...], int, str]] = [
         ("send", "hermit", "hello", "--require", "delivered"),
         8,
         (
-            "queued[E502] hermit is away (never seen yet). 1 message waits for it.\n"
+            "queued[E502] hermit is away (never seen). 1 message waits for it.\n"
             "error[E502] not delivered: hermit\n"
-            "  the message is kept, and waits for them\n"
+            "  the message is kept and waits for them\n"
             "  fix   moot agents show hermit\n"
             "  more  moot explain E502\n"
         ),
@@ -288,7 +288,7 @@ def test_a_closed_conversation_says_how_to_open_it(shell: Shell, moot: Moot) -> 
     archived(shell)
     closed = moot("conv", "list", "--archived", "--json").json[0]["id"]
     assert words(moot("send", "--conv", closed, "hello"), shell) == (
-        "error[E305] build is archived: it can be read, not written\n"
+        "error[E305] build is archived: it can be read, but not written to\n"
         "  fix   moot conv unarchive build\n"
         "  more  moot explain E305\n"
     )
@@ -328,7 +328,7 @@ def test_quick_messages_between_two_agents_are_held_and_then_refused(moot: Moot)
     refused = say()
     assert re.fullmatch(
         r"error\[E302\] 10 messages in this minute from arya to quiet\n"
-        r"  at most 10 a minute pass between two agents in one direction\n"
+        r"  at most 10 a minute are allowed from one agent to another\n"
         r"  fix   wait \d+ s\n"
         r"  more  moot explain E302\n",
         refused.err,

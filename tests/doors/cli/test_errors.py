@@ -69,14 +69,14 @@ def test_a_reserved_or_confusable_name_is_refused(tmp_path: Path, name: str, wor
 def test_a_conversation_name_that_cannot_be_typed_is_refused(moot: Moot) -> None:
     told = moot("conv", "new", "a:b")
     assert told.code == 2
-    assert told.err.startswith('error[E202] "a:b" cannot be the name of a conversation\n  did you mean a-b?')
+    assert told.err.startswith('error[E202] "a:b" cannot be used as a conversation name\n  did you mean a-b?')
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         (b"caf\xe9 au lait", "it is not valid UTF-8"),
-        (b"nul \x00 inside", "it holds U+0000"),
+        (b"nul \x00 inside", "it contains U+0000"),
         (b"lone \xed\xa0\x80 surrogate", "it is not valid UTF-8"),
         (b"x" * 300 * 1024, "it is too long"),
         (b"  \n ", "it is empty"),
@@ -152,7 +152,7 @@ def test_a_bug_is_told_in_a_sentence(shell: Shell, moot: Moot, monkeypatch: pyte
     monkeypatch.setattr("moot.cli.read.explain.show", fails)
     told = moot("explain", "E201")
     assert told.code == 1
-    assert told.err.startswith("error[E000] something went wrong inside Moot: ZeroDivisionError: a bug\n")
+    assert told.err.startswith("error[E000] internal error in Moot: ZeroDivisionError: a bug\n")
     assert "Traceback" not in told.err
     assert "Traceback" in moot("--debug", "explain", "E201").err
 

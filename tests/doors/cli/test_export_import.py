@@ -237,30 +237,30 @@ GOOD = f"{HEADER}\n{PERSON}\n{ROOM}\n{said()}\n{END}"
     [
         ([], 0, "the file is empty"),
         (["hello"], 1, "malformed"),
-        ([PERSON], 1, "not an export of moot"),
-        (['{"type":"moot-export","version":9}'], 1, "an export of version 9; this moot reads version 1"),
+        ([PERSON], 1, "not a Moot export"),
+        (['{"type":"moot-export","version":9}'], 1, "an export of version 9; this version of Moot reads version 1"),
         ([HEADER, "{"], 2, "input data was truncated"),
         ([HEADER, '{"type":"poem"}'], 2, "invalid value 'poem'"),
         ([HEADER, PERSON, ROOM, said(), END, "\x00"], 6, "malformed"),
-        ([HEADER, ROOM], 2, 'no person line has told of "user"'),
+        ([HEADER, ROOM], 2, 'no earlier person line describes "user"'),
         ([HEADER, PERSON, said()], 3, "message line outside a conversation"),
-        ([HEADER, PERSON, ROOM, said(seq=2), END], 4, "message 2 where message 1 was expected"),
+        ([HEADER, PERSON, ROOM, said(seq=2), END], 4, "expected message 1, got message 2"),
         ([HEADER, PERSON, ROOM, said()], 4, "the file ends in the middle of x"),
-        ([HEADER, PERSON, ROOM, said(), '{"type":"end","messages":2}'], 5, "it counts 2 messages"),
+        ([HEADER, PERSON, ROOM, said(), '{"type":"end","messages":2}'], 5, "it says 2 messages"),
         ([HEADER, PERSON, ROOM, said(mood="good"), END], 4, "object contains unknown field `mood`"),
         ([HEADER, PERSON, ROOM, said(kind="agent"), END], 4, "a message of kind agent from user, who is human"),
         ([HEADER, PERSON, ROOM, said(**{"from": "system"}), END], 4, "a message of kind human from system"),
-        ([HEADER, PERSON, ROOM, said(reply_to=1), END], 4, "reply_to 1 is not before message 1"),
-        ([HEADER, PERSON, ROOM, said(at="soon"), END], 4, '"soon" is no time'),
-        ([HEADER, PERSON, ROOM, said(at="2027-01-15T08:00:00"), END], 4, "is no time"),
-        ([HEADER, PERSON, ROOM, said(text="a\x00b"), END], 4, "its text: expected a text without U+0000"),
-        ([HEADER, PERSON, ROOM, said(text="x" * 300_000), END], 4, "its text: expected at most 262144 bytes"),
-        ([HEADER, PERSON, ROOM, said(mentions=["nobody"]), END], 4, 'no person line has told of "nobody"'),
-        ([HEADER, PERSON, ROOM, said(root=7), END], 4, "root: a chain cannot begin after it"),
+        ([HEADER, PERSON, ROOM, said(reply_to=1), END], 4, "reply_to 1 must be lower than the message's own number 1"),
+        ([HEADER, PERSON, ROOM, said(at="soon"), END], 4, '"soon" is not a time'),
+        ([HEADER, PERSON, ROOM, said(at="2027-01-15T08:00:00"), END], 4, "is not a time"),
+        ([HEADER, PERSON, ROOM, said(text="a\x00b"), END], 4, "text: expected a text without U+0000"),
+        ([HEADER, PERSON, ROOM, said(text="x" * 300_000), END], 4, "text: expected at most 262144 bytes"),
+        ([HEADER, PERSON, ROOM, said(mentions=["nobody"]), END], 4, 'no earlier person line describes "nobody"'),
+        ([HEADER, PERSON, ROOM, said(root=7), END], 4, "root: a chain cannot begin after the message"),
         ([HEADER, PERSON, ROOM, said(root="somewhere"), END], 4, "root: 'somewhere' is not a message address"),
-        ([HEADER, PERSON, ROOM, said(deleted=True), END], 4, "it is deleted and has a text"),
-        ([HEADER, PERSON, ROOM.replace('"group"', '"club"'), said(), END], 3, '"club" is no kind'),
-        ([HEADER, PERSON, ROOM.replace('"x"', '"-x"'), said(), END], 3, '"-x" cannot be its name'),
+        ([HEADER, PERSON, ROOM, said(deleted=True), END], 4, "it is marked as deleted but has a text"),
+        ([HEADER, PERSON, ROOM.replace('"group"', '"club"'), said(), END], 3, 'unknown kind of conversation "club"'),
+        ([HEADER, PERSON, ROOM.replace('"x"', '"-x"'), said(), END], 3, '"-x" cannot be used as its name'),
         ([HEADER, PERSON.replace("human", "god"), ROOM, said(), END], 2, "user (god) cannot be a participant"),
         ([HEADER, '{"type":"person","name":"system","kind":"agent"}'], 2, "system (agent) cannot be"),
     ],
@@ -358,7 +358,7 @@ def test_times_survive_to_the_microsecond() -> None:
 # --- size ---------------------------------------------------------------------------------------------------
 
 MANY = 30_000
-MOST_KIB = 40 * 1024
+MAX_KIB = 40 * 1024
 
 
 def test_a_long_conversation_takes_little_memory(shell: Shell) -> None:
@@ -371,9 +371,9 @@ def test_a_long_conversation_takes_little_memory(shell: Shell) -> None:
     small = shell.home / "few.jsonl"
     small.write_text(GOOD.replace("c1", "c2"), encoding="utf-8")
     base = peak_kib(shell, "import", str(small))
-    assert peak_kib(shell, "import", str(file)) - base < MOST_KIB
+    assert peak_kib(shell, "import", str(file)) - base < MAX_KIB
     for form in ("jsonl", "md"):
-        assert peak_kib(shell, "export", "x-2", "-o", str(shell.home / f"out.{form}")) - base < MOST_KIB
+        assert peak_kib(shell, "export", "x-2", "-o", str(shell.home / f"out.{form}")) - base < MAX_KIB
     assert (shell.home / "out.jsonl").read_bytes().count(b"\n") == MANY + 4
 
 

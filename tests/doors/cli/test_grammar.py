@@ -40,6 +40,31 @@ EVERY_LEAF = {
     "turn retry": (),  # needs a turn that failed: test_talk.py has one
     "context": ("context", "arya", "build"),
     "replay": ("replay", "arya"),
+    "links list": ("links", "list"),
+    "links show": (),  # these need a link: test_links.py has some
+    "links new": ("links", "new", "arya", "gendry"),
+    "links set": (),
+    "links enable": (),
+    "links disable": (),
+    "links rm": (),
+    "tasks list": ("tasks", "list"),
+    "tasks show": (),  # these need a task: tests/behaviour/test_tasks.py has some
+    "tasks new": ("tasks", "new", "arya", "look into it"),
+    "tasks stop": (),
+    "decisions list": ("decisions", "list"),
+    "decisions show": (),  # these need an agent that asks: tests/behaviour/test_decisions.py has one
+    "decisions answer": (),
+    "notes list": ("notes", "list"),
+    "notes show": (),  # these need a note: test_notes.py has some
+    "notes new": ("notes", "new", "plan", "a text"),
+    "notes edit": (),
+    "notes append": (),
+    "notes history": (),
+    "notes diff": (),
+    "notes revert": (),
+    "notes rm": (),
+    "notes share": (),
+    "reload": ("reload",),
     "up": (),  # runs until stopped: test_hub.py reads its JSON
     "status": ("status",),
     "mcp config": ("mcp", "config", "arya"),
@@ -134,7 +159,7 @@ def test_a_noun_without_a_verb_shows_its_verbs(moot: Moot, noun: str) -> None:
         assert told.out == moot(noun, "-h").out
     program = moot(noun, "--json")
     assert (program.code, program.out) == (2, "")
-    assert program.error["title"].startswith(f"moot {noun} needs a verb: ")
+    assert program.error["title"].startswith(f"moot {noun} needs a subcommand: ")
 
 
 def test_every_code_there_is_can_be_explained(moot: Moot) -> None:

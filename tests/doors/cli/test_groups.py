@@ -38,7 +38,7 @@ def test_the_verbs_of_conv(moot: Moot) -> None:
     assert members(moot, "work") == ["gendry", "user", "arya"]
     assert moot("conv", "rename", "work", "toil").code == 0
     assert moot("conv", "archive", "toil").code == 0
-    assert moot("conv", "restore", "toil").out.startswith("brought back #toil with ")
+    assert moot("conv", "restore", "toil").out.startswith("unarchived #toil with ")
     assert moot("conv", "stop", "toil").out == "nobody is speaking there\n"
     assert moot("conv", "remove", "toil", "slow").code == 3
     assert moot("conv", "add", "toil", "nobody").code == 3
@@ -89,7 +89,7 @@ def test_a_failed_turn_is_tried_again(moot: Moot) -> None:
     moot("send", "--conv", "work", "@arya fine")
     nothing = moot("conv", "retry", "work")
     assert (nothing.code, nothing.out) == (0, "")
-    assert "nothing to try again" in nothing.err
+    assert "nothing to retry" in nothing.err
     moot("send", "--conv", "work", "@broken and @arya")
     told = moot("conv", "retry", "work", "--json")
     assert (told.code, told.json["outcome"]) == (1, "failed")
@@ -118,13 +118,13 @@ def test_a_chat_takes_the_same_verbs_and_moves_along(shell: Shell) -> None:
     ]
     told = shell.moot("chat", "arya", stdin="\n".join(lines).encode())
     assert told.code == 0
-    assert "made arya-gendry with user, arya, gendry" in told.out
+    assert "created arya-gendry with user, arya, gendry" in told.out
     assert "gendry heard: gendry hello" in told.out
     assert "arya-gendry: user, arya, gendry, quiet" in told.out
     assert "max_depth = 3" in told.out
     assert "arya heard: and you?" in told.out
     assert "nobody is speaking here" in told.out
-    assert "this asks first, and nobody is there to answer" in told.err
+    assert "this needs confirmation, and there is no terminal to ask on" in told.err
     assert "unknown command /nonsense; nothing was sent" in told.err
     shown = shell.moot("conv", "show", "arya-gendry", "--json").json
     said = [m["text"] for m in shown["messages"] if m["from"] == "user"]

@@ -73,7 +73,7 @@ def test_what_is_there_is_never_changed_and_the_difference_is_shown(fresh: Shell
     before = files_of(fresh)
     told = fresh.moot("init", "--yes", "--agent", "gendry: reviewer")
     assert told.code == 0
-    assert "is there already, with 1 agents: arya." in told.out
+    assert "already exists, with 1 agents: arya." in told.out
     assert '-name = "arya"' in told.out
     assert '+name = "gendry"' in told.out
     assert fresh.moot("init", "--yes", "--json").json["written"] is False
@@ -92,14 +92,14 @@ def test_files_of_an_agent_that_are_there_stay(fresh: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--agent", "Arya the Great: x"), '"Arya the Great" cannot be the name of an agent'),
+        (("--agent", "Arya the Great: x"), '"Arya the Great" cannot be used as an agent name'),
         (("--agent", "system: x"), "reserved"),
         (("--agent", "a: x", "--agent", "a: y"), "taken"),
         (("--agent", "karl: x", "--user", "karl"), "reserved"),
-        (("--user", "K"), '"K" cannot be your name here'),
-        (("--brain", "guess"), '"guess" is no brain'),
+        (("--user", "K"), '"K" cannot be used as your name'),
+        (("--brain", "guess"), 'unknown brain "guess"'),
         (("--agent", f"a: {'x' * 600}"), "longer than 500 characters"),
-        (("--agent", ": nameless"), "cannot be the name of an agent"),
+        (("--agent", ": nameless"), "cannot be used as an agent name"),
     ],
 )
 def test_what_cannot_be_is_said_and_nothing_is_written(
@@ -178,7 +178,7 @@ def test_at_a_terminal_three_questions_are_asked(fresh: Shell) -> None:
         ("3/3", ""),
     )
     assert code == 0, screen
-    assert '"Karl" cannot be your name here' in screen
+    assert '"Karl" cannot be used as your name' in screen
     settings = load(Home(fresh.home), {})
     assert settings.hub.user == "karl"
     assert [(a.name, a.brain) for a in settings.agents] == [("arya", "demo"), ("gendry", "demo")]
@@ -206,4 +206,4 @@ def test_a_second_run_at_a_terminal_asks_nothing(fresh: Shell) -> None:
     fresh.moot("init", "--yes", "--agent", "arya")
     code, screen = typed(fresh)
     assert code == 0
-    assert "is there already" in screen
+    assert "already exists" in screen

@@ -25,7 +25,7 @@ def test_a_key_from_standard_input_is_kept_and_shown_by_its_ending_only(shell: S
     told = keep(shell, "anthropic")
     file = shell.home / "keys.json"
     assert told.code == 0
-    assert told.out == f"✓ key …x7Qa of anthropic kept in {file}, mode 600\n"
+    assert told.out == f"✓ anthropic key …x7Qa stored in {file}, mode 600\n"
     assert json.loads(file.read_text()) == {"anthropic": KEY}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     listed = shell.moot("keys", "list", env=CLEAN)
@@ -78,7 +78,7 @@ def test_the_same_for_programs(shell: Shell) -> None:
 def test_the_environment_wins_and_that_is_said(shell: Shell) -> None:
     environ = {**CLEAN, "ANTHROPIC_API_KEY": "sk-env-0123456789-abcd"}
     told = shell.moot("keys", "set", "anthropic", stdin=KEY.encode(), env=environ)
-    assert told.err == "ANTHROPIC_API_KEY is set, and wins over it\n"
+    assert told.err == "ANTHROPIC_API_KEY is also set, and takes precedence\n"
 
 
 def test_a_key_is_forgotten(shell: Shell) -> None:
@@ -93,7 +93,7 @@ def test_a_key_is_forgotten(shell: Shell) -> None:
 def test_a_key_that_is_not_there_cannot_be_forgotten(shell: Shell) -> None:
     told = shell.moot("keys", "remove", "anthropic", env=CLEAN)
     assert told.code == 3
-    assert told.err.startswith("error[E201] no key of anthropic is kept\n")
+    assert told.err.startswith("error[E201] no anthropic key is stored\n")
     environ = {**CLEAN, "ANTHROPIC_API_KEY": KEY}
     told = shell.moot("keys", "remove", "anthropic", env=environ)
     assert told.code == 3
@@ -104,7 +104,7 @@ def test_a_key_that_is_not_there_cannot_be_forgotten(shell: Shell) -> None:
 def test_a_bare_word_is_a_provider_only_where_an_agent_thinks_there(shell: Shell) -> None:
     told = keep(shell, "antropic")
     assert told.code == 3
-    assert told.err.startswith("error[E201] there is no provider antropic\n  did you mean anthropic?")
+    assert told.err.startswith("error[E201] unknown provider antropic\n  did you mean anthropic?")
     assert not (shell.home / "keys.json").exists()
     (shell.home / "moot.toml").write_text(
         '[[agents]]\nname = "arya"\nbrain = "openai:m@http://workhorse/v1"\n', encoding="utf-8"
@@ -115,7 +115,7 @@ def test_a_bare_word_is_a_provider_only_where_an_agent_thinks_there(shell: Shell
 @pytest.mark.parametrize(
     ("provider", "key", "words"),
     [
-        ("two words", KEY, "is no provider"),
+        ("two words", KEY, "unknown provider"),
         ("anthropic", "", "no key was given"),
         ("anthropic", "two words of a secret", "the key is not a key"),
     ],
@@ -135,7 +135,7 @@ def test_a_file_that_others_can_read_is_refused(shell: Shell) -> None:
     for words in (("list",), ("remove", "anthropic"), ("set", "openai")):
         told = shell.moot("keys", *words, stdin=b"sk-other-0123456789", env=CLEAN)
         assert told.code == 2
-        assert told.err.startswith(f"error[E103] {file} can be read by others (mode 0644)")
+        assert told.err.startswith(f"error[E103] {file} can be read by other users (mode 0644)")
         assert f"fix   chmod 600 {file}" in told.err
         assert KEY not in told.err
 

@@ -86,7 +86,7 @@ def test_status_tells_what_needs_you_who_works_and_what_is_done(shell: Shell, mo
     assert (away["agent"], away["conversation"]) == ("hermit", "build")
     assert [row["agent"] for row in told["done"]] == ["arya"]
     text = moot("status").out
-    assert "hub      does not run; moot up starts it" in text
+    assert "hub      not running; start it with moot up" in text
     assert re.search(r"needs you\n  build: 1 new, arya: look here        moot chat --conv build\n", text)
     assert re.search(r"\ndone\n  \d\d:\d\d  arya in build\n", text)
 
@@ -138,8 +138,8 @@ def test_commands_that_are_printed_name_the_home_that_was_given(
     other = tmp_path / "another home"
     here, named = ("--home", str(other)), f"moot --home '{other}'"
     assert f"{named} chat arya" in moot(*here, "init", "--yes", "--agent", "arya: engineer").out
-    assert f"  {named} agents list     who is here\n" in moot(*here).out
-    assert f"{named} up starts it" in moot(*here, "status").out
+    assert f"  {named} agents list     list the agents\n" in moot(*here).out
+    assert f"{named} up" in moot(*here, "status").out
     moot(*here, "conv", "new", "room", "--with", "arya")
     told = moot(*here, "send", "--conv", "room", "@arya?", "--no-wait")
     moot(*here, "send", "--conv", "room", "thoughts?", "--no-wait")
@@ -175,7 +175,7 @@ def test_help_on_a_command_is_its_own(moot: Moot) -> None:
         3,
         [
             'error[E201] there is no help on "snd"',
-            "  did you mean send?          topics are start, slash, exit-codes, json, errors; or any command",
+            "  did you mean send?          expected a command, or one of start, slash, exit-codes, json, errors",
         ],
     )
 

@@ -167,7 +167,7 @@ def test_a_session_that_starts_is_told_who_it_is_and_loses_nothing_if_it_ends_un
     for _ in range(2):
         text = context(session.hook("SessionStart", source="startup"), "SessionStart")
         assert f'In Moot you are "{NAME}"' in text
-        assert "Messages in one conversation wait for you" in text
+        assert "Messages in one conversation are waiting for you" in text
         assert "hello" not in text
     assert session.turns() == ["owed"], "nobody has read it, so it was not handed out"
     assert "hello" in context(session.hook("UserPromptSubmit", prompt="x"), "UserPromptSubmit")
@@ -486,7 +486,7 @@ def test_a_message_for_a_session_that_nobody_wakes_says_what_would(session: Sess
     told = session.shell.moot("send", NAME, "second", "--no-wait")
     assert told.code == 0
     assert told.err == (
-        f"queued[E502] {NAME} is not woken: it reads when it asks. 2 messages wait for it.\n"
+        f"queued[E502] {NAME} cannot be woken: it reads messages on demand. 2 messages wait for it.\n"
         "  fix   moot mcp install --wake claude\n"
     )
     session.hook("SessionStart", source="startup")

@@ -128,8 +128,8 @@ def test_a_second_install_changes_nothing_and_says_so(desk: Desk, settled: Moot)
     ledger = (desk.home / ".moot/clients.json").read_bytes()
     told = settled("mcp", "install", "--wake", "--yes")
     assert told.code == 0
-    assert "Nothing to do for claude: it is connected already.\n" in told.out
-    assert "Nothing to do for codex: it is connected already.\n" in told.out
+    assert "Nothing to do for claude: it is already connected.\n" in told.out
+    assert "Nothing to do for codex: it is already connected.\n" in told.out
     assert (desk.snapshot(), desk.calls) == (snapshot, calls)
     assert (desk.home / ".moot/clients.json").read_bytes() == ledger
 
@@ -164,7 +164,7 @@ def test_what_its_owner_changed_since_stays_and_only_our_entry_goes(desk: Desk, 
     toml.write_text(f'approval_policy = "never"\n{toml.read_text()}\n[mcp_servers.third]\ncommand = "y"\n')
     told = settled("mcp", "uninstall")
     assert told.code == 0
-    assert told.out.count("it changed since, so only what is ours was taken out") == 4
+    assert told.out.count("it has changed since, so only Moot's entry was removed") == 4
     claude = desk.json(".claude.json")
     assert claude["mcpServers"] == {"other": {"command": "x", "args": []}}
     assert claude["mine"] == {"since": True}
@@ -267,9 +267,7 @@ def test_an_entry_made_by_hand_is_not_ours_to_change(desk: Desk, settled: Moot) 
     snapshot = desk.snapshot()
     told = settled("mcp", "install", "--yes")
     assert told.code == 1
-    assert (
-        "error[E205] claude already has an MCP server called moot, which Moot did not put there\n" in told.err
-    )
+    assert "error[E205] claude already has an MCP server called moot, which Moot did not add\n" in told.err
     assert "fix   claude mcp remove --scope user moot      or: moot mcp install claude\n" in told.err
     assert desk.snapshot() == snapshot
     assert desk.calls == []
@@ -356,13 +354,13 @@ def test_with_no_client_at_all_it_says_where_it_looked(desk: Desk, settled: Moot
     told = settled("mcp", "install", "--yes")
     assert told.code == 3
     assert (
-        "error[E501] no coding CLI that Moot knows is on PATH\n  looked for claude, codex, gemini, agy, code\n"
+        "error[E501] no supported coding CLI is on PATH\n  looked for claude, codex, gemini, agy, code\n"
         in told.err
     )
 
 
 @pytest.mark.parametrize(
-    ("took", "words"), [(12.34, "its first answer took 12.3 s"), (None, "no answer came at all")]
+    ("took", "words"), [(12.34, "its first answer took 12.3 s"), (None, "it did not answer at all")]
 )
 def test_a_start_too_slow_for_the_client_is_e501(
     desk: Desk, settled: Moot, monkeypatch: pytest.MonkeyPatch, took: float | None, words: str
@@ -371,8 +369,8 @@ def test_a_start_too_slow_for_the_client_is_e501(
     told = settled("mcp", "install", "codex", "--yes")
     assert told.code == 3
     assert told.err == (
-        "error[E501] codex gives up after 10 s\n"
-        f"  moot mcp was started as codex starts it: {words}\n"
+        "error[E501] codex gave up after 10 s\n"
+        f"  moot mcp was started the way codex starts it: {words}\n"
         "  fix   moot doctor mcp\n"
         "  more  moot explain E501\n"
     )
@@ -458,7 +456,7 @@ def test_a_hub_that_takes_any_port_has_no_address_to_register(
     for words in (("config", "ci", "--http"), ("install", "claude", "--http", "--yes")):
         told = settled("mcp", *words)
         assert told.code == 2
-        assert "error[E204] no address can be registered: no hub runs" in told.err
+        assert "error[E204] there is no address to register: no hub is running" in told.err
     assert desk.calls == []
 
 
@@ -508,7 +506,7 @@ def test_the_doctor_starts_the_server_and_looks_at_every_client(
     assert checks(settled("doctor", "mcp", "--json")) == {
         "mcp": ("ok", "moot mcp starts in 0.4 s"),
         "claude": ("ok", "installed, not connected: moot mcp install claude"),
-        "codex": ("warn", "connected, reads when it asks; no session seen yet"),
+        "codex": ("warn", "connected, reads messages on demand; no session seen yet"),
     }
     monkeypatch.setattr("moot.cli.mcp.clients.doctor_lines.seconds_to_start", lambda: 12.3)
     told = settled("doctor", "mcp")
@@ -517,8 +515,8 @@ def test_the_doctor_starts_the_server_and_looks_at_every_client(
     (desk.bin / "codex").unlink()
     monkeypatch.setattr("moot.cli.mcp.clients.doctor_lines.seconds_to_start", lambda: None)
     found = checks(settled("doctor", "mcp", "--json"))
-    assert found["mcp"] == ("bad", "moot mcp gives no answer within 30 s")
-    assert found["codex"] == ("warn", "connected, and no longer on PATH")
+    assert found["mcp"] == ("bad", "moot mcp did not answer within 30 s")
+    assert found["codex"] == ("warn", "connected, but no longer on PATH")
 
 
 def test_the_doctor_sees_an_entry_whose_moot_is_gone_and_what_hooks_logged(
@@ -529,14 +527,15 @@ def test_the_doctor_sees_an_entry_whose_moot_is_gone_and_what_hooks_logged(
     desk.write(".codex/config.toml", "not = = toml")
     desk.write(".moot/logs/hooks.log", '{"error": "OSError: no room"}\n')
     found = checks(settled("doctor", "mcp", "--json"))
-    assert found["claude"] == ("bad", "it starts /gone/moot, which is not there")
+    assert found["claude"] == ("bad", "it starts /gone/moot, which does not exist")
     assert found["codex"][0] == "bad"
-    assert found["hooks"] == ("warn", "trouble in ~/.moot/logs/hooks.log, last: OSError: no room")
+    assert found["hooks"] == ("warn", "errors in ~/.moot/logs/hooks.log; the newest: OSError: no room")
     desk.write(".moot/clients.json", "not json")
     for words in (("doctor", "mcp"), ("doctor",)):
         state, text = checks(settled(*words, "--json"))["mcp"]
         assert state == "bad"
-        assert "clients.json cannot be read" in text
+        assert "cannot read " in text
+        assert "clients.json" in text
 
 
 def test_paths_with_spaces_stay_one_word_for_the_shell_that_runs_a_hook(

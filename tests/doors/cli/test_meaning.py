@@ -74,10 +74,10 @@ def test_a_beginning_that_several_share_lists_them(moot: Moot) -> None:
     first, second = new(moot, "build"), new(moot, "other")
     told = moot("conv", "show", first[:3])
     assert told.err == (
-        f'error[E201] "{first[:3]}" is the beginning of 2 ids\n'
+        f'error[E201] "{first[:3]}" matches 2 ids\n'
         f"  {first}  #build\n"
         f"  {second}  #other\n"
-        "  fix   write more of it, or the name\n"
+        "  fix   type more of the id, or the name\n"
         "  more  moot explain E201\n"
     )
     assert told.code == 3
@@ -118,15 +118,15 @@ def test_a_field_that_is_not_there_is_refused_and_the_answer_is_not_lost(moot: M
     told = moot("send", "--conv", "build", "@arya hi", "--json", "--fields", "outcom,receipt")
     assert told.code == 2
     assert told.json["receipt"]["seq"] == 1
-    assert told.error["title"] == 'the answer has no field "outcom"'
+    assert told.error["title"] == 'unknown field "outcom"'
     assert told.error["suggestions"] == ["outcome"]
 
 
 @pytest.mark.parametrize(
     ("words", "title"),
     [
-        (("agents", "list", "--fields", "name"), "--fields picks from a JSON answer: add --json"),
-        (("agents", "list", "--json", "--fields", ","), "--fields names no field"),
+        (("agents", "list", "--fields", "name"), "--fields works only with --json"),
+        (("agents", "list", "--json", "--fields", ","), "--fields is empty"),
     ],
 )
 def test_fields_that_make_no_sense(moot: Moot, words: tuple[str, ...], title: str) -> None:

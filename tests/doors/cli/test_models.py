@@ -66,7 +66,7 @@ def test_a_key_that_is_accepted(moot: Moot, url: str, monkeypatch: pytest.Monkey
     monkeypatch.setenv("ANTHROPIC_API_KEY", GOOD)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
     told = moot("keys", "test", "anthropic")
-    assert (told.code, told.out) == (0, "✓ anthropic accepts the key …x7Qa; it offers 2 models\n")
+    assert (told.code, told.out) == (0, "✓ anthropic accepts the key …x7Qa and offers 2 models\n")
     assert [path.partition("?")[0] for path in Provider.asked] == ["/v1/models"]
     assert moot("keys", "test", "anthropic", "--json").json == {
         "provider": "anthropic",
@@ -127,12 +127,12 @@ def test_the_key_of_a_server_goes_to_that_server_only(
     told = moot("keys", "test", host)
     assert (told.code, told.err.splitlines()[0]) == (
         3,
-        f"error[E201] where {host} answers is not known: no agent uses it",
+        f"error[E201] the address of {host} is not known: no agent uses it",
     )
     assert moot("keys", "test", host, "--url", f"{CLOSED}/v1").code == 2
     assert Provider.asked == []
     told = moot("keys", "test", host, "--url", f"{url}/v1")
-    assert told.out == f"✓ {host} accepts the key …x7Qa; it offers 2 models\n"
+    assert told.out == f"✓ {host} accepts the key …x7Qa and offers 2 models\n"
 
 
 # --- models --------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_models_of_everybody_whose_key_is_set(
         f"anthropic:{model}" for model in MODELS
     ]
     assert moot("models", "127.0.0.1:9").code == 1
-    assert moot("models", "nobody").err.startswith('error[E201] no provider is called "nobody"\n')
+    assert moot("models", "nobody").err.startswith('error[E201] unknown provider "nobody"\n')
 
 
 @pytest.mark.req("P-07")
@@ -171,12 +171,12 @@ def test_doctor_asks_those_that_agents_think_with(
     assert moot("doctor").out.splitlines()[-1] == "All good."
     assert Provider.asked == []
     moot("agents", "new", "fin", "--model", f"anthropic:{MODELS[0]}")
-    assert "✓ models: anthropic answers; it offers 2 models\n" in moot("doctor").out
+    assert "✓ models: anthropic answers and offers 2 models\n" in moot("doctor").out
     moot("agents", "new", "far", "--model", "anthropic:nobody")
     told = moot("doctor")
     assert (told.code, told.out.splitlines()[0]) == (
         0,
-        "! models: anthropic does not list nobody, which far thinks with",
+        "! models: anthropic does not list nobody, the model of far",
     )
     monkeypatch.setenv("ANTHROPIC_API_KEY", "wrong-key-abcd")
     told = moot("doctor")
@@ -188,7 +188,7 @@ def test_models_without_any_key(moot: Moot) -> None:
     told = moot("models")
     assert (told.code, told.err) == (
         0,
-        "no key is set, so nobody else was asked: moot keys set anthropic\n",
+        "no key is set, so no provider was asked: moot keys set anthropic\n",
     )
     assert moot("models", "--json", "--fields", "brain").json == [{"brain": "demo"}]
     assert moot("models", "openai").code == 4
@@ -218,13 +218,13 @@ def test_a_key_that_is_typed_is_tried_before_it_is_kept(shell: Shell, url: str) 
     assert not os.path.exists(shell.home / "keys.json")
     code, seen = typed(shell, url, GOOD)
     assert code == 0
-    assert "✓ key accepted (asked the provider for its list of models, no tokens used)" in seen
-    assert "on the demo brain: arya. Switch them: moot agents set --all --model auto" in seen
+    assert "✓ key accepted (asked the provider for its model list, no tokens used)" in seen
+    assert "still on the demo brain: arya. Switch them: moot agents set --all --model auto" in seen
     assert json.loads((shell.home / "keys.json").read_text()) == {"anthropic": GOOD}
 
 
 def test_a_key_that_cannot_be_tried_is_kept_all_the_same(shell: Shell) -> None:
     code, seen = typed(shell, CLOSED, GOOD)
     assert code == 0
-    assert "! the key was not tried: anthropic at 127.0.0.1:9: it cannot be reached" in seen
+    assert "! the key was not checked: anthropic at 127.0.0.1:9: it cannot be reached" in seen
     assert (shell.home / "keys.json").exists()

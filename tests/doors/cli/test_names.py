@@ -73,7 +73,7 @@ def test_a_name_that_was_taken_again_means_the_one_that_is_open(talked: Moot) ->
     refused = talked("send", "--conv", "work", "hello")
     assert (refused.code, refused.err.splitlines()[0]) == (
         5,
-        "error[E305] work is archived: it can be read, not written",
+        "error[E305] work is archived: it can be read, but not written to",
     )
     talked("conv", "new", "work", "--with", "arya")
     assert talked("conv", "show", "work", "--json").json["id"] != before

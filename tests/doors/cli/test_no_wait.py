@@ -21,7 +21,7 @@ from moot.cli.frame.session import Session
 from moot.cli.talk import no_wait
 from moot.cli.talk import send as long_way
 from moot.cli.talk.follow import Outcome
-from moot.client.transport.blocking_line import BlockingConnection
+from moot.client.transport.blocking_socket import BlockingConnection
 from moot.errors import BadText, HubAbsent, NotFound
 from moot.sdk import CALLS
 from moot.settings import find_home
@@ -101,7 +101,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     seen: list[bool] = []
     whole = app.run
 
-    def run(arguments: list[str], posted: no_wait.Posted | None = None) -> int:
+    def run(arguments: list[str], posted: no_wait.StoredPost | None = None) -> int:
         seen.append(posted is not None)
         return whole(arguments, posted)
 
@@ -245,7 +245,7 @@ def test_a_conversation_in_which_nobody_will_answer_is_put_away(shell: Shell) ->
     assert shell.moot("agents", "rm", "brief", "--yes").code == 0
     told = shell.moot("send", "--conv", there, "hello?", "--no-wait")
     assert (told.code, told.out) == (1, ""), told
-    assert told.err.endswith("no answer: brief was removed: nobody answers for it\n")
+    assert told.err.endswith("no answer: brief was removed and no longer answers\n")
     assert there in {row["id"] for row in shell.moot("conv", "list", "--archived", "--json").json}
 
 
@@ -320,12 +320,12 @@ CLICK_ONLY = [
 
 @pytest.mark.parametrize("arguments", WORDS, ids=" ".join)
 def test_words_mean_what_click_takes_them_for(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[no_wait.Wanted] = []
+    taken: list[no_wait.SendWords] = []
 
-    async def sending(session: Session, order: long_way.Order, agent: str, text: str) -> Outcome:
+    async def sending(session: Session, order: long_way.SendOptions, agent: str, text: str) -> Outcome:
         assert (order.patience, order.everyone, order.require) == (None, False, "queued")
         taken.append(
-            no_wait.Wanted(
+            no_wait.SendWords(
                 text,
                 agent.lstrip("@"),
                 (order.conv or "").lstrip("#"),

@@ -196,7 +196,7 @@ def test_a_text_comes_from_a_file_an_option_or_both(moot: Moot, tmp_path: Path) 
     missing = moot("send", "arya", "--file", str(tmp_path / "none"))
     assert (missing.code, missing.err.splitlines()[0]) == (
         3,
-        f"error[E201] {tmp_path / 'none'} cannot be read: No such file or directory",
+        f"error[E201] cannot read {tmp_path / 'none'}: No such file or directory",
     )
 
 
@@ -309,7 +309,7 @@ def test_lines_typed_once_with_few_turns_and_little_history(shell: Shell) -> Non
 
 
 def test_the_inbox_shows_what_came_in_and_what_is_new(moot: Moot) -> None:
-    assert moot("inbox").err == "nothing waits for you\n"
+    assert moot("inbox").err == "no messages for you\n"
     moot("send", "--as", "arya", "quiet", "between us")
     assert [m["text"] for m in moot("inbox", "--agent", "quiet", "--json").json] == ["between us"]
     sent = moot("send", "arya", "hello", "--no-wait", "--json").json["receipt"]

@@ -79,12 +79,12 @@ def test_an_open_pipe_with_nothing_in_it_holds_nothing_up(
     monkeypatch.setattr(standard_input, "PATIENCE_SECONDS", 0.05)
     told = moot("send", "arya", "hello")
     assert told.code == 0
-    assert told.err.startswith("standard input is open, but nothing came for 0.05 s")
+    assert told.err.startswith("standard input is open, but nothing arrived for 0.05 s")
     assert FIX in told.err
     assert said(moot) == ["hello"]
     missing = moot("send", "arya")
     assert missing.code == 2
-    assert "say what" in missing.err
+    assert "no text given" in missing.err
 
 
 def test_what_is_late_by_a_moment_is_not_lost(shell: Shell, moot: Moot) -> None:
@@ -104,6 +104,21 @@ def test_what_can_give_nothing_is_not_waited_for(shell: Shell, moot: Moot, close
     assert time.monotonic() - began < standard_input.PATIENCE_SECONDS
     assert done.stderr == b""
     assert said(moot) == ["hello"]
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "words", ["send arya hello --no-wait", "send nobody hello", "agents list", "--version", "-h"]
+)
+def test_closed_output_is_for_nobody_and_changes_no_exit_code(shell: Shell, words: str, closed: str) -> None:
+    def run(redirected: str) -> subprocess.CompletedProcess[bytes]:
+        command = ["sh", "-c", f"{MOOT} {words} </dev/null {redirected}"]
+        return subprocess.run(command, env=shell.environ(), timeout=30, capture_output=True, check=False)
+
+    open_, done = run(""), run(closed)
+    assert done.returncode == open_.returncode
+    assert b"Traceback" not in done.stderr
+    assert done.stderr in (b"", open_.stderr)
 
 
 def test_a_loop_keeps_the_lines_it_reads(shell: Shell, moot: Moot, tmp_path: Path) -> None:

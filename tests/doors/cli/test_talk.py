@@ -88,7 +88,7 @@ def test_lines_typed_into_a_chat(shell: Shell) -> None:
     lines = "@arya one\n/nonsense\n//literal @arya\n/why 1\n/continue\n/help\n\n/quit\nnever read\n"
     told = shell.moot("chat", "--conv", "work", stdin=lines.encode())
     assert told.code == 0
-    assert "will answer: nobody must · arya, quiet may · cap 3" in told.out
+    assert "will answer: nobody forced · arya, quiet may join · cap 3" in told.out
     assert "arya heard: arya one" in told.out
     assert "unknown command /nonsense; nothing was sent" in told.err
     assert "to send it as text: //nonsense" in told.err
@@ -114,7 +114,7 @@ def test_what_takes_a_command_back_and_what_a_warning_advises_is_said_in_command
         terminal.type("/archive")
         terminal.read_until("[y/N] ")
         terminal.type("y")
-        terminal.read_until(f"work is archived; moot conv unarchive {where} brings it back")
+        terminal.read_until(f"work is archived; to undo: moot conv unarchive {where}")
         assert terminal.process.wait(timeout=10) == 0
     finally:
         terminal.close()
@@ -152,9 +152,9 @@ def test_why_explains_each_part_in_a_group_of_five(tmp_path: Path) -> None:
     rows = {line.split()[1]: line for line in told.out.splitlines()[2:]}
     assert re.search(r"had to +answered +mention +was mentioned", rows["caller"])
     assert re.search(r"had to +answered +mention +was mentioned", rows["arya"])
-    assert re.search(r"not asked +- +seen +read it in a turn it had for another message", rows["gendry"])
-    assert re.search(r"could +(passed|queued) |was stopped +blocked +cap", rows["quiet"])
-    assert re.search(r"could +(passed|queued) |was stopped +blocked +cap", rows["still"])
+    assert re.search(r"not asked +- +seen +read it in its turn for another message", rows["gendry"])
+    assert re.search(r"could +(passed|queued) |blocked +blocked +cap", rows["quiet"])
+    assert re.search(r"could +(passed|queued) |blocked +blocked +cap", rows["still"])
     found = shell.moot("why", "1", "--conv", "five", "--json").json
     assert [row["agent"] for row in found["agents"]] == ["caller", "arya", "gendry", "quiet", "still"]
     called = next(m for m in shell.moot("tail", "--json").json if m["from"] == "gendry")
@@ -206,7 +206,7 @@ def test_a_notice_is_said_to_be_one(moot: Moot) -> None:
     moot("conv", "new", "calm", "--with", "arya,broken")
     moot("send", "--conv", "calm", "@broken?")
     shown = moot("why", "calm:2").out
-    assert "  a notice of Moot: it asks nobody, so nobody answers it\n  it is about turn 1: " in shown
+    assert "  a notice from Moot: it asks nobody, so no agent answers it\n  it is about turn 1: " in shown
     reasons = {row["reason"] for row in moot("why", "calm:2", "--json").json["agents"]}
     assert reasons == {f"{name} was not asked: a notice asks nobody" for name in ("arya", "broken")}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from moot.cli.terminal import pager
-from moot.cli.terminal.progress import Waiting
+from moot.cli.terminal.progress import WaitingAgents
 from tests.doors.cli.shell import Shell, Terminal, Told
 
 Moot = Callable[..., Told]
@@ -70,7 +70,7 @@ def test_a_line_that_wraps_counts_as_often_as_it_is_drawn(monkeypatch: pytest.Mo
 
 def test_a_line_comes_after_a_moment_and_tells_the_seconds() -> None:
     now = [0.0]
-    waiting = Waiting(now=lambda: now[0])
+    waiting = WaitingAgents(now=lambda: now[0])
     waiting.begins("arya", "thinking")
     assert waiting.lines() == waiting.changes() == []
     now[0] = 0.5
@@ -117,7 +117,7 @@ def test_what_takes_something_away_asks_first(shell: Shell, moot: Moot) -> None:
     try:
         terminal.read_until("you ▸ ")
         terminal.type("/group remove gendry")
-        terminal.read_until("take them out of #work? [y/N] ")
+        terminal.read_until("remove them from #work? [y/N] ")
         terminal.type("n")
         terminal.read_until("you ▸ ")
         terminal.type("/group remove gendry")
@@ -128,8 +128,8 @@ def test_what_takes_something_away_asks_first(shell: Shell, moot: Moot) -> None:
         terminal.type("/group dissolve")
         terminal.read_until("dissolve #work? [y/N] ")
         terminal.type("yes")
-        terminal.read_until("work is dissolved; what was said stays readable")
-        terminal.read_until("will answer: arya must")
+        terminal.read_until("work is dissolved; its history stays readable")
+        terminal.read_until("will answer: arya (forced)")
         terminal.read_until("you ▸ ")
         terminal.type("hello again")
         terminal.read_until("arya heard: hello again")
@@ -145,7 +145,7 @@ def test_what_takes_something_away_asks_first(shell: Shell, moot: Moot) -> None:
 def test_a_shell_asks_too(shell: Shell, moot: Moot) -> None:
     moot("conv", "new", "work", "--with", "arya")
     terminal = Terminal(shell, "conv", "dissolve", "work")
-    terminal.read_until("Dissolve #work? What was said stays readable. [y/N]: ")
+    terminal.read_until("Dissolve #work? Its history stays readable. [y/N]: ")
     terminal.type("n")
     ended(terminal)
     assert len(moot("conv", "list", "--json").json) == 1

@@ -78,7 +78,7 @@ def test_typing_while_an_agent_speaks_tears_neither_apart(shell: Shell) -> None:
         terminal.press("half a thought")
         terminal.read_until_drawn(FIRST, "you ▸ half a thought")
         let_go(shell)
-        terminal.read_until_drawn(WHOLE, "will answer: talker must", "you ▸ half a thought")
+        terminal.read_until_drawn(WHOLE, "will answer: talker (forced)", "you ▸ half a thought")
         assert terminal.drawn().count(WHOLE) == 1
         assert FIRST not in terminal.drawn()
         terminal.press(" more\n")
@@ -94,7 +94,7 @@ def test_what_is_said_meanwhile_is_posted_at_once_and_answered_in_its_turn(shell
         terminal.read_until_drawn("you ▸ and this", FIRST, "you ▸")
         assert said(shell) == ["begin", "and this"]
         let_go(shell)
-        terminal.read_until_drawn(WHOLE, "will answer: talker must", "you ▸")
+        terminal.read_until_drawn(WHOLE, "will answer: talker (forced)", "you ▸")
         assert terminal.drawn().count(WHOLE) == 2
 
 
@@ -104,7 +104,7 @@ def test_stop_stops_in_the_middle_and_what_was_said_is_kept(shell: Shell) -> Non
         terminal.read_until_drawn(FIRST, "you ▸")
         terminal.type("/stop")
         terminal.read_until("stopped talker")
-        terminal.read_until("will answer: talker must")
+        terminal.read_until("will answer: talker (forced)")
         terminal.type("/quit")
         assert terminal.process.wait(timeout=10) == 0
     [turn] = shell.moot("turns", "--json").json
@@ -119,12 +119,12 @@ def test_an_answer_that_was_stopped_is_marked_and_why_says_it_of_both_messages(s
         terminal.read_until_drawn(FIRST, "you ▸")
         terminal.type("/stop")
         terminal.read_until("stopped talker")
-        terminal.read_until("will answer: talker must")
+        terminal.read_until("will answer: talker (forced)")
     shown = shell.moot("conv", "show", "direct-talker+user").out
     assert re.search(r"first words\s* … \(stopped here\)\n", shown)
     [asked] = shell.moot("why", "direct-talker+user:1", "--json").json["agents"]
     assert (asked["duty"], asked["state"]) == ("must", "cancelled")
-    assert asked["reason"].endswith("; it was stopped while it spoke")
+    assert asked["reason"].endswith("; it was stopped while speaking")
     [own] = shell.moot("why", "direct-talker+user:2", "--json").json["agents"]
     assert (own["duty"], own["rule"], own["reason"]) == ("observes", "self", "talker wrote it")
 
@@ -168,7 +168,7 @@ def test_ctrl_c_gets_out_of_a_paste_that_does_not_end_and_gives_it_back_also_whe
 def test_ctrl_c_leaves_where_nothing_is_written_and_nobody_speaks(shell: Shell) -> None:
     with chatting(shell, "arya") as terminal:
         terminal.press(CTRL_C)
-        assert "left. What is still open goes on" in terminal.rest()
+        assert "left the chat. Agents still at work continue" in terminal.rest()
         assert terminal.process.returncode == 130
 
 
@@ -177,7 +177,7 @@ def test_ctrl_c_while_somebody_speaks_asks_for_a_second_one(shell: Shell) -> Non
         terminal.type("begin")
         terminal.read_until_drawn(FIRST, "you ▸")
         terminal.press(CTRL_C)
-        terminal.read_until("/stop stops who is speaking, Ctrl+C again leaves")
+        terminal.read_until("/stop stops them, Ctrl+C again leaves")
         terminal.press(CTRL_C)
         terminal.rest()
         assert terminal.process.returncode == 130

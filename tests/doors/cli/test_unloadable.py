@@ -41,7 +41,7 @@ def test_a_chat_begins_all_the_same_and_says_it(broken: tuple[Shell, str]) -> No
     chat = Terminal(shell, "chat", "arya", env={"COLUMNS": "300"})
     try:
         chat.read_until(f"! agent fin: {reason}")
-        chat.read_until("arya must")
+        chat.read_until("arya (forced)")
         chat.type("hello")
         chat.read_until("arya heard: hello")
         chat.press("\x04")
@@ -58,7 +58,7 @@ def test_who_writes_to_it_reads_why_nobody_answers(broken: tuple[Shell, str]) ->
         assert told.code == 1
         assert told.err.startswith(f"no answer: fin is away: {reason}")
         assert told.err.count("cannot be loaded") == 1
-        assert "  fix   check module and attribute of brain in " in told.err
+        assert "  fix   check the module and attribute of its brain in " in told.err
         assert "the message is kept as " in told.err
     told = shell.moot("send", "fin", "hello", "--no-wait", "--json")
     assert (told.code, told.json["outcome"]) == (1, "failed")
@@ -104,7 +104,7 @@ def test_started_alone_it_fails_and_among_all_it_stops_nobody(broken: tuple[Shel
     assert reason in alone.err
     everyone = shell.moot("agent", "start", "--all")
     assert everyone.code == 1
-    assert "arya runs (pid " in everyone.out
+    assert "arya is running (pid " in everyone.out
     assert "fin did not start" in everyone.err
 
 

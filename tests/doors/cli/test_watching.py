@@ -73,7 +73,7 @@ def test_on_a_terminal_it_is_drawn_in_place_until_interrupted(shell: Shell) -> N
     terminal = Terminal(shell, "status", "--watch", env={"LINES": "8", "COLUMNS": "80"})
     try:
         terminal.read_until("\x1b[H\x1b[J")
-        terminal.read_until("hub      does not run")
+        terminal.read_until("hub      not running")
         terminal.read_until("more lines")
         terminal.process.send_signal(2)
         assert terminal.process.wait(timeout=10) == 130
@@ -96,7 +96,7 @@ def test_a_dumb_terminal_gets_no_escapes(shell: Shell) -> None:
 def test_the_log_of_the_hub(shell: Shell, moot: Moot) -> None:
     told = moot("logs")
     assert told.err == (
-        "error[E201] there is no log of the hub: it never ran in the background\n"
+        "error[E201] the hub has no log: it has never run in the background\n"
         "  fix   moot up --detach\n"
         "  more  moot explain E201\n"
     )

@@ -30,6 +30,7 @@ def is_nobodys(text: str) -> bool:
 
 schemathesis.openapi.format("display-name", visible(128).filter(is_nobodys) | st.just(""))
 schemathesis.openapi.format("line", st.text(LETTERS, max_size=500))
+schemathesis.openapi.format("note-name", st.from_regex(r"\A[a-z0-9][a-z0-9_-]{0,60}\Z"))
 schemathesis.openapi.format("path", visible(100).map("/srv/".__add__))
 # Nobody is to be mistaken for another by chance, so no m, 0, 1, l or o.
 schemathesis.openapi.format("agent-name", st.from_regex(r"\A[a-k][a-k2-9]{8,20}\Z"))

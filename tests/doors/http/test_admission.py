@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from moot.doors.http.api.schema import BIGGEST
 from moot.flow import revoke_token
 from moot.model.ids import ParticipantId
 from moot.model.limits import Terms
-from moot.model.token import TokenId
+from moot.model.records.token import TokenId
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
 from moot.stores.sqlite.reads import SqliteReads
@@ -60,6 +61,21 @@ async def test_a_token_revoked_by_another_process_opens_nothing_from_then_on(
     assert len(await world.hub.messages("room")) == before
 
 
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The reads of the store from now on, but for those that a hub makes for itself."""
+    reads: list[str] = []
+    for name in READS:
+        inner = getattr(SqliteReads, name)
+
+        def noted(self: Any, *given: Any, name: str = name, inner: Any = inner, **options: Any) -> Any:
+            if name not in BESIDE:
+                reads.append(name)
+            return inner(self, *given, **options)
+
+        monkeypatch.setattr(SqliteReads, name, noted)
+    return reads
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [(MESSAGES, {"text": "hello"}), ("/api/agents/quiet/messages", {"message": "hello"})],
@@ -70,20 +86,28 @@ async def test_a_write_reads_nothing_before_and_nothing_after(
 ) -> None:
     assert (await world.ask("karl", "POST", path, body)).status_code in (200, 201)
     await world.hub.settled(timeout=10)
-    reads: list[str] = []
-    for name in READS:
-        inner = getattr(SqliteReads, name)
-
-        def counted(self: Any, *given: Any, name: str = name, inner: Any = inner, **options: Any) -> Any:
-            reads.append(name)
-            return inner(self, *given, **options)
-
-        monkeypatch.setattr(SqliteReads, name, counted)
+    reads = counted(monkeypatch)
     monkeypatch.setattr(world.hub._core.parts.log, "committed", lambda events: None)  # nobody is woken by it
     monkeypatch.setattr(world.hub._core.tails, "on_commit", lambda commit: None)
     answer = await world.ask("karl", "POST", path, body)
     assert answer.status_code in (200, 201)
-    assert [name for name in reads if name not in BESIDE] == []
+    assert reads == []
+
+
+async def test_the_newest_messages_are_read_with_two_looks(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the token, and at the conversation: whether the caller is in it, and whether what is kept still holds."""
+    newest = ("karl", "GET", f"{MESSAGES}?before={BIGGEST}&limit=3")
+    for text in ("one", "two", "three"):
+        await world.hub.post("room", text)
+    await world.hub.settled(timeout=10)
+    first = await world.ask(*newest)
+    reads = counted(monkeypatch)
+    again = await world.ask(*newest)
+    assert again.text == first.text
+    assert len(again.json()["messages"]) == 3
+    assert reads == ["records", "version"]
 
 
 async def test_somebody_who_leaves_is_refused_with_the_next_post(world: World) -> None:

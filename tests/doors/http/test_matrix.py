@@ -1,5 +1,6 @@
 """Everybody at every route: who gets in, cell by cell. A route that is not listed here fails."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from moot.doors.http.api.route import Route
 from moot.doors.http.api.routes import ROUTES, SOCKETS
 from tests.doors.http.sockets import refused, talking
 from tests.doors.http.world import World
+from tests.support.waiting import until
 
 PEOPLE = ("owner", "karl", "arya", "bob", "revoked", None)
 ALL, MEMBERS, PERSONS, HERSELF, OWNER, BOB = (
@@ -87,6 +89,33 @@ MAY: dict[str, Any] = {
     "POST /api/agents/{name}/tokens": HERSELF,
     "DELETE /api/agents/{name}/tokens/{id}": HERSELF,
 }
+MAY |= {
+    "POST /api/reload": OWNER,
+    "GET /api/links": ALL,
+    "POST /api/links": OWNER,
+    "GET /api/links/{id}": ALL,
+    "PUT /api/links/{id}": OWNER,
+    "DELETE /api/links/{id}": OWNER,
+    "GET /api/links/{id}/prompts": ALL,
+    "GET /api/decisions": ALL,
+    "GET /api/decisions/{id}": {"karl", "bob"},
+    "POST /api/decisions/{id}": {"karl"},
+    "GET /api/tasks": ALL,
+    "POST /api/tasks": PERSONS,
+    "GET /api/tasks/{id}": {*PERSONS, *BOB},
+    "PATCH /api/tasks/{id}": {*PERSONS, *BOB},
+    "GET /api/notes": ALL,
+    "POST /api/notes": PERSONS,
+    "GET /api/notes/{name}": MEMBERS,
+    "PUT /api/notes/{name}": MEMBERS,
+    "DELETE /api/notes/{name}": PERSONS,
+    "POST /api/notes/{name}/append": MEMBERS,
+    "POST /api/notes/{name}/revert": MEMBERS,
+    "GET /api/notes/{name}/history": MEMBERS,
+    "GET /api/notes/{name}/permissions": PERSONS,
+    "PUT /api/notes/{name}/permissions": PERSONS,
+}
+"""Bob has the task, and asks karl to decide; arya may write the note, and bob does not see it."""
 SOCKETS_MAY: dict[str, Any] = {
     "WS /ws/conversations/{id}": MEMBERS,
     "WS /ws/agents/{name}": ALL,
@@ -113,6 +142,16 @@ BODIES: dict[str, Any] = {
     "PUT /api/agents/{name}": {"role": "other"},
     "POST /api/agents/{name}/messages": {"message": "hello"},
     "POST /api/agents/{name}/tokens": {"scopes": ["read"]},
+    "POST /api/links": {"from": "osha", "to": "meera"},
+    "PUT /api/links/{id}": {"enabled": False},
+    "POST /api/decisions/{id}": {"answer": "yes"},
+    "POST /api/tasks": {"to": "quiet", "task": "some work"},
+    "PATCH /api/tasks/{id}": {"state": "working"},
+    "POST /api/notes": {"name": "new"},
+    "PUT /api/notes/{name}": {"text": "hello"},
+    "POST /api/notes/{name}/append": {"text": "hello"},
+    "POST /api/notes/{name}/revert": {"to": 1},
+    "PUT /api/notes/{name}/permissions": {"agent": "quiet", "access": "read"},
 }
 QUERIES = {
     "GET /api/search": "?q=hello",
@@ -181,7 +220,7 @@ async def _knock(world: World, route: Route, who: str | None) -> int:
         async with world.client.stream(route.method, path, headers=headers) as stream:
             return int(stream.status_code)
     body = BODIES.get(route.key)
-    if route.key == "POST /api/conversations":
+    if route.key in ("POST /api/conversations", "POST /api/notes"):
         body = {"name": f"new-{who}"}
     answer = await world.client.request(route.method, path, json=body, headers=headers)
     assert answer.status_code < 500, answer.text
@@ -198,7 +237,15 @@ async def _path(world: World, route: Route) -> str:
     if "arya" not in {seat.name for seat in room.participants}:
         room = await hub.conversations.join("room", "arya")
     where, name = room.id, NAMES.get(key, "arya")
-    if "/messages/{id}" in route.path:
+    if "/notes/{name}" in route.path:
+        name = await _note(world)
+    elif "/links" in route.path:
+        where = await _link(world)
+    if "/decisions/{id}" in route.path:
+        where = await _decision(world)
+    elif "/tasks/{id}" in route.path:
+        where = (await hub.delegate("bob", "some work")).id
+    elif "/messages/{id}" in route.path:
         where = (await hub.acting_as("arya").post("room", "my words")).id
     elif route.key in (
         "GET /api/turns/{id}/view",
@@ -220,6 +267,32 @@ async def _path(world: World, route: Route) -> str:
     elif "/tokens/{id}" in route.path:
         where = (await hub.agents.issue_token("arya")).id
     return route.path.format(id=where, name=name) + QUERIES.get(key, "")
+
+
+async def _decision(world: World) -> str:
+    """What bob wants karl to decide, anew each time; he does not stay for the answer."""
+    asking = asyncio.ensure_future(world.hub.acting_as("bob").ask("karl", "deploy now?", timeout=60))
+    karl = world.hub.acting_as("karl")
+    asked = await until(lambda: karl.decisions.list(state="open"), bool)
+    asking.cancel()
+    await asyncio.wait([asking])
+    return asked[-1].id
+
+
+async def _link(world: World) -> str:
+    """One between two that do nothing else here, anew where somebody deleted it."""
+    for name in {"osha", "meera", "jojen"} - {one.name for one in await world.hub.agents.list()}:
+        await world.hub.agents.create(name)
+    found = await world.hub.links.list(between="meera,jojen")
+    return (found[0] if found else await world.hub.links.create("meera", "jojen")).id
+
+
+async def _note(world: World) -> str:
+    """One that arya may write, anew where somebody deleted it."""
+    if "notes-of-arya" not in {note.name for note in await world.hub.notes.list()}:
+        await world.hub.notes.create("notes-of-arya", "one")
+        await world.hub.notes.share("notes-of-arya", "arya", "read_write")
+    return "notes-of-arya"
 
 
 @agent("broken")

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from moot.doors.http.api.openapi import document
 from moot.doors.http.api.routes import ROUTES, SOCKETS
+from moot.doors.http.description.openapi import document
 from tests.doors.http.world import World
 
 DOCUMENT = document(ROUTES, "1", SOCKETS)

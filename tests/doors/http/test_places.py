@@ -9,7 +9,7 @@ from moot import shapes
 from moot.doors.http.metrics import Meters
 from moot.doors.http.streams import members
 from moot.doors.http.streams.fanout import Fan
-from moot.doors.http.streams.members import Places
+from moot.doors.http.streams.members import ConversationTargets
 from moot.doors.open_limit import OpenAtOnce
 from tests.doors.http.test_events import Reader, following, say
 from tests.doors.http.world import World
@@ -92,8 +92,8 @@ async def test_who_reads_ahead_of_the_pump_notes_what_it_comes_to(world: World) 
 
     async def hear_the_newest() -> frozenset[str]:
         """For a stream that reads all of this."""
-        frames = [await fan.frame(event) for event in (await world.hub.history.past(begin)).events]
-        return [frame.place.members for frame in frames if frame.type == MESSAGES and frame.place][-1]
+        frames = [await fan.frame(event) for event in (await world.hub.encoded.past(begin)).events]
+        return [frame.target.members for frame in frames if frame.type == MESSAGES and frame.target][-1]
 
     await say(world, "one")
     assert "karl" in await hear_the_newest()
@@ -106,11 +106,12 @@ async def test_what_happened_while_no_pump_ran_is_not_taken_for_unchanged(world:
     fan = Fan(world.hub, Meters(), OpenAtOnce(1))
     begin = world.hub.position
     await say(world, "one")
-    [posted] = [event for event in (await world.hub.history.past(begin)).events if event.type == MESSAGES]
-    before = (await fan.frame(posted)).place
+    happened = (await world.hub.encoded.past(begin)).events
+    [posted] = [one for one in happened if one.event.type == MESSAGES]
+    before = (await fan.frame(posted)).target
     await world.hub.conversations.leave("room", "karl")
     fan.start()
-    after = (await fan.frame(posted)).place
+    after = (await fan.frame(posted)).target
     await fan.close()
     assert before is not None
     assert after is not None
@@ -118,9 +119,9 @@ async def test_what_happened_while_no_pump_ran_is_not_taken_for_unchanged(world:
 
 
 async def test_so_many_places_are_kept_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "MOST_KEPT", 2)
+    monkeypatch.setattr(members, "MAX_KEPT", 2)
     made = [(await world.hub.conversations.create(name)).id for name in ("first", "second", "third")]
-    kept = Places(world.hub)
+    kept = ConversationTargets(world.hub)
     before = [await kept.of(one) for one in made]
     again = [await kept.of(one) for one in reversed(made)]
     assert [old is new for old, new in zip(reversed(before), again, strict=True)] == [True, True, False]

@@ -44,6 +44,16 @@ max-examples = {sequences}
 # A version that is not the one that stands is well formed, and refused.
 expected-statuses = ["2xx", 401, 403, 404, 409, 412, 429]
 
+# The version one saw may stand in the body or in If-Match: a description cannot say "one of these two".
+[[operations]]
+include-name = "PUT /api/notes/{{name}}"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 412, 428, 429]
+
+# Choices are for people, each once: that depends on who is asked.
+[[operations]]
+include-name = "POST /api/agents/{{name}}/ask"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
+
 # A stream does not end; test_events.py is about it.
 [[operations]]
 include-path = "/api/events"

@@ -152,7 +152,7 @@ async def test_a_token_that_may_only_read_hears_and_cannot_speak(world: World) -
     world.tokens["reader"] = (await world.hub.agents.issue_token("karl", scopes=["read"])).token
     async with talking(world, "reader") as karl:
         await karl.say("let me")
-        assert (await karl.next()).startswith('! error[E301] this token has no scope "post"')
+        assert (await karl.next()).startswith('! error[E301] this token does not have the scope "post"')
         await world.hub.post("room", "listen")
         assert await karl.next() == "user: listen"
     assert await refused(world, "reader", "/ws/agents/arya") == 403
@@ -208,7 +208,7 @@ async def test_before_the_token_nothing_is_heard_and_nothing_is_taken(
 
 @pytest.mark.req("P-06")
 async def test_only_so_many_may_wait_at_the_door(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets, "MOST_UNKNOWN", 1)
+    monkeypatch.setattr(sockets, "MAX_UNKNOWN", 1)
     async with talking(world, None) as waiting:
         assert await refused(world, None) == 429
         assert await refused(world) == 101

@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 from websockets.frames import Frame, Opcode
 
-from moot.doors.http.wire.frames import Wire
+from moot.doors.http.wire.frames import SocketWire
 from tests.doors.http.sockets import talking
 from tests.doors.http.world import World
 from tests.support.processes import SCALE
@@ -144,12 +144,12 @@ async def test_a_hostile_frame_harms_nobody_else(world: World, name: str) -> Non
 async def test_a_flood_of_pings_that_nobody_reads_the_answers_of_takes_no_memory(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wires: list[Wire] = []
+    wires: list[SocketWire] = []
 
-    def remember(wire: Wire) -> None:
+    def remember(wire: SocketWire) -> None:
         wires.append(wire)
 
-    monkeypatch.setattr(Wire, "start_keepalive", remember)
+    monkeypatch.setattr(SocketWire, "start_keepalive", remember)
     raw = await Raw.open(world)
     raw.writer.transport.pause_reading()  # type: ignore[attr-defined]
     flood = frame(PING, b"x" * 125) * 2000

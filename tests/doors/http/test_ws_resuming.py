@@ -13,8 +13,9 @@ from moot.doors.http.listener import serving
 from moot.doors.http.streams import reader as listeners
 from moot.doors.http.streams import resume
 from moot.doors.http.streams.acks import EVERY_SECONDS
-from moot.doors.http.wire.frames import Wire
+from moot.doors.http.wire.frames import SocketWire
 from moot.model.ids import ConversationId, ParticipantId
+from moot.model.records.bookmark import BOOKMARKS
 from tests.contract.store.verbs import look
 from tests.doors.http.sockets import refused, talking
 from tests.doors.http.world import World, opened
@@ -45,7 +46,9 @@ async def kept(world: World, client: str = "phone") -> tuple[int, int] | None:
     """Where the server believes the owner's client to be, on disk."""
     where = (await world.hub.conversations.get("hall")).id
     key = (ParticipantId("user"), client, ConversationId(where))
-    mark = await look(store_of(world.hub), lambda seen: seen.bookmark(key), bookmarks=(key,))
+    mark = await look(
+        store_of(world.hub), lambda seen: seen.record(BOOKMARKS, *key), records=(BOOKMARKS.one(*key),)
+    )
     return None if mark is None else (mark.seq, mark.frames)
 
 
@@ -132,12 +135,12 @@ async def test_without_counting_some_may_come_again_and_none_is_missing(
 ) -> None:
     """The connection breaks on the server's side, now and then, with messages on the way."""
     expected = [by_karl(f"text {n}") for n in range(300)]
-    wires: list[Wire] = []
+    wires: list[SocketWire] = []
 
-    def remember(wire: Wire) -> None:
+    def remember(wire: SocketWire) -> None:
         wires.append(wire)
 
-    monkeypatch.setattr(Wire, "start_keepalive", remember)
+    monkeypatch.setattr(SocketWire, "start_keepalive", remember)
     async with talking(world, path=PATH, client="phone"):
         pass
     speaking = asyncio.create_task(say(world, *(f"text {n}" for n in range(300))))
@@ -261,7 +264,9 @@ async def test_a_conversation_erased_takes_its_bookmarks_along(world: World) -> 
     await world.hub.conversations.delete("hall")
     key = (ParticipantId("user"), "phone", ConversationId(where))
     store = store_of(world.hub)
-    assert await look(store, lambda seen: seen.bookmark(key), bookmarks=(key,)) is None
+    assert (
+        await look(store, lambda seen: seen.record(BOOKMARKS, *key), records=(BOOKMARKS.one(*key),)) is None
+    )
 
 
 async def test_readers_cost_one_commit_a_round_however_many_they_are(world: World, monkeypatch: Any) -> None:
@@ -291,7 +296,7 @@ async def test_what_the_fan_skipped_is_read_from_the_store(world: World, monkeyp
     lost = [3]
 
     def forgetful(self: Any, frame: Any) -> bool:
-        if frame.said is not None and frame.said.seq in lost:
+        if frame.message is not None and frame.message.seq in lost:
             return True
         return push(self, frame)
 

@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from moot.doors.credentials import Credential
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.tools import TOOLS, called
 from moot.doors.open_limit import OpenAtOnce
@@ -32,11 +33,21 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"query": "x"},
     "why": {"message_id": "room:1"},
     "ask": {"target": "quiet", "question": "x"},
+    "delegate": {"target": "quiet", "task": "x"},
+    "update_task": {"id": "t0", "state": "done"},
+    "read_shared_note": {"name": "deploy"},
+    "write_shared_note": {"name": "deploy", "text": "x"},
     "set_name": {"name": "another"},
 }
 OWN = frozenset({"check_messages", "wait_for_messages"})
 INSIDE = frozenset({"reply", "post", "read_conversation", "why"})
-WRITING = frozenset({"send_to_agent", "broadcast", "reply", "post", "ask", "set_name"}) | OWN
+WRITING = (
+    frozenset(
+        {"send_to_agent", "broadcast", "reply", "post", "ask", "update_task", "write_shared_note", "set_name"}
+    )
+    | OWN
+)
+NOTES = frozenset({"read_shared_note", "write_shared_note"})
 YES, HIDDEN, NO = None, "E201", "E301"
 
 
@@ -48,7 +59,11 @@ def expected(tool: str, who: str) -> str | None:
         return NO
     if who == "arya" and tool in OWN:
         return NO
-    return YES
+    if tool in NOTES:
+        return HIDDEN if who not in ("owner", "karl") else YES
+    if tool == "delegate":
+        return YES if who in ("owner", "karl") else NO
+    return HIDDEN if tool == "update_task" else YES
 
 
 def test_every_tool_is_in_the_matrix() -> None:
@@ -59,6 +74,7 @@ def test_every_tool_is_in_the_matrix() -> None:
 async def test_each_may_what_it_may_and_nothing_else(world: World, who: str) -> None:
     await world.hub.post("room", "hello")
     await world.hub.settled(timeout=10)
+    await world.hub.notes.create("deploy")
     issued = await world.hub.agents.issue_token("bob", scopes=["read"])
     world.tokens["reader"] = issued.token
     async with came_in(world, who) as caller:
@@ -89,7 +105,7 @@ async def test_the_audit_names_both_where_the_owner_speaks_for_somebody(world: W
 async def test_without_a_good_token_nothing_is_heard(world: World, token: str | None, era: str) -> None:
     secret = world.tokens.get(token or "", token)
     headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
-    answer = await _posted(world, _request(era), era, headers)
+    answer = await posted(world, request(era), era, headers)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
     assert answer.json()["name"] == "unauthenticated"
@@ -101,7 +117,7 @@ async def test_a_revoked_token_ends_with_its_revocation(world: World) -> None:
     async with came_in(world, "soon") as bob:
         await bob("list_agents")
         await world.hub.agents.revoke_token("bob", issued.id)
-        answer = await _posted(world, _request(ERAS[1]), ERAS[1], {"Authorization": f"Bearer {issued.token}"})
+        answer = await posted(world, request(ERAS[1]), ERAS[1], {"Authorization": f"Bearer {issued.token}"})
         assert answer.status_code == 401
 
 
@@ -121,18 +137,18 @@ async def test_a_token_that_is_revoked_while_it_waits_is_handed_nothing(world: W
 @pytest.mark.parametrize("era", ERAS)
 async def test_foreign_hosts_and_origins_are_refused_here_too(world: World, era: str) -> None:
     good = {"Authorization": f"Bearer {world.tokens['bob']}"}
-    assert (await _posted(world, _request(era), era, good)).status_code == 200
+    assert (await posted(world, request(era), era, good)).status_code == 200
     accepted = []
     for name, values, status in (("Host", BAD_HOSTS, 421), ("Origin", BAD_ORIGINS, 403)):
         for value in values:
             if not value.isascii() or value != value.strip():
                 continue  # such a header cannot be sent
-            answer = await _posted(world, _request(era), era, {**good, name: value})
+            answer = await posted(world, request(era), era, {**good, name: value})
             accepted += [(name, value, answer.status_code)] if answer.status_code != status else []
     assert accepted == []
 
 
-def _request(era: str, method: str = "tools/list", **params: Any) -> dict[str, Any]:
+def request(era: str, method: str = "tools/list", **params: Any) -> dict[str, Any]:
     if era != "legacy":
         params["_meta"] = {
             "io.modelcontextprotocol/protocolVersion": era,
@@ -142,7 +158,7 @@ def _request(era: str, method: str = "tools/list", **params: Any) -> dict[str, A
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
-async def _posted(world: World, body: Any, era: str, headers: dict[str, str]) -> httpx2.Response:
+async def posted(world: World, body: Any, era: str, headers: dict[str, str]) -> httpx2.Response:
     told = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", **headers}
     if era != "legacy":
         method = body.get("method", "") if isinstance(body, dict) else ""
@@ -183,7 +199,7 @@ async def test_hostile_arguments_are_answered_and_the_hub_lives(world: World) ->
     """In process with the door's own server, so that a thousand cost seconds; the frames below go over the wire."""
 
     who = Principal(Standing.PARTICIPANT, ParticipantId("bob"), "bob", scopes=frozenset({"read", "post"}))
-    caller = Caller(who, world.hub.acting_as("bob"), OpenAtOnce(1))
+    caller = Caller(Credential(who), world.hub.acting_as("bob"), OpenAtOnce(1))
     for tool, arguments in hostile(7, 1500):
         if tool == "ask":
             arguments["deadline_seconds"] = 0
@@ -227,7 +243,7 @@ FRAMES: list[bytes] = [
 async def test_hostile_frames_are_answered_and_the_hub_lives(world: World, era: str) -> None:
     headers = {"Authorization": f"Bearer {world.tokens['bob']}"}
     for frame in FRAMES:
-        answer = await _posted(world, frame, era, headers)
+        answer = await posted(world, frame, era, headers)
         assert answer.status_code < 500, (frame[:80], era, answer.status_code, answer.text[:300])
         assert "Traceback" not in answer.text
     for method in ("GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"):

@@ -152,7 +152,7 @@ async def test_a_ping_of_an_outside_agent_says_how_it_can_be_reached(tmp_path: P
     async with started(hubs.home, tmp_path / "api", "--agent", "api") as api:
         await api("list_agents")
         there = await asyncio.to_thread(_ping, hubs.home, "--timeout", "1", "--think")
-        assert (there.returncode, "reads when it asks" in there.stdout) == (0, True), there.stdout
+        assert (there.returncode, "reads messages on demand" in there.stdout) == (0, True), there.stdout
         assert "delivered yes, answer pending" in there.stdout
     gone = await asyncio.to_thread(_ping, hubs.home)
     assert (gone.returncode, "messages wait" in gone.stdout) == (1, True), gone.stdout

@@ -9,7 +9,7 @@ from moot.cli.mcp.relay import ASKED_AGAIN
 from moot.doors.mcp.server import INSTRUCTIONS, LISTED, server
 from moot.doors.mcp.tools import BY_NAME, TOOLS
 
-MOST_TOKENS = 1500
+MAX_TOKENS = 1500
 
 
 def tokens(text: str) -> int:
@@ -17,11 +17,20 @@ def tokens(text: str) -> int:
     return len(re.findall(r"\w+|[^\w\s]", text))
 
 
+FOR_NEWCOMERS, FOR_OTHERS = {"set_name"}, {"delegate", "update_task", "read_shared_note", "write_shared_note"}
+"""Never listed together: test_notes.py shows it of a caller that has everything."""
+
+
 @pytest.mark.req("M-10")
-def test_the_whole_surface_is_cheap() -> None:
-    listed = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in LISTED]
+@pytest.mark.parametrize("left_out", [FOR_NEWCOMERS, FOR_OTHERS], ids=["others", "newcomers"])
+def test_all_that_one_caller_can_be_listed_is_cheap(left_out: set[str]) -> None:
+    listed = [
+        tool.model_dump(by_alias=True, exclude_none=True, mode="json")
+        for tool in LISTED
+        if tool.name not in left_out
+    ]
     cost = tokens(json.encode(listed).decode()) + tokens(INSTRUCTIONS)
-    assert cost < MOST_TOKENS, cost
+    assert cost < MAX_TOKENS, cost
 
 
 @pytest.mark.req("J-02")
@@ -35,6 +44,9 @@ def test_the_tools_of_the_seed_are_there_and_aliases_are_not_listed() -> None:
         "set_name",
         "check_messages",
         "wait_for_messages",
+        "ask",
+        "delegate",
+        "update_task",
     } < set(names)
     aliases = BY_NAME.keys() - set(names)
     assert aliases == {"send_agent_message", "set_tab_name"}
@@ -45,9 +57,9 @@ def test_what_reads_says_so_and_nothing_destroys() -> None:
     for tool in TOOLS:
         hint = hints[tool.name]
         assert hint is not None
-        assert hint.read_only_hint is tool.reads
+        assert bool(hint.read_only_hint) is tool.reads
         assert hint.destructive_hint is not True
-        assert hint.open_world_hint is False
+        assert hint.open_world_hint is (None if tool.reads else False), "of what only reads it says nothing"
 
 
 def test_what_may_be_asked_twice_changes_nothing_or_is_handed_out_again() -> None:
@@ -59,7 +71,7 @@ def test_every_description_fits_a_line_and_every_argument_has_a_type() -> None:
     for tool in LISTED:
         assert tool.description is not None
         assert len(tool.description) <= 90
-        properties = tool.input_schema["properties"]
+        properties = tool.input_schema.get("properties", {})
         assert all("type" in schema for schema in properties.values()), tool.name
         assert set(tool.input_schema.get("required", ())) <= properties.keys()
 

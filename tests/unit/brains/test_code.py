@@ -43,7 +43,7 @@ def wrapped(think: Callable[..., Any]) -> Callable[..., Any]:
 def test_a_plain_function_is_refused_at_once_with_the_words_that_mend_it() -> None:
     with pytest.raises(BadValue) as refused:
         agent("analyst")(plain)  # type: ignore[arg-type]
-    assert refused.value.title == "agent analyst: plain is a plain function, and an agent must be async"
+    assert refused.value.title == "agent analyst: plain is not async, but an agent must be"
     assert refused.value.fix == ("async def plain(turn): …",)
     assert f"{Path(__file__)}, line " in refused.value.detail
 
@@ -51,11 +51,11 @@ def test_a_plain_function_is_refused_at_once_with_the_words_that_mend_it() -> No
 @pytest.mark.parametrize(
     ("think", "said"),
     [
-        (yields, "yields yields, and an agent returns its text"),
-        (lambda turn: "hello", "<lambda> is a plain function"),
-        (functools.partial(plain), "partial is a plain function"),
-        (int, "int is a plain function"),
-        ("hello", "'hello' is no function"),
+        (yields, "yields is a generator, but an agent must return its text"),
+        (lambda turn: "hello", "<lambda> is not async"),
+        (functools.partial(plain), "partial is not async"),
+        (int, "int is not async"),
+        ("hello", "'hello' is not a function"),
     ],
 )
 def test_so_is_whatever_else_cannot_be_awaited(think: Any, said: str) -> None:
@@ -74,9 +74,9 @@ async def test_what_can_be_awaited_is_taken(think: Any) -> None:
 def test_a_brain_of_the_settings_is_held_to_the_same(tmp_path: Path) -> None:
     (tmp_path / "plain_team.py").write_text("def sansa(turn):\n    return 'hello'\n")
     row = AgentSettings(name="sansa", brain="code:plain_team:sansa", project=str(tmp_path))
-    with pytest.raises(BadValue, match="agent sansa: sansa is a plain function") as refused:
+    with pytest.raises(BadValue, match="agent sansa: sansa is not async") as refused:
         spec(row, Home(tmp_path))
-    assert refused.value.detail == f"it stands in {tmp_path / 'plain_team.py'}, line 1"
+    assert refused.value.detail == f"it is defined in {tmp_path / 'plain_team.py'}, line 1"
 
 
 async def test_a_function_that_is_no_agent_yet_is_refused_by_every_way_in(tmp_path: Path) -> None:

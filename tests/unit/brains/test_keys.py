@@ -58,7 +58,7 @@ def test_without_a_key_both_ways_to_give_one_are_named(path: Path) -> None:
 def test_a_file_that_others_can_read_is_refused(path: Path, mode: int) -> None:
     ring(path).store("anthropic", KEY)
     path.chmod(mode)
-    with pytest.raises(BadSettings, match="can be read by others") as raised:
+    with pytest.raises(BadSettings, match="can be read by other users") as raised:
         ring(path).find("anthropic")
     assert raised.value.fix == (f"chmod 600 {path}",)
     assert KEY not in str(raised.value.to_dict())

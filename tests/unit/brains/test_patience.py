@@ -180,7 +180,7 @@ async def test_five_failures_in_a_row_open_the_breaker() -> None:
     assert trouble.retryable
     assert trouble.usage.calls == 0
     assert len(model.asked) == FAILURES
-    assert trouble.sentence == "its model failed 5 times in a row and is left alone for another 30 s"
+    assert trouble.sentence == "its model failed 5 times in a row and is not asked for another 30 s"
 
 
 async def test_models_of_one_endpoint_share_its_breaker_and_others_do_not() -> None:
@@ -236,7 +236,7 @@ def test_only_one_attempt_tries_at_a_time_and_a_cancelled_one_makes_room() -> No
 
     def cancelled_while_another_asks() -> None:
         with breaker.attempt():
-            with pytest.raises(ModelTrouble, match="until it is known"), breaker.attempt():
+            with pytest.raises(ModelTrouble, match="until another attempt"), breaker.attempt():
                 pass
             raise asyncio.CancelledError
 

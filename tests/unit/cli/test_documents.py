@@ -148,6 +148,6 @@ def test_texts_and_numbers_stay_as_they_were_written() -> None:
 
 def test_a_pipe_where_the_file_should_be_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "settings.json")
-    with pytest.raises(Unreadable, match="no regular file"):
+    with pytest.raises(Unreadable, match="not a regular file"):
         content(tmp_path / "settings.json")
     assert content(tmp_path / "missing.json") is None

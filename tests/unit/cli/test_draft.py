@@ -2,12 +2,12 @@
 
 import pytest
 
-from moot.cli.terminal.draft import ACTS, Draft
+from moot.cli.terminal.line_editor import ACTS, LineEditor
 
 
-def typed(*steps: str) -> Draft:
+def typed(*steps: str) -> LineEditor:
     """Names of keys do what they do; everything else is written."""
-    draft = Draft()
+    draft = LineEditor()
     for step in steps:
         if not draft.press(step):
             draft.insert(step)
@@ -35,7 +35,7 @@ def test_keys_edit(steps: tuple[str, ...], text: str, cursor: int) -> None:
 
 
 def test_what_was_sent_is_called_back_and_the_draft_waits_behind_it() -> None:
-    draft = Draft()
+    draft = LineEditor()
     for line in ("one", "two", "two", "  "):
         draft.insert(line)
         assert draft.sent() == line
@@ -48,7 +48,7 @@ def test_what_was_sent_is_called_back_and_the_draft_waits_behind_it() -> None:
 
 
 def test_what_is_called_back_and_changed_is_sent_as_a_new_line() -> None:
-    draft = Draft()
+    draft = LineEditor()
     draft.insert("one")
     draft.sent()
     draft.press("earlier")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moot.cli.terminal import footer as feet
-from moot.cli.terminal.draft import Draft
+from moot.cli.terminal.line_editor import LineEditor
 from moot.cli.terminal.progress import InPlace
 from moot.cli.terminal.views import Streaming
 
@@ -78,7 +78,7 @@ def test_what_a_narrower_terminal_has_wrapped_is_taken_away_whole(
     columns: Callable[[int], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     columns(80)
-    draft = Draft()
+    draft = LineEditor()
     draft.insert("x" * 50)
     foot = feet.Foot(draft, moves=True, fit=str, colour=False)
     foot.prompt = "you ▸ "

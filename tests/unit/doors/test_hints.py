@@ -16,7 +16,7 @@ from moot.doors.http.api.routes import ROUTES
 from moot.doors.mcp.hint_calls import CALLS, call, refusal
 from moot.doors.mcp.tools import BY_NAME
 from moot.errors import Closed
-from moot.model.hint import Act, Hint, from_data, said, to_data
+from moot.model.hint import Act, Hint, from_data, to_data, worded
 
 EVERY = {name: name.upper() for name, kind in Hint.__annotations__.items() if kind is str}
 
@@ -64,7 +64,7 @@ def test_mcp_names_tools_and_arguments_that_there_are(act: Act) -> None:
 
 def test_the_same_refusal_in_the_terms_of_each_door() -> None:
     refused = Closed("b is archived", fix=(Hint(Act.UNARCHIVE, conversation="my room", id="c1"), "wait"))
-    assert said(refused.fix, command) == ["moot conv unarchive 'my room'", "wait"]
+    assert worded(refused.fix, command) == ["moot conv unarchive 'my room'", "wait"]
     assert problem(refused).value["fix"] == ["POST /api/conversations/c1/unarchive", "wait"]
     assert refusal(refused)["fix"] == ["ask the owner to bring my room back from the archive", "wait"]
 

@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 
 from moot.host import pings
-from moot.host.pings import Line, Peer, Pinger, Socket
+from moot.host.pings import JsonLine, Peer, Pinger, PingSocket
 
 
-def unheard(line: Line, peer: Peer) -> None:
+def unheard(line: JsonLine, peer: Peer) -> None:
     """What is said here is not looked at."""
 
 
 @pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Socket]:
-    opened = Socket(tmp_path / "s.sock", unheard)
+async def server(tmp_path: Path) -> AsyncIterator[PingSocket]:
+    opened = PingSocket(tmp_path / "s.sock", unheard)
     await opened.open()
     yield opened
     await opened.close()
 
 
 @pytest.mark.parametrize("moments", range(8))
-async def test_who_comes_just_before_the_end_is_not_left_open(server: Socket, moments: int) -> None:
+async def test_who_comes_just_before_the_end_is_not_left_open(server: PingSocket, moments: int) -> None:
     """Between being accepted and being open lie several rounds of the loop."""
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(server.path))
@@ -39,7 +39,7 @@ async def test_who_comes_just_before_the_end_is_not_left_open(server: Socket, mo
     assert not server._peers
 
 
-async def test_a_pinger_that_was_closed_opens_nothing_more(server: Socket) -> None:
+async def test_a_pinger_that_was_closed_opens_nothing_more(server: PingSocket) -> None:
     pinger = Pinger()
     await pinger.close()
     pinger.tell(str(server.path), {"notify": {}})

@@ -5,12 +5,12 @@ import pytest
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.turn import (
     BLOCKING,
-    MOST_CALLS,
+    MAX_CALLS,
     OPEN,
     Call,
     Duty,
     IllegalMove,
-    Rule,
+    RuleName,
     Turn,
     TurnState,
     silenced,
@@ -26,13 +26,15 @@ LEGAL = {
 }
 
 
-def call(seq: int, reason: Rule = Rule.MENTION) -> Call:
+def call(seq: int, reason: RuleName = RuleName.MENTION) -> Call:
     return Call(
         agent=ParticipantId("a"), seq=seq, human=True, depth=1, hop=0, root=RootId("c:1"), reason=reason
     )
 
 
-def turn(state: TurnState = S.WAITING, *calls: Call, duty: Duty = Duty.MAY, reason: Rule = Rule.POLL) -> Turn:
+def turn(
+    state: TurnState = S.WAITING, *calls: Call, duty: Duty = Duty.MAY, reason: RuleName = RuleName.POLL
+) -> Turn:
     return Turn(
         id=TurnId(1),
         agent=ParticipantId("a"),
@@ -67,17 +69,17 @@ def test_moving_leaves_the_turn_before_untouched() -> None:
 
 def test_a_forcing_message_makes_a_poll_a_must() -> None:
     polled = turn(S.READY)
-    assert polled.joined(call(2, Rule.REACT)).duty is Duty.MAY
+    assert polled.joined(call(2, RuleName.REACT)).duty is Duty.MAY
     forced = polled.joined(call(2))
-    assert (forced.duty, forced.reason, len(forced.calls)) == (Duty.MUST, Rule.MENTION, 2)
+    assert (forced.duty, forced.reason, len(forced.calls)) == (Duty.MUST, RuleName.MENTION, 2)
 
 
 def test_the_same_message_joins_once_and_the_oldest_are_forgotten() -> None:
-    one = turn(S.OWED, call(1), duty=Duty.MUST, reason=Rule.MENTION)
+    one = turn(S.OWED, call(1), duty=Duty.MUST, reason=RuleName.MENTION)
     assert one.joined(call(1)) == one
     for seq in range(2, 100):
         one = one.joined(call(seq))
-    assert [c.seq for c in one.calls] == list(range(100 - MOST_CALLS, 100))
+    assert [c.seq for c in one.calls] == list(range(100 - MAX_CALLS, 100))
 
 
 def test_a_message_that_waited_in_line_joins_before_newer_ones() -> None:
@@ -89,18 +91,18 @@ def test_a_message_that_waited_in_line_joins_before_newer_ones() -> None:
 @pytest.mark.parametrize(
     ("reason", "named"),
     [
-        (Rule.POLL, False),
-        (Rule.REACT, False),
-        (Rule.ROUND_ROBIN, False),
-        (Rule.MENTION, True),
-        (Rule.FORCE, True),
+        (RuleName.POLL, False),
+        (RuleName.REACT, False),
+        (RuleName.ROUND_ROBIN, False),
+        (RuleName.MENTION, True),
+        (RuleName.FORCE, True),
     ],
 )
-def test_a_turn_is_somebodys_by_name_when_somebody_named_it(reason: Rule, named: bool) -> None:
+def test_a_turn_is_somebodys_by_name_when_somebody_named_it(reason: RuleName, named: bool) -> None:
     assert turn(S.READY, reason=reason).named is named
     assert turn(S.READY, reason=reason).joined(call(2)).named
 
 
-@pytest.mark.parametrize("rule", list(Rule))
-def test_a_brake_blocks_and_everything_else_leaves_an_observer(rule: Rule) -> None:
+@pytest.mark.parametrize("rule", list(RuleName))
+def test_a_brake_blocks_and_everything_else_leaves_an_observer(rule: RuleName) -> None:
     assert silenced(rule) is (Duty.BLOCKED if rule in BLOCKING else Duty.OBSERVES)

@@ -5,7 +5,7 @@ from msgspec import structs
 
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.participant import Kind, Participant, Reach
-from moot.model.turn import Duty, Rule, Step, Turn, TurnState
+from moot.model.turn import Duty, RuleName, Step, Turn, TurnState
 from moot.rules.activity import activity
 
 NOW = 1_000.0
@@ -17,7 +17,7 @@ AWAY = structs.replace(HERE, reach_until=0.0)
 
 
 def turn(state: TurnState, **fields: object) -> Turn:
-    made = Turn(TurnId(1), X, ConversationId("c"), Duty.MUST, Rule.MENTION, state, (), created_at=900.0)
+    made = Turn(TurnId(1), X, ConversationId("c"), Duty.MUST, RuleName.MENTION, state, (), created_at=900.0)
     return structs.replace(made, **{"started_at": 950.0, **fields})
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Part, Plan, Revision
 from moot.model.participant import Kind
-from moot.model.turn import Duty, Rule
+from moot.model.turn import Duty, RuleName
 from moot.rules import audit
 
 pytestmark = pytest.mark.req("P-04")
@@ -60,13 +60,13 @@ def _post(chain: Chain, number: int) -> None:
         round=number % 7,
         depth=number % 3,
         metadata={"n": number} if number % 4 == 0 else {},
-        plan=Plan(parts=(Part(agent=ParticipantId("b"), duty=Duty.MUST, rule=Rule.MENTION),)),
+        plan=Plan(parts=(Part(agent=ParticipantId("b"), duty=Duty.MUST, rule=RuleName.MENTION),)),
         key=f"k{number}",
-        link=chain.links + 1,
+        chain_place=chain.links + 1,
     )
-    linked = audit.message_hash(chain.head, message.link, message, audit.text_hash(message.text))
+    linked = audit.message_hash(chain.head, message.chain_place, message, audit.text_hash(message.text))
     chain.messages.append(structs.replace(message, hash=linked))
-    chain.head, chain.links = linked, message.link
+    chain.head, chain.links = linked, message.chain_place
 
 
 def _revise(chain: Chain, place: int, text: str) -> None:
@@ -83,13 +83,13 @@ def _revise(chain: Chain, place: int, text: str) -> None:
         text_hash=audit.text_hash(after.text),
         by=ParticipantId("user"),
         at=START + chain.links,
-        link=chain.links + 1,
+        chain_place=chain.links + 1,
         hash="",
     )
     revision = structs.replace(revision, hash=audit.revision_hash(chain.head, revision))
     chain.messages[place] = after
     chain.revisions.append(revision)
-    chain.head, chain.links = revision.hash, revision.link
+    chain.head, chain.links = revision.hash, revision.chain_place
 
 
 OTHERS: dict[type, Callable[[Any], Any]] = {

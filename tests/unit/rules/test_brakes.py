@@ -12,7 +12,7 @@ from moot.model.conversation import Member
 from moot.model.ids import ConversationId, ParticipantId, RootId
 from moot.model.limits import Limits
 from moot.model.participant import Quota
-from moot.model.turn import Call, Rule
+from moot.model.turn import Call, RuleName
 from moot.rules import brakes
 
 A, B, C = ParticipantId("a"), ParticipantId("b"), ParticipantId("c")
@@ -107,21 +107,21 @@ def test_no_minute_holds_more_than_allowed_and_nothing_overtakes(gaps: list[floa
 
 
 def call(*, hop: int = 1, human: bool = False) -> Call:
-    return Call(agent=B, seq=2, human=human, depth=1, hop=hop, root=RootId("c:1"), reason=Rule.MENTION)
+    return Call(agent=B, seq=2, human=human, depth=1, hop=hop, root=RootId("c:1"), reason=RuleName.MENTION)
 
 
 @pytest.mark.parametrize(
     ("hop", "turns", "base_hop", "paused", "stop"),
     [
         (7, 15, 0, None, None),
-        (8, 0, 0, None, Rule.CHAIN),
-        (1, 16, 0, None, Rule.CHAIN),
+        (8, 0, 0, None, RuleName.CHAIN),
+        (1, 16, 0, None, RuleName.CHAIN),
         (8, 0, 1, None, None),
-        (1, 0, 0, Rule.NO_PROGRESS, Rule.NO_PROGRESS),
+        (1, 0, 0, RuleName.NO_PROGRESS, RuleName.NO_PROGRESS),
     ],
 )
 def test_a_chain_ends_by_its_turns_its_depth_or_a_pause(
-    hop: int, turns: int, base_hop: int, paused: Rule | None, stop: Rule | None
+    hop: int, turns: int, base_hop: int, paused: RuleName | None, stop: RuleName | None
 ) -> None:
     root = Root(id=RootId("c:1"), turns=turns, base_hop=base_hop, paused=paused)
     assert brakes.chain_stop(call(hop=hop), root, LIMITS) is stop
@@ -130,11 +130,11 @@ def test_a_chain_ends_by_its_turns_its_depth_or_a_pause(
 
 def test_a_chain_nobody_has_paid_for_yet_still_has_its_depth() -> None:
     assert brakes.chain_stop(call(hop=7), None, LIMITS) is None
-    assert brakes.chain_stop(call(hop=8), None, LIMITS) is Rule.CHAIN
+    assert brakes.chain_stop(call(hop=8), None, LIMITS) is RuleName.CHAIN
 
 
 def test_to_continue_starts_the_counters_again_from_where_the_chain_stands() -> None:
-    root = Root(id=RootId("c:1"), turns=16, paused=Rule.NO_PROGRESS, noticed=(HERE,))
+    root = Root(id=RootId("c:1"), turns=16, paused=RuleName.NO_PROGRESS, noticed=(HERE,))
     for _ in range(3):
         root = brakes.spoke(brakes.spoke(root, HERE, A, "ok"), THERE, B, "ok")
     after = brakes.continued(root, HERE, hop=8)
@@ -148,7 +148,7 @@ def test_to_continue_starts_the_counters_again_from_where_the_chain_stands() -> 
 LONG = "this is a sentence of more than forty characters, number {}"
 
 
-def talk(*said: tuple[ParticipantId, str]) -> Rule | None:
+def talk(*said: tuple[ParticipantId, str]) -> RuleName | None:
     root = Root(id=RootId("c:1"))
     for agent, text in said:
         root = brakes.spoke(root, HERE, agent, text)
@@ -158,18 +158,18 @@ def talk(*said: tuple[ParticipantId, str]) -> Rule | None:
 def test_two_agents_that_only_nod_are_paused_at_the_sixth() -> None:
     nods = [(A, "thanks!"), (B, "you too!")] * 3
     assert talk(*nods[:5]) is None
-    assert talk(*nods) is Rule.NO_PROGRESS
+    assert talk(*nods) is RuleName.NO_PROGRESS
 
 
 def test_one_sentence_among_the_six_does_not_help_but_two_do() -> None:
     nods = [(A, "thanks!"), (B, "you too!")] * 3
-    assert talk((A, LONG.format(1)), *nods[1:]) is Rule.NO_PROGRESS
+    assert talk((A, LONG.format(1)), *nods[1:]) is RuleName.NO_PROGRESS
     assert talk((A, LONG.format(1)), (B, LONG.format(2)), *nods[2:]) is None
 
 
 def test_long_near_copies_are_no_progress_either() -> None:
     copies = [(A, LONG.format(1)), (B, LONG.format(1).upper() + "!")] * 3
-    assert talk(*copies) is Rule.NO_PROGRESS
+    assert talk(*copies) is RuleName.NO_PROGRESS
 
 
 def test_three_that_nod_or_one_that_talks_to_itself_are_not_meant() -> None:
@@ -198,7 +198,7 @@ def test_the_detector_looks_at_the_last_six_and_at_nothing_else(
     assert len(root.tails[0].window if root.tails else ()) == len(last)
     now = len(last) == 6 and len({s.agent for s in last}) == 2 and sum(s.short for s in last) >= 5
     if now:
-        assert root.paused is Rule.NO_PROGRESS
+        assert root.paused is RuleName.NO_PROGRESS
 
 
 # --- quotas and cooldown -------------------------------------------------------------------------------------

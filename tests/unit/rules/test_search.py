@@ -14,9 +14,9 @@ from moot.rules.words.search import (
     ELSEWHERE,
     EXAMPLES,
     OPERATORS,
-    AskedSearch,
     Filter,
     Operator,
+    ParsedSearch,
     parse,
     query,
 )
@@ -66,7 +66,7 @@ def test_what_others_call_an_operator_is_refused_with_ours(word: str) -> None:
     with pytest.raises(BadValue) as raised:
         parse(f"{word}:arya", NOW)
     assert all(f"{known}:" in raised.value.detail for known in OPERATORS)
-    assert raised.value.fix == (f"{ELSEWHERE[word]}:arya", f'to look for the text itself: "{word}:arya"')
+    assert raised.value.fix == (f"{ELSEWHERE[word]}:arya", f'to search for the text itself: "{word}:arya"')
     assert parse(raised.value.fix[1].partition(": ")[2], NOW).terms == (f"{word}:arya",)
 
 
@@ -144,7 +144,7 @@ PIECES = st.sampled_from(
 
 @given(st.text() | st.lists(PIECES | st.text(max_size=3)).map("".join))
 def test_whatever_is_typed_is_understood_or_refused_in_words(text: str) -> None:
-    found = AskedSearch()
+    found = ParsedSearch()
     with suppress(BadValue):
         found = parse(text, NOW)
     assert all(term.strip() == term != "" and '"' not in term for term in found.terms)
@@ -155,4 +155,4 @@ def test_whatever_is_typed_is_understood_or_refused_in_words(text: str) -> None:
 @given(st.text().filter(lambda text: '"' not in text and text.strip() and "\0" not in text))
 def test_in_quotes_everything_is_text(text: str) -> None:
     clean = text.encode("utf-8", "replace").decode().strip()
-    assert parse(f'"{text}"', NOW) == AskedSearch((clean,), ())
+    assert parse(f'"{text}"', NOW) == ParsedSearch((clean,), ())

@@ -12,37 +12,41 @@ from moot.rules.words import slash
 pytestmark = pytest.mark.req("G-12")
 
 LINES: list[tuple[str, Any]] = [
-    ("/group create arya gendry", slash.GroupCreate(("arya", "gendry"))),
-    ("/group create @arya, @gendry", slash.GroupCreate(("arya", "gendry"))),
-    ("/group create arya arya", slash.GroupCreate(("arya",))),
-    ("/group@writer_bot add critic", slash.GroupAdd(("critic",))),
-    ("/group remove @critic", slash.GroupRemove(("critic",))),
-    ("/group list", slash.GroupList()),
-    ("/group", slash.GroupList()),
-    ("/group dissolve", slash.GroupDissolve()),
-    ("/group config", slash.GroupConfig()),
-    ("/group config max_depth", slash.GroupConfig("max_depth")),
-    ("/group config max_depth 4", slash.GroupConfig("max_depth", "4")),
-    ("/Group CONFIG max_depth 4", slash.GroupConfig("max_depth", "4")),
-    ("/all who is ready?", slash.All("who is ready?")),
-    ("/why", slash.Why()),
-    ("  /why #12 ", slash.Why(12)),
-    ("/continue", slash.Continue()),
-    ("/stop", slash.Stop()),
-    ("/stop @arya", slash.Stop("arya")),
-    ("/retry", slash.Retry()),
-    ("/agents", slash.Agents()),
-    ("/name brienne", slash.Name("brienne")),
-    ("/name @arya brienne", slash.Name("brienne", "arya")),
-    ("/inbox", slash.Inbox()),
-    ("/search two words", slash.Search("two words")),
-    ("/archive", slash.Archive()),
-    ("/help", slash.Help()),
-    ("/help /group", slash.Help("group")),
-    ("/quit", slash.Quit()),
-    ("/exit", slash.Quit()),
-    ("/ask arya gendry -- is it ready?", slash.Ask(("arya", "gendry"), "is it ready?")),
-    ("/ask arya --", slash.Ask(("arya",), "")),
+    ("/group create arya gendry", slash.GroupCreateCommand(("arya", "gendry"))),
+    ("/group create @arya, @gendry", slash.GroupCreateCommand(("arya", "gendry"))),
+    ("/group create arya arya", slash.GroupCreateCommand(("arya",))),
+    ("/group@writer_bot add critic", slash.GroupAddCommand(("critic",))),
+    ("/group remove @critic", slash.GroupRemoveCommand(("critic",))),
+    ("/group list", slash.GroupListCommand()),
+    ("/group", slash.GroupListCommand()),
+    ("/group dissolve", slash.GroupDissolveCommand()),
+    ("/group config", slash.GroupConfigCommand()),
+    ("/group config max_depth", slash.GroupConfigCommand("max_depth")),
+    ("/group config max_depth 4", slash.GroupConfigCommand("max_depth", "4")),
+    ("/Group CONFIG max_depth 4", slash.GroupConfigCommand("max_depth", "4")),
+    ("/all who is ready?", slash.AllCommand("who is ready?")),
+    ("/why", slash.WhyCommand()),
+    ("  /why #12 ", slash.WhyCommand(12)),
+    ("/continue", slash.ContinueCommand()),
+    ("/stop", slash.StopCommand()),
+    ("/stop @arya", slash.StopCommand("arya")),
+    ("/retry", slash.RetryCommand()),
+    ("/agents", slash.AgentsCommand()),
+    ("/name brienne", slash.NameCommand("brienne")),
+    ("/name @arya brienne", slash.NameCommand("brienne", "arya")),
+    ("/inbox", slash.InboxCommand()),
+    ("/search two words", slash.SearchCommand("two words")),
+    ("/note", slash.ShowNoteCommand()),
+    ("/notes deploy-status", slash.ShowNoteCommand("deploy-status")),
+    ("/note deploy += canary: green", slash.AppendNoteCommand("deploy", "canary: green")),
+    ("/note deploy +=one\ntwo", slash.AppendNoteCommand("deploy", "one\ntwo")),
+    ("/archive", slash.ArchiveCommand()),
+    ("/help", slash.HelpCommand()),
+    ("/help /group", slash.HelpCommand("group")),
+    ("/quit", slash.QuitCommand()),
+    ("/exit", slash.QuitCommand()),
+    ("/ask arya gendry -- is it ready?", slash.AskCommand(("arya", "gendry"), "is it ready?")),
+    ("/ask arya --", slash.AskCommand(("arya",), "")),
 ]
 
 
@@ -123,15 +127,15 @@ def test_names_are_told_from_the_question_by_who_is_known(
     line: str, names: tuple[str, ...], text: str
 ) -> None:
     command = slash.parse(line)
-    assert isinstance(command, slash.Ask)
-    assert slash.asked(command, {"arya", "gendry"}.__contains__) == slash.Ask(names, text)
+    assert isinstance(command, slash.AskCommand)
+    assert slash.with_names_found(command, {"arya", "gendry"}.__contains__) == slash.AskCommand(names, text)
 
 
 def test_asking_nobody_known_is_refused() -> None:
     command = slash.parse("/ask somebody what now?")
-    assert isinstance(command, slash.Ask)
+    assert isinstance(command, slash.AskCommand)
     with pytest.raises(BadValue, match='nobody here is called "somebody"'):
-        slash.asked(command, {"arya"}.__contains__)
+        slash.with_names_found(command, {"arya"}.__contains__)
 
 
 def test_every_kind_of_command_is_made_by_a_row_and_every_row_has_its_words() -> None:
@@ -159,4 +163,4 @@ def test_any_text_is_words_a_command_or_a_refusal(line: str) -> None:
 
 @pytest.mark.parametrize("line", ["/", " / ", "/\n"])
 def test_a_lone_slash_is_never_sent(line: str) -> None:
-    assert slash.parse(line) == slash.Help()
+    assert slash.parse(line) == slash.HelpCommand()

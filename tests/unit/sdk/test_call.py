@@ -7,7 +7,7 @@ import pytest
 
 from moot.errors import BadValue
 from moot.sdk import http
-from moot.sdk.call import Call, Subject, in_process, not_over_http
+from moot.sdk.call import DeclaredCall, Subject, in_process, not_over_http
 from moot.sdk.request import HttpCall, renamed, with_fields
 
 
@@ -38,7 +38,7 @@ class BoatCalls(Subject, subject="boats"):
 class Boats(BoatCalls):
     """Says what it was asked."""
 
-    async def _call(self, call: Call, named: dict[str, Any]) -> Any:
+    async def _call(self, call: DeclaredCall, named: dict[str, Any]) -> Any:
         return call.name, named
 
 

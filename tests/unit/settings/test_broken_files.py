@@ -39,6 +39,13 @@ default_agent = "support"
 bots.support = "${BOT}"
 """
 ENVIRON = {"BOT": "1:x"}
+RING = (
+    '"a" is superior of "b" (links[0]), "b" is superior of "c" (links[1]), "c" is superior of "a" (links[2])'
+)
+
+
+def above(one: str, other: str) -> str:
+    return f"[[links]]\nfrom = '{one}'\nto = '{other}'\nrelationship = 'superior'\n"
 
 
 def refusal(data: bytes | str, environ: dict[str, str] | None = None) -> BadSettings:
@@ -108,13 +115,13 @@ TITLES = [
     ("[hub]\nuser = 'Ann'", f'2:1 user = "Ann" is not a name; expected {NAME}'),
     ("hub = 3", "1:1 hub = 3 is not a table; write [hub]"),
     ("[[hub]]", "1:1 hub = […] is not a table; write [hub]"),
-    ("[agents]\nname = 'a'", "1:1 agents is one table; write [[agents]] over each"),
-    ("[agents.arya]\nrole = 'x'", "1:1 agents is one table; write [[agents]] over each"),
-    ("agents = 'a'", '1:1 agents = "a" is not a list of tables; write [[agents]] over each'),
+    ("[agents]\nname = 'a'", "1:1 agents is one table; write [[agents]] above each"),
+    ("[agents.arya]\nrole = 'x'", "1:1 agents is one table; write [[agents]] above each"),
+    ("agents = 'a'", '1:1 agents = "a" is not a list of tables; write [[agents]] above each'),
     ("agents = [\n 'a']", '2:2 agents[0] = "a" is not a table'),
     ("templates = 1", "1:1 templates = 1 is not a table; write [templates.NAME]"),
     ("templates.x = 1", "1:1 x = 1 is not a table; write [templates.x]"),
-    ("[templates.Big]", f'1:1 "Big" cannot name a template; expected {NAME}'),
+    ("[templates.Big]", f'1:1 "Big" cannot be used as a template name; expected {NAME}'),
     ("bridges = 1", "1:1 bridges = 1 is not a table; write [bridges.NAME]"),
     (
         "[store]\nurl = 'mysql:x'",
@@ -201,48 +208,67 @@ TITLES = [
     ),
     (
         "[[agents]]\nname = 'a'\ntools = ['shell']",
-        '3:10 tools[0] = "shell" names no program; expected shell:git,ls',
+        '3:10 tools[0] = "shell" lists no program; expected shell:git,ls',
     ),
     (
         "[[agents]]\nname = 'a'\ntools = ['shell:git,/bin/ls']",
         (
-            "3:10 tools[0] = \"shell:git,/bin/ls\" names '/bin/ls', which is not a program; expected bare names, "
+            "3:10 tools[0] = \"shell:git,/bin/ls\" lists '/bin/ls', which is not a program name; expected bare names, "
             "such as shell:git,ls"
         ),
     ),
     (
         "[[agents]]\nname = 'a'\ntools = [\n  'shell:git',\n  'shell-unsandboxed:ls',\n]",
         (
-            '5:3 tools[1] = "shell-unsandboxed:ls" is a second shell, after tools[0]; expected one, '
-            "with all its programs"
+            '5:3 tools[1] = "shell-unsandboxed:ls" is a second shell, after tools[0]; expected one '
+            "shell with all programs"
         ),
     ),
     (
         "[templates.t]\ntools = ['text-tools']",
-        '2:10 tools[0] = "text-tools" has no shell to call; expected shell:PROGRAM,PROGRAM beside it',
+        '2:10 tools[0] = "text-tools" needs a shell; expected shell:PROGRAM,PROGRAM as well',
     ),
     (
         "[[agents]]\nname = 'a'\ntools = ['notes:x']",
-        '3:10 tools[0] = "notes:x" says more than a name; expected notes',
+        '3:10 tools[0] = "notes:x" takes no arguments; expected notes',
     ),
     (
         "[[agents]]\nname = 'a'\ntools = ['notes', 'notes']",
-        '3:19 tools[1] = "notes" is there twice, first as tools[0]',
+        '3:19 tools[1] = "notes" is listed twice, first as tools[0]',
     ),
     ("[[links]]\nfrom = 'a'", f"1:1 [[links]] has no to; expected a name: {NAME}"),
     ("[[links]]\nfrom = 'a'\nto = 'a'", '3:1 to = "a" links "a" with itself; expected another agent'),
     (
         "[[links]]\nfrom = 'a'\nto = 'b'\n[[links]]\nfrom = 'b'\nto = 'a'",
-        '4:1 "b" and "a" have a link already; expected one for each pair, and the first is links[0]',
+        '4:1 "b" and "a" already have a link, links[0]; expected one for each pair',
+    ),
+    (
+        above("a", "b") + above("b", "c") + above("c", "a"),
+        "9:1 superiors may not form a ring; expected one of these to be a peer: " + RING,
+    ),
+    (
+        above("a", "b")
+        + "[[links]]\nfrom = 'b'\nto = 'c'\n"
+        + above("b", "d")
+        + above("a", "d")
+        + "[[links]]\nfrom = 'd'\nto = 'e'\nrelationship = 'subordinate'\n"
+        + above("d", "e"),
+        '20:1 "d" and "e" already have a link, links[4]; expected one for each pair',
+    ),
+    (
+        "[[links]]\nfrom = 'b'\nto = 'a'\nrelationship = 'subordinate'\nenabled = false\n"
+        + above("b", "c")
+        + "[[links]]\nfrom = 'a'\nto = 'c'\nrelationship = 'subordinate'\n",
+        "10:1 superiors may not form a ring; expected one of these to be a peer: " + RING,
     ),
     (
         "[[links]]\nfrom='a'\nto='b'\ndirection = 'both'",
         '4:1 direction = "both" is not one of one_way, two_way',
     ),
     ("[bridges.discord]\nidentity = 'me'", '2:1 identity = "me" is not one of webhook, bots'),
-    ("[bridges.discord]\ntoken = 'abc'", f"2:1 token holds a secret in plain text; expected {SECRET}"),
-    ("[bridges.telegram.bots]\nx = 'abc'", f"2:1 x holds a secret in plain text; expected {SECRET}"),
-    ("[bridges.telegram]\nbots = 'abc'", f"2:1 bots holds a secret in plain text; expected {SECRET}"),
+    ("[bridges.discord]\ntoken = 'abc'", f"2:1 token contains a secret in plain text; expected {SECRET}"),
+    ("[bridges.telegram.bots]\nx = 'abc'", f"2:1 x contains a secret in plain text; expected {SECRET}"),
+    ("[bridges.telegram]\nbots = 'abc'", f"2:1 bots contains a secret in plain text; expected {SECRET}"),
     ("[bridges.telegram]\nbots.x = 3", f"2:1 x = … is not {SECRET}"),
     (
         "[hub]\nhost = '${NOPE}'",
@@ -299,8 +325,8 @@ def test_a_syntax_error_has_its_place_and_its_line(data: bytes, line: int, colum
         ("# é ".encode() + b"\xff", "1:5 byte 0xff is not UTF-8; save the file as UTF-8"),
         (b"[hub]\nhost = 'a\0'", "2:10 there is a NUL byte; expected a text file in UTF-8"),
         (b"x = 1\ny = " + b"9" * 5000, "2:5 is not TOML: "),
-        (b"#\nx = " + b"[" * 5000, "2:1 is nested too deeply; settings are tables of plain values"),
-        (b"x = " + b"{a=" * 5000, "1:1 is nested too deeply; settings are tables of plain values"),
+        (b"#\nx = " + b"[" * 5000, "2:1 is nested too deeply; expected tables of plain values"),
+        (b"x = " + b"{a=" * 5000, "1:1 is nested too deeply; expected tables of plain values"),
         (b"\n" + b".".join([b"bridges"] + [b"a"] * 3000) + b" = 1", "2:1 is nested too deeply"),
     ],
 )
@@ -334,7 +360,7 @@ def test_line_ends_of_another_system_do_not_move_the_place() -> None:
 def test_an_unknown_key_says_where_it_belongs_and_what_there_is() -> None:
     error = refusal("[hub]\nmax_depth = 3")
     assert error.detail.splitlines()[2:] == [
-        "max_depth is a setting of [groups] and of [spawn]",
+        "max_depth is a setting of [groups] and [spawn]",
         "expected one of host, port, policy, user, names, certificate, key",
     ]
     assert refusal("[hub]\nprot = 1").suggestions == ("port",)

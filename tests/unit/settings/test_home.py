@@ -38,7 +38,7 @@ def test_a_relative_home_becomes_absolute(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("option", ["", "  ", "a\0b"])
 def test_an_option_that_names_nothing_is_refused(option: str) -> None:
-    with pytest.raises(BadSettings, match="--home names no folder"):
+    with pytest.raises(BadSettings, match="--home is not a folder"):
         find_home(option, {"HOME": "/h"})
 
 
@@ -80,7 +80,7 @@ def test_an_empty_folder_or_an_open_home_of_ones_own_is_closed_to_others(
 def test_a_folder_of_other_things_that_others_can_write_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letters.txt").touch()
     tmp_path.chmod(0o1777)
-    with pytest.raises(BadSettings, match=r"can be written by others \(mode 1777\)") as caught:
+    with pytest.raises(BadSettings, match=r"can be written by other users \(mode 1777\)") as caught:
         Home(tmp_path).make()
     assert mode(tmp_path) == 0o1777
     assert not (tmp_path / "run").exists()
@@ -103,7 +103,7 @@ def test_somebody_elses_folder_is_refused_when_others_can_write_it(
     tmp_path.chmod(bits)
     monkeypatch.setattr(os, "geteuid", lambda: 54321)
     if refused:
-        with pytest.raises(BadSettings, match="can be written by others"):
+        with pytest.raises(BadSettings, match="can be written by other users"):
             Home(tmp_path).make()
     else:
         Home(tmp_path).make()
@@ -131,5 +131,5 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytes
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(BadSettings, match="cannot be made: Permission denied"):
+    with pytest.raises(BadSettings, match="cannot be created: Permission denied"):
         Home(tmp_path / "x").make()

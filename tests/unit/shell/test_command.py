@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from moot.tools.command import MOST_BYTES, MOST_WORDS, AskedCommand, CommandRefused, asked
+from moot.tools.command import MAX_BYTES, MAX_WORDS, AskedCommand, CommandRefused, checked
 
 ALLOWED = ("git", "ls", "grep")
 
@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Path:
 def test_words_reach_the_program_as_they_are(
     arguments: dict[str, Any], argv: tuple[str, ...] | None, project: Path
 ) -> None:
-    assert asked(arguments, ALLOWED, project) == AskedCommand(argv or tuple(arguments["argv"]), project)
+    assert checked(arguments, ALLOWED, project) == AskedCommand(argv or tuple(arguments["argv"]), project)
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def test_words_reach_the_program_as_they_are(
         ({"argv": ["ls\0"]}, "NUL"),
         ({"argv": ["ls", "a\0b"]}, "NUL"),
         ({"argv": ["ls", "\ud800"]}, "surrogate"),
-        ({"argv": ["ls", *["x"] * MOST_WORDS]}, f"at most {MOST_WORDS}"),
-        ({"argv": ["ls", "x" * MOST_BYTES]}, f"at most {MOST_BYTES}"),
+        ({"argv": ["ls", *["x"] * MAX_WORDS]}, f"at most {MAX_WORDS}"),
+        ({"argv": ["ls", "x" * MAX_BYTES]}, f"at most {MAX_BYTES}"),
         ({"argv": ["ls"], "cwd": "/"}, "is not relative"),
         ({"argv": ["ls"], "cwd": "~"}, "is not relative"),
-        ({"argv": ["ls"], "cwd": ".."}, "leads out of the project"),
-        ({"argv": ["ls"], "cwd": "src/../../outside"}, "leads out of the project"),
-        ({"argv": ["ls"], "cwd": "out"}, "leads out of the project"),
-        ({"argv": ["ls"], "cwd": "none"}, "is not there"),
-        ({"argv": ["ls"], "cwd": "loop"}, "is not there"),
+        ({"argv": ["ls"], "cwd": ".."}, "is outside the project"),
+        ({"argv": ["ls"], "cwd": "src/../../outside"}, "is outside the project"),
+        ({"argv": ["ls"], "cwd": "out"}, "is outside the project"),
+        ({"argv": ["ls"], "cwd": "none"}, "does not exist"),
+        ({"argv": ["ls"], "cwd": "loop"}, "does not exist"),
         ({"argv": ["ls"], "cwd": "file"}, "is not a folder"),
         ({"argv": ["ls"], "cwd": "a\0b"}, "inside the project"),
         ({"argv": ["ls"], "cwd": 3}, "inside the project"),
@@ -105,16 +105,16 @@ def test_what_cannot_be_done_is_refused_in_words(
     arguments: dict[str, Any], words: str, project: Path
 ) -> None:
     with pytest.raises(CommandRefused) as refused:
-        asked(arguments, ALLOWED, project)
+        checked(arguments, ALLOWED, project)
     assert words in str(refused.value)
 
 
 @pytest.mark.parametrize("cwd", ["src", "./src", "in", "src/../src", "src/.."])
 def test_a_folder_inside_the_project_is_fine(cwd: str, project: Path) -> None:
-    folder = asked({"argv": ["ls"], "cwd": cwd}, ALLOWED, project).cwd
+    folder = checked({"argv": ["ls"], "cwd": cwd}, ALLOWED, project).cwd
     assert folder == (project if cwd == "src/.." else project / "src")
 
 
 def test_nothing_is_allowed_where_nothing_is_listed(project: Path) -> None:
     with pytest.raises(CommandRefused, match="is not on this agent's list"):
-        asked({"argv": ["ls"]}, (), project)
+        checked({"argv": ["ls"]}, (), project)

@@ -3,7 +3,7 @@
 import pytest
 
 from moot.model.prompt import ToolResult
-from moot.tools.output import harmless, told
+from moot.tools.output import harmless, to_result
 from moot.tools.process import Bounds, ProgramEnding, Ran
 
 pytestmark = pytest.mark.req("K-10")
@@ -71,4 +71,4 @@ def test_output_is_made_harmless(printed: bytes, shown: str) -> None:
     ],
 )
 def test_every_ending_is_told(ran: Ran, text: str, failed: bool) -> None:
-    assert told(ran, Bounds()) == ToolResult(text, failed)
+    assert to_result(ran, Bounds()) == ToolResult(text, failed)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.tools.text_calls import MOST_CALLS, TextCalls, text_calls
+from moot.tools.text_calls import MAX_CALLS, TextCalls, text_calls
 
 pytestmark = pytest.mark.req("K-10")
 
@@ -79,7 +79,7 @@ def test_what_only_looks_like_a_call_is_left_as_it_is(text: str) -> None:
 
 def test_an_answer_asks_for_so_many_calls_and_no_more() -> None:
     found = text_calls("\n".join(f"# Run bash ls {number}" for number in range(50)))
-    assert commands(found) == [f"ls {number}" for number in range(MOST_CALLS)]
+    assert commands(found) == [f"ls {number}" for number in range(MAX_CALLS)]
     assert found.text == ""
 
 
@@ -104,4 +104,4 @@ def test_any_text_can_be_read(text: str) -> None:
 
 def test_a_hostile_text_is_read_in_no_time() -> None:
     text = "# Run bash\n```\n" * 20_000 + "# Run bash " + " " * 200_000 + "x"
-    assert len(text_calls(text).calls) <= MOST_CALLS
+    assert len(text_calls(text).calls) <= MAX_CALLS

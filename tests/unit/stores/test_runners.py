@@ -171,9 +171,9 @@ async def test_commands_that_wait_are_one_batch_and_one_commit(world: World) -> 
 
 
 async def test_no_batch_is_larger_than_the_most(world: World) -> None:
-    many = runner.MOST_IN_BATCH * 2 + 10
+    many = runner.MAX_IN_BATCH * 2 + 10
     await world.do(*[saying("x")] * many)
-    assert max(world.plan.sizes) <= runner.MOST_IN_BATCH
+    assert max(world.plan.sizes) <= runner.MAX_IN_BATCH
     assert len(world.told) == many
 
 
@@ -260,8 +260,8 @@ async def test_closing_finishes_what_was_accepted_and_takes_no_more(world: World
 
 
 async def test_too_many_that_wait_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "MOST_WAITING", 0)
-    with pytest.raises(StoreUnwritable, match="0 writes wait already"):
+    monkeypatch.setattr(runner, "MAX_WAITING", 0)
+    with pytest.raises(StoreUnwritable, match="0 writes are already waiting"):
         world.runner.submit(acting, saying("x"))
 
 

@@ -40,8 +40,9 @@ async def test_the_check_says_what_it_found_sound(tmp_path: Path) -> None:
     store = await opened(tmp_path)
     health = await store.check()
     await store.close()
-    assert (health.journal_mode, health.synchronous, health.messages) == ("wal", 2, 3)
-    assert health.sqlite.startswith(apsw.sqlite_lib_version())
+    assert (health.engine, health.durable, health.messages) == ("sqlite", True, 3)
+    assert health.facts == {"journal": "wal", "synchronous": "2"}
+    assert health.version.startswith(apsw.sqlite_lib_version())
     assert health.problems == ()
 
 
@@ -52,7 +53,7 @@ async def test_the_check_says_what_it_found_sound(tmp_path: Path) -> None:
         "UPDATE messages SET sender = 'somebody else' WHERE seq = 3",
         "DELETE FROM messages WHERE seq = 2",
         "DELETE FROM messages WHERE seq = 3",
-        "UPDATE conversations SET links = 2",
+        "UPDATE conversations SET chain_length = 2",
         "UPDATE messages SET at_us = at_us + 1 WHERE seq = 1",
     ],
 )
@@ -89,7 +90,7 @@ async def test_reads_alone_see_what_a_running_store_commits(tmp_path: Path) -> N
 
 
 def test_reads_alone_need_a_database(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnwritable, match="not there"):
+    with pytest.raises(StoreUnwritable, match="does not exist"):
         reads_of(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,7 @@ import pytest
 
 from moot.rules.palette import COLOURS as AGENT_COLOURS
 from tools.picture import BACKGROUND, COLOURS, DIM, STRONG, TEXT, Beat, Film, film, hex_of, svg
-from tools.record import MOST_BYTES, PICTURE, ROOT, at_one_hour, joined, moot_below, troubles, typed
+from tools.record import MAX_BYTES, PICTURE, ROOT, at_one_hour, joined, moot_below, troubles, typed
 
 SVG = "{http://www.w3.org/2000/svg}"
 BEATS = (
@@ -127,7 +127,7 @@ def luminance(colour: str) -> float:
     [
         ("<svg/>", []),
         ("<svg>/tmp/x1</svg>", ["it names /tmp/x1"]),
-        ("x" * (MOST_BYTES + 1), [f"it has {MOST_BYTES + 1} bytes, at most {MOST_BYTES} are allowed"]),
+        ("x" * (MAX_BYTES + 1), [f"it has {MAX_BYTES + 1} bytes, at most {MAX_BYTES} are allowed"]),
     ],
     ids=["fine", "a path", "too large"],
 )

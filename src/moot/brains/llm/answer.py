@@ -7,11 +7,11 @@ from typing import Final
 
 from moot.model.prompt import Answered, ToolCall, Usage
 
-MOST_TEXT: Final = 4 << 20
+MAX_TEXT: Final = 4 << 20
 """In characters; a message may have far less."""
-MOST_ARGUMENTS: Final = 256 << 10
+MAX_ARGUMENTS: Final = 256 << 10
 """Of all calls together. OpenAI's library joins their pieces anew for each one: it is slow with more."""
-MOST_CALLS: Final = 256
+MAX_CALLS: Final = 256
 
 
 class TooMuch(Exception):
@@ -32,13 +32,13 @@ class Hearing:
 
     def hear(self, text: str) -> str:
         self._heard += len(text)
-        if self._heard > MOST_TEXT:
+        if self._heard > MAX_TEXT:
             raise TooMuch
         self._text.append(text)
         return text
 
     def call(self, place: int, identity: str, name: str) -> None:
-        if len(self._calls) >= MOST_CALLS:
+        if len(self._calls) >= MAX_CALLS:
             raise TooMuch
         self._calls[place] = [identity, name]
 
@@ -61,5 +61,5 @@ class Hearing:
     def weigh(self, arguments: str) -> None:
         """Count what is held elsewhere until the end."""
         self._weighed += len(arguments)
-        if self._weighed > MOST_ARGUMENTS:
+        if self._weighed > MAX_ARGUMENTS:
             raise TooMuch

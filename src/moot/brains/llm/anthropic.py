@@ -17,7 +17,7 @@ from msgspec import structs
 
 from moot.brains.llm.answer import Hearing
 from moot.brains.llm.attempt import Pieces, listen, look_up
-from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.endpoint import ModelEndpoint
 from moot.brains.llm.prices import cost
 from moot.brains.llm.prompt_lines import Placed, arguments_of, merged, placed
 from moot.brains.llm.transport import new_client
@@ -31,7 +31,7 @@ CUT_BY = ("max_tokens", "model_context_window_exceeded")
 
 
 class AnthropicModel:
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: ModelEndpoint) -> None:
         self.name = endpoint.name
         self._endpoint = endpoint
         self._client = AsyncAnthropic(
@@ -45,8 +45,8 @@ class AnthropicModel:
             self._client.messages
         )  # imports half of the library: here it does so in the maker's thread
 
-    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
-        return await listen(self._endpoint, partial(self._pieces, prompt), said)
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
+        return await listen(self._endpoint, partial(self._pieces, prompt), on_piece)
 
     async def models(self) -> list[str]:
         return await look_up(self._endpoint, self._listed())
@@ -60,7 +60,7 @@ class AnthropicModel:
     async def _pieces(self, prompt: Prompt, hearing: Hearing) -> Pieces:
         async with await self._messages.create(
             model=self._endpoint.model,
-            max_tokens=self._endpoint.most_tokens,
+            max_tokens=self._endpoint.max_tokens,
             system=system(prompt) or omit,
             messages=messages(prompt),
             tools=tools(prompt) or omit,
@@ -93,15 +93,15 @@ class AnthropicModel:
                 pass  # kinds of events that are not yet known
         return ""
 
-    def _count(self, given: Any, hearing: Hearing) -> None:
+    def _count(self, reported: Any, hearing: Hearing) -> None:
         """Totals so far; a number that is left out stands as it was. Here the three kinds of input add up."""
         before = hearing.usage
-        cached = _or(given.cache_read_input_tokens, before.cached_tokens)
-        written = _or(given.cache_creation_input_tokens, before.written_tokens)
+        cached = _or(reported.cache_read_input_tokens, before.cached_tokens)
+        written = _or(reported.cache_creation_input_tokens, before.written_tokens)
         plain_before = before.input_tokens - before.cached_tokens - before.written_tokens
         usage = Usage(
-            input_tokens=_or(given.input_tokens, plain_before) + cached + written,
-            output_tokens=_or(given.output_tokens, before.output_tokens),
+            input_tokens=_or(reported.input_tokens, plain_before) + cached + written,
+            output_tokens=_or(reported.output_tokens, before.output_tokens),
             cached_tokens=cached,
             written_tokens=written,
             calls=1,
@@ -110,8 +110,8 @@ class AnthropicModel:
         hearing.usage = structs.replace(usage, cost_usd=cost(usage, self._endpoint.model))
 
 
-def _or(given: int | None, before: int) -> int:
-    return before if given is None else given
+def _or(counted: int | None, before: int) -> int:
+    return before if counted is None else counted
 
 
 def system(prompt: Prompt) -> list[TextBlockParam]:
@@ -122,20 +122,20 @@ def system(prompt: Prompt) -> list[TextBlockParam]:
 
 
 def tools(prompt: Prompt) -> list[ToolParam]:
-    told: list[ToolParam] = [
+    tools: list[ToolParam] = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
         for tool in prompt.tools
     ]
-    if told and not prompt.system.strip():
-        told[-1]["cache_control"] = CACHED["cache_control"]
-    return told
+    if tools and not prompt.system.strip():
+        tools[-1]["cache_control"] = CACHED["cache_control"]
+    return tools
 
 
 def messages(prompt: Prompt) -> list[Json]:
     """User and assistant by turns, the user first: what this provider insists on."""
     return [
-        {"role": said.role, "content": [block for place in said.lines for block in _blocks(place)]}
-        for said in merged(placed(prompt))
+        {"role": group.role, "content": [block for place in group.lines for block in _blocks(place)]}
+        for group in merged(placed(prompt))
     ]
 
 
@@ -147,8 +147,8 @@ def _blocks(place: Placed) -> list[JsonObject]:
     elif line.content.strip():
         blocks.append({"type": "text", "text": line.content})
     for call in line.calls:
-        asked = {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_of(call)}
-        blocks.append(asked)
+        block = {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_of(call)}
+        blocks.append(block)
     if place.marked and blocks:
         blocks[-1].update(CACHED)
     return blocks

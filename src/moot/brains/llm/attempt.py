@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import TypeVar
 
 from moot.brains.llm.answer import Hearing
-from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.endpoint import ModelEndpoint
 from moot.brains.llm.provider_errors import recognised
 from moot.brains.llm.trouble import ModelTrouble
 from moot.model.prompt import Answered, Usage
@@ -22,17 +22,17 @@ Pieces = AsyncGenerator[str, None]
 
 
 async def listen(
-    endpoint: Endpoint, ask: Callable[[Hearing], Pieces], said: Callable[[str], Awaitable[None]]
+    endpoint: ModelEndpoint, ask: Callable[[Hearing], Pieces], on_piece: Callable[[str], Awaitable[None]]
 ) -> Answered:
-    """The answer, when it is whole. What goes wrong in `said` is its owner's, and passes as it is."""
+    """The answer, when it is whole. What goes wrong in `on_piece` is its owner's, and passes as it is."""
     hearing = Hearing(endpoint.model)
     async with aclosing(_heard(endpoint, ask(hearing), hearing)) as pieces:
         async for piece in pieces:
-            await said(piece)
+            await on_piece(piece)
     return hearing.answered()
 
 
-async def _heard(endpoint: Endpoint, pieces: Pieces, hearing: Hearing) -> Pieces:
+async def _heard(endpoint: ModelEndpoint, pieces: Pieces, hearing: Hearing) -> Pieces:
     trouble: ModelTrouble | None = None
     try:
         async with aclosing(pieces):
@@ -45,7 +45,7 @@ async def _heard(endpoint: Endpoint, pieces: Pieces, hearing: Hearing) -> Pieces
         raise trouble
 
 
-async def look_up(endpoint: Endpoint, answer: Awaitable[T]) -> T:
+async def look_up(endpoint: ModelEndpoint, answer: Awaitable[T]) -> T:
     """Something that is asked of the endpoint and costs nothing."""
     try:
         return await answer

@@ -14,7 +14,7 @@ from moot.errors import MootError
 from moot.model.prompt import Answered, ToolCall
 from moot.ports import Model
 
-MOST_ANSWERS: Final = 12
+MAX_ANSWERS: Final = 12
 """Answers of a model in one turn: after so many it is going round in circles."""
 
 TextCalls = Callable[[str], tuple[ToolCall, ...]]
@@ -22,11 +22,11 @@ TextCalls = Callable[[str], tuple[ToolCall, ...]]
 
 
 class NoAnswer(Exception):
-    """The turn fails; `told` is what the conversation is told of it."""
+    """The turn fails; `notice` is what the conversation is told of it."""
 
-    def __init__(self, told: str) -> None:
-        super().__init__(told)
-        self.told = told
+    def __init__(self, notice: str) -> None:
+        super().__init__(notice)
+        self.notice = notice
 
 
 class ModelBrain:
@@ -46,7 +46,7 @@ class ModelBrain:
     async def think(self, turn: HostedTurn) -> str | None:
         await self._take_up(turn)
         first = turn.steps[-1].answer + 1 if turn.steps else 0
-        for number in range(first, MOST_ANSWERS):
+        for number in range(first, MAX_ANSWERS):
             answered = await self._ask(turn)
             calls = answered.calls or self._in_text(answered)
             if not calls:
@@ -54,7 +54,7 @@ class ModelBrain:
             for n, call in enumerate(calls):
                 said = answered.text if n == 0 else ""
                 await turn.use(self._tools.get(call.name), call, answer=number, said=said)
-        raise NoAnswer(f"kept calling tools and was stopped after {MOST_ANSWERS} answers")
+        raise NoAnswer(f"kept calling tools and was stopped after {MAX_ANSWERS} answers")
 
     async def close(self) -> None:
         if self._model is not None:
@@ -67,7 +67,8 @@ class ModelBrain:
                 continue
             if not step.idempotent:
                 raise NoAnswer(
-                    f"needs a review: {step.tool} was called before a crash and may have run; it is not run again"
+                    f"needs a review: {step.tool} was called before a crash and may have run, so "
+                    "it is not run again"
                 )
             await turn.run_step(self._tools.get(step.tool), step)
 
@@ -91,5 +92,5 @@ class ModelBrain:
 
     def _reply(self, turn: HostedTurn, text: str) -> str:
         if not text.strip() and turn.must_answer:
-            raise NoAnswer("could not answer: the model said nothing")
+            raise NoAnswer("could not answer: the model's reply was empty")
         return text

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.endpoint import ModelEndpoint
 from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, as_holder, is_near
 from moot.brains.llm.trouble import TroubleKind
 from moot.errors import BadValue
@@ -32,7 +32,7 @@ ADAPTERS: Final[Mapping[str, tuple[str, str]]] = {
     OPENAI: ("moot.brains.llm.openai", "OpenAIModel"),
 }
 IDLE_SECONDS: Final = 60.0
-MOST_TOKENS: Final = 16_384
+MAX_TOKENS: Final = 16_384
 
 _FORM: Final = re.compile(r"(?P<provider>[a-z0-9]+):(?P<model>\S+?)(?:@(?P<url>https?://\S*))?")
 
@@ -58,7 +58,7 @@ def parse_brain(brain: str) -> BrainName:
     met = _FORM.fullmatch(brain.strip())
     if met is None or met["provider"] not in OWN_URLS:
         raise BadValue(
-            f'"{_shown(brain)}" names no model',
+            f'"{_shown(brain)}" does not name a model',
             detail="expected anthropic:MODEL, openai:MODEL or openai:MODEL@URL",
             fix=('brain = "anthropic:claude-haiku-5-5"', 'brain = "openai:llama3@http://127.0.0.1:11434/v1"'),
         )
@@ -77,7 +77,7 @@ def make_model(
     environ: Mapping[str, str] | None = None,
     who: str = "",
     idle_seconds: float = IDLE_SECONDS,
-    most_tokens: int = MOST_TOKENS,
+    max_tokens: int = MAX_TOKENS,
 ) -> "LateModel":
     """A model, ready to be asked; nothing is imported or connected yet.
 
@@ -93,7 +93,7 @@ def make_model(
     may_do_without = not is_own and is_near(urlsplit(url).hostname or "")
     held = keys.find(holder) if may_do_without else keys.need(holder, who)
     return LateModel(
-        Endpoint(
+        ModelEndpoint(
             name=parsed.name,
             provider=parsed.provider,
             model=parsed.model,
@@ -102,7 +102,7 @@ def make_model(
             key=held.key if held is not None else None,
             is_own=is_own,
             idle_seconds=idle_seconds,
-            most_tokens=most_tokens,
+            max_tokens=max_tokens,
         )
     )
 
@@ -114,14 +114,14 @@ class Adapter(Model, Catalogue, Protocol):
 class LateModel:
     """Becomes the real one when it is first asked, in a thread: other agents go on speaking meanwhile."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: ModelEndpoint) -> None:
         self.name = endpoint.name
         self.endpoint = endpoint
         self._model: Adapter | None = None
         self._making = asyncio.Lock()
 
-    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
-        return await (await self._real()).complete(prompt, said)
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
+        return await (await self._real()).complete(prompt, on_piece)
 
     async def models(self) -> list[str]:
         return await (await self._real()).models()
@@ -158,12 +158,12 @@ def _checked(url: str) -> str:
         fits, parts = False, urlsplit("")
     if not fits:
         raise BadValue(
-            f'"{_shown(url)}" is no address of a model server', detail="expected http(s)://HOST/PATH"
+            f'"{_shown(url)}" is not the address of a model server', detail="expected http(s)://HOST/PATH"
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise BadValue(
-            f"the address of {parts.hostname} has more in it than an address",
-            detail="a password or a key does not belong there: it would be shown and logged",
+            f"the address of {parts.hostname} contains more than an address",
+            detail="a password or key does not belong there: it would be shown and logged",
             fix=(Hint(Act.SET_KEY, provider=str(parts.hostname)),),
         )
     return url.rstrip("/")

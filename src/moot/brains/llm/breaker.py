@@ -20,7 +20,7 @@ from moot.model.prompt import Usage
 FAILURES: Final = 5
 REST_SECONDS: Final = 30.0
 LONGEST_REST: Final = 300.0
-MOST_ENDPOINTS: Final = 1000
+MAX_ENDPOINTS: Final = 1000
 
 COUNTS: Final = frozenset(
     [
@@ -87,8 +87,8 @@ class Breaker:
 
     def _resting(self) -> ModelTrouble:
         left = max(0.0, self._until - self._now())
-        words = f"its model failed {self._failures} times in a row and is left alone"
-        later = f" for another {left:.0f} s" if left else " until it is known to work again"
+        words = f"its model failed {self._failures} times in a row and is not asked"
+        later = f" for another {left:.0f} s" if left else " until another attempt succeeds"
         return ModelTrouble(TroubleKind.RESTING, words + later, retry_after=left, usage=Usage())
 
 
@@ -102,7 +102,7 @@ class Breakers:
 
     def of(self, endpoint: str) -> Breaker:
         if endpoint not in self._known:
-            if len(self._known) >= MOST_ENDPOINTS:
+            if len(self._known) >= MAX_ENDPOINTS:
                 del self._known[next(iter(self._known))]
             self._known[endpoint] = Breaker(self._now, self._rest_seconds)
         return self._known[endpoint]

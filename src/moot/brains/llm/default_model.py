@@ -41,6 +41,6 @@ def first_with_key(keys: KeyRing) -> tuple[str, Held]:
         return brain, held
     raise NoKey(
         "no key is set, so there is no model to choose",
-        detail=f"looked for keys of {' and '.join(DEFAULTS)} in the environment, and in {keys.path}",
+        detail=f"looked for keys of {' and '.join(DEFAULTS)} in the environment and in {keys.path}",
         fix=tuple(Hint(Act.SET_KEY, provider=provider) for provider in DEFAULTS),
     )

@@ -13,10 +13,10 @@ from moot.brains.llm.keys import Secret, is_near
 from moot.brains.llm.trouble import ONE_CALL, ModelTrouble, TroubleKind
 from moot.model.prompt import Usage
 
-REFUSED = "the provider's filter stopped the answer"
+REFUSED = "the provider's filter blocked the answer"
 
 
-class Endpoint(Struct, frozen=True):
+class ModelEndpoint(Struct, frozen=True):
     name: str
     """The brain string."""
     provider: str
@@ -28,7 +28,7 @@ class Endpoint(Struct, frozen=True):
     is_own: bool
     """The provider's own address, not a compatible server."""
     idle_seconds: float
-    most_tokens: int
+    max_tokens: int
     """Longest answer asked for."""
 
     @property
@@ -58,7 +58,9 @@ class Endpoint(Struct, frozen=True):
         )
 
     def broke_off(self, usage: Usage) -> ModelTrouble:
-        return self.trouble(TroubleKind.CONNECTION, "the answer broke off before its end", usage=usage)
+        return self.trouble(
+            TroubleKind.CONNECTION, "the connection broke before the answer was complete", usage=usage
+        )
 
     def verdict(self, hearing: Hearing) -> ModelTrouble | None:
         """What is wrong with an answer that came to its end without an error."""

@@ -125,7 +125,7 @@ class KeyRing:
         wants = f"{who} uses {holder}" if who else f"{holder} needs a key"
         raise NoKey(
             f"{wants}, but no key is set",
-            detail=f"looked at {' and '.join(variables(holder))} in the environment, and in {self._path}",
+            detail=f"looked at {' and '.join(variables(holder))} in the environment and in {self._path}",
             fix=(Hint(Act.SET_KEY, provider=holder), f"export {variables(holder)[0]}=…"),
             holder=holder,
         )
@@ -165,17 +165,17 @@ class KeyRing:
         except ValueError:
             parsed = None  # the parser's own words would repeat what stands there
         if not isinstance(parsed, dict) or not all(isinstance(value, str) for value in parsed.values()):
-            raise self._broken('is not a JSON object of names and keys, such as {"anthropic": "…"}')
+            raise self._broken('is not a JSON object of providers and keys, such as {"anthropic": "…"}')
         return parsed
 
     def _refuse_if_open_to_others(self, seen: os.stat_result) -> None:
         mode = stat.S_IMODE(seen.st_mode)
         if mode & _OTHERS:
             raise self._broken(
-                f"can be read by others (mode {mode:04o}); expected mode 0600", f"chmod 600 {self._path}"
+                f"can be read by other users (mode {mode:04o}); expected mode 0600", f"chmod 600 {self._path}"
             )
         if seen.st_uid != os.geteuid():
-            raise self._broken("belongs to somebody else", f"ls -l {self._path}")
+            raise self._broken("belongs to another user", f"ls -l {self._path}")
 
     def _write(self, keys: Mapping[str, str]) -> None:
         """Whole or not at all, and never readable by others, not even for a moment."""
@@ -213,14 +213,14 @@ def variables(holder: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*usual, own]))
 
 
-def as_holder(given: str) -> str:
+def as_holder(typed: str) -> str:
     """`anthropic`, `openai`, or a host; of a URL its host."""
-    name = given.strip().lower()
+    name = typed.strip().lower()
     if "://" in name:
         name = urlsplit(name).netloc.rpartition("@")[2]
     if not _HOLDER.fullmatch(name):
         raise BadValue(
-            f'"{given[:60]}" is no provider',
+            f'unknown provider "{typed[:60]}"',
             detail="expected anthropic, openai, or the host of a compatible server, such as openrouter.ai",
             fix=(Hint(Act.SET_KEY, provider="anthropic"),),
         )

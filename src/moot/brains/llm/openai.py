@@ -19,16 +19,16 @@ from openai.types.chat import ChatCompletionChunk
 
 from moot.brains.llm.answer import Hearing
 from moot.brains.llm.attempt import Pieces, listen, look_up
-from moot.brains.llm.endpoint import Endpoint
+from moot.brains.llm.endpoint import ModelEndpoint
 from moot.brains.llm.prices import cost
-from moot.brains.llm.prompt_lines import Placed, SaidTogether, merged, placed
+from moot.brains.llm.prompt_lines import MergedLines, Placed, merged, placed
 from moot.brains.llm.transport import new_client
 from moot.model.json import Json, JsonObject
 from moot.model.prompt import Answered, Prompt, ToolSpec, Usage
 
 
 class OpenAIModel:
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: ModelEndpoint) -> None:
         self.name = endpoint.name
         self._endpoint = endpoint
         self._client = AsyncOpenAI(
@@ -46,8 +46,8 @@ class OpenAIModel:
             self._client.chat.completions
         )  # imports half of the library, in the maker's thread
 
-    async def complete(self, prompt: Prompt, said: Callable[[str], Awaitable[None]]) -> Answered:
-        return await listen(self._endpoint, partial(self._pieces, prompt), said)
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
+        return await listen(self._endpoint, partial(self._pieces, prompt), on_piece)
 
     async def models(self) -> list[str]:
         return await look_up(self._endpoint, self._listed())
@@ -60,7 +60,7 @@ class OpenAIModel:
 
     async def _pieces(self, prompt: Prompt, hearing: Hearing) -> Pieces:
         calls = _Calls()
-        most = self._endpoint.most_tokens
+        most = self._endpoint.max_tokens
         async with await self._completions.create(
             model=self._endpoint.model,
             messages=self._messages(prompt),
@@ -78,11 +78,11 @@ class OpenAIModel:
 
     def _messages(self, prompt: Prompt) -> list[Json]:
         lines = placed(prompt)
-        told = (
-            merged(lines) if not self._endpoint.is_own else [SaidTogether(p.line.role, (p,)) for p in lines]
+        groups = (
+            merged(lines) if not self._endpoint.is_own else [MergedLines(p.line.role, (p,)) for p in lines]
         )
         begin = [{"role": "system", "content": prompt.system}] if prompt.system.strip() else []
-        return [*begin, *(message for said in told for message in _messages(said))]
+        return [*begin, *(message for group in groups for message in _messages(group))]
 
     def _take(self, chunk: ChatCompletionChunk, hearing: Hearing, calls: "_Calls") -> str:
         if chunk.usage is not None:
@@ -98,11 +98,11 @@ class OpenAIModel:
         calls.take(chunk, hearing)
         return piece
 
-    def _count(self, given: CompletionUsage, hearing: Hearing) -> None:
-        details = given.prompt_tokens_details
+    def _count(self, reported: CompletionUsage, hearing: Hearing) -> None:
+        details = reported.prompt_tokens_details
         usage = Usage(
-            input_tokens=given.prompt_tokens or 0,
-            output_tokens=given.completion_tokens or 0,
+            input_tokens=reported.prompt_tokens or 0,
+            output_tokens=reported.completion_tokens or 0,
             cached_tokens=(details.cached_tokens if details else None) or 0,
             written_tokens=(details.cache_write_tokens if details else None) or 0,
             calls=1,
@@ -133,24 +133,24 @@ class _Calls:
                 hearing.joined_call(call.id, call.function.name, call.function.arguments or "")
 
 
-def tools(given: Iterable[ToolSpec]) -> list[Json]:
+def tools(specs: Iterable[ToolSpec]) -> list[Json]:
     return [
         {
             "type": "function",
             "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
         }
-        for tool in given
+        for tool in specs
     ]
 
 
-def _messages(said: SaidTogether) -> list[JsonObject]:
+def _messages(merged_lines: MergedLines) -> list[JsonObject]:
     """Results of tools are messages of their own here; the texts beside them are one."""
-    results = [place.line for place in said.lines if place.line.answers]
-    told: list[JsonObject] = [
+    results = [place.line for place in merged_lines.lines if place.line.answers]
+    answers: list[JsonObject] = [
         {"role": "tool", "tool_call_id": line.answers, "content": line.content} for line in results
     ]
-    rest = [place for place in said.lines if not place.line.answers]
-    return [*told, *([_plain(said.role, rest)] if rest else [])]
+    rest = [place for place in merged_lines.lines if not place.line.answers]
+    return [*answers, *([_plain(merged_lines.role, rest)] if rest else [])]
 
 
 def _plain(role: str, places: list[Placed]) -> JsonObject:

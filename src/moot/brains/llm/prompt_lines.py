@@ -28,7 +28,7 @@ class Placed(Struct, frozen=True):
     marked: bool = False
 
 
-class SaidTogether(Struct, frozen=True):
+class MergedLines(Struct, frozen=True):
     """Neighbours of one role, as one message."""
 
     role: PromptRole
@@ -37,14 +37,14 @@ class SaidTogether(Struct, frozen=True):
 
 def placed(prompt: Prompt) -> tuple[Placed, ...]:
     """The lines of a prompt, mended; the last stable one is marked."""
-    given = [
+    found = [
         Placed(line, marked=number == prompt.stable)
         for number, line in enumerate(prompt.lines, start=1)
         if line.calls or line.answers or line.content.strip()
     ]
-    if prompt.stable and given and not any(place.marked for place in given):
-        given = _marked_again(given, prompt)
-    lines = _results_behind_their_calls(given)
+    if prompt.stable and found and not any(place.marked for place in found):
+        found = _marked_again(found, prompt)
+    lines = _results_behind_their_calls(found)
     if not lines or lines[0].line.role == "assistant":
         lines.insert(0, Placed(PromptLine("user", BEGINNING)))
     if lines[-1].line.role == "assistant":
@@ -52,14 +52,14 @@ def placed(prompt: Prompt) -> tuple[Placed, ...]:
     return tuple(lines)
 
 
-def merged(lines: Iterable[Placed]) -> tuple[SaidTogether, ...]:
+def merged(lines: Iterable[Placed]) -> tuple[MergedLines, ...]:
     """One message for neighbours of one role."""
     found: list[tuple[PromptRole, list[Placed]]] = []
     for place in lines:
         if not found or found[-1][0] != place.line.role:
             found.append((place.line.role, []))
         found[-1][1].append(place)
-    return tuple(SaidTogether(role, tuple(places)) for role, places in found)
+    return tuple(MergedLines(role, tuple(places)) for role, places in found)
 
 
 def arguments_of(call: ToolCall) -> JsonObject:
@@ -71,20 +71,20 @@ def arguments_of(call: ToolCall) -> JsonObject:
     return parsed if isinstance(parsed, dict) else {"unreadable": call.arguments}
 
 
-def _marked_again(given: list[Placed], prompt: Prompt) -> list[Placed]:
+def _marked_again(lines: list[Placed], prompt: Prompt) -> list[Placed]:
     """The last stable line was blank: the mark goes to the stable one before it."""
     kept = sum(
         1 for line in prompt.lines[: prompt.stable] if line.calls or line.answers or line.content.strip()
     )
-    return [structs.replace(place, marked=number == kept) for number, place in enumerate(given, start=1)]
+    return [structs.replace(place, marked=number == kept) for number, place in enumerate(lines, start=1)]
 
 
-def _results_behind_their_calls(given: Sequence[Placed]) -> list[Placed]:
+def _results_behind_their_calls(source: Sequence[Placed]) -> list[Placed]:
     lines: list[Placed] = []
     start = 0
-    for end in range(1, len(given) + 1):
-        if end == len(given) or given[end].line.role == "assistant":
-            lines += _mended(given[start:end])
+    for end in range(1, len(source) + 1):
+        if end == len(source) or source[end].line.role == "assistant":
+            lines += _mended(source[start:end])
             start = end
     return lines
 

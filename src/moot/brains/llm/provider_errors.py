@@ -10,37 +10,37 @@ from typing import Final
 import httpx2
 
 from moot.brains.llm.answer import TooMuch
-from moot.brains.llm.endpoint import REFUSED, Endpoint
+from moot.brains.llm.endpoint import REFUSED, ModelEndpoint
 from moot.brains.llm.transport import TOO_LARGE
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind, identifiers, kind_of, wait_asked
 from moot.model.prompt import Usage
 
 WORDS: Final = {
-    TroubleKind.NO_CREDIT: "the account has nothing left to spend",
+    TroubleKind.NO_CREDIT: "the account is out of credit",
     TroubleKind.RATE_LIMITED: "too many requests from this account",
-    TroubleKind.OVERLOADED: "the provider has trouble of its own",
-    TroubleKind.TIMEOUT: "the provider gave up waiting for its own model",
+    TroubleKind.OVERLOADED: "the provider has internal problems",
+    TroubleKind.TIMEOUT: "the provider timed out waiting for its model",
     TroubleKind.REFUSED: REFUSED,
-    TroubleKind.TOO_LONG: "the prompt is longer than the model takes; a smaller context_tokens helps",
-    TroubleKind.BAD_REQUEST: "the provider does not accept the request",
+    TroubleKind.TOO_LONG: "the prompt is too long for the model; reduce context_tokens",
+    TroubleKind.BAD_REQUEST: "the provider rejected the request",
 }
 """Of failures that come as a status; a refused key and an unknown model have sentences of their own below."""
 _OK: Final = 200
 
 
-def recognised(error: Exception, endpoint: Endpoint, usage: Usage) -> ModelTrouble:
+def recognised(error: Exception, endpoint: ModelEndpoint, usage: Usage) -> ModelTrouble:
     for cause in _causes(error):
         known = _by_the_connection(cause, endpoint, usage)
         if known is not None:
             return known
     status, body = getattr(error, "status_code", None), getattr(error, "body", None)
     if isinstance(status, int) or body is not None:
-        return _told(error, status if isinstance(status, int) else _OK, body, endpoint, usage)
-    words = f"its answer cannot be read ({type(error).__name__}); is its URL right?"
+        return _trouble_of(error, status if isinstance(status, int) else _OK, body, endpoint, usage)
+    words = f"its answer cannot be read ({type(error).__name__}); check its URL"
     return endpoint.trouble(TroubleKind.BAD_ANSWER, words, usage=usage)
 
 
-def _by_the_connection(cause: BaseException, endpoint: Endpoint, usage: Usage) -> ModelTrouble | None:
+def _by_the_connection(cause: BaseException, endpoint: ModelEndpoint, usage: Usage) -> ModelTrouble | None:
     match cause:
         case ModelTrouble():  # transport.py refused it
             return endpoint.trouble(cause.kind, cause.sentence, usage=usage, retryable=cause.retryable)
@@ -49,7 +49,7 @@ def _by_the_connection(cause: BaseException, endpoint: Endpoint, usage: Usage) -
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
             return endpoint.trouble(TroubleKind.CONNECTION, "it cannot be reached", usage=usage)
         case httpx2.TimeoutException():
-            words = f"nothing came for {endpoint.idle_seconds:g} s"
+            words = f"it sent nothing for {endpoint.idle_seconds:g} s"
             return endpoint.trouble(TroubleKind.TIMEOUT, words, usage=usage)
         case httpx2.RequestError():
             return endpoint.broke_off(usage)
@@ -57,7 +57,9 @@ def _by_the_connection(cause: BaseException, endpoint: Endpoint, usage: Usage) -
             return None
 
 
-def _told(error: Exception, status: int, body: object, endpoint: Endpoint, usage: Usage) -> ModelTrouble:
+def _trouble_of(
+    error: Exception, status: int, body: object, endpoint: ModelEndpoint, usage: Usage
+) -> ModelTrouble:
     """The server said no in its own words; only its codes are repeated."""
     kind = kind_of(status, body)
     response = getattr(error, "response", None)
@@ -69,11 +71,11 @@ def _told(error: Exception, status: int, body: object, endpoint: Endpoint, usage
     return endpoint.trouble(kind, words, usage=usage, retry_after=wait, status=status)
 
 
-def _sentence(kind: TroubleKind, endpoint: Endpoint) -> str:
+def _sentence(kind: TroubleKind, endpoint: ModelEndpoint) -> str:
     if kind is TroubleKind.AUTH and endpoint.key is None:
-        return f"it wants a key, and none is set for {endpoint.holder}"
+        return f"it requires a key, and none is set for {endpoint.holder}"
     if kind is TroubleKind.AUTH and endpoint.key is not None:
-        return f"the key ending {endpoint.key.ending} was refused; {endpoint.holder} wants another"
+        return f"the key ending {endpoint.key.ending} was refused by {endpoint.holder}"
     if kind is TroubleKind.UNKNOWN_MODEL:
         return "it has no such model, or its URL is wrong"  # which, is told to the owner alone, as the brain
     return WORDS[kind]

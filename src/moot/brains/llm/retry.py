@@ -47,9 +47,9 @@ class Patience:
     def now(self) -> float:
         return self._clock.now()
 
-    async def complete(self, model: Model, prompt: Prompt, said: Say, *, deadline: float) -> Answered:
+    async def complete(self, model: Model, prompt: Prompt, on_piece: Say, *, deadline: float) -> Answered:
         """The answer, with the usage of all attempts; or the last trouble, with the same."""
-        asking = _Asking(said)
+        asking = _Attempts(on_piece)
         breaker = self.breakers.of(_endpoint(model.name))
         while True:
             try:
@@ -64,7 +64,7 @@ class Patience:
                 raise caught
             await self._clock.sleep_until(self._clock.now() + pause)
 
-    async def _once(self, model: Model, prompt: Prompt, asking: "_Asking", deadline: float) -> Answered:
+    async def _once(self, model: Model, prompt: Prompt, asking: "_Attempts", deadline: float) -> Answered:
         """One attempt, ended by the deadline; whoever cancels this cancels it."""
         attempt = asyncio.ensure_future(model.complete(prompt, asking.show))
         alarm = asyncio.ensure_future(self._clock.sleep_until(deadline))
@@ -78,28 +78,28 @@ class Patience:
             await asyncio.wait({attempt, alarm}, timeout=CLEAN_UP_SECONDS)
             if attempt.done() and not attempt.cancelled():
                 attempt.exception()  # looked at, so that nobody warns of it later
-        words = f"{model.name}: no answer within the time of the turn"
+        words = f"{model.name}: no answer before the turn's time was up"
         raise ModelTrouble(TroubleKind.TIMEOUT, words, retryable=False)
 
-    def _pause(self, asking: "_Asking", trouble: ModelTrouble) -> float:
+    def _pause(self, asking: "_Attempts", trouble: ModelTrouble) -> float:
         """Between half and all of the doubled pause, and no shorter than what was asked for."""
         longest = min(LONGEST_PAUSE, self._first_pause * 2.0 ** (asking.failures - 1))
         jittered = longest * (0.5 + self._chance() / 2)
         return jittered if trouble.retry_after is None else trouble.retry_after + jittered / 4
 
 
-class _Asking:
+class _Attempts:
     """What is known of the attempts so far."""
 
-    def __init__(self, said: Say) -> None:
+    def __init__(self, on_piece: Say) -> None:
         self.failures = 0
-        self._said = said
+        self._on_piece = on_piece
         self._shown = False
         self._spent = Usage()
 
     async def show(self, text: str) -> None:
         self._shown = self._shown or bool(text)
-        await self._said(text)
+        await self._on_piece(text)
 
     def add(self, usage: Usage) -> Usage:
         self.failures += 1

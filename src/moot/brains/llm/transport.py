@@ -19,7 +19,7 @@ BODY_BYTES: Final = 1 << 20
 """Anything that is no stream of events is an error message."""
 LINE_BYTES: Final = 2 << 20
 """What the reader of events has to hold at once."""
-TOO_LARGE: Final = "the answer is far larger than any answer should be; it was cut off"
+TOO_LARGE: Final = "the answer was too large and was cut off"
 CONNECT_SECONDS: Final = 10.0
 WRITE_SECONDS: Final = 30.0
 _LIMITS: Final = httpx2.Limits(max_connections=64, max_keepalive_connections=16, keepalive_expiry=60)
@@ -82,11 +82,11 @@ class _Counted(httpx2.AsyncByteStream):
 def _refusal(response: httpx2.Response) -> ModelTrouble | None:
     packed = response.headers.get("content-encoding", "identity").strip().lower()
     if response.has_redirect_location or response.is_redirect:
-        words = "it answers with a redirect, and those are never followed; is its URL right?"
+        words = "it answers with a redirect, which is never followed; check its URL"
     elif packed not in ("", "identity"):
-        words = "it packs its answers, though it was asked not to"
+        words = "it compresses its answers although it was asked not to"
     elif response.is_success and _kind(response) == "text/html":
-        words = "it answers with a web page in place of a model's answer; is its URL right?"
+        words = "it answers with a web page instead of a model's answer; check its URL"
         return ModelTrouble(TroubleKind.BAD_ANSWER, words)
     else:
         return None

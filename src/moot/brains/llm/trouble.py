@@ -141,14 +141,14 @@ def _message(body: object) -> str:
 
 def wait_asked(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """`Retry-After` in seconds, from a number or a date; also OpenAI's `retry-after-ms`."""
-    given = headers.get("retry-after", "").strip()
+    header = headers.get("retry-after", "").strip()
     try:
         if "retry-after-ms" in headers:
             seconds = float(headers["retry-after-ms"]) / 1000
-        elif given[:1].isalpha():
-            seconds = parsedate_to_datetime(given).timestamp() - (time.time() if now is None else now)
+        elif header[:1].isalpha():
+            seconds = parsedate_to_datetime(header).timestamp() - (time.time() if now is None else now)
         else:
-            seconds = float(given)
+            seconds = float(header)
     except (ValueError, OverflowError):
         return None
     return min(max(0.0, seconds), LONGEST_WAIT) if math.isfinite(seconds) else None

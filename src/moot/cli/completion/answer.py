@@ -21,7 +21,7 @@ TREE: Final = Path(__file__).with_name("tree.json")
 
 def main(environ: Mapping[str, str]) -> int:
     try:
-        words, incomplete = asked(environ)
+        words, incomplete = typed_words(environ)
         found = candidates(words, incomplete, environ)
         shell = environ["_MOOT_COMPLETE"].partition("_")[0]
         sys.stdout.write("".join(drawn(shell, value, help) for value, help in found))
@@ -30,7 +30,7 @@ def main(environ: Mapping[str, str]) -> int:
     return 0
 
 
-def asked(environ: Mapping[str, str]) -> tuple[list[str], str]:
+def typed_words(environ: Mapping[str, str]) -> tuple[list[str], str]:
     """The words before the one that is completed, without `moot` itself, and what there is of that one."""
     words = split(environ["COMP_WORDS"])
     if environ["_MOOT_COMPLETE"].startswith("fish"):
@@ -163,6 +163,8 @@ def values(kind: object, home: Path) -> Iterable[tuple[str, str]]:
             return [(name, "") for name in dict.fromkeys((*peek.agent_names(home), *described(home)))]
         case "conversation":
             return [(name, "") for name in peek.conversation_names(home)]
+        case "note":
+            return [(name, "") for name in peek.note_names(home)]
         case "path":
             return [("\0file", "")]
         case _:

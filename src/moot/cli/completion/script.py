@@ -26,6 +26,7 @@ CONVERSATIONS = ("conv", "ref", "conversation")
 KINDS: JsonObject = {
     **dict.fromkeys(AGENTS, "agent"),
     **dict.fromkeys(CONVERSATIONS, "conversation"),
+    "note": "note",
     "file": "path",
     "home_option": "path",
     "color": list(COLOUR_NAMES),

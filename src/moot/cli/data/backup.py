@@ -21,18 +21,18 @@ KIB = 1024
     "backup",
     cls=Branch,
     examples=("moot backup create", "moot backup restore"),
-    short_help="Make, check and restore backups.",
+    short_help="Create, verify and restore backups.",
 )
 def backup() -> None:
-    """Make, check and restore backups."""
+    """Create, verify and restore backups."""
 
 
 @backup.command("create", examples=("moot backup create", "moot backup create --json"))
 @click.pass_obj
 def create(session: Session) -> None:
-    """Copy the database, whoever writes to it, and verify the copy.
+    """Back up the database, even while it is in use, and verify the copy.
 
-    moot.toml and the agents' identity files are put beside it. Keys and tokens are never part of a backup.
+    moot.toml and the agents' identity files are included. Keys and tokens never are.
     """
     set_up_logs(session)
     made = backups.create(home_of(session))
@@ -40,13 +40,13 @@ def create(session: Session) -> None:
         session.screen.data({"path": str(made.path), "bytes": made.bytes, "messages": made.messages})
         return
     session.screen.say(f"✓ {shown(made.path)}   {made.messages} messages, {size(made.bytes)}, verified")
-    session.screen.note("keys are not in it; to bring it back: moot backup restore")
+    session.screen.note("keys are not included; to restore it: moot backup restore")
 
 
 @backup.command("list", examples=("moot backup list", "moot backup list --json"))
 @click.pass_obj
 def list_(session: Session) -> None:
-    """All backups of this home, newest first."""
+    """List the backups of this home, newest first."""
     home = home_of(session)
     found = backups.listed(home)
     if session.json:
@@ -54,7 +54,7 @@ def list_(session: Session) -> None:
             {"path": str(b.path), "bytes": b.bytes, "at": shapes.when(b.at), "kind": b.kind} for b in found
         ])  # fmt: skip
     elif not found:
-        session.screen.note(f"none in {shown(home.backups)}. Make one: moot backup create")
+        session.screen.note(f"no backups in {shown(home.backups)}. Create one: moot backup create")
     else:
         rows = [(b.path.name, local(b.at), size(b.bytes), b.kind) for b in found]
         session.screen.table(("backup", "made", "size", "kind"), rows)
@@ -66,11 +66,11 @@ def list_(session: Session) -> None:
 @click.argument("path", required=False)
 @click.pass_obj
 def verify(session: Session, path: str | None) -> int:
-    """Read a backup whole: its pages, and the chain of every conversation. Without PATH, every one."""
+    """Verify a backup: its pages, and the hash chain of every conversation. Without PATH, verify all of them."""
     set_up_logs(session)
     home = home_of(session)
     paths = [backups.find(home, path)] if path else [b.path for b in backups.listed(home)]
-    found = [backups.verify(each) for each in paths]
+    found = [backups.verify(home, each) for each in paths]
     if session.json:
         session.screen.data([
             {
@@ -80,10 +80,10 @@ def verify(session: Session, path: str | None) -> int:
             for f in found
         ])  # fmt: skip
     for each in () if session.json else found:
-        told = f"{each.messages} messages, all chains verified" if each.sound else each.problems[0]
-        session.screen.say(f"{'✓' if each.sound else '✗'} {shown(each.path)}   {told}")
+        verdict = f"{each.messages} messages, all chains verified" if each.sound else each.problems[0]
+        session.screen.say(f"{'✓' if each.sound else '✗'} {shown(each.path)}   {verdict}")
     if not found:
-        session.screen.note(f"none in {shown(home.backups)}. Make one: moot backup create")
+        session.screen.note(f"no backups in {shown(home.backups)}. Create one: moot backup create")
     return OK if all(each.sound for each in found) else FAILED
 
 
@@ -92,46 +92,51 @@ def verify(session: Session, path: str | None) -> int:
     examples=("moot backup restore", "moot backup restore moot-20270115T080000000000Z.db --yes"),
 )
 @click.argument("path", required=False)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def restore(session: Session, path: str | None, yes: bool) -> None:
-    """Put a backup in the place of the database; without PATH, the newest that is sound.
+    """Replace the database with a backup; without PATH, with the newest intact one.
 
-    Nobody may be using the home. What is there now is kept as a backup of its own. Of moot.toml and the identity
-    files, those come back that are missing; the moot.toml of a backup that is not in this home's own folder as
-    moot.toml.restored, for you to read and rename.
+    The home must not be in use. The current database is saved as another backup first. moot.toml and identity files
+    are restored only where they are missing. If the backup lies outside this home's backup folder, its moot.toml is
+    written as moot.toml.restored, for you to read and rename.
     """
     set_up_logs(session)
     if not yes and (session.json or not sys.stdin.isatty()):
-        raise click.UsageError("restoring asks first, and nobody is there to answer: add --yes")
+        raise click.UsageError("restoring needs confirmation, and there is no terminal to ask on: add --yes")
     home = home_of(session)
     chosen = backups.choose(home, path)
     for each in () if session.json else chosen.passed_over:
-        session.screen.say(f"✗ {shown(each.path)} is damaged and passed over: {each.problems[0]}")
+        session.screen.say(f"✗ skipped {shown(each.path)}, which is damaged: {each.problems[0]}")
     if not yes:
-        question = f"Put {shown(chosen.path)} in the place of {shown(storage(home).place)}? What is there now is kept."
+        question = (
+            f"Replace {shown(storage(home).place)} with {shown(chosen.path)}? The current database is "
+            "kept as a backup."
+        )
         click.confirm(question, abort=True, err=True)
     done = backups.restore(home, chosen.path)
     safety = str(done.safety) if done.safety else None
     if session.json:
-        told = {
+        result = {
             "path": str(done.path),
             "messages": done.messages,
             "safety": safety,
             "files": list(done.files),
         }
         skipped = [{"path": str(each.path), "problems": list(each.problems)} for each in chosen.passed_over]
-        session.screen.data({**told, "revoked_tokens": done.revoked, "passed_over": skipped})
+        session.screen.data({**result, "revoked_tokens": done.revoked, "passed_over": skipped})
         return
     session.screen.say(f"✓ restored {shown(done.path)}   {done.messages} messages, verified")
     if done.revoked:
-        session.screen.say(f"  tokens in it that are not good here, and now open nothing: {done.revoked}")
+        session.screen.say(f"  revoked {done.revoked} tokens in it that are not valid in this home")
     if done.safety:
-        session.screen.say(f"  what was there before: {shown(done.safety)}")
+        session.screen.say(f"  the previous database is kept as {shown(done.safety)}")
     if done.files:
-        session.screen.say(f"  came back too: {', '.join(done.files)}")
+        session.screen.say(f"  also restored: {', '.join(done.files)}")
     if backups.FROM_ELSEWHERE in done.files:
-        session.screen.say("  settings say what agents run, and these are from elsewhere: read them, then")
+        session.screen.say(
+            "  this backup is from elsewhere, and its settings decide what agents run: read them, then"
+        )
         session.screen.say(f"  mv {shown(home.path / backups.FROM_ELSEWHERE)} {shown(home.toml)}")
 
 

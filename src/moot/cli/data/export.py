@@ -28,7 +28,7 @@ FORMATS = ("md", "jsonl")
 PRIVATE = 0o600
 
 
-class Wish(Struct, frozen=True):
+class ExportOptions(Struct, frozen=True):
     """What is to be exported, and how."""
 
     ref: str | None
@@ -38,11 +38,15 @@ class Wish(Struct, frozen=True):
 
 @leaf("export", examples=("moot export build -o build.md", "moot export --all --format jsonl -o all.jsonl"))
 @click.argument("conv", required=False)
-@click.option("--all", "every", is_flag=True, help="Every conversation, archived ones too.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="By the file's ending, else md.")
-@click.option("--redact", is_flag=True, help="Blacken what looks like a key, a token or an e-mail address.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write (the screen).")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--all", "every", is_flag=True, help="Export every conversation, including archived ones.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Format (default: by the file's extension, or md)."
+)
+@click.option(
+    "--redact", is_flag=True, help="Redact whatever looks like a key, a token or an e-mail address."
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to this file (default: standard output).")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def export(
     session: Session,
     *,
@@ -53,28 +57,29 @@ def export(
     output: str | None,
     force: bool,
 ) -> None:
-    """Write conversations down as Markdown or JSON Lines.
+    """Export conversations as Markdown or JSON Lines.
 
-    CONV is a name or an id; archived ones too. JSON Lines can be read back with moot import.
+    CONV is the name or id of a conversation, archived or not. Read JSON Lines back with moot import.
+    Shared notes are not in it: moot notes shows them, and backups hold them.
     """
     set_up_logs(session)
     if (conv is None) is not every:
-        raise click.UsageError("name a conversation, or say --all")
+        raise click.UsageError("name a conversation, or use --all")
     if session.json and output is None:
-        raise click.UsageError("with --json the answer is about the file: add -o FILE")
-    wish = Wish(conv, form or _form_of(output), redact)
+        raise click.UsageError("--json describes the exported file: add -o FILE")
+    options = ExportOptions(conv, form or _form_of(output), redact)
     home = home_of(session)
     if output is None:
-        asyncio.run(_write(home, wish, _to_screen()))
+        asyncio.run(_write(home, options, _to_screen()))
         return
     target = Path(os.path.expanduser(output))
     if target.exists() and not force and not target.is_char_device():
-        raise Conflict(f"{target} is there already", fix=("choose another name", "add --force"))
+        raise Conflict(f"{target} already exists", fix=("choose another name", "add --force"))
     with _written_whole(target) as file:
-        done = asyncio.run(_write(home, wish, file.write))
+        done = asyncio.run(_write(home, options, file.write))
     if session.json:
-        told = {"path": str(target), "format": wish.form, "redacted": redact}
-        session.screen.data({**told, "conversations": done.conversations, "messages": done.messages})
+        result = {"path": str(target), "format": options.form, "redacted": redact}
+        session.screen.data({**result, "conversations": done.conversations, "messages": done.messages})
     else:
         count = f"{done.conversations} conversations with " if every else ""
         session.screen.say(f"✓ {shown(target)}   {count}{done.messages} messages")
@@ -84,24 +89,24 @@ def _form_of(output: str | None) -> str:
     return "jsonl" if output is not None and output.endswith((".jsonl", ".ndjson")) else "md"
 
 
-async def _write(home: Home, wish: Wish, write: Callable[[bytes], object]) -> Export:
+async def _write(home: Home, options: ExportOptions, write: Callable[[bytes], object]) -> Export:
     if not (kept := storage(home)).exists():
-        raise NotFound(f"there is nothing to export: {kept.place} is not there", ref=wish.ref or "")
+        raise NotFound(f"there is nothing to export: {kept.place} does not exist", ref=options.ref or "")
     reads = reading(home)
     try:
-        found = await chosen(reads, wish.ref)
-        if wish.ref is not None and not found:
+        found = await chosen(reads, options.ref)
+        if options.ref is not None and not found:
             every = {str(each.id): each.name for each in await chosen(reads, None)}
             missing = NotFound(
-                f'no conversation is called "{wish.ref}"',
+                f'no conversation is called "{options.ref}"',
                 what="conversation",
                 fix=("moot conv list",),
-                suggestions=nearest(wish.ref, list(every.values())),
-                ref=wish.ref,
+                suggestions=nearest(options.ref, list(every.values())),
+                ref=options.ref,
             )
-            found = await chosen(reads, only(wish.ref, every, missing))
-        made = await Export.of(reads, redact=wish.redact)
-        chunks: AsyncIterator[bytes] = made.jsonl(found) if wish.form == "jsonl" else markdown(made, found)
+            found = await chosen(reads, only(options.ref, every, missing))
+        made = await Export.of(reads, redact=options.redact)
+        chunks: AsyncIterator[bytes] = made.jsonl(found) if options.form == "jsonl" else markdown(made, found)
         async for chunk in chunks:
             write(chunk)
         return made
@@ -133,7 +138,7 @@ def _written_whole(target: Path) -> Iterator[BinaryIO]:
         draft.replace(target)
     except OSError as error:
         raise StoreUnwritable(
-            f"{target} cannot be written: {error.strerror}", fix=("choose another file",)
+            f"cannot write {target}: {error.strerror}", fix=("choose another file",)
         ) from error
     finally:
         draft.unlink(missing_ok=True)

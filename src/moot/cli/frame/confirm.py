@@ -8,4 +8,4 @@ import click
 def ask_first(*, yes: bool, what: str) -> None:
     """Refuse where the question could not be answered; the question itself is the command's."""
     if not yes and not sys.stdin.isatty():
-        raise click.UsageError(f"{what} asks first, and nobody is there to answer: add --yes")
+        raise click.UsageError(f"{what} needs confirmation, and there is no terminal to ask on: add --yes")

@@ -28,8 +28,8 @@ def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
     code = USAGE if isinstance(error, click.UsageError) else exit_code(known)
     if session.json or "--json" in arguments:
         ways = [session.screen.command(way) for way in fixes(known, arguments)]
-        told = {**known.to_dict(command), "fix": ways, "exit": code}
-        click.echo(json.dumps({"error": told}, ensure_ascii=False, default=str), err=True)
+        fields = {**known.to_dict(command), "fix": ways, "exit": code}
+        click.echo(json.dumps({"error": fields}, ensure_ascii=False, default=str), err=True)
     else:
         click.echo(text(known, arguments, command=session.screen.command), err=True)
     return code
@@ -44,7 +44,7 @@ def recognised(error: Exception, arguments: Sequence[str]) -> MootError:
     if isinstance(error, click.ClickException):
         return BadValue(error.format_message())
     return MootError(
-        f"something went wrong inside Moot: {type(error).__name__}: {error}",
+        f"internal error in Moot: {type(error).__name__}: {error}",
         fix=(f"moot --debug {shlex.join(arguments)}"[:LONGEST_FIX], "moot doctor"),
     )
 
@@ -59,7 +59,7 @@ def _usage(error: click.UsageError) -> BadValue:
     fix = tuple(f"{path} {word}" for word in suggestions[:1]) if known else ()
     return BadValue(
         message[:1].lower() + message[1:].rstrip("."),
-        detail=f"commands here: {', '.join(known)}" if known else "",
+        detail=f"commands: {', '.join(known)}" if known else "",
         fix=(*fix, f"{path} -h"),
         suggestions=suggestions,
     )
@@ -121,11 +121,11 @@ def _of_the_other_kind(name: str, before: list[str], behind: list[str]) -> list[
     command = next((word for word in before if word in TO_EITHER), None)
     if command is None:
         return None
-    given = before[before.index(command) + 1 :]
-    if given[-1:] != ["--conv"]:
-        fits = command == "send" or not (given or behind)
+    between = before[before.index(command) + 1 :]
+    if between[-1:] != ["--conv"]:
+        fits = command == "send" or not (between or behind)
         return [*before, "--conv", name, *behind] if fits else None
-    fits = len(given) == 1 and (command == "send" or not behind)
+    fits = len(between) == 1 and (command == "send" or not behind)
     return [*before[:-1], name, *behind] if fits else None
 
 

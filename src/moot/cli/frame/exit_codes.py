@@ -28,6 +28,7 @@ EXITS: Final[dict[type[errors.MootError], int]] = {
     errors.RateLimited: LIMITED,
     errors.Braked: PAUSED,
     errors.Closed: REFUSED,
+    errors.WouldDeadlock: REFUSED,
     errors.Stale: FAILED,
     errors.Undelivered: WAITED,
     errors.TimedOut: WAITED,

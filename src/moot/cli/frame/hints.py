@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Final
 
-from moot.model.hint import Act, Hint, Way, said
+from moot.model.hint import Act, Hint, Way, worded
 
 COMMANDS: Final[dict[Act, str]] = {
     Act.LIST_AGENTS: "moot agents list",
@@ -31,6 +31,20 @@ COMMANDS: Final[dict[Act, str]] = {
     Act.DELETE_CONVERSATION: "moot conv delete {conversation}",
     Act.CONTINUE_CHAIN: "moot conv continue {conversation}",
     Act.SHOW_TURN: "moot turn show {turn}",
+    Act.LIST_LINKS: "moot links list",
+    Act.SHOW_LINK: "moot links show {id}",
+    Act.NEW_LINK: "moot links new {agents}",
+    Act.ENABLE_LINK: "moot links enable {id}",
+    Act.DISABLE_LINK: "moot links disable {id}",
+    Act.OPEN_LINK: "moot links set {id} --two-way",
+    Act.LIST_DECISIONS: "moot decisions list",
+    Act.LIST_TASKS: "moot tasks list",
+    Act.SEND_TO_AGENT: 'moot send {agent} --no-wait "…"',
+    Act.ASK_AGENT: 'moot ask {agent} -- "…"',
+    Act.LIST_NOTES: "moot notes list",
+    Act.SHOW_NOTE: "moot notes show {note}",
+    Act.NEW_NOTE: "moot notes new {note}",
+    Act.SHARE_NOTE: "moot notes share {note} {agent} --write",
     Act.SET_KEY: "moot keys set {provider}",
     Act.LIST_SETTINGS: "moot config list",
     Act.SHOW_SETTING: "moot config get {setting}",
@@ -64,7 +78,7 @@ def _word(fact: str) -> str:
 
 
 def commands(ways: Iterable[Way]) -> list[str]:
-    return said(ways, command)
+    return worded(ways, command)
 
 
 def first(ways: Iterable[Way]) -> str:

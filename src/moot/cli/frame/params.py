@@ -23,10 +23,10 @@ class Number(click.ParamType[Any]):
         try:
             number = self._kind(value)
         except ValueError:
-            self.fail(f'"{value}" is no {what}; expected one of at least {self._least}{upto}', param, ctx)
+            self.fail(f'"{value}" is not a {what}; expected at least {self._least}{upto}', param, ctx)
         if not self._least <= number <= (math.inf if self._most is None else self._most):
             self.fail(
-                f"{value} is out of bounds; expected a {what} of at least {self._least}{upto}", param, ctx
+                f"{value} is out of range; expected a {what} of at least {self._least}{upto}", param, ctx
             )
         return number
 
@@ -60,7 +60,7 @@ def _writes(
 def _names(typed: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
     if not names:
-        raise click.UsageError("--fields names no field; expected such as --fields id,name")
+        raise click.UsageError("--fields is empty; expected for example --fields id,name")
     return names
 
 
@@ -73,20 +73,25 @@ def global_options(*, hidden: bool) -> list[click.Parameter]:
             hidden=hidden,
             expose_value=False,
             callback=_writes("home_option"),
-            help="Where everything lives (MOOT_HOME, else ~/.moot).",
+            help="Home folder (default: MOOT_HOME, or ~/.moot).",
         ),
-        _flag(["--json"], "json", "Answer with one JSON document.", hidden=False),
+        _flag(["--json"], "json", "Print one JSON document.", hidden=False),
         click.Option(
             ["--fields"],
             metavar="A,B",
             hidden=hidden,
             expose_value=False,
             callback=_writes("fields", _names),
-            help="With --json: only these fields of each object.",
+            help="With --json, only these fields of each object.",
         ),
-        _flag(["--no-color"], "no_color", "No colours (also NO_COLOR, TERM=dumb, pipes).", hidden=hidden),
+        _flag(
+            ["--no-color"],
+            "no_color",
+            "Turn colours off (also off for NO_COLOR, TERM=dumb and pipes).",
+            hidden=hidden,
+        ),
         _flag(["--debug"], "debug", "Show stack traces and logs.", hidden=hidden),
-        _flag(["-q", "--quiet"], "quiet", "Only the answer: no notes, no status lines.", hidden=hidden),
+        _flag(["-q", "--quiet"], "quiet", "Print only the result: no notes, no status lines.", hidden=hidden),
     ]
 
 
@@ -107,7 +112,7 @@ class Leaf(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         session = ctx.ensure_object(Session)
         if session.fields and not session.json and not ctx.params.get("jsonl"):
-            raise click.UsageError("--fields picks from a JSON answer: add --json", ctx)
+            raise click.UsageError("--fields works only with --json", ctx)
         return super().invoke(ctx)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -158,7 +163,9 @@ def _help_without_verb() -> None:
         return
     session = ctx.ensure_object(Session)
     if session.json:
-        raise click.UsageError(f"{ctx.command_path} needs a verb: {', '.join(ctx.command.commands)}", ctx)
+        raise click.UsageError(
+            f"{ctx.command_path} needs a subcommand: {', '.join(ctx.command.commands)}", ctx
+        )
     session.screen.say(ctx.get_help())
 
 

@@ -17,7 +17,7 @@ from moot.rules.words.mentions import nearest
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-MOST_LISTED = 10
+MAX_LISTED = 10
 
 
 async def place(hub: Hub, ref: str) -> shapes.Conversation:
@@ -79,12 +79,12 @@ def _apart(
 
 
 def _ambiguous(begun: str, found: Sequence[str], known: dict[str, str]) -> NotFound:
-    told = [f"{id}  {known[id]}" for id in found[:MOST_LISTED]]
-    more = [f"and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []
+    candidates = [f"{id}  {known[id]}" for id in found[:MAX_LISTED]]
+    more = [f"and {len(found) - MAX_LISTED} more"] if len(found) > MAX_LISTED else []
     return NotFound(
-        f'"{begun}" is the beginning of {len(found)} ids',
-        detail="\n".join([*told, *more]),
-        fix=("write more of it, or the name",),
+        f'"{begun}" matches {len(found)} ids',
+        detail="\n".join([*candidates, *more]),
+        fix=("type more of the id, or the name",),
         ref=begun,
         available=list(found[:50]),
     )

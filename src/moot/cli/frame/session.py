@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from moot.cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
-    from moot.cli.talk.no_wait import Posted
+    from moot.cli.talk.no_wait import StoredPost
 
 
 class Session:
@@ -26,7 +26,7 @@ class Session:
         self.quiet = False
         self.left = ""
         """What to say when the person interrupts: what became of the message."""
-        self.posted: Posted | None = None
+        self.posted: StoredPost | None = None
         """The message of this command, where it is stored already and only to be told of."""
 
     @cached_property
@@ -43,5 +43,5 @@ class Session:
 
     def home_folder(self) -> Path:
         """Where the home is; light enough for the start text."""
-        given = self.home_option or os.environ.get("MOOT_HOME") or "~/.moot"
-        return Path(os.path.expanduser(given)).absolute()
+        folder = self.home_option or os.environ.get("MOOT_HOME") or "~/.moot"
+        return Path(os.path.expanduser(folder)).absolute()

@@ -5,14 +5,19 @@ import sys
 
 
 def prepare() -> None:
-    """Standard input that was closed (`<&-`) is as good as /dev/null, and its number must not become a file's of ours.
-    Closed output stays closed: a hook must not take what nobody reads for handed over. What an encoding cannot say is
-    written in its escapes."""
-    if sys.stdin is None:
-        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  for as long as we run
+    """A stream that was closed (`<&-`, `>&-`) is as good as /dev/null: what is said there is for nobody, and its number
+    must not become a file's of ours. What an encoding cannot say is written in its escapes."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # in this order each gets its own number again
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  for as long as we run
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def is_output_closed() -> bool:
+    """Whether standard output was closed before we began: whatever is said, nobody reads it."""
+    return sys.__stdout__ is None
 
 
 def close_quietly() -> None:

@@ -26,7 +26,7 @@ from moot.model.json import JsonObject
 from moot.rules.brain_kinds import has_model
 from moot.settings import Home, load
 from moot.settings.schema.fields import Fact
-from moot.settings.starter import NewAgent, write_workspace
+from moot.settings.starter import StarterAgent, write_workspace
 from moot.settings.toml.agents import (
     FACTS_OF_AN_AGENT,
     add_agent,
@@ -64,7 +64,7 @@ def _option(key: str, fact: Fact) -> Callable[[Callable[..., object]], Callable[
     help = f"{fact.meaning.replace('`', '')}."
     flag = key.replace("_", "-")
     if key == "brain":
-        text = f"{help[:-1]}; auto takes the first provider with a key."
+        text = f"{help[:-1]}; auto picks the first provider with a key."
         return click.option("--model", "--brain", "brain", metavar="BRAIN", help=text)
     if key == "autostart":
         return click.option("--autostart/--no-autostart", default=None, help=help)
@@ -84,34 +84,35 @@ def _option(key: str, fact: Fact) -> Callable[[Callable[..., object]], Callable[
 @_settings
 @click.pass_obj
 def new(session: Session, /, name: str, **options: Any) -> None:
-    """Describe a new agent in moot.toml, and give it a workspace."""
+    """Add a new agent to moot.toml and create its workspace."""
     home, name = home_of(session), name.lstrip("@")
     typed = {"role": "", "brain": DEMO, **_typed(session, home, options)}
     _check_against_the_registry(session, name)
     take_back = add_agent(home, os.environ, name, typed)
 
     async def work(hub: Hub) -> shapes.Agent:
+        await hub.reload()
         made = await hub.agents.get(name)
         return await hub.agents.resume(name) if made.activity["state"] == "paused" else made
 
     try:
-        made = with_hub(session, work, here=True)
+        made = with_hub(session, work)
     except MootError:  # the registry has a reason of its own: no command would open such a home again
         take_back()
         raise
     files = write_workspace(
-        home.agents / made.id, NewAgent(name, options["role"] or "", made.brain), load(home).hub.user
+        home.agents / made.id, StarterAgent(name, options["role"] or "", made.brain), load(home).hub.user
     )
-    told = {**made.to_dict(), "files": [str(path) for path in files], "next": _to_run(home, name)}
+    result = {**made.to_dict(), "files": [str(path) for path in files], "next": _to_run(home, name)}
     if session.json:
-        session.screen.data(told)
+        session.screen.data(result)
         return
     say = session.screen.say
-    say(f"✓ {session.screen.name(name)} (brain: {made.brain}) is in {shown(home.toml)}")
+    say(f"✓ added {session.screen.name(name)} (brain: {made.brain}) to {shown(home.toml)}")
     if files:
-        say(f"✓ who it is stands in {shown(files[0].parent)}/*.md")
+        say(f"✓ its identity is in {shown(files[0].parent)}/*.md")
     _tell_concerns(session, home, [name])
-    for number, line in enumerate([*told["next"], f"moot chat {name}"]):
+    for number, line in enumerate([*result["next"], f"moot chat {name}"]):
         session.screen.note(f"{'Next:' if number == 0 else '     '} {session.screen.command(line)}")
 
 
@@ -120,26 +121,26 @@ def new(session: Session, /, name: str, **options: Any) -> None:
     examples=('moot agents set arya --role "backend engineer"', "moot agents set --all --model auto --yes"),
 )
 @click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("--all", "everyone", is_flag=True, help="Every agent of moot.toml.")
-@click.option("--yes", is_flag=True, help="Do not ask; only --all asks.")
+@click.option("--all", "everyone", is_flag=True, help="Every agent in moot.toml.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation (only --all asks).")
 @_settings
 @click.pass_obj
 def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool, **options: object) -> None:
-    """Change what moot.toml says of agents; comments and layout stay.
+    """Change agents in moot.toml; comments and layout stay as they are.
 
-    With --all, a model is given to those that think with a model or the demo brain, and to no others.
+    With --all, --model applies only to agents that use a model or the demo brain.
     """
     home = home_of(session)
     typed = _typed(session, home, options)
     if not typed:
-        raise click.UsageError("say what to set, such as --role, --model or --color")
+        raise click.UsageError("nothing to set; give an option such as --role, --model or --color")
     if everyone == bool(names):
-        raise click.UsageError("say whom: moot agents set NAME..., or --all")
+        raise click.UsageError("no agent given; use moot agents set NAME..., or --all")
     wanted = (
         _everyone(session, home, typed, yes=yes) if everyone else [_row_name(session, home, n) for n in names]
     )
     done = change_agents(home, os.environ, wanted, typed)
-    with_hub(session, _nothing, here=True)
+    with_hub(session, lambda hub: hub.reload())
     if session.json:
         session.screen.data([_change(home, name, changes) for name, changes in done.items()])
         return
@@ -159,7 +160,7 @@ def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool,
 @click.argument("new")
 @click.pass_obj
 def rename(session: Session, name: str, new: str) -> None:
-    """Give an agent another name, in moot.toml too; the old one stays as an alias."""
+    """Rename an agent, also in moot.toml; the old name stays as an alias."""
     home = home_of(session)
 
     async def work(hub: Hub) -> tuple[shapes.Agent, shapes.Agent]:
@@ -172,7 +173,7 @@ def rename(session: Session, name: str, new: str) -> None:
     if session.json:
         session.screen.data(found.to_dict())
         return
-    session.screen.say(f"{before.name} is called {found.name} now")
+    session.screen.say(f"{before.name} is now called {found.name}")
     for line in notes:
         session.screen.note(line)
 
@@ -181,34 +182,34 @@ def _renamed(home: Home, row: str, new: str) -> list[str]:
     try:
         rename_agent(home, os.environ, row, new)
     except BadSettings as problem:
-        return [f"moot.toml goes on calling it {row}, which works: {problem.title}"]
+        return [f"moot.toml still calls it {row}, which works: {problem.title}"]
     return []
 
 
 def _still_called(home: Home, row: str, new: str) -> list[str]:
     if not row or daemons.running(home, row) is None:
         return []
-    return [f"its daemon runs on as {row}: moot agent stop {row}, then moot agent start {new}"]
+    return [f"its daemon still runs as {row}: moot agent stop {row}, then moot agent start {new}"]
 
 
 @agents.command("rm", examples=("moot agents rm fin", "moot agents rm fin --yes --json"))
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def rm(session: Session, name: str, yes: bool) -> None:
-    """Take an agent out of moot.toml, where it is described there, and out of all lists. What it said stays.
+    """Remove an agent from moot.toml and from all lists. Its messages stay.
 
-    A hub that runs lets go of it, and whoever writes to it is told that it was removed. A new agent of that name takes
-    up where this one left.
+    A running hub stops running it, and anybody who writes to it is told that it was removed. A new agent with the same
+    name continues where this one left off.
     """
     home = home_of(session)
-    ask_first(yes=yes, what="taking an agent out")
+    ask_first(yes=yes, what="removing an agent")
     row, described = _one_to_remove(session, home, name.lstrip("@"))
     pid = daemons.running(home, row)
     if not yes:
-        daemon = f" Its daemon (pid {pid}) is stopped." if pid else ""
-        out = f" out of {shown(home.toml)}" if described else " out"
-        click.confirm(f"Take {row}{out}? What it said stays.{daemon}", abort=True, err=True)
+        daemon = f" Its daemon (pid {pid}) will be stopped." if pid else ""
+        out = f" from {shown(home.toml)}" if described else ""
+        click.confirm(f"Remove {row}{out}? Its messages stay.{daemon}", abort=True, err=True)
     if described:
         remove_agent(home, os.environ, row)
     if pid is not None:
@@ -217,8 +218,8 @@ def rm(session: Session, name: str, yes: bool) -> None:
     if session.json:
         session.screen.data({"removed": row, "stopped": pid, "next": []})
         return
-    gone = f"is no longer in {shown(home.toml)}" if described else "was removed"
-    session.screen.say(f"✓ {row} {gone}; what it said stays")
+    gone = f"was removed from {shown(home.toml)}" if described else "was removed"
+    session.screen.say(f"✓ {row} {gone}; its messages stay")
 
 
 # --- what is meant -------------------------------------------------------------------------------------------
@@ -226,9 +227,9 @@ def rm(session: Session, name: str, yes: bool) -> None:
 
 def _typed(session: Session, home: Home, options: Mapping[str, object]) -> dict[str, str]:
     """What was given, as it would be typed for `moot config set`."""
-    given = {key: value for key, value in options.items() if value is not None}
+    chosen = {key: value for key, value in options.items() if value is not None}
     typed = {
-        key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()
+        key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in chosen.items()
     }
     for key in PROSE:
         if key in typed:
@@ -243,7 +244,7 @@ def _brain(session: Session, home: Home, wish: str) -> str:
     if wish != AUTO:
         return DEFAULTS.get(wish, wish)
     chosen, held = first_with_key(KeyRing(os.environ, home.keys))
-    session.screen.note(f"auto: {chosen}, by the key {held.key.ending} of {held.holder}")
+    session.screen.note(f"auto: chose {chosen}, with the {held.holder} key {held.key.ending}")
     return chosen
 
 
@@ -274,13 +275,13 @@ def _everyone(session: Session, home: Home, typed: Mapping[str, str], *, yes: bo
     left = [row.name for row in rows if "brain" in typed and not _may_be_switched(row.brain)]
     wanted = [row.name for row in rows if row.name not in left]
     if not wanted:
-        raise NotFound(f"there is no agent to set in {home.toml}", fix=('moot agents new NAME --role "…"',))
+        raise NotFound(f"{home.toml} has no agent to set", fix=('moot agents new NAME --role "…"',))
     if left:
-        session.screen.note(f"left as they are: {', '.join(left)} (they think with code of their own)")
-    ask_first(yes=yes, what="setting all agents")
+        session.screen.note(f"unchanged: {', '.join(left)} (they run their own code)")
+    ask_first(yes=yes, what="changing all agents")
     if not yes:
-        told = ", ".join(f"{key} = {value}" for key, value in typed.items())
-        click.confirm(f"Set {told} for {', '.join(wanted)}?", default=True, abort=True, err=True)
+        assignments = ", ".join(f"{key} = {value}" for key, value in typed.items())
+        click.confirm(f"Set {assignments} for {', '.join(wanted)}?", default=True, abort=True, err=True)
     return wanted
 
 
@@ -293,45 +294,34 @@ def _check_against_the_registry(session: Session, name: str) -> None:
     for who in with_reading(session, lambda hub: hub.agents.list()):
         if name in who.aliases:
             raise BadName(
-                f'"{name}" cannot be the name of a new agent: {who.name} was called so',
-                detail="old names stay, so that old messages find their author",
+                f'a new agent cannot be called "{name}": that is a former name of {who.name}',
+                detail="former names stay reserved, so that old messages keep their author",
                 problem="taken",
             )
         if who.name == name and who.kind != "agent":
             raise Conflict(
-                f"{name} is here already, as {who.kind}", fix=(f"moot agents show {name}",), agent=name
+                f"{name} already exists, as {who.kind}", fix=(f"moot agents show {name}",), agent=name
             )
-
-
-async def _nothing(hub: Hub) -> None:
-    """Opening the home takes what moot.toml says into the registry."""
 
 
 # --- what is told --------------------------------------------------------------------------------------------
 
 
 def _change(home: Home, name: str, changes: Mapping[str, tuple[object, object]]) -> JsonObject:
-    told = {key: {"previous": before, "value": now} for key, (before, now) in changes.items()}
-    return {"agent": name, "changes": told, "next": _to_take_effect(home, name)}
+    changed = {key: {"previous": before, "value": now} for key, (before, now) in changes.items()}
+    return {"agent": name, "changes": changed, "next": _to_take_effect(home, name)}
 
 
 def _to_run(home: Home, name: str) -> list[str]:
-    """A hub that runs has read its agents at its start."""
-    hub = running_hub(home)
-    return [f"moot agent start {name}"] if hub is not None else []
+    """A running hub starts what moot.toml lets start by itself."""
+    waits = running_hub(home) is not None and not row_of(home, os.environ, name).autostart
+    return [f"moot agent start {name}"] if waits else []
 
 
 def _to_take_effect(home: Home, name: str) -> list[str]:
     if daemons.running(home, name) is not None:
-        return [f"{name} runs as a daemon, as it was: moot agent restart {name}"]
-    return _hub_as_it_was(home)
-
-
-def _hub_as_it_was(home: Home) -> list[str]:
-    hub = running_hub(home)
-    if hub is None:
-        return []
-    return [f"the hub (pid {hub['pid']}) goes on with what it read at its start: moot stop, then moot up"]
+        return [f"{name} still runs as a daemon with its old settings: moot agent restart {name}"]
+    return []
 
 
 def _tell_concerns(session: Session, home: Home, names: Sequence[str]) -> None:

@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     "agents",
     cls=Branch,
     examples=("moot agents list", "moot agents show arya --json"),
-    short_help="Who is here: find, make, change and run agents.",
+    short_help="Create, list, change and run agents.",
     aliases={"remove": "rm", "create": "new"},
 )
 def agents() -> None:
-    """Who is here: find, make, change and run agents."""
+    """Create, list, change and run agents."""
 
 
 @agents.command("list", examples=("moot agents list", "moot agents list --json"))
 @click.pass_obj
 def list_(session: Session) -> None:
-    """All agents, with what they are doing."""
+    """List all agents and what they are doing."""
     found = with_reading(session, lambda hub: hub.agents.list())
     if session.json:
         session.screen.data([agent.to_dict() for agent in found])
     elif not found:
         make = session.screen.command('moot agents new NAME --role "…"')
-        session.screen.say(f"nobody yet. Make one: {make}        or try: moot demo")
+        session.screen.say(f"no agents yet. Create one: {make}        or try: moot demo")
     else:
         session.screen.table(("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in found])
 
@@ -60,7 +60,7 @@ def mark(status: str) -> str:
 @click.argument("name")
 @click.pass_obj
 def show(session: Session, name: str) -> None:
-    """One agent in full."""
+    """Show one agent in full."""
 
     async def work(hub: Hub) -> tuple[shapes.Agent, JsonObject]:
         found = await resolve.agent(hub, name)

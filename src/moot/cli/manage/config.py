@@ -19,10 +19,10 @@ from moot.settings.toml.edits import literal
     "config",
     cls=Branch,
     examples=("moot config get hub.port", "moot config set groups.max_depth 4"),
-    short_help="Read and change moot.toml.",
+    short_help="Show and change the settings in moot.toml.",
 )
 def config() -> None:
-    """Read and change moot.toml."""
+    """Show and change the settings in moot.toml."""
 
 
 def home_of(session: Session) -> Home:
@@ -33,7 +33,7 @@ def home_of(session: Session) -> Home:
 @config.command("path", examples=("moot config path", "moot config path --json"))
 @click.pass_obj
 def path(session: Session) -> None:
-    """Where moot.toml is, or would be."""
+    """Print the path of moot.toml, whether it exists or not."""
     file = home_of(session).toml
     if session.json:
         session.screen.data({"path": str(file), "exists": file.exists()})
@@ -42,16 +42,16 @@ def path(session: Session) -> None:
 
 
 @config.command("list", examples=("moot config list", "moot config list --set --json"))
-@click.option("--set", "only_set", is_flag=True, help="Only what differs from the defaults.")
+@click.option("--set", "only_set", is_flag=True, help="Only settings that differ from their defaults.")
 @click.pass_obj
 def list_(session: Session, only_set: bool) -> None:
-    """Every setting, with its value and where that comes from."""
+    """List every setting, its value and where the value comes from."""
     found = survey(home_of(session), os.environ)
     found = [setting for setting in found if not only_set or setting.source != "default"]
     if session.json:
         session.screen.data([setting.to_dict() for setting in found])
     elif not found:
-        session.screen.note("nothing is set: the defaults hold")
+        session.screen.note("nothing is set; the defaults apply")
     else:
         rows = [(setting.key, written(setting.value), setting.source) for setting in found]
         session.screen.table(("setting", "value", "from"), rows)
@@ -61,15 +61,15 @@ def list_(session: Session, only_set: bool) -> None:
 @click.argument("key")
 @click.pass_obj
 def get(session: Session, key: str) -> None:
-    """One setting."""
+    """Show one setting."""
     setting: Setting = find(survey(home_of(session), os.environ), key)
     if session.json:
-        told = {"meaning": setting.fact.meaning, "takes": setting.fact.takes.phrase}
-        session.screen.data({**setting.to_dict(), **told})
+        description = {"meaning": setting.fact.meaning, "takes": setting.fact.takes.phrase}
+        session.screen.data({**setting.to_dict(), **description})
         return
     session.screen.say(setting.value if isinstance(setting.value, str) else written(setting.value))
     session.screen.note(
-        f"from {setting.source}. {setting.fact.meaning}. It takes {setting.fact.takes.phrase}."
+        f"from {setting.source}. {setting.fact.meaning}. Expects {setting.fact.takes.phrase}."
     )
 
 
@@ -80,9 +80,9 @@ def get(session: Session, key: str) -> None:
 @click.argument("value")
 @click.pass_obj
 def set_(session: Session, key: str, value: str) -> None:
-    """Set a value in moot.toml; comments and layout stay. What would not load is refused.
+    """Set a value in moot.toml; comments and layout stay as they are. Invalid values are refused.
 
-    A list is written a;b. A hub that runs reads it when it starts again.
+    Write a list as a;b. A running hub takes the change in; moot reload says what needs a restart.
     """
     home = home_of(session)
     before, now = change(home, os.environ, key, value)
@@ -93,13 +93,13 @@ def set_(session: Session, key: str, value: str) -> None:
     was = "" if before is None else f" (was {written(before)})"
     session.screen.say(f"✓ {key} = {written(now)}{was} in {shown(home.toml)}")
     if used.source == "environment":
-        session.screen.note("the environment sets it too, and wins")
+        session.screen.note("the environment also sets it, and takes precedence")
 
 
 @config.command("edit", examples=("moot config edit", "moot --home ./team config edit"))
 @click.pass_obj
 def edit(session: Session) -> None:
-    """Open moot.toml in your editor, and check it afterwards."""
+    """Open moot.toml in your editor, then check it."""
     home = home_of(session)
     if session.json or not sys.stdin.isatty():
         raise BadValue("an editor needs a terminal", fix=("moot config set KEY VALUE",))
@@ -107,7 +107,7 @@ def edit(session: Session) -> None:
     home.toml.touch(mode=0o600)
     click.edit(filename=str(home.toml))
     load(home)
-    session.screen.say(f"✓ {shown(home.toml)} loads")
+    session.screen.say(f"✓ {shown(home.toml)} is valid")
 
 
 def written(value: object) -> str:

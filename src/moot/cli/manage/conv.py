@@ -17,8 +17,8 @@ from moot.cli.frame.hub_access import host_the_absent, opened_hub, with_hub, wit
 from moot.cli.frame.params import SECONDS, Branch
 from moot.cli.frame.session import Session
 from moot.cli.run.unloadable import explained, tell_broken
-from moot.cli.talk.follow import Talk
-from moot.cli.talk.outcome import WAIT_SECONDS, told, view_for
+from moot.cli.talk.follow import FollowedConversation
+from moot.cli.talk.outcome import WAIT_SECONDS, report, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.cli.terminal.screen import Screen
 from moot.hub.commands.slash import At, Done, carry_out, check_setting, configure
@@ -43,22 +43,22 @@ WORDS: dict[str, tuple[str, tuple[str, ...], JsonObject]] = {
     "conv",
     cls=Branch,
     examples=("moot conv new build --with arya,gendry", "moot conv show build"),
-    short_help="Make, find and change conversations.",
+    short_help="Create, list and change conversations.",
     aliases={"restore": "unarchive", "create": "new", "rm": "delete", "resume": "continue"},
 )
 def conv() -> None:
-    """Make, find and change conversations."""
+    """Create, list and change conversations."""
 
 
 @conv.command(
     "new", examples=("moot conv new build --with arya,gendry", "moot conv new ask --with arya --json")
 )
 @click.argument("name")
-@click.option("--with", "members", metavar="A,B", default="", help="Who takes part, besides you.")
-@click.option("--strategy", type=click.Choice(STRATEGIES), help="Who answers (hybrid).")
+@click.option("--with", "members", metavar="A,B", default="", help="Participants besides you.")
+@click.option("--strategy", type=click.Choice(STRATEGIES), help="Who answers (default hybrid).")
 @click.pass_obj
 def new(session: Session, name: str, members: str, strategy: str | None) -> None:
-    """Make a group conversation."""
+    """Create a group conversation."""
     names = [member.strip() for member in members.split(",") if member.strip()]
     settings = {"reply_strategy": strategy} if strategy else {}
 
@@ -70,12 +70,12 @@ def new(session: Session, name: str, members: str, strategy: str | None) -> None
 
 
 @conv.command("list", examples=("moot conv list", "moot conv list --archived --json"))
-@click.option("--mine", is_flag=True, help="Only those you take part in.")
-@click.option("--archived", is_flag=True, help="The archived ones.")
+@click.option("--mine", is_flag=True, help="Only conversations you are in.")
+@click.option("--archived", is_flag=True, help="Archived conversations instead.")
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
 @click.pass_obj
 def list_(session: Session, mine: bool, archived: bool, kind: str | None) -> None:
-    """All conversations."""
+    """List conversations."""
 
     async def work(hub: Hub) -> list[shapes.Conversation]:
         every = await hub.conversations.list(archived=archived, kind=kind)
@@ -86,7 +86,7 @@ def list_(session: Session, mine: bool, archived: bool, kind: str | None) -> Non
         session.screen.data([conversation.to_dict() for conversation in found])
     elif not found:
         make = session.screen.command("moot conv new NAME --with AGENT,AGENT")
-        session.screen.note(f"none. Make one: {make}")
+        session.screen.note(f"no conversations. Create one: {make}")
     else:
         rows = [(title(c), c.kind, c.id, ", ".join(s.name for s in agents_in(c))) for c in found]
         session.screen.table(("name", "kind", "id", "agents"), rows)
@@ -96,7 +96,7 @@ def list_(session: Session, mine: bool, archived: bool, kind: str | None) -> Non
 @click.argument("ref", metavar="ID")
 @click.pass_obj
 def show(session: Session, ref: str) -> None:
-    """A conversation with its newest messages."""
+    """Show a conversation with its newest messages."""
 
     async def work(hub: Hub) -> None:
         found = await resolve.place(hub, ref)
@@ -154,18 +154,18 @@ def _verb(
     return decorate
 
 
-@_verb("join", "Join it, or bring somebody in.", "joined", "[NAME]")
+@_verb("join", "Join a conversation, or add somebody to it.", "joined", "[NAME]")
 async def join(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversation:
     return await hub.conversations.join(ref, await resolve.agent(hub, name or hub.name))
 
 
-@_verb("leave", "Leave it, or take somebody out.", "left", "[NAME]")
+@_verb("leave", "Leave a conversation, or remove somebody from it.", "left", "[NAME]")
 async def leave(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversation:
     await hub.conversations.leave(ref, await resolve.agent(hub, name or hub.name))
     return await hub.conversations.get(ref)
 
 
-@_verb("add", "Bring agents in.", "now", "AGENT...")
+@_verb("add", "Add agents to a conversation.", "now", "AGENT...")
 async def add(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
     return await added(hub, ref, agents)
 
@@ -177,7 +177,7 @@ async def added(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversat
     return await hub.conversations.get(where)
 
 
-@_verb("remove", "Take agents out.", "now", "AGENT...")
+@_verb("remove", "Remove agents from a conversation.", "now", "AGENT...")
 async def remove(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
     return await removed(hub, ref, agents)
 
@@ -189,12 +189,12 @@ async def removed(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Convers
     return await hub.conversations.get(where)
 
 
-@_verb("rename", "Give it another name.", "renamed", "NEW")
+@_verb("rename", "Rename a conversation.", "renamed", "NEW")
 async def rename(hub: Hub, ref: str, new: str) -> shapes.Conversation:
     return await hub.conversations.rename(ref, new)
 
 
-@_verb("archive", "Close it; it stays readable.", "archived")
+@_verb("archive", "Archive a conversation; it stays readable.", "archived")
 async def archive(hub: Hub, ref: str) -> shapes.Conversation:
     await hub.conversations.archive(ref)
     return await hub.conversations.get(ref)
@@ -207,7 +207,7 @@ async def _closed(hub: Hub, ref: str) -> shapes.Conversation:
     return named[-1] if named else await resolve.place(hub, ref)
 
 
-@_verb("unarchive", "Bring it back.", "brought back", find=_closed)
+@_verb("unarchive", "Unarchive a conversation.", "unarchived", find=_closed)
 async def unarchive(hub: Hub, ref: str) -> shapes.Conversation:
     await hub.conversations.unarchive(ref)
     return await hub.conversations.get(ref)
@@ -215,10 +215,10 @@ async def unarchive(hub: Hub, ref: str) -> shapes.Conversation:
 
 @conv.command("dissolve", examples=("moot conv dissolve build", "moot conv dissolve build --yes"))
 @click.argument("ref", metavar="ID")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def dissolve(session: Session, ref: str, yes: bool) -> None:
-    """End a group; what was said stays readable."""
+    """Dissolve a group; its history stays readable."""
     dissolving(session, ref, yes=yes)
 
 
@@ -228,7 +228,7 @@ def dissolving(session: Session, ref: str, *, yes: bool) -> None:
     async def work(hub: Hub) -> shapes.Conversation:
         found = await resolve.place(hub, ref)
         if not yes:
-            click.confirm(f"Dissolve {title(found)}? What was said stays readable.", abort=True, err=True)
+            click.confirm(f"Dissolve {title(found)}? Its history stays readable.", abort=True, err=True)
         await hub.conversations.dissolve(found.id)
         return await hub.conversations.get(found.id)
 
@@ -237,16 +237,16 @@ def dissolving(session: Session, ref: str, *, yes: bool) -> None:
 
 @conv.command("delete", examples=("moot conv delete build", "moot conv delete build --yes"))
 @click.argument("ref", metavar="ID")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def delete(session: Session, ref: str, yes: bool) -> None:
-    """Erase it with everything said in it."""
+    """Delete a conversation and its whole history."""
     ask_first(yes=yes, what="deleting")
 
     async def work(hub: Hub) -> str:
         found = await resolve.place(hub, ref)
         if not yes:
-            click.confirm(f"Erase {title(found)} and everything said in it?", abort=True, err=True)
+            click.confirm(f"Delete {title(found)} and its whole history?", abort=True, err=True)
         await hub.conversations.delete(found.id)
         return found.id
 
@@ -261,7 +261,7 @@ def delete(session: Session, ref: str, yes: bool) -> None:
 @click.argument("ref", metavar="ID")
 @click.pass_obj
 def go_on(session: Session, ref: str) -> None:
-    """Let a stopped round or chain go on."""
+    """Resume a round or chain that a brake stopped."""
 
     async def work(hub: Hub) -> bool:
         return await hub.conversations.resume((await resolve.place(hub, ref)).id)
@@ -270,7 +270,7 @@ def go_on(session: Session, ref: str) -> None:
     if session.json:
         session.screen.data({"continued": moved})
     else:
-        session.screen.say("it goes on" if moved else "nothing was stopped here")
+        session.screen.say("resumed" if moved else "nothing was stopped here")
 
 
 @conv.command("stop", examples=("moot conv stop build", "moot conv stop build arya --json"))
@@ -278,7 +278,7 @@ def go_on(session: Session, ref: str) -> None:
 @click.argument("agent", required=False)
 @click.pass_obj
 def stop(session: Session, ref: str, agent: str | None) -> None:
-    """Stop who is speaking there; what was said so far is kept."""
+    """Stop the agents that are speaking; what they said so far is kept."""
 
     async def work(hub: Hub) -> tuple[str, ...]:
         where = await resolve.place(hub, ref)
@@ -293,10 +293,12 @@ def stop(session: Session, ref: str, agent: str | None) -> None:
 
 @conv.command("retry", examples=("moot conv retry build", "moot conv retry build --json"))
 @click.argument("ref", metavar="ID")
-@click.option("--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (120).")
+@click.option(
+    "--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (default 120)."
+)
 @click.pass_obj
 def retry(session: Session, ref: str, timeout: float) -> int:
-    """Ask those again whose turn failed, and wait for them."""
+    """Retry the turns that failed, and wait for the answers."""
     return asyncio.run(retrying(session, ref, timeout))
 
 
@@ -304,13 +306,13 @@ async def retrying(session: Session, ref: str, seconds: float) -> int:
     async with opened_hub(session) as hub:
         where = await resolve.place(hub, ref)
         tell_broken(session, await host_the_absent(hub, session, {seat.name for seat in agents_in(where)}))
-        talk = Talk(hub, where, view_for(session, hub, where))
+        talk = FollowedConversation(hub, where, view_for(session, hub, where))
         async with talk.following():
             async with talk.by_other_means() as mine:
-                done: Done = await carry_out(slash.Retry(), At(hub, where))
+                done: Done = await carry_out(slash.RetryCommand(), At(hub, where))
                 mine.update({done.receipt.id} if done.receipt is not None else ())
-            for said in done.lines:
-                session.screen.note(said)
+            for line in done.lines:
+                session.screen.note(line)
             if done.receipt is None:
                 if session.json:
                     session.screen.data({"receipt": None, "replies": [], "outcome": "queued"})
@@ -318,7 +320,7 @@ async def retrying(session: Session, ref: str, seconds: float) -> int:
             outcome = await talk.outcome(done.receipt, await talk.wait(seconds))
             outcome = await explained(session, hub, outcome)
             await talk.read()
-        return told(session, outcome)
+        return report(session, outcome)
 
 
 @conv.command("config", examples=("moot conv config build", "moot conv config build max_depth 4"))
@@ -327,7 +329,7 @@ async def retrying(session: Session, ref: str, seconds: float) -> int:
 @click.argument("value", required=False)
 @click.pass_obj
 def config(session: Session, ref: str, key: str | None, value: str | None) -> None:
-    """Show the settings of a conversation, or set one."""
+    """Show a conversation's settings, or change one."""
 
     async def work(hub: Hub) -> shapes.Conversation:
         return await configured(hub, ref, key, value)

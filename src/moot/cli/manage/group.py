@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     "group",
     cls=Branch,
     examples=("moot group create arya gendry", "moot group add critic --conv arya-gendry"),
-    short_help="The verbs of /group, from a shell.",
+    short_help="The /group commands, from a shell.",
     aliases={"new": "create", "rm": "remove", "show": "list", "set": "config"},
 )
 def group() -> None:
-    """The verbs of /group, from a shell."""
+    """The /group commands, from a shell."""
 
 
 def _conv(work: Callable[..., object]) -> Callable[..., object]:
-    return click.option("--conv", metavar="ID", required=True, help="Which group.")(work)
+    return click.option("--conv", metavar="ID", required=True, help="The group.")(work)
 
 
-def _names(given: tuple[str, ...]) -> tuple[str, ...]:
+def _names(typed: tuple[str, ...]) -> tuple[str, ...]:
     """With or without `@` and commas, each once."""
-    words = [word.lstrip("@") for part in given for word in part.split(",")]
+    words = [word.lstrip("@") for part in typed for word in part.split(",")]
     return tuple(dict.fromkeys(word for word in words if word))
 
 
@@ -45,10 +45,10 @@ def _names(given: tuple[str, ...]) -> tuple[str, ...]:
     "create", examples=("moot group create arya gendry", "moot group create arya --name ask --json")
 )
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
-@click.option("--name", default="", help="What it is called (made of the names).")
+@click.option("--name", default="", help="Its name (default: made from the agents' names).")
 @click.pass_obj
 def create(session: Session, agents: tuple[str, ...], name: str) -> None:
-    """Make a group with these agents."""
+    """Create a group with these agents."""
 
     async def work(hub: Hub) -> shapes.Conversation:
         return await create_group(hub, tuple(await resolve.agents(hub, _names(agents))), name=name)
@@ -63,7 +63,7 @@ def create(session: Session, agents: tuple[str, ...], name: str) -> None:
 @_conv
 @click.pass_obj
 def add(session: Session, agents: tuple[str, ...], conv: str) -> None:
-    """Bring agents in."""
+    """Add agents to a group."""
     _changed(session, lambda hub: of_conv.added(hub, conv, _names(agents)))
 
 
@@ -74,7 +74,7 @@ def add(session: Session, agents: tuple[str, ...], conv: str) -> None:
 @_conv
 @click.pass_obj
 def remove(session: Session, agents: tuple[str, ...], conv: str) -> None:
-    """Take agents out."""
+    """Remove agents from a group."""
     _changed(session, lambda hub: of_conv.removed(hub, conv, _names(agents)))
 
 
@@ -86,7 +86,7 @@ def _changed(session: Session, work: Callable[[Hub], Any]) -> None:
 @_conv
 @click.pass_obj
 def list_(session: Session, conv: str) -> None:
-    """Who is in it, and how turns are taken."""
+    """Show a group's members and its turn-taking settings."""
 
     async def work(hub: Hub) -> shapes.Conversation:
         return await resolve.place(hub, conv)
@@ -105,10 +105,10 @@ def list_(session: Session, conv: str) -> None:
     "dissolve", examples=("moot group dissolve --conv build", "moot group dissolve --conv build --yes")
 )
 @_conv
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def dissolve(session: Session, conv: str, yes: bool) -> None:
-    """End a group; what was said stays readable."""
+    """Dissolve a group; its history stays readable."""
     of_conv.dissolving(session, conv, yes=yes)
 
 
@@ -121,7 +121,7 @@ def dissolve(session: Session, conv: str, yes: bool) -> None:
 @_conv
 @click.pass_obj
 def config(session: Session, key: str | None, value: str | None, conv: str) -> None:
-    """Show how turns are taken, or set it."""
+    """Show a group's turn-taking settings, or change one."""
 
     async def work(hub: Hub) -> shapes.Conversation:
         return await of_conv.configured(hub, conv, key, value)

@@ -19,34 +19,38 @@ from moot.rules.words.names import NameProblem, check_name, unique_slug
 from moot.settings.home import Home, find_home
 from moot.settings.load import load, parse
 from moot.settings.schema.constraints import BRAIN
-from moot.settings.starter import LONGEST_ROLE, NewAgent, first_toml, write_new, write_workspace
+from moot.settings.starter import LONGEST_ROLE, StarterAgent, first_toml, write_new, write_workspace
 
 DEMO: Final = "demo"
 NOBODY_NAMED: Final = "helper: answers questions"
 
 
 @leaf("init", examples=("moot init", 'moot init --yes --agent "arya: backend engineer"'))
-@click.option("--yes", is_flag=True, help="Ask nothing: options and defaults are the answers.")
-@click.option("--agent", "agents", multiple=True, metavar='"NAME: ROLE"', help="An agent; may be repeated.")
-@click.option("--user", metavar="NAME", help="Your name (user).")
-@click.option("--brain", metavar="BRAIN", help="What the agents think with (demo).")
+@click.option("--yes", is_flag=True, help="Ask no questions: use the options given and the defaults.")
+@click.option(
+    "--agent", "agents", multiple=True, metavar='"NAME: ROLE"', help="An agent to create; can be repeated."
+)
+@click.option("--user", metavar="NAME", help="Your name (default user).")
+@click.option("--brain", metavar="BRAIN", help="The agents' model or other brain (default demo).")
 def init(session: Session, yes: bool, agents: tuple[str, ...], user: str | None, brain: str | None) -> None:
-    """Set up: your name, your first agents, what they think with.
+    """Set up Moot: your name, your first agents and their model.
 
-    Writes moot.toml and a workspace for each agent. What is there already is never changed.
+    Writes moot.toml and a workspace for each agent. Existing files are never changed.
     """
     home = Home(find_home(session.home_option, os.environ))
     if not yes and (session.json or not sys.stdin.isatty()):
-        raise click.UsageError("setting up asks three questions, and nobody is there to answer: add --yes")
+        raise click.UsageError(
+            "setting up asks three questions, and there is no terminal to ask on: add --yes"
+        )
     if not yes and home.toml.exists():
         _tell_what_is_there(session, home, None)
         return
-    asking = _Asking(session, home)
+    asking = _Questions(session, home)
     who = _user(user or ("user" if yes else asking.name()))
     team = [_agent(line) for line in agents or ((NOBODY_NAMED,) if yes else asking.agents(who))]
     _check_names(team, who)
     thinking = _brain(brain or (DEMO if yes else asking.brain()))
-    text = first_toml(who, [NewAgent(agent.name, agent.role, thinking) for agent in team])
+    text = first_toml(who, [StarterAgent(agent.name, agent.role, thinking) for agent in team])
     parse(text.encode(), os.environ, file=str(home.toml), folder=home.path)
     if home.toml.exists():
         _tell_what_is_there(session, home, text)
@@ -62,39 +66,41 @@ def _user(name: str) -> str:
     try:
         check_name(name, taken=(), human="human")
     except NameProblem as problem:
-        raise BadName(f'"{name}" cannot be your name here', detail=f"expected {problem.expected}") from None
+        raise BadName(
+            f'"{name}" cannot be used as your name', detail=f"expected {problem.expected}"
+        ) from None
     return name
 
 
-def _agent(line: str) -> NewAgent:
+def _agent(line: str) -> StarterAgent:
     name, _, role = line.partition(":")
     role = " ".join(role.split())
     if len(role) > LONGEST_ROLE:
         raise BadValue(f"the role of {name.strip()} is longer than {LONGEST_ROLE} characters")
-    return NewAgent(name.strip().lstrip("@"), role)
+    return StarterAgent(name.strip().lstrip("@"), role)
 
 
-def _check_names(team: Sequence[NewAgent], user: str) -> None:
+def _check_names(team: Sequence[StarterAgent], user: str) -> None:
     taken: list[str] = []
     for agent in team:
         try:
             check_name(agent.name, taken=taken, human=user)
         except NameProblem as problem:
             raise BadName(
-                f'"{agent.name}" cannot be the name of an agent: {problem.problem}',
+                f'"{agent.name}" cannot be used as an agent name: {problem.reason}',
                 detail=f"expected {problem.expected}",
                 suggestions=problem.suggestions,
             ) from None
         taken.append(agent.name)
 
 
-def _brain(given: str) -> str:
-    if not BRAIN.fits(given):
-        raise BadValue(f'"{given}" is no brain', detail=f"expected {BRAIN.phrase}")
-    return given
+def _brain(typed: str) -> str:
+    if not BRAIN.fits(typed):
+        raise BadValue(f'unknown brain "{typed}"', detail=f"expected {BRAIN.phrase}")
+    return typed
 
 
-class _Asking:
+class _Questions:
     """The three questions, for people at a terminal. A wrong answer is asked again."""
 
     def __init__(self, session: Session, home: Home) -> None:
@@ -106,7 +112,7 @@ class _Asking:
         return self._until_right("1/3  Your name", _user, default="user")
 
     def agents(self, user: str) -> tuple[str, ...]:
-        self._screen.note("2/3  First agents, as NAME: ROLE; an empty line ends")
+        self._screen.note("2/3  First agents (name: role, empty line ends)")
         lines: list[str] = []
         while line := click.prompt(
             "    ", default="", show_default=False, prompt_suffix=" ", err=True
@@ -122,11 +128,11 @@ class _Asking:
     def brain(self) -> str:
         choices = {"demo, offline, for now": lambda: DEMO}
         for model, held in with_keys(self._ring).items():
-            choices[f"{model}, by the key {held.key.ending}"] = lambda model=model: model  # type: ignore[misc]
+            choices[f"{model}, with the key {held.key.ending}"] = lambda model=model: model  # type: ignore[misc]
         choices["paste a key"] = self._with_key
-        near = " (one answers)" if local_server_answers() else ""
+        near = " (one is running)" if local_server_answers() else ""
         choices[f"a server of your own, such as Ollama{near}"] = self._with_server
-        self._screen.note("3/3  What do they think with?")
+        self._screen.note("3/3  Brain for them")
         for number, words in enumerate(choices, 1):
             self._screen.note(f"     [{number}] {words}")
         picked = click.prompt("    ", type=click.IntRange(1, len(choices)), default=1, err=True)
@@ -138,7 +144,7 @@ class _Asking:
         key = click.prompt("     key (hidden)", hide_input=True, err=True)
         self._home.make()
         kept = self._ring.store(provider, key)
-        self._screen.note(f"     key {kept.key.ending} kept in {shown(self._home.keys)}, mode 600")
+        self._screen.note(f"     key {kept.key.ending} stored in {shown(self._home.keys)}, mode 600")
         return DEFAULTS[provider]
 
     def _with_server(self) -> str:
@@ -156,7 +162,7 @@ class _Asking:
 # --- writing -----------------------------------------------------------------------------------------------
 
 
-def _write(home: Home, text: str, team: Sequence[NewAgent], user: str) -> list[Path]:
+def _write(home: Home, text: str, team: Sequence[StarterAgent], user: str) -> list[Path]:
     """The workspaces first: moot.toml is what makes a home set up."""
     home.make()
     made: list[Path] = []
@@ -176,29 +182,31 @@ def _write(home: Home, text: str, team: Sequence[NewAgent], user: str) -> list[P
 def _tell(session: Session, home: Home, names: list[str], brain: str, made: list[Path]) -> None:
     commands = [(session.screen.command(way), words) for way, words in next_commands(names, brain)]
     if session.json:
-        told = {
+        result = {
             "path": str(home.toml),
             "written": True,
             "agents": names,
             "files": [str(path) for path in made],
         }
-        session.screen.data({**told, "next": [command for command, _ in commands]})
+        session.screen.data({**result, "next": [command for command, _ in commands]})
         return
     screen = session.screen
     screen.say(f"✓ wrote {shown(home.toml)}")
-    screen.say(f"✓ {', '.join(names)} (brain: {brain}); who they are is in {shown(home.agents)}/NAME/*.md")
+    screen.say(
+        f"✓ created {', '.join(names)} (brain: {brain}); their identity is in {shown(home.agents)}/NAME/*.md"
+    )
     width = max(len(command) for command, _ in commands)
     for number, (command, words) in enumerate(commands):
         screen.say(f"{'Next: ' if number == 0 else '      '} {command:<{width}}   {words}")
 
 
 def next_commands(names: list[str], brain: str) -> list[tuple[str, str]]:
-    third = ("moot keys set anthropic", "a model in place of the demo brain")
+    third = ("moot keys set anthropic", "use a model instead of the demo brain")
     if brain != DEMO:
-        third = ("moot doctor", "check that all is well")
+        third = ("moot doctor", "check the installation")
     return [
         (f"moot chat {' '.join(names[:3])}", "talk with them"),
-        ("moot up", "keep them running, for others to reach"),
+        ("moot up", "keep them running, so that others can reach them"),
         third,
     ]
 
@@ -220,9 +228,7 @@ def _tell_what_is_there(session: Session, home: Home, text: str | None) -> None:
         session.screen.data({"path": str(home.toml), "written": False, "agents": names, "diff": diff})
         return
     screen = session.screen
-    screen.say(
-        f"{shown(home.toml)} is there already, with {len(names)} agents: {', '.join(names) or 'none'}."
-    )
+    screen.say(f"{shown(home.toml)} already exists, with {len(names)} agents: {', '.join(names) or 'none'}.")
     screen.say("Nothing was changed. To change it: moot config set KEY VALUE, or moot config edit")
     if diff:
         screen.say(diff)

@@ -24,11 +24,11 @@ _BARE = re.compile(r"[\w-]+")
     "keys",
     cls=Branch,
     examples=("moot keys set anthropic", "moot keys list"),
-    short_help="Keys of model providers.",
+    short_help="Manage the keys of model providers.",
     aliases={"rm": "remove"},
 )
 def keys() -> None:
-    """Keys of model providers."""
+    """Manage the keys of model providers."""
 
 
 def home_of(session: Session) -> Home:
@@ -45,11 +45,11 @@ def ring(session: Session) -> KeyRing:
 @click.option(
     "--test/--no-test",
     default=None,
-    help="Ask the provider whether it accepts the key, and keep none that it refuses (where it is typed).",
+    help="Check the key with the provider first, and store it only if accepted (default when typed).",
 )
 @click.pass_obj
 def set_(session: Session, provider: str, test: bool | None) -> None:
-    """Keep a key: typed without echo, or read from standard input.
+    """Store a key, typed without echo or read from standard input.
 
     PROVIDER is anthropic, openai, or the host of a compatible server, such as openrouter.ai.
     """
@@ -65,31 +65,31 @@ def set_(session: Session, provider: str, test: bool | None) -> None:
     home.make()
     kept = ring(session).store(holder, value)
     if session.json:
-        session.screen.data(told(kept))
+        session.screen.data(key_to_dict(kept))
         return
     if tried:
         session.screen.say(tried)
-    session.screen.say(f"✓ key {kept.key.ending} of {holder} kept in {ring(session).path}, mode 600")
+    session.screen.say(f"✓ {holder} key {kept.key.ending} stored in {ring(session).path}, mode 600")
     used = ring(session).find(holder)
     if used is not None and used.source == "environment":
-        session.screen.note(f"{used.variable} is set, and wins over it")
+        session.screen.note(f"{used.variable} is also set, and takes precedence")
     demo = [row.name for row in load(home).agents if row.brain == "demo"]
     if demo and holder in DEFAULTS:
         session.screen.note(
-            f"on the demo brain: {', '.join(demo)}. Switch them: moot agents set --all --model auto"
+            f"still on the demo brain: {', '.join(demo)}. Switch them: moot agents set --all --model auto"
         )
 
 
-def _provider(session: Session, given: str) -> str:
+def _provider(session: Session, typed: str) -> str:
     """Whoever a key is for. A bare word is a machine of one's own network only where an agent thinks there."""
-    holder = as_holder(given)
+    holder = as_holder(typed)
     if holder in DEFAULTS or not _BARE.fullmatch(holder) or holder == "localhost":
         return holder
     if holder in {as_holder(there) for there in servers(row.brain for row in load(home_of(session)).agents)}:
         return holder
     near = nearest(holder, tuple(DEFAULTS))
     raise NotFound(
-        f"there is no provider {holder}",
+        f"unknown provider {holder}",
         detail="expected anthropic, openai, or the host of a compatible server, such as openrouter.ai",
         fix=(f"moot keys set {near[0] if near else 'anthropic'}",),
         suggestions=near,
@@ -104,23 +104,23 @@ def _tried(session: Session, holder: str, value: str) -> str:
         place = _endpoint(session, holder, None)
         asyncio.run(offered(place, KeyRing({variables(holder)[0]: value}, home_of(session).keys), os.environ))
     except (NotFound, ModelUnavailable) as reason:
-        return f"! the key was not tried: {reason.title}"
-    return "✓ key accepted (asked the provider for its list of models, no tokens used)"
+        return f"! the key was not checked: {reason.title}"
+    return "✓ key accepted (asked the provider for its model list, no tokens used)"
 
 
 @keys.command("test", examples=("moot keys test anthropic", "moot keys test openrouter.ai --json"))
 @click.argument("provider")
-@click.option("--url", metavar="URL", help="Where a compatible server answers, if no agent uses it.")
+@click.option("--url", metavar="URL", help="Address of a compatible server that no agent uses yet.")
 @click.pass_obj
 def test(session: Session, provider: str, url: str | None) -> None:
-    """Ask a provider whether it accepts the key: for its list of models, which costs no tokens."""
+    """Check a key by asking the provider for its model list, which uses no tokens."""
     holder = as_holder(provider)
     held = ring(session).need(holder)
     found = asyncio.run(offered(_endpoint(session, holder, url), ring(session), os.environ))
     if session.json:
-        session.screen.data({**told(held), "accepted": True, "models": len(found)})
+        session.screen.data({**key_to_dict(held), "accepted": True, "models": len(found)})
     else:
-        session.screen.say(f"✓ {holder} accepts the key {held.key.ending}; it offers {len(found)} models")
+        session.screen.say(f"✓ {holder} accepts the key {held.key.ending} and offers {len(found)} models")
 
 
 def _endpoint(session: Session, holder: str, url: str | None) -> str:
@@ -129,13 +129,13 @@ def _endpoint(session: Session, holder: str, url: str | None) -> str:
         return endpoint_of(holder)
     if url is not None:
         if as_holder(url) != holder:
-            raise BadValue(f"{url} is not at {holder}, and a key goes to its holder only")
+            raise BadValue(f"{url} does not belong to {holder}; a key is only ever sent to its own provider")
         return endpoint_of(OPENAI, url.rstrip("/"))
     for there in servers(row.brain for row in load(home_of(session)).agents):
         if as_holder(there) == holder:
             return endpoint_of(OPENAI, there)
     raise NotFound(
-        f"where {holder} answers is not known: no agent uses it",
+        f"the address of {holder} is not known: no agent uses it",
         fix=(f"moot keys test {holder} --url https://{holder}/v1",),
         ref=holder,
     )
@@ -144,10 +144,10 @@ def _endpoint(session: Session, holder: str, url: str | None) -> str:
 @keys.command("list", examples=("moot keys list", "moot keys list --json"))
 @click.pass_obj
 def list_(session: Session) -> None:
-    """Every key that is set: provider, where it is from, and its last four characters."""
+    """List the keys that are set: provider, source and last four characters."""
     found = ring(session).all()
     if session.json:
-        session.screen.data([told(held) for held in found])
+        session.screen.data([key_to_dict(held) for held in found])
     elif not found:
         session.screen.say("no keys. Set one: moot keys set anthropic")
     else:
@@ -159,17 +159,17 @@ def list_(session: Session) -> None:
 @click.argument("provider")
 @click.pass_obj
 def remove(session: Session, provider: str) -> None:
-    """Forget a key that Moot keeps."""
+    """Remove a stored key."""
     holder = as_holder(provider)
     if not ring(session).remove(holder):
         raise _nothing_kept(session, holder)
     if session.json:
         session.screen.data({"provider": holder, "removed": True})
     else:
-        session.screen.say(f"✓ the key of {holder} is gone from {ring(session).path}")
+        session.screen.say(f"✓ removed the {holder} key from {ring(session).path}")
 
 
-def told(held: Held) -> dict[str, str]:
+def key_to_dict(held: Held) -> dict[str, str]:
     return {
         "provider": held.holder,
         "source": held.source,
@@ -184,7 +184,7 @@ def _typed(session: Session, holder: str) -> str:
         return sys.stdin.read(1 << 16)
     if session.json:
         raise BadValue(
-            "a key would have to be typed, and --json asks nothing",
+            "the key would have to be typed, and --json does not prompt",
             fix=(f"moot keys set {holder} --json < key.txt",),
         )
     typed: str = click.prompt("Key (hidden)", hide_input=True, err=True)
@@ -196,13 +196,13 @@ def _nothing_kept(session: Session, holder: str) -> NotFound:
     kept = [held.holder for held in ring(session).all() if held.source == "keys.json"]
     if found is not None:
         return NotFound(
-            f"the key of {holder} is not kept by Moot: it comes from {found.variable}",
+            f"the {holder} key is not stored by Moot: it comes from {found.variable}",
             fix=(f"unset {found.variable}",),
             ref=holder,
         )
     return NotFound(
-        f"no key of {holder} is kept",
-        detail=f"kept are: {', '.join(kept)}" if kept else f"it would be in {ring(session).path}",
+        f"no {holder} key is stored",
+        detail=f"stored keys: {', '.join(kept)}" if kept else f"it would be in {ring(session).path}",
         fix=("moot keys list", f"moot keys set {holder}"),
         ref=holder,
     )

@@ -24,7 +24,7 @@ DEMO = "demo"
 @leaf("models", examples=("moot models", "moot models anthropic --json"))
 @click.argument("provider", required=False)
 def models(session: Session, provider: str | None) -> int:
-    """What agents could think with: the models of every provider whose key is set.
+    """List the models agents can use, from every provider whose key is set.
 
     PROVIDER is anthropic, openai, or the address of a compatible server.
     """
@@ -44,7 +44,7 @@ def models(session: Session, provider: str | None) -> int:
     else:
         _show(session, rows)
         if not places:
-            session.screen.note("no key is set, so nobody else was asked: moot keys set anthropic")
+            session.screen.note("no key is set, so no provider was asked: moot keys set anthropic")
     for trouble in troubles:
         session.screen.note(f"! {trouble.title}")
     if provider is not None and troubles:
@@ -54,10 +54,10 @@ def models(session: Session, provider: str | None) -> int:
 
 def endpoints(settings: Settings, ring: KeyRing) -> list[str]:
     """Who can be asked, as brain strings: providers with a key, servers that agents use, one on this machine."""
-    asked = [endpoint_of(provider) for provider in DEFAULTS if ring.find(provider) is not None]
+    endpoints = [endpoint_of(provider) for provider in DEFAULTS if ring.find(provider) is not None]
     near = [LOCAL_URL] if local_server_answers() else []
-    asked += [endpoint_of(OPENAI, url) for url in (*servers(row.brain for row in settings.agents), *near)]
-    return list(dict.fromkeys(asked))
+    endpoints += [endpoint_of(OPENAI, url) for url in (*servers(row.brain for row in settings.agents), *near)]
+    return list(dict.fromkeys(endpoints))
 
 
 def _named(provider: str, places: list[str]) -> str:
@@ -70,7 +70,7 @@ def _named(provider: str, places: list[str]) -> str:
         if f"//{provider}/" in f"{place}/":
             return place
     raise NotFound(
-        f'no provider is called "{provider}"',
+        f'unknown provider "{provider}"',
         detail=f"expected {', '.join(DEFAULTS)}, the address of a server, or the host of one that an agent uses",
         fix=("moot models", f"moot models https://{provider}/v1"),
         ref=provider,

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from moot.cli.frame import streams
 from moot.cli.frame.session import Session
 from moot.cli.mcp.command import mcp
 from moot.model.json import JsonObject
@@ -23,18 +24,22 @@ LONGEST = 16 << 20
     ),
 )
 @click.argument("event", type=click.Choice(("Stop", "UserPromptSubmit", "SessionStart")))
-@click.option("--client", required=True, metavar="CLIENT", help="Which program runs the hook.")
-@click.option("--agent", default="", metavar="NAME", help="Who the session is; else by client and folder.")
+@click.option("--client", required=True, metavar="CLIENT", help="The program that runs the hook.")
+@click.option(
+    "--agent", default="", metavar="NAME", help="The session's agent (default: by client and folder)."
+)
 @click.pass_obj
 def hook(session: Session, event: str, client: str, agent: str) -> None:
-    """Hand what waits to the session that runs this hook."""
+    """Deliver waiting messages to the session that runs this hook."""
+    if streams.is_output_closed():  # what nobody reads must not count as delivered
+        return
     from moot.cli.mcp.hooks import run_hook  # noqa: PLC0415  the other verbs do without it
 
-    moment = run_hook.asked(event, client, sys.stdin.buffer.read(LONGEST), os.environ, agent)
+    moment = run_hook.read_moment(event, client, sys.stdin.buffer.read(LONGEST), os.environ, agent)
     run_hook.run(session.home_folder(), moment, _say)
 
 
 def _say(answer: JsonObject) -> None:
     """To the client, and all the way: what stays in a buffer of ours it will never see."""
     click.echo(json.dumps(answer, ensure_ascii=False), color=False)
-    sys.stdout.flush()  # fails where there is no standard output at all, with which `echo` is content
+    sys.stdout.flush()

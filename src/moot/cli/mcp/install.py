@@ -18,17 +18,23 @@ NAMES = click.argument("names", nargs=-1, type=click.Choice(KNOWN), metavar="[CL
     examples=("moot mcp install", "moot mcp install --wake claude codex", "moot mcp install --print"),
 )
 @NAMES
-@click.option("--wake", is_flag=True, help="Add hooks: what waits is handed over as a turn ends or begins.")
-@click.option("--http", is_flag=True, help="Register the hub's address instead; makes a token for each.")
-@click.option("--print", "only_print", is_flag=True, help="Only say what would be done.")
+@click.option(
+    "--wake",
+    is_flag=True,
+    help="Also install hooks that deliver waiting messages when a turn ends or begins.",
+)
+@click.option(
+    "--http", is_flag=True, help="Register the hub's HTTP address instead; creates a token per client."
+)
+@click.option("--print", "only_print", is_flag=True, help="Only show what would be done.")
 @click.option(
     "--scope",
     type=click.Choice(("user", "project")),
     default="user",
     metavar="SCOPE",
-    help="user (default: all your projects) or project (this folder).",
+    help="user (all your projects, the default) or project (this folder).",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def install(
     session: Session,
@@ -40,9 +46,9 @@ def install(
     scope: str,
     yes: bool,
 ) -> None:
-    """Connect Claude Code, Codex, Gemini CLI, Antigravity CLI or VS Code; without names, those on PATH.
+    """Connect Claude Code, Codex, Gemini CLI, Antigravity CLI or VS Code; without names, all that are on PATH.
 
-    Says first what it will run and write. `moot mcp uninstall` puts every file back as it was.
+    Shows what it will run and write before doing it. `moot mcp uninstall` restores every file.
     """
     from moot.cli.mcp.clients.known import Scope  # noqa: PLC0415  help and completion do without all this
     from moot.cli.mcp.clients.report import Installing  # noqa: PLC0415
@@ -52,7 +58,7 @@ def install(
         work.show()
         return
     if not yes and (session.json or not sys.stdin.isatty()):
-        raise click.UsageError("installing asks first, and nobody is there to answer: add --yes")
+        raise click.UsageError("installing needs confirmation, and there is no terminal to ask on: add --yes")
     if not session.json:
         work.show()
     if not yes:
@@ -62,10 +68,10 @@ def install(
 
 @mcp.command("uninstall", examples=("moot mcp uninstall", "moot mcp uninstall claude --print"))
 @NAMES
-@click.option("--print", "only_print", is_flag=True, help="Only say what would be undone.")
+@click.option("--print", "only_print", is_flag=True, help="Only show what would be undone.")
 @click.pass_obj
 def uninstall(session: Session, names: tuple[str, ...], only_print: bool) -> int:
-    """Undo what install did: every file as it was. Where one was changed since, only Moot's entry goes."""
+    """Undo what install did and restore every file. From a file changed since, only Moot's entry is removed."""
     from moot.cli.mcp.clients.report import undo  # noqa: PLC0415
 
     return OK if undo(session, names, only_print=only_print) else FAILED
@@ -75,7 +81,7 @@ def uninstall(session: Session, names: tuple[str, ...], only_print: bool) -> int
 @NAMES
 @click.pass_obj
 def status(session: Session, names: tuple[str, ...]) -> None:
-    """Per client: installed, registered, hooks, when a session was last seen, how it can be reached."""
-    from moot.cli.mcp.clients.report import tell_standing  # noqa: PLC0415
+    """Show each client: installed, registered, hooks, last session and reachability."""
+    from moot.cli.mcp.clients.report import tell_client_states  # noqa: PLC0415
 
-    tell_standing(session, names)
+    tell_client_states(session, names)

@@ -22,31 +22,39 @@ PRINTED = ("claude", "codex", "gemini", "antigravity", "vscode", "generic")
     help="claude, codex, gemini, antigravity, vscode or generic (default).",
 )
 @click.option(
-    "--http", is_flag=True, help="Reach the running hub instead of starting a process; makes a token."
+    "--http",
+    is_flag=True,
+    help="Connect to the running hub over HTTP instead of starting a process; creates a token.",
 )
 @click.pass_obj
 def config(session: Session, name: str | None, client_name: str, http: bool) -> None:
-    """Print what a client needs to have Moot as an MCP server; NAME is who it then is.
+    """Print the configuration that adds Moot to a client as an MCP server; NAME is the agent it speaks as.
 
-    Without NAME an agent is called after its client and folder, such as claude-api. Standard output is what is to be
-    pasted, and nothing else.
+    Without NAME an agent is named after its client and folder, such as claude-api. Standard output has only the text to
+    paste.
     """
     from moot.cli.frame.hub_access import home_of  # noqa: PLC0415
     from moot.cli.mcp.clients import tokens  # noqa: PLC0415  nothing of this is needed by the other commands
     from moot.cli.mcp.clients.entry import Http, Way, server, variable_of  # noqa: PLC0415
     from moot.cli.mcp.clients.known import PRINTED as CLIENTS  # noqa: PLC0415
-    from moot.cli.mcp.clients.known import Place  # noqa: PLC0415
+    from moot.cli.mcp.clients.known import UserEnvironment  # noqa: PLC0415
     from moot.cli.run.welcome import shown  # noqa: PLC0415
 
     client, home = CLIENTS[client_name], home_of(session)
     agent = name or (client_name if http and client_name != "generic" else "")
     if http and not agent:
-        raise click.UsageError("over HTTP the token says who speaks: moot mcp config NAME --http")
+        raise click.UsageError(
+            "over HTTP the token identifies the agent, so NAME is required: moot mcp config NAME --http"
+        )
     address = tokens.address(home) if http else ""
     issued = tokens.issue(session, agent) if http else None
-    told = client_name if client_name != "generic" else ""
-    way: Way = Http(address, variable_of(agent)) if http else server(home.path, client=told, agent=name or "")
-    where = client.config("user", Place.here())
+    known_client = client_name if client_name != "generic" else ""
+    way: Way = (
+        Http(address, variable_of(agent))
+        if http
+        else server(home.path, client=known_client, agent=name or "")
+    )
+    where = client.config("user", UserEnvironment.here())
     if session.json:
         data = {"client": client_name, "file": str(where), "config": client.snippet(way)}
         session.screen.data({**data, "token": issued.token if issued else None})
@@ -55,5 +63,5 @@ def config(session: Session, name: str | None, client_name: str, http: bool) -> 
     session.screen.note(f"for {client.title}, in {shown(where)}")
     if issued is not None:
         # Said also with --quiet: it is not kept anywhere, and cannot be asked for again.
-        told = f"export {variable_of(agent)}={issued.token}   # {agent}'s token, shown this once"
-        click.echo(told, err=True)
+        export_line = f"export {variable_of(agent)}={issued.token}   # {agent}'s token, shown this once"
+        click.echo(export_line, err=True)

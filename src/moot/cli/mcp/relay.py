@@ -17,14 +17,22 @@ from typing import Any, Final, Protocol
 from msgspec import DecodeError
 from msgspec.json import Decoder, Encoder
 
-from moot.client.transport.line import Connection
+from moot.client.transport.socket_transport import SocketTransport
 from moot.errors import HubAbsent, MootError
 from moot.model.json import Json, JsonObject
 from moot.settings.home import Home
 
-Said = JsonObject
+RpcMessage = JsonObject
 ASKED_AGAIN: Final = frozenset(
-    {"check_messages", "list_agents", "read_conversation", "search", "wait_for_messages", "why"}
+    {
+        "check_messages",
+        "list_agents",
+        "read_conversation",
+        "read_shared_note",
+        "search",
+        "wait_for_messages",
+        "why",
+    }
 )
 """Tools that can be called twice for once; a test holds this against the table of tools."""
 CALL: Final = "tools/call"
@@ -39,37 +47,37 @@ _encode = Encoder().encode
 class Way(Protocol):
     """A way to whoever answers."""
 
-    def say(self, message: Said) -> None: ...
+    def say(self, message: RpcMessage) -> None: ...
     async def close(self) -> None: ...
 
 
 class ThroughHub:
     """Over the socket of a running hub."""
 
-    def __init__(self, line: Connection, number: int) -> None:
-        self._line = line
+    def __init__(self, transport: SocketTransport, number: int) -> None:
+        self._transport = transport
         self._number = number
 
     @classmethod
     async def open(
-        cls, home: Home, whence: Said, heard: Callable[[Said], None], gone: Callable[[], None]
+        cls, home: Home, whence: RpcMessage, heard: Callable[[RpcMessage], None], gone: Callable[[], None]
     ) -> ThroughHub:
-        line = Connection()
-        await line.open(home.hub_sock)
+        transport = SocketTransport()
+        await transport.open(home.hub_sock)
         try:
-            number, _ = await line.visit("mcp", heard, **whence)
+            number, _ = await transport.visit("mcp", heard, **whence)
         except BaseException:  # it has no door for us, since it is being stopped, or we are
-            await line.close()
+            await transport.close()
             raise
-        line.gone = gone
-        return cls(line, number)
+        transport.gone = gone
+        return cls(transport, number)
 
-    def say(self, message: Said) -> None:
-        self._line.say(self._number, message)
+    def say(self, message: RpcMessage) -> None:
+        self._transport.say(self._number, message)
 
     async def close(self) -> None:
-        self._line.gone = None
-        await self._line.close()
+        self._transport.gone = None
+        await self._transport.close()
 
 
 class InProcess:
@@ -80,7 +88,7 @@ class InProcess:
         self._opened = opened
 
     @classmethod
-    async def open(cls, home: Home, whence: Said, heard: Callable[[Said], None]) -> InProcess:
+    async def open(cls, home: Home, whence: RpcMessage, heard: Callable[[RpcMessage], None]) -> InProcess:
         from moot.doors.mcp.start import opener  # noqa: PLC0415
         from moot.hub import Hub  # noqa: PLC0415
 
@@ -90,7 +98,7 @@ class InProcess:
             return cls(visit, opened.pop_all())
         raise AssertionError("unreachable")
 
-    def say(self, message: Said) -> None:
+    def say(self, message: RpcMessage) -> None:
         self._visit.heard(message)
 
     async def close(self) -> None:
@@ -98,14 +106,14 @@ class InProcess:
 
 
 class Shim:
-    def __init__(self, home: Home, whence: Said, write: Callable[[bytes], None]) -> None:
+    def __init__(self, home: Home, whence: RpcMessage, write: Callable[[bytes], None]) -> None:
         self._home = home
         self._whence = whence
         self._write = write
         self._way: Way | None = None
         self._broken = asyncio.Event()
-        self._open_requests: dict[object, Said] = {}
-        self._introduction: list[Said] = []
+        self._open_requests: dict[object, RpcMessage] = {}
+        self._introduction: list[RpcMessage] = []
         """`initialize` and what followed it; a client of the newer protocol needs none."""
         self._swallowed: set[object] = set()
         self._numbers = itertools.count(1)
@@ -141,7 +149,7 @@ class Shim:
         try:
             message = _read.decode(line)
         except (DecodeError, RecursionError) as wrong:
-            self._tell(_error(None, PARSE_ERROR, f"this is no JSON: {wrong}"))
+            self._tell(_error(None, PARSE_ERROR, f"this is not JSON: {wrong}"))
             return
         async with self._changing:
             if self._way is None:
@@ -172,7 +180,7 @@ class Shim:
 
     # --- to the client -----------------------------------------------------------------------------------
 
-    def _heard(self, message: Said) -> None:
+    def _heard(self, message: RpcMessage) -> None:
         number = message.get("id")
         if "method" not in message and number in self._swallowed:
             self._swallowed.discard(number)
@@ -186,7 +194,7 @@ class Shim:
         if not self._open_requests:
             self._quiet.set()
 
-    def _tell(self, message: Said) -> None:
+    def _tell(self, message: RpcMessage) -> None:
         self._write(_encode(message) + b"\n")
 
     # --- the way -----------------------------------------------------------------------------------------
@@ -235,7 +243,7 @@ class Shim:
                 way.say(message)
 
 
-def _client_named(whence: Said, message: object) -> Said:
+def _client_named(whence: RpcMessage, message: object) -> RpcMessage:
     """Which client it is, as it says itself, where nobody said it before."""
     if whence.get("name") or whence.get("client") or not isinstance(message, dict):
         return {}
@@ -247,15 +255,15 @@ def _client_named(whence: Said, message: object) -> Said:
     return {"client": name} if isinstance(name, str) and name else {"client": "mcp"}
 
 
-def _can_be_asked_again(request: Said) -> bool:
+def _can_be_asked_again(request: RpcMessage) -> bool:
     params = request.get("params")
     return request.get("method") != CALL or (isinstance(params, dict) and params.get("name") in ASKED_AGAIN)
 
 
-def _lost(number: object, request: Said) -> Said:
+def _lost(number: object, request: RpcMessage) -> RpcMessage:
     text = (
-        "the hub went away before it answered, and nobody knows whether this was done; "
-        "look with check_messages or read_conversation before you do it again"
+        "the hub stopped before it answered, so this may or may not have been done; check with "
+        "check_messages or read_conversation before you repeat it"
     )
     if request.get("method") != CALL:
         return _error(number, LOST, text)
@@ -263,5 +271,5 @@ def _lost(number: object, request: Said) -> Said:
     return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
-def _error(number: object, code: int, text: str) -> Said:
+def _error(number: object, code: int, text: str) -> RpcMessage:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}

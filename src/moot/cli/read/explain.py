@@ -27,7 +27,7 @@ class Meaning(Struct, frozen=True):
 @leaf("explain", examples=("moot explain E201", "moot explain E303 --json"))
 @click.argument("code")
 def explain(session: Session, code: str) -> None:
-    """What an error code means."""
+    """Explain an error code."""
     known = meanings()
     found = known.get(code.strip("[]").upper()) or next((m for m in known.values() if m.name == code), None)
     if found is None:
@@ -75,15 +75,15 @@ def show(session: Session, found: Meaning) -> None:
     ):
         say(f"  {title + ':':<15}{text}")
     if found.family_meaning != found.meaning:
-        say(f"  It is one of: {found.family_meaning}")
-    say(f"  Exit code {found.exit}." + (" Trying again later can help." if found.retryable else ""))
+        say(f"  In general: {found.family_meaning}")
+    say(f"  Exit code {found.exit}." + (" Retrying later can help." if found.retryable else ""))
 
 
 def _words(doc: str | None) -> tuple[str, str, str, str]:
     """The meaning, and what stands behind `Who acts:`, `Cause:` and `To do:`; a family has its meaning alone."""
     meaning, _, rest = inspect.cleandoc(doc or "").partition("\n\n")
-    told = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
-    who_acts, cause, to_do = (_sentence(told.get(key, "")) for key in ("Who acts", "Cause", "To do"))
+    paragraphs = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
+    who_acts, cause, to_do = (_sentence(paragraphs.get(key, "")) for key in ("Who acts", "Cause", "To do"))
     return " ".join(meaning.split()), who_acts, cause, to_do
 
 

@@ -16,34 +16,37 @@ from moot.rules.words.mentions import nearest
 
 START = """\
   moot demo                          watch three offline demo agents talk (no key)
-  moot agents new arya --role "…"    make an agent; moot agents list shows who is here
+  moot agents new arya --role "…"    create an agent; moot agents list shows all of them
   moot send arya "what changed?"     one question, one answer
-  moot chat arya gendry              talk with both, line by line
-  moot conv new build --with arya    a conversation with a name
-  moot why build:1                   why each agent answered, or was silent
+  moot chat arya gendry              chat with both
+  moot conv new build --with arya    create a named conversation
+  moot why build:1                   why each agent answered or stayed silent
   moot up                            keep the agents running"""
 JSON = """\
-Every command takes --json and then writes one document to standard output, without colour or truncation.
-  lists      a bare array, [] where there is nothing
+Every command takes --json and then prints one document to standard output, without colour or truncation.
+  lists      a bare array, [] if empty
   send, ask, chat with a text
              {"receipt", "replies": [Message], "outcome": "replied|passed|timed_out|failed|queued|owed"}
   conv show  Conversation with "messages", the newest 50
   errors     one line on standard error: {"error": {"code", "title", "fix", "suggestions", "exit", …}};
-             a missing key comes beside the document, which says what became of the message
+             a missing key is reported there too; the document says what became of the message
   streams    tail --jsonl: one Message per line
   --fields   id,name: only these fields of each object
 Times are RFC 3339 in UTC. Fields are only ever added."""
 CODES = {
-    exit_codes.OK: "done; also an empty list, a pass, and a message that is held, queued or waits for somebody away",
-    exit_codes.FAILED: "it failed, or nobody can answer",
-    exit_codes.USAGE: "the command cannot be understood, or would have to ask and nobody is there",
-    exit_codes.NOT_FOUND: "nothing goes by that name",
+    exit_codes.OK: (
+        "success; also an empty list, a pass, or a message that is held, queued or waiting for an "
+        "agent that is away"
+    ),
+    exit_codes.FAILED: "failed, or nobody can answer",
+    exit_codes.USAGE: "usage error, or a confirmation is needed and there is no terminal",
+    exit_codes.NOT_FOUND: "not found",
     exit_codes.NO_KEY: "a key is missing or was refused",
-    exit_codes.REFUSED: "refused by a link, or because it is archived",
-    exit_codes.LIMITED: "too much in too short a time",
+    exit_codes.REFUSED: "not permitted, or the conversation is archived",
+    exit_codes.LIMITED: "rate limited",
     exit_codes.PAUSED: "paused by a brake",
-    exit_codes.WAITED: "waited too long, or not delivered as far as was required",
-    exit_codes.HUB: "the hub: another one runs, or none does",
+    exit_codes.WAITED: "timed out, or the required delivery was not reached",
+    exit_codes.HUB: "hub or port trouble: none is running, or one already is",
     exit_codes.INTERRUPTED: "interrupted",
 }
 
@@ -69,10 +72,10 @@ def errors_topic() -> str:
 
 
 TOPICS: dict[str, tuple[str, Callable[[], str]]] = {
-    "start": ("the first things to type", start_topic),
-    "slash": ("what can be typed into a chat", slash_topic),
-    "exit-codes": ("what an exit code tells", codes_topic),
-    "json": ("what --json gives", json_topic),
+    "start": ("the first commands to try", start_topic),
+    "slash": ("commands inside a chat", slash_topic),
+    "exit-codes": ("what exit codes mean", codes_topic),
+    "json": ("what --json prints", json_topic),
     "errors": ("what error codes mean", errors_topic),
 }
 
@@ -81,7 +84,7 @@ TOPICS: dict[str, tuple[str, Callable[[], str]]] = {
 @click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND]")
 @click.pass_context
 def help_(ctx: click.Context, session: Session, words: tuple[str, ...]) -> None:
-    """Help on a command or a topic."""
+    """Show help on a command or a topic."""
     name = " ".join(words)
     root = ctx.find_root()
     if name in TOPICS:
@@ -106,7 +109,7 @@ def _of_command(root: click.Context, words: tuple[str, ...]) -> str:
             known = [*TOPICS, *(command.list_commands(ctx) if isinstance(command, click.Group) else ())]
             raise NotFound(
                 f'there is no help on "{" ".join(words)}"',
-                detail=f"topics are {', '.join(TOPICS)}; or any command",
+                detail=f"expected a command, or one of {', '.join(TOPICS)}",
                 fix=("moot help",),
                 suggestions=nearest(word, known),
                 ref=word,
@@ -117,7 +120,7 @@ def _of_command(root: click.Context, words: tuple[str, ...]) -> str:
 
 @leaf("version", examples=("moot version", "moot version --json"))
 def version(session: Session) -> None:
-    """Which version this is."""
+    """Print the version."""
     if session.json:
         session.screen.data({"version": __version__, "python": sys.version.split()[0]})
     else:

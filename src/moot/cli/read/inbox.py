@@ -21,14 +21,21 @@ if TYPE_CHECKING:
 @leaf(
     "inbox", examples=("moot inbox", "moot inbox --agent arya --unread --json", "moot inbox --ack build:12")
 )
-@click.option("--agent", metavar="NAME", help="What waits for this agent.")
-@click.option("--unread", is_flag=True, help="Only what was not read yet.")
-@click.option("--limit", type=AT_LEAST_1, default=20, metavar="N", help="At most so many (20).")
-@click.option("--ack", metavar="MSG", multiple=True, help="You have read so far, such as build:12.")
+@click.option("--agent", metavar="NAME", help="Show this agent's messages instead of yours.")
+@click.option("--unread", is_flag=True, help="Only unread messages.")
+@click.option(
+    "--limit", type=AT_LEAST_1, default=20, metavar="N", help="Maximum number of messages (default 20)."
+)
+@click.option(
+    "--ack",
+    metavar="MSG",
+    multiple=True,
+    help="Mark everything up to this message as read, such as build:12.",
+)
 def inbox(session: Session, agent: str | None, unread: bool, limit: int, ack: tuple[str, ...]) -> None:
-    """What waits for you, or for an agent."""
+    """Show messages waiting for you, or for an agent."""
     if ack and agent:
-        raise click.UsageError("--ack is about your own inbox; an agent's moves with its turns")
+        raise click.UsageError("--ack works only on your own inbox; an agent's inbox moves with its turns")
     if ack:
         with_hub(session, lambda hub: acknowledge(hub, ack))
 
@@ -48,7 +55,7 @@ def inbox(session: Session, agent: str | None, unread: bool, limit: int, ack: tu
             where = f"{title(place)}:{message.seq}"
             session.screen.say(f"{new} {clock_time(message.at)}  {where}  {who}: {safe(message.text)}")
         if not found:
-            session.screen.note(f"nothing waits for {agent or 'you'}")
+            session.screen.note(f"no messages for {agent or 'you'}")
 
     with_reading(session, work)
 

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     "turn",
     cls=Branch,
     examples=("moot turn show 12", "moot turn show 12 --json"),
-    short_help="One turn, with what its agent was given.",
+    short_help="Inspect one turn, and what its agent was given.",
 )
 def turn() -> None:
-    """One turn, with what its agent was given."""
+    """Inspect one turn, and what its agent was given."""
 
 
 @turn.command("show", examples=("moot turn show 12", "moot turn show 12 --json"))
 @click.argument("id", metavar="TURN")
 @click.pass_obj
 def show(session: Session, id: str) -> None:
-    """What an agent was given for a turn, what it cost and what it answered."""
+    """Show what an agent was given for a turn, what it cost and what it answered."""
 
     async def work(hub: Hub) -> None:
         found = await hub.turn(id)
@@ -54,7 +54,7 @@ def show(session: Session, id: str) -> None:
 @click.option("--agent", metavar="NAME", help="Only this agent.")
 @click.pass_obj
 def dead(session: Session, agent: str | None) -> None:
-    """Turns that failed or expired and were not made up for since."""
+    """List turns that failed or expired and were not retried since."""
 
     async def work(hub: Hub) -> tuple[list[shapes.Turn], dict[str | None, str]]:
         dead = await hub.deliveries.dead_letters(agent=await resolve.agent(hub, agent) if agent else None)
@@ -64,7 +64,7 @@ def dead(session: Session, agent: str | None) -> None:
     if session.json:
         session.screen.data([turn.to_dict() for turn in found])
     elif not found:
-        session.screen.say("nothing: every turn was answered, passed or made up for")
+        session.screen.say("none: every turn was answered, passed or retried")
     else:
         rows = [(t.id, t.agent, t.state, named[t.cause], t.error or "") for t in found]
         session.screen.table(("turn", "agent", "state", "message", "error"), rows)
@@ -74,7 +74,7 @@ def dead(session: Session, agent: str | None) -> None:
 @click.argument("id", metavar="TURN")
 @click.pass_obj
 def retry(session: Session, id: str) -> None:
-    """Ask an agent once more for what it failed to answer."""
+    """Ask an agent again for what it failed to answer."""
 
     async def work(hub: Hub) -> tuple[Receipt, str]:
         receipt = await hub.deliveries.redeliver(id)
@@ -90,7 +90,7 @@ def retry(session: Session, id: str) -> None:
 @click.argument("agent")
 @click.argument("conversation")
 def context(session: Session, agent: str, conversation: str) -> None:
-    """What an agent would be given if its turn began now."""
+    """Show what an agent would be given if its turn began now."""
 
     async def work(hub: Hub) -> None:
         where = await resolve.place(hub, conversation)
@@ -108,7 +108,7 @@ def context(session: Session, agent: str, conversation: str) -> None:
 @leaf("replay", examples=("moot replay arya", "moot replay arya --json"))
 @click.argument("agent")
 def replay(session: Session, agent: str) -> int:
-    """Rebuild an agent's views from the log, and prove them equal to the store's."""
+    """Rebuild an agent's views from the log and compare them with the store."""
 
     async def work(hub: Hub) -> shapes.Replayed:
         return await hub.inspector.replay(await resolve.agent(hub, agent))
@@ -131,11 +131,11 @@ async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
     for key, value in (turn.usage or {}).items():
         say(f"  {key.replace('_', ' ')}: {value}")
     if turn.given is None:
-        say(screen.dim("  what it was given is not known"))
+        say(screen.dim("  what it was given was not recorded"))
     else:
         shown(screen, turn.given)
         if not turn.given["exact"]:
-            screen.note("not what it was given to the last byte: a message was edited or deleted since")
+            screen.note("not exactly what it was given: a message was edited or deleted since")
     for step in turn.steps:
         result = await message_at(hub, step["result"]) if step["result"] else None
         say(screen.dim(f"── tool {safe(step['tool'])}"))
@@ -146,13 +146,13 @@ async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
     say(safe(reply.text) if reply is not None else turn.error or turn.state)
 
 
-def shown(screen: Screen, given: JsonObject) -> None:
+def shown(screen: Screen, prompt: JsonObject) -> None:
     """The prompt as it is, part by part."""
-    if given["system"]:
+    if prompt["system"]:
         screen.say(screen.dim("── system"))
-        screen.say(safe(given["system"]))
-    for line in given["messages"]:
+        screen.say(safe(prompt["system"]))
+    for line in prompt["messages"]:
         screen.say(screen.dim(f"── {line['role']}"))
         screen.say(safe(line["content"]))
-    if given["tools"]:
-        screen.say(screen.dim(f"── tools: {', '.join(given['tools'])}"))
+    if prompt["tools"]:
+        screen.say(screen.dim(f"── tools: {', '.join(prompt['tools'])}"))

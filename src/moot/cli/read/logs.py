@@ -19,10 +19,12 @@ LOOK_SECONDS: Final = 0.2
 
 
 @leaf("logs", examples=("moot logs", "moot logs -f"))
-@click.option("-f", "--follow", is_flag=True, help="Go on until interrupted.")
-@click.option("--lines", type=AT_LEAST_1, default=SHOWN_LINES, metavar="N", help="The last N lines (40).")
+@click.option("-f", "--follow", is_flag=True, help="Follow until interrupted.")
+@click.option(
+    "--lines", type=AT_LEAST_1, default=SHOWN_LINES, metavar="N", help="Number of lines (default 40)."
+)
 def logs(session: Session, follow: bool, lines: int) -> None:
-    """What the hub has logged; moot agents logs NAME shows a daemon's."""
+    """Show the hub's log; for a daemon's, use moot agents logs NAME."""
     home = home_of(session)
     path = home.logs / "hub.log"
     if not path.exists():
@@ -36,7 +38,7 @@ def _no_log(home: Home) -> NotFound:
         title = f"the hub (pid {hub['pid']}) logs to the terminal it was started in"
         return NotFound(title, fix=("moot stop", "moot up --detach"), ref="hub.log")
     return NotFound(
-        "there is no log of the hub: it never ran in the background", fix=("moot up --detach",), ref="hub.log"
+        "the hub has no log: it has never run in the background", fix=("moot up --detach",), ref="hub.log"
     )
 
 
@@ -55,7 +57,7 @@ def show(session: Session, path: Path, lines: int, *, follow: bool) -> None:
         with screen.paged():
             _tell(session, last)
         if not last:
-            screen.note(f"{path} is empty: there was nothing to warn of")
+            screen.note(f"{path} is empty: nothing has gone wrong so far")
 
 
 def _tell(session: Session, lines: list[str]) -> None:

@@ -35,24 +35,32 @@ LONGEST = 200
     ),
 )
 @click.argument("query")
-@click.option("--limit", type=AT_LEAST_1, default=20, metavar="N", help="At most so many (20).")
-@click.option("--context", type=AT_LEAST_0, default=0, metavar="N", help="So many messages around each (0).")
+@click.option(
+    "--limit", type=AT_LEAST_1, default=20, metavar="N", help="Maximum number of results (default 20)."
+)
+@click.option(
+    "--context",
+    type=AT_LEAST_0,
+    default=0,
+    metavar="N",
+    help="Messages to show around each result (default 0).",
+)
 def search(session: Session, query: str, limit: int, context: int) -> None:
-    """Find messages by words, authors, places and times.
+    """Search messages by text, sender, conversation and time.
 
-    QUERY holds words, "phrases in quotes", and from: to: in: kind: before: after: has: is:
+    QUERY combines words, "phrases in quotes", and from: to: in: kind: before: after: has: is:
     """
 
     async def work(hub: Hub) -> None:
         hits = await hub.search(query, limit=limit)
         if session.json:
-            session.screen.data([await _told(hub, hit, context) for hit in hits])
+            session.screen.data([await _hit_to_dict(hub, hit, context) for hit in hits])
             return
         with session.screen.paged():
             await Grouped(session.screen, hub, query).show(hits, context)
         if not hits:
             removed = await hub.inspector.narrowest(query)
-            session.screen.note(removed.told() if removed else "nothing found")
+            session.screen.note(removed.sentence() if removed else "nothing found")
 
     with_reading(session, work)
 
@@ -64,13 +72,13 @@ async def _around(hub: Hub, message: shapes.Message, context: int) -> tuple[list
     return before, await hub.messages(where, after=seq, limit=context)
 
 
-async def _told(hub: Hub, hit: shapes.Hit, context: int) -> JsonObject:
-    told = hit.to_dict()
+async def _hit_to_dict(hub: Hub, hit: shapes.Hit, context: int) -> JsonObject:
+    result = hit.to_dict()
     if context:
         before, after = await _around(hub, hit.message, context)
-        told["before"] = [message.to_dict() for message in before]
-        told["after"] = [message.to_dict() for message in after]
-    return told
+        result["before"] = [message.to_dict() for message in before]
+        result["after"] = [message.to_dict() for message in after]
+    return result
 
 
 class Grouped:

@@ -22,18 +22,22 @@ from moot.settings import Home
 from moot.wiring import concerns
 
 DONE_SECONDS = 24 * 3600
-MOST = 10
+DEFAULT_ROWS = 10
 SHOWN = 60
 FAILED = ("failed", "expired")
 
 
 @leaf("status", examples=("moot status", "moot status --json"))
+@click.option("--watch", "watched", is_flag=True, help="Keep it on screen and update it until interrupted.")
 @click.option(
-    "--watch", "watched", is_flag=True, help="Show it again whenever it changes, until interrupted."
+    "--limit",
+    type=AT_LEAST_1,
+    default=DEFAULT_ROWS,
+    metavar="N",
+    help="Maximum number of entries per section (default 10).",
 )
-@click.option("--limit", type=AT_LEAST_1, default=MOST, metavar="N", help="At most so many of each (10).")
 def status(session: Session, watched: bool, limit: int) -> None:
-    """Where things stand: what needs you, who works, what is done."""
+    """Show what needs you, who is working and what was done."""
 
     def look() -> JsonObject:
         home = home_of(session)
@@ -157,8 +161,10 @@ def _turn(turn: shapes.Turn, names: dict[str, str]) -> JsonObject:
 
 def show(screen: Screen, found: JsonObject) -> None:
     hub = found["hub"]
-    told = f"runs (pid {hub['pid']})" if hub else f"does not run; {screen.command('moot up')} starts it"
-    screen.say(f"hub      {told}")
+    state = (
+        f"running (pid {hub['pid']})" if hub else f"not running; start it with {screen.command('moot up')}"
+    )
+    screen.say(f"hub      {state}")
     people = ", ".join(f"{agent['name']} {agent['state']}" for agent in found["agents"])
     screen.say(f"agents   {people or 'none yet'}")
     screen.say(f"home     {shown(Path(found['home']))}")
@@ -180,17 +186,17 @@ def _line(row: JsonObject) -> tuple[str, str]:
     match row.get("what"):
         case "unread":
             text = row["message"]["text"].strip().splitlines()[0][:SHOWN]
-            told = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
+            sentence = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
         case "failed":
-            told = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
+            sentence = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
         case "broken":
-            told = row["error"]
+            sentence = row["error"]
         case "away":
-            told = f"{row['conversation']}: {row['agent']} is away, a message waits for it"
+            sentence = f"{row['conversation']}: {row['agent']} is away; a message is waiting for it"
         case _:
             at = clock_time(row["at"] or row["since"])
             return (
                 f"{at}  {row['agent']} in {row['conversation']}{'' if row['at'] else ', ' + row['state']}",
                 "",
             )
-    return told, row["fix"]
+    return sentence, row["fix"]

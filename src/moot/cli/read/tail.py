@@ -32,19 +32,19 @@ def seconds(text: str) -> float:
     """`10m`, `2h`, `90s`, `1d`."""
     met = re.fullmatch(r"(\d+)([smhd])", text)
     if met is None:
-        raise BadValue(f'"{text}" is no span of time', detail="expected such as 90s, 10m, 2h, 1d")
+        raise BadValue(f'"{text}" is not a time span', detail="expected for example 90s, 10m, 2h or 1d")
     return int(met[1]) * UNITS[met[2]]
 
 
 @leaf("tail", examples=("moot tail -f", "moot tail --conv build --since 10m --jsonl"))
-@click.option("-f", "--follow", is_flag=True, help="Go on until interrupted.")
+@click.option("-f", "--follow", is_flag=True, help="Follow until interrupted.")
 @click.option("--conv", metavar="ID", help="Only this conversation.")
-@click.option("--agent", metavar="NAME", help="Only what this participant says.")
-@click.option("--since", metavar="SPAN", help="From so long ago on, such as 10m.")
+@click.option("--agent", metavar="NAME", help="Only this participant's messages.")
+@click.option("--since", metavar="SPAN", help="Only messages from the last SPAN, such as 10m.")
 @click.option("--jsonl", is_flag=True, help="One JSON message per line.")
 def tail(session: Session, **options: Any) -> None:
-    """Show the newest messages, and follow them."""
-    asyncio.run(Tail(session, TailOptions(**options)).run())
+    """Show the newest messages, or follow them."""
+    asyncio.run(TailCommand(session, TailOptions(**options)).run())
 
 
 class TailOptions(Struct, frozen=True):
@@ -55,7 +55,7 @@ class TailOptions(Struct, frozen=True):
     jsonl: bool
 
 
-class Tail:
+class TailCommand:
     def __init__(self, session: Session, options: TailOptions) -> None:
         self._session = session
         self._conv = options.conv
@@ -126,9 +126,9 @@ class Tail:
 @leaf("turns", examples=("moot turns --conv build", "moot turns --agent arya --state owed --json"))
 @click.option("--conv", metavar="ID", help="Only this conversation.")
 @click.option("--agent", metavar="NAME", help="Only this agent.")
-@click.option("--state", metavar="STATE", help="Only this state, such as running or owed.")
+@click.option("--state", metavar="STATE", help="Only turns in this state, such as running or owed.")
 def turns(session: Session, conv: str | None, agent: str | None, state: str | None) -> None:
-    """Which turns agents took, take or wait for."""
+    """List agents' turns: finished, running and waiting."""
 
     async def work(hub: Hub) -> tuple[list[shapes.Turn], Named]:
         where = (await resolve.place(hub, conv)).id if conv else None
@@ -152,5 +152,5 @@ Named = dict[str | None, str]
 
 
 def _turn_row(turn: shapes.Turn, named: Named) -> tuple[str, ...]:
-    cause, said, error = named[turn.cause], named[turn.message], turn.error or ""
-    return turn.id, turn.agent, turn.state, turn.duty, turn.reason, cause, said, error
+    cause, reply, error = named[turn.cause], named[turn.message], turn.error or ""
+    return turn.id, turn.agent, turn.state, turn.duty, turn.reason, cause, reply, error

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 SHOWN = 70
 LOOKED_AT = 20
 """Conversations in which the last message may lie: the newest ones."""
-NOBODYS = {"system": "a notice of Moot", "tool": "what a tool answered"}
+NOBODYS = {"system": "a notice from Moot", "tool": "a tool's result"}
 
 
 @leaf("why", examples=("moot why", "moot why build:12", "moot why 12 --conv build --json"))
 @click.argument("message", required=False)
-@click.option("--conv", metavar="ID", help="The conversation, where MESSAGE is only a number or is left out.")
+@click.option("--conv", metavar="ID", help="The conversation, if MESSAGE is only a number or left out.")
 def why(session: Session, message: str | None, conv: str | None) -> None:
-    """Why each agent answered a message or was silent; without MESSAGE, the one that was said last."""
+    """Explain why each agent answered a message or stayed silent; without MESSAGE, the newest one."""
 
     async def work(hub: Hub) -> None:
         found = await hub.why(await (address(hub, message, conv) if message else newest(hub, conv)))
@@ -42,14 +42,14 @@ def why(session: Session, message: str | None, conv: str | None) -> None:
     with_reading(session, work)
 
 
-async def address(hub: Hub, given: str, conv: str | None) -> str:
+async def address(hub: Hub, typed: str, conv: str | None) -> str:
     """`conversation:seq`, by id or by name; a bare number with --conv."""
-    where, colon, seq = given.rpartition(":")
+    where, colon, seq = typed.rpartition(":")
     if not colon:
-        where, seq = conv or "", given.lstrip("#")
+        where, seq = conv or "", typed.lstrip("#")
     if not where or not (seq.isascii() and seq.isdigit()):
         raise BadValue(
-            f'"{given}" is no message address',
+            f'"{typed}" is not a message address',
             detail="expected CONVERSATION:NUMBER, or a number with --conv",
             fix=("moot tail", "moot why NUMBER --conv NAME"),
         )
@@ -66,7 +66,7 @@ async def newest(hub: Hub, conv: str | None) -> str:
     else:
         places = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
         places = sorted(places, key=lambda place: place.updated_at or "", reverse=True)[:LOOKED_AT]
-    last = [said for place in places if (said := await newest_said(hub, place.id)) is not None]
+    last = [message for place in places if (message := await newest_said(hub, place.id)) is not None]
     if not last:
         raise NotFound(
             "nothing has been said yet" + (f" in {conv}" if conv else ""),
@@ -89,7 +89,7 @@ async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
         reason = await reason_for(hub, message)
         screen.say(f"  said in turn {why.cause['turn']}, {reason}; answers {where.name}:{at}")
     if message.kind in NOBODYS:
-        screen.say(f"  {NOBODYS[message.kind]}: it asks nobody, so nobody answers it")
+        screen.say(f"  {NOBODYS[message.kind]}: it asks nobody, so no agent answers it")
         if about := message.metadata.get("turn"):
             screen.say(f"  it is about turn {about}: {screen.command(f'moot turn show {about}')}")
         return

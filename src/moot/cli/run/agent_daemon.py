@@ -48,22 +48,22 @@ def _wanted(home: Home, names: tuple[str, ...], everyone: bool) -> list[str]:
     if everyone:
         return [row.name for row in load(home).agents if row.autostart and can_run(row)]
     if not names:
-        raise click.UsageError("say which agent: moot agent start NAME, or --all")
+        raise click.UsageError("no agent given; use moot agent start NAME, or --all")
     return [_row(home, name.lstrip("@")).name for name in names]
 
 
 @agents.command("start", examples=("moot agent start arya", "moot agent start --all"))
 @click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("--all", "everyone", is_flag=True, help="Every agent of moot.toml that starts by itself.")
-@click.option("--foreground", is_flag=True, help="Stay, and log to the terminal.")
+@click.option("--all", "everyone", is_flag=True, help="Every agent in moot.toml with autostart.")
+@click.option("--foreground", is_flag=True, help="Run in the foreground and log to the terminal.")
 @click.pass_obj
 def start(session: Session, names: tuple[str, ...], everyone: bool, foreground: bool) -> int:
-    """Run an agent as a process of its own. With --all, one that does not start keeps no other from it."""
+    """Run agents in processes of their own (daemons). With --all, one that fails to start does not stop the others."""
     home = home_of(session)
     wanted = _wanted(home, names, everyone)
     if foreground:
         if len(wanted) != 1:
-            raise click.UsageError("--foreground takes one agent")
+            raise click.UsageError("--foreground takes exactly one agent")
         _serve(session, home, wanted[0])
         return OK
     started: list[daemons.Daemon] = []
@@ -83,15 +83,17 @@ def start(session: Session, names: tuple[str, ...], everyone: bool, foreground: 
 
 def _tell_started(session: Session, home: Home, started: list[daemons.Daemon], *, everyone: bool) -> None:
     if session.json:
-        told = [{"name": one.name, "pid": one.pid, "socket": one.socket} for one in started]
-        session.screen.data(told[0] if len(told) == 1 and not everyone else told)
+        daemons_started = [{"name": one.name, "pid": one.pid, "socket": one.socket} for one in started]
+        session.screen.data(
+            daemons_started[0] if len(daemons_started) == 1 and not everyone else daemons_started
+        )
         return
     for one in started:
         session.screen.say(
-            f"{session.screen.name(one.name)} runs (pid {one.pid}), log {shown(home.log_of(one.name))}"
+            f"{session.screen.name(one.name)} is running (pid {one.pid}), log {shown(home.log_of(one.name))}"
         )
     if not started:
-        session.screen.note("no daemon runs")
+        session.screen.note("no daemon is running")
 
 
 def _serve(session: Session, home: Home, name: str) -> None:
@@ -114,18 +116,18 @@ async def _hosting(home: Home, name: str) -> None:
 @click.option("--all", "everyone", is_flag=True, help="Every daemon of this home.")
 @click.pass_obj
 def stop(session: Session, names: tuple[str, ...], everyone: bool) -> None:
-    """Stop daemons; running turns may end first."""
+    """Stop daemons, after letting running turns finish."""
     home = home_of(session)
     wanted = list(daemons.all_running(home)) if everyone else [name.lstrip("@") for name in names]
     if not wanted and not everyone:
-        raise click.UsageError("say which agent: moot agent stop NAME, or --all")
+        raise click.UsageError("no agent given; use moot agent stop NAME, or --all")
     stopped = [{"name": name, "pid": asyncio.run(daemons.stop(home, name))} for name in wanted]
     if session.json:
         session.screen.data(stopped)
     for one in stopped:
         session.screen.say(f"{one['name']} stopped (pid {one['pid']})")
     if not stopped:
-        session.screen.note("no daemon runs")
+        session.screen.note("no daemon is running")
 
 
 @agents.command("restart", examples=("moot agent restart arya", "moot agent restart --all --json"))
@@ -133,10 +135,10 @@ def stop(session: Session, names: tuple[str, ...], everyone: bool) -> None:
 @click.option("--all", "everyone", is_flag=True, help="Every daemon of this home.")
 @click.pass_obj
 def restart(session: Session, names: tuple[str, ...], everyone: bool) -> None:
-    """Stop daemons, if they run, and start them anew."""
+    """Restart daemons; those that are not running are started."""
     home = home_of(session)
     if not names and not everyone:
-        raise click.UsageError("say which agent: moot agent restart NAME, or --all")
+        raise click.UsageError("no agent given; use moot agent restart NAME, or --all")
     wanted = list(daemons.all_running(home)) if everyone else _wanted(home, names, everyone=False)
 
     async def work() -> list[daemons.Daemon]:
@@ -152,12 +154,10 @@ def restart(session: Session, names: tuple[str, ...], everyone: bool) -> None:
 
 @agents.command("status", examples=("moot agent status", "moot agent status arya --json"))
 @click.argument("names", nargs=-1, metavar="NAME...")
-@click.option(
-    "--watch", "watched", is_flag=True, help="Show it again whenever it changes, until interrupted."
-)
+@click.option("--watch", "watched", is_flag=True, help="Keep it on screen and update it until interrupted.")
 @click.pass_obj
 def status(session: Session, names: tuple[str, ...], watched: bool) -> None:
-    """What agents are doing, and where they run."""
+    """Show what agents are doing and where they run."""
     home = home_of(session)
 
     async def work(hub: Hub) -> list[JsonObject]:
@@ -206,14 +206,14 @@ def _place(host: JsonObject) -> str:
 
 @agents.command("logs", examples=("moot agent logs arya", "moot agent logs arya -f"))
 @click.argument("name")
-@click.option("-f", "--follow", is_flag=True, help="Go on until interrupted.")
+@click.option("-f", "--follow", is_flag=True, help="Follow until interrupted.")
 @click.pass_obj
 def logs(session: Session, name: str, follow: bool) -> None:
-    """What an agent's daemon has logged."""
+    """Show the log of an agent's daemon."""
     path = home_of(session).log_of(name.lstrip("@"))
     if not path.exists():
         raise NotFound(
-            f"{name} has no log: it never ran as a daemon", fix=(f"moot agent start {name}",), ref=name
+            f"{name} has no log: it has never run as a daemon", fix=(f"moot agent start {name}",), ref=name
         )
     show_log(session, path, SHOWN_LINES, follow=follow)
 
@@ -221,10 +221,16 @@ def logs(session: Session, name: str, follow: bool) -> None:
 @agents.command("ping", examples=("moot agent ping arya", "moot agent ping arya --think"))
 @click.argument("name")
 @click.option("--think", is_flag=True, help="Also send a real message and wait for the reply.")
-@click.option("--timeout", type=SECONDS, metavar="SECS", default=30.0, help="Seconds to wait for it (30).")
+@click.option(
+    "--timeout",
+    type=SECONDS,
+    metavar="SECS",
+    default=30.0,
+    help="Seconds to wait for the reply (default 30).",
+)
 @click.pass_obj
 def ping(session: Session, name: str, think: bool, timeout: float) -> int:
-    """Test in three steps whether an agent can be reached: known, woken, answering."""
+    """Test in three steps whether an agent can be reached: known, woken, answered."""
 
     async def work(hub: Hub) -> JsonObject:
         agent = await hub.agents.get(await resolve.agent(hub, name))
@@ -235,7 +241,7 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
             if where.get("socket")
             else None
         )
-        told: JsonObject = {
+        steps: JsonObject = {
             "agent": agent.name,
             "known": True,
             "reachability": agent.reachability,
@@ -247,33 +253,33 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
             "milliseconds": round((time.perf_counter() - begun) * 1000, 2) if pong else None,
             "answered": "not asked",
         }
-        if think and (told["woken"] or agent.kind == "external"):
-            told["answered"] = await _answer(hub, agent.name, timeout)
-        return told
+        if think and (steps["woken"] or agent.kind == "external"):
+            steps["answered"] = await _answer(hub, agent.name, timeout)
+        return steps
 
-    told = with_hub(session, work)
+    steps = with_hub(session, work)
     if session.json:
-        session.screen.data(told)
+        session.screen.data(steps)
     else:
-        _tell_ping(session, told, asked=think)
-    reached = told["woken"] or (told["kind"] == "external" and told["reachability"] != "away")
-    return OK if reached and not str(told["answered"]).startswith("failed") else FAILED
+        _tell_ping(session, steps, thinks=think)
+    reached = steps["woken"] or (steps["kind"] == "external" and steps["reachability"] != "away")
+    return OK if reached and not str(steps["answered"]).startswith("failed") else FAILED
 
 
 OUTSIDE = {
-    "live": "it waits for messages: what is for it is read at once",
-    "next-turn": "its hooks hand over what waits when its next turn ends or begins",
-    "on-demand": "its session is there, and reads when it asks; moot mcp install --wake hands over sooner",
-    "away": "no session of it is there; messages wait",
+    "live": "it is waiting for messages and reads them at once",
+    "next-turn": "its hooks deliver messages when its next turn ends or begins",
+    "on-demand": (
+        "its session is connected and reads messages on demand; moot mcp install --wake delivers sooner"
+    ),
+    "away": "it has no session; messages wait",
 }
 """What can be said of an agent that is somebody else's process."""
 
 
 async def _answer(hub: Hub, name: str, timeout: float) -> str:  # noqa: ASYNC109  the option's own name
     try:
-        await hub.ask(
-            name, "This is a test of whether you can be reached. One word is enough.", timeout=timeout
-        )
+        await hub.ask(name, "This is a test message. Please answer with one word.", timeout=timeout)
     except TimeoutError:
         return "pending"
     except MootError as outcome:
@@ -281,24 +287,24 @@ async def _answer(hub: Hub, name: str, timeout: float) -> str:  # noqa: ASYNC109
     return "yes"
 
 
-def _tell_ping(session: Session, told: JsonObject, *, asked: bool) -> None:
+def _tell_ping(session: Session, steps: JsonObject, *, thinks: bool) -> None:
     say = session.screen.say
-    start = session.screen.command(f"moot agent start {told['agent']}")
-    say(f"{session.screen.name(told['agent'])}")
-    say(f"  ✓ known       {told['reachability']}")
-    if told["kind"] == "external":
-        say(f"  {'✓' if told['woken'] else '·'} woken       {OUTSIDE[told['reachability']]}")
-    elif told["woken"]:
-        say(f"  ✓ woken       its process ({told['pid']}) answered in {told['milliseconds']} ms")
+    start = session.screen.command(f"moot agent start {steps['agent']}")
+    say(f"{session.screen.name(steps['agent'])}")
+    say(f"  ✓ known       {steps['reachability']}")
+    if steps["kind"] == "external":
+        say(f"  {'✓' if steps['woken'] else '·'} woken       {OUTSIDE[steps['reachability']]}")
+    elif steps["woken"]:
+        say(f"  ✓ woken       its process ({steps['pid']}) answered in {steps['milliseconds']} ms")
     else:
         say(f"  ✗ woken       no process answered; messages wait.  {start}")
     signs = {"yes": "✓", "pending": "·", "not asked": "·"}
     words = {
         "pending": "delivered yes, answer pending",
-        "not asked": "not asked: nobody is there to answer" if asked else "not asked (--think asks)",
+        "not asked": "not asked: no process to answer" if thinks else "not asked (--think does)",
         "yes": "yes",
     }
-    answered = str(told["answered"])
+    answered = str(steps["answered"])
     say(f"  {signs.get(answered, '✗')} answered    {words.get(answered, answered)}")
 
 

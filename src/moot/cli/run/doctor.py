@@ -13,25 +13,25 @@ from moot.cli.frame.hub_access import home_of, set_up_logs
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.doctor_checks import database, everything, network
-from moot.cli.run.doctor_line import BAD, OK, WARN, Check
+from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import safe
 from moot.errors import MootError
 from moot.hub.archive import backups
 from moot.model.json import JsonObject
-from moot.peek import is_there
 from moot.settings import Home
+from moot.wiring import storage
 
 SIGNS: Final = {BAD: "✗", WARN: "!", OK: "✓"}
 
 
-async def mcp(home: Home) -> list[Check]:
+async def mcp(home: Home) -> list[DoctorLine]:
     from moot.cli.mcp.clients.doctor_lines import coding_clients  # noqa: PLC0415  only this topic needs it
 
     return await coding_clients(home)
 
 
-TOPICS: Final[dict[str, Callable[[Home], Awaitable[list[Check]]]]] = {
+TOPICS: Final[dict[str, Callable[[Home], Awaitable[list[DoctorLine]]]]] = {
     "db": database,
     "net": network,
     "mcp": mcp,
@@ -43,18 +43,20 @@ TOPICS: Final[dict[str, Callable[[Home], Awaitable[list[Check]]]]] = {
 @click.argument("topic", required=False, type=click.Choice(list(TOPICS)), metavar="[db|net|mcp]")
 @click.option("--fix", is_flag=True, help="Repair what is safe to repair; a backup is made first.")
 def doctor(session: Session, topic: str | None, fix: bool) -> int:
-    """Check that all is well, and repair what is safe: home, settings, what agents think with, what runs, the database;
-    or one topic. The providers that agents think with are asked for their models, which costs nothing.
+    """Check the installation, and repair what is safe to repair.
 
-    db looks at the database alone.
-    net looks at the hub's port, and asks every provider whose key is set for its list of models.
-    mcp starts the server as coding CLIs do, and says how each of them stands.
+    Looks at home, settings, agents' brains, processes and database, or at one topic. Providers that agents use are
+    asked for their model lists, which uses no tokens.
+
+    db checks only the database.
+    net checks the hub's port, and asks every provider whose key is set for its model list.
+    mcp starts the server as coding CLIs do, and reports on each of them.
     """
     set_up_logs(session)
     home = home_of(session)
     examine = TOPICS[topic] if topic is not None else everything
     checks = asyncio.run(_sorted(examine(home)))
-    mended: list[Check] = []
+    mended: list[DoctorLine] = []
     copy: Path | None = None
     if fix:
         mended = [check for check in checks if check.mend is not None]
@@ -66,14 +68,14 @@ def doctor(session: Session, topic: str | None, fix: bool) -> int:
     return FAILED if any(check.state == BAD for check in checks) else DONE
 
 
-async def _sorted(examined: Awaitable[list[Check]]) -> list[Check]:
+async def _sorted(examined: Awaitable[list[DoctorLine]]) -> list[DoctorLine]:
     """The worst first."""
     return sorted(await examined, key=lambda check: list(SIGNS).index(check.state))
 
 
 def _backup(session: Session, home: Home) -> Path | None:
     """None where there is nothing to copy, or it cannot be copied: no repair touches the database."""
-    if not is_there(home.path):
+    if not storage(home).exists():
         return None
     try:
         return backups.create(home).path
@@ -82,7 +84,7 @@ def _backup(session: Session, home: Home) -> Path | None:
         return None
 
 
-def _mend(session: Session, check: Check) -> None:
+def _mend(session: Session, check: DoctorLine) -> None:
     try:
         if check.mend is not None:
             check.mend()
@@ -91,15 +93,15 @@ def _mend(session: Session, check: Check) -> None:
 
 
 def _tell(
-    session: Session, checks: list[Check], mended: list[Check], copy: Path | None, *, fix: bool
+    session: Session, checks: list[DoctorLine], mended: list[DoctorLine], copy: Path | None, *, fix: bool
 ) -> None:
     bad = [check for check in checks if check.state == BAD]
     if session.json:
-        told: JsonObject = {"ok": not bad, "checks": [check.to_dict() for check in checks]}
+        report: JsonObject = {"ok": not bad, "checks": [check.to_dict() for check in checks]}
         if fix:
             repaired = [check.to_dict() for check in mended]
-            told |= {"repaired": repaired, "backup": str(copy) if copy else None}
-        session.screen.data(told)
+            report |= {"repaired": repaired, "backup": str(copy) if copy else None}
+        session.screen.data(report)
         return
     say = session.screen.say
     if copy is not None:
@@ -113,5 +115,6 @@ def _tell(
     say(f"{len(bad)} to fix." if bad else "All good." if checks[0].state == OK else "Nothing is broken.")
     if not fix and any(check.mend is not None for check in checks):
         say(
-            f"{session.screen.command('moot doctor --fix')} repairs what is safe to repair (a backup is made first)."
+            f"Run {session.screen.command('moot doctor --fix')} to repair what is safe (a backup "
+            "is made first)."
         )

@@ -16,18 +16,17 @@ from moot.brains.llm.brain_string import is_model_brain, parse_brain
 from moot.brains.llm.catalogue import endpoint_of, offered
 from moot.brains.llm.keys import KeyRing
 from moot.cli.frame.hints import first
-from moot.cli.run.doctor_line import BAD, OK, WARN, Check
+from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.errors import KeyRefused, MootError, NoKey
 from moot.model.hint import Act, Hint
 from moot.model.turn import Turn, TurnState
-from moot.peek import is_there
 from moot.settings import Home, Settings, load
-from moot.wiring import reading
+from moot.wiring import reading, storage
 
 DAY_SECONDS: Final = 86_400
 ENDED: Final = (TurnState.SAID, TurnState.PASSED, TurnState.FAILED, TurnState.EXPIRED)
 FAILED: Final = (TurnState.FAILED, TurnState.EXPIRED)
-MOST_TURNS: Final = 1000
+MAX_TURNS: Final = 1000
 Thinkers = dict[str, dict[str, list[str]]]
 """Endpoint → model → the agents that think with it."""
 
@@ -42,7 +41,7 @@ def thinkers(settings: Settings) -> Thinkers:
     return found
 
 
-async def brains(home: Home) -> list[Check]:
+async def brains(home: Home) -> list[DoctorLine]:
     """The providers that agents of moot.toml think with, and no others."""
     try:
         settings = load(home)
@@ -52,13 +51,13 @@ async def brains(home: Home) -> list[Check]:
         return []  # told with the settings and the keys
 
 
-async def ask_providers(places: Sequence[str], used: Thinkers, ring: KeyRing) -> list[Check]:
+async def ask_providers(places: Sequence[str], used: Thinkers, ring: KeyRing) -> list[DoctorLine]:
     """All at once. One that agents need and that does not answer is broken; another is merely noted."""
     found = await asyncio.gather(*(_provider(place, used.get(place, {}), ring) for place in places))
     return [check for checks in found for check in checks]
 
 
-async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRing) -> list[Check]:
+async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRing) -> list[DoctorLine]:
     name = place.replace(":*", "").replace("openai@", "")
     agents = [agent for names in models.values() for agent in names]
     whose = f" ({', '.join(agents)} cannot answer)" if agents else ""
@@ -69,25 +68,25 @@ async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRi
     except MootError as error:
         state = BAD if agents or isinstance(error, KeyRefused) else WARN
         fix = first(way for way in error.fix if way != Hint(Act.CHECK_PROVIDERS))
-        return [Check("models", state, f"{error.title}{whose}", fix)]
-    checks = [Check("models", OK, f"{name} answers; it offers {len(there)} models")]
+        return [DoctorLine("models", state, f"{error.title}{whose}", fix)]
+    checks = [DoctorLine("models", OK, f"{name} answers and offers {len(there)} models")]
     for model, names in models.items():
         if not any(each == model or each.startswith(f"{model}:") for each in there):
-            told = f"{name} does not list {model}, which {', '.join(names)} thinks with"
-            checks.append(Check("models", WARN, told, "moot models"))
+            text = f"{name} does not list {model}, the model of {', '.join(names)}"
+            checks.append(DoctorLine("models", WARN, text, "moot models"))
     return checks
 
 
-async def failed_turns(home: Home) -> list[Check]:
+async def failed_turns(home: Home) -> list[DoctorLine]:
     """Agents whose newest turn anywhere failed, today."""
-    if not is_there(home.path):
+    if not storage(home).exists():
         return []
     try:
         reads = reading(home)
     except MootError:
         return []  # told with the database
     try:
-        ended: list[Turn] = await reads.turns(states=ENDED, limit=MOST_TURNS)
+        ended: list[Turn] = await reads.turns(states=ENDED, limit=MAX_TURNS)
         names = {who.id: who.name for who in await reads.participants()}
     except MootError:
         return []
@@ -96,7 +95,7 @@ async def failed_turns(home: Home) -> list[Check]:
     newest = {turn.agent: turn for turn in sorted(ended, key=lambda turn: turn.ended_at)}
     since = time.time() - DAY_SECONDS
     return [
-        Check("turns", WARN, f"the newest turn of {names[agent]} failed: {turn.error}", "moot status")
+        DoctorLine("turns", WARN, f"the last turn of {names[agent]} failed: {turn.error}", "moot status")
         for agent, turn in newest.items()
         if turn.state in FAILED and turn.ended_at > since
     ]

@@ -23,7 +23,7 @@ from moot.brains.llm.keys import KeyRing
 from moot.cli.frame.hints import first
 from moot.cli.manage.models import endpoints
 from moot.cli.run.doctor_brains import ask_providers, brains, failed_turns, thinkers
-from moot.cli.run.doctor_line import BAD, OK, WARN, Check
+from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.cli.run.welcome import shown
 from moot.context.identity import FILES
 from moot.doors.http.wire.port_holder import holder_of
@@ -33,7 +33,6 @@ from moot.hub.archive import backups, health
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
 from moot.model.hint import Act, Hint
-from moot.peek import is_there
 from moot.settings import Home, Settings, load, not_yet
 from moot.wiring import check_places, concerns, storage
 
@@ -45,12 +44,12 @@ ANSWER_SECONDS = 5
 HEALTHY = 200
 
 
-async def everything(home: Home) -> list[Check]:
+async def everything(home: Home) -> list[DoctorLine]:
     """All that can be seen, asking nobody outside this machine but the providers that agents think with."""
     from moot.cli.mcp.clients.doctor_lines import connected_clients  # noqa: PLC0415  it is told what a check is here
 
     return [
-        *_versions(),
+        *_versions(home),
         *_folder(home),
         *_keys(home),
         *_identity(home),
@@ -69,39 +68,42 @@ async def everything(home: Home) -> list[Check]:
 # --- the home ------------------------------------------------------------------------------------------------
 
 
-def _versions() -> Iterator[Check]:
-    yield Check("moot", OK, f"{__version__} on Python {platform.python_version()}")
-    yield Check("sqlite", OK, health.store_version())
+def _versions(home: Home) -> Iterator[DoctorLine]:
+    yield DoctorLine("moot", OK, f"{__version__} on Python {platform.python_version()}")
+    kept = storage(home)
+    yield DoctorLine(kept.engine, OK, kept.version)
 
 
-def _folder(home: Home) -> Iterator[Check]:
+def _folder(home: Home) -> Iterator[DoctorLine]:
     where = shown(home.path)
     if not home.path.exists():
-        yield Check("home", OK, f"{where} is not there yet; it is made when first needed")
+        yield DoctorLine("home", OK, f"{where} does not exist yet; it is created when first needed")
         return
     if not os.access(home.path, os.W_OK | os.X_OK):
-        yield Check("home", BAD, f"{where} cannot be written", f"chmod u+rwx {home.path}")
+        yield DoctorLine("home", BAD, f"{where} is not writable", f"chmod u+rwx {home.path}")
         return
     mode = stat.S_IMODE(home.path.stat().st_mode)
     if mode & ~PRIVATE_FOLDER:
-        told = f"{where} is open to others (mode {mode:04o})"
-        yield Check("home", WARN, told, f"chmod 700 {home.path}", partial(home.path.chmod, PRIVATE_FOLDER))
+        text = f"{where} is accessible to other users (mode {mode:04o})"
+        yield DoctorLine(
+            "home", WARN, text, f"chmod 700 {home.path}", partial(home.path.chmod, PRIVATE_FOLDER)
+        )
     else:
-        yield Check("home", OK, f"{where}, writable, yours alone")
+        yield DoctorLine("home", OK, f"{where}, writable, private")
 
 
-def _keys(home: Home) -> Iterator[Check]:
+def _keys(home: Home) -> Iterator[DoctorLine]:
     try:
         with files.opened(home.keys) as file:
             mode = stat.S_IMODE(os.fstat(file).st_mode)
     except FileNotFoundError:
         return
     except OSError as error:
-        yield Check("keys", BAD, f"keys.json is not used: {files.why(error)}", f"rm {home.keys}")
+        yield DoctorLine("keys", BAD, f"keys.json is not used: {files.why(error)}", f"rm {home.keys}")
         return
     if mode & ~PRIVATE_FILE:
-        told = f"keys.json can be read by others (mode {mode:04o}) and is refused"
-        yield Check("keys", BAD, told, f"chmod 600 {home.keys}", partial(_close_to_others, home.keys))
+        text = f"keys.json is not used: other users can read it (mode {mode:04o})"
+        yield DoctorLine("keys", BAD, text, f"chmod 600 {home.keys}", partial(_close_to_others, home.keys))
 
 
 def _close_to_others(path: Path) -> None:
@@ -109,66 +111,66 @@ def _close_to_others(path: Path) -> None:
         files.close_to_others(file)
 
 
-def _identity(home: Home) -> Iterator[Check]:
+def _identity(home: Home) -> Iterator[DoctorLine]:
     """Files that say who an agent is, and are not read because they are not plain ones."""
     for workspace in sorted(home.agents.glob("*")):
         for name in FILES:
             parts = (home.agents.name, workspace.name, name)
             if os.path.lexists(workspace / name) and (trouble := files.why_not_read(home.path, parts)):
-                told = f"{'/'.join(parts)} is not read: {trouble}"
-                yield Check("agents", WARN, told, f"ls -l {workspace / name}")
+                text = f"{'/'.join(parts)} is ignored: {trouble}"
+                yield DoctorLine("agents", WARN, text, f"ls -l {workspace / name}")
 
 
-def _drafts(home: Home) -> Iterator[Check]:
+def _drafts(home: Home) -> Iterator[DoctorLine]:
     if not home.path.exists():
         return
     for path in [*home.path.glob(".moot.toml.*.new"), *home.path.glob(".keys-*")]:
         if time.time() - path.stat().st_mtime > LEFT_SECONDS:
-            told = f"{path.name} was left by a command that died while it wrote"
-            yield Check("home", WARN, told, f"rm {path}", partial(path.unlink, missing_ok=True))
+            text = f"{path.name} was left behind by a command that died while writing"
+            yield DoctorLine("home", WARN, text, f"rm {path}", partial(path.unlink, missing_ok=True))
 
 
-def _settings(home: Home) -> Iterator[Check]:
+def _settings(home: Home) -> Iterator[DoctorLine]:
     try:
         settings = load(home)
         check_places(settings, home)
     except MootError as error:
-        yield Check("moot.toml", BAD, error.title, first(error.fix))
+        yield DoctorLine("moot.toml", BAD, error.title, first(error.fix))
         return
-    there = "read" if home.toml.exists() else "not there: defaults"
-    yield Check("moot.toml", OK, f"{there}, {len(settings.agents)} agents")
+    there = "read" if home.toml.exists() else "not found, using defaults"
+    yield DoctorLine("moot.toml", OK, f"{there}, {len(settings.agents)} agents")
     for key in not_yet(settings):
-        yield Check("moot.toml", WARN, f"{key} is accepted, but this version does nothing with it yet")
+        yield DoctorLine("moot.toml", WARN, f"{key} is accepted, but has no effect in this version yet")
     for concern in concerns(settings, home):
-        yield Check("agents", BAD if concern.silent else WARN, concern.text, first(concern.fix))
+        yield DoctorLine("agents", BAD if concern.silent else WARN, concern.text, first(concern.fix))
 
 
 # --- what runs -----------------------------------------------------------------------------------------------
 
 
-def _hub(home: Home) -> Iterator[Check]:
+def _hub(home: Home) -> Iterator[DoctorLine]:
     running = running_hub(home)
     if running is not None:
-        yield Check("hub", OK, f"runs (pid {running['pid']})")
+        yield DoctorLine("hub", OK, f"running (pid {running['pid']})")
         return
     left = [path for path in (home.hub_json, home.hub_sock) if path.exists()]
     for path in left:
-        yield _left_over("hub", path, "a hub that is gone")
+        yield _left_over("hub", path, "a hub that no longer runs")
     if not left:
-        yield Check("hub", OK, "none runs; chat and send host agents themselves")
+        yield DoctorLine("hub", OK, "not running; chat and send run the agents themselves")
 
 
-def _daemons(home: Home) -> Iterator[Check]:
+def _daemons(home: Home) -> Iterator[DoctorLine]:
     alive = daemons.all_running(home)
     if alive:
-        yield Check("daemons", OK, ", ".join(f"{name} (pid {pid})" for name, pid in alive.items()))
+        yield DoctorLine("daemons", OK, ", ".join(f"{name} (pid {pid})" for name, pid in alive.items()))
     for path in sorted(home.run_agents.glob("*.pid")) + sorted(home.run_agents.glob("*.sock")):
         if path.stem not in alive and not _somebody_answers(path):
-            yield _left_over("daemons", path, f"a daemon of {path.stem} that is gone")
+            yield _left_over("daemons", path, f"a daemon of {path.stem} that no longer runs")
 
 
-def _left_over(check: str, path: Path, whose: str) -> Check:
-    return Check(
+def _left_over(check: str, path: Path, whose: str) -> DoctorLine:
+    return DoctorLine(
         check,
         WARN,
         f"{path.name} is left over from {whose}",
@@ -188,7 +190,7 @@ def _somebody_answers(path: Path) -> bool:
 # --- the network ---------------------------------------------------------------------------------------------
 
 
-async def network(home: Home) -> list[Check]:
+async def network(home: Home) -> list[DoctorLine]:
     """The hub's port, and every provider of models that could be asked."""
     try:
         settings = load(home)
@@ -197,10 +199,10 @@ async def network(home: Home) -> list[Check]:
     return [*_answering(home), *_port(home), *await _providers(home, settings)]
 
 
-def _answering(home: Home) -> Iterator[Check]:
+def _answering(home: Home) -> Iterator[DoctorLine]:
     hub = running_hub(home)
     if hub is None or not str(hub.get("url", "")).startswith("http"):
-        yield Check("hub", OK, "none runs, so nothing listens")
+        yield DoctorLine("hub", OK, "not running, so nothing is listening")
         return
     url = urlsplit(hub["url"])
     kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
@@ -209,15 +211,17 @@ def _answering(home: Home) -> Iterator[Check]:
         line.request("GET", "/healthz")
         status = line.getresponse().status
     except OSError as error:
-        yield Check("hub", BAD, f"{hub['url']} does not answer: {error}", "moot logs")
+        yield DoctorLine("hub", BAD, f"{hub['url']} does not answer: {error}", "moot logs")
     else:
         state = OK if status == HEALTHY else BAD
-        yield Check("hub", state, f"{hub['url']} answers with {status}", "" if state == OK else "moot logs")
+        yield DoctorLine(
+            "hub", state, f"{hub['url']} answers with {status}", "" if state == OK else "moot logs"
+        )
     finally:
         line.close()
 
 
-def _port(home: Home) -> Iterator[Check]:
+def _port(home: Home) -> Iterator[DoctorLine]:
     """Whether `moot up` would find its port free."""
     try:
         wanted = load(home).hub
@@ -237,59 +241,60 @@ def _port(home: Home) -> Iterator[Check]:
                 if holder
                 else f"cannot be used: {error.strerror}"
             )
-            yield Check("port", WARN, f"{wanted.port} {who}", f"moot up --port {wanted.port + 1}")
+            yield DoctorLine("port", WARN, f"{wanted.port} {who}", f"moot up --port {wanted.port + 1}")
 
 
-async def _providers(home: Home, settings: Settings) -> list[Check]:
+async def _providers(home: Home, settings: Settings) -> list[DoctorLine]:
     ring = KeyRing(os.environ, home.keys)
     try:
         places = endpoints(settings, ring)
     except MootError as error:
-        return [Check("keys", BAD, error.title, first(error.fix))]
+        return [DoctorLine("keys", BAD, error.title, first(error.fix))]
     if not places:
-        return [Check("models", OK, "no key is set, so no provider was asked")]
+        return [DoctorLine("models", OK, "no key is set, so no provider was asked")]
     return await ask_providers(places, thinkers(settings), ring)
 
 
 # --- the database --------------------------------------------------------------------------------------------
 
 
-async def database(home: Home) -> list[Check]:
-    if not is_there(home.path):
-        return [Check("database", OK, "not there yet")]
+async def database(home: Home) -> list[DoctorLine]:
+    if not storage(home).exists():
+        return [DoctorLine("database", OK, "does not exist yet")]
     return [await _sound(home), *_space(home), *_backups(home)]
 
 
-async def _sound(home: Home) -> Check:
+async def _sound(home: Home) -> DoctorLine:
     try:
         found = await health.check(home)
     except MootError as error:
         others = [way for way in error.fix if way != Hint(Act.RUN_DOCTOR)]
-        return Check("database", BAD, f"{error.title} [{error.code}]", first(others))
+        return DoctorLine("database", BAD, f"{error.title} [{error.code}]", first(others))
     if found.problems:
-        return Check("database", BAD, "; ".join(found.problems), "moot backup restore")
+        return DoctorLine("database", BAD, "; ".join(found.problems), "moot backup restore")
     sound = "integrity ok, all chains verified"
-    modes = f"journal {found.journal_mode}, synchronous {found.synchronous}"
-    return Check("database", OK, f"{found.messages} messages, {sound}, {modes}")
+    facts = [f"{name} {value}" for name, value in found.facts.items()]
+    return DoctorLine("database", OK, ", ".join((f"{found.messages} messages", sound, *facts)))
 
 
-def _space(home: Home) -> Iterator[Check]:
+def _space(home: Home) -> Iterator[DoctorLine]:
     free = shutil.disk_usage(home.path).free
     needed = max(LITTLE_SPACE, 2 * storage(home).size())
     if free < needed:
-        told = (
-            f"{free >> 20} MiB are left where {shown(home.path)} is; a backup takes as much as the database"
+        text = (
+            f"only {free >> 20} MiB are free on the disk of {shown(home.path)}; a backup needs as "
+            "much space as the database"
         )
-        yield Check("disk", WARN, told, "make room, or move the home: moot --home DIR …")
+        yield DoctorLine("disk", WARN, text, "free some space, or move the home: moot --home DIR …")
 
 
-def _backups(home: Home) -> Iterator[Check]:
+def _backups(home: Home) -> Iterator[DoctorLine]:
     newest = next(iter(backups.listed(home)), None)
     if newest is None:
-        yield Check("backups", OK, "none yet; moot backup create makes one")
+        yield DoctorLine("backups", OK, "none yet; create one with moot backup create")
         return
     days = (time.time() - newest.at) / 86400
-    yield Check("backups", OK, f"the newest is {newest.path.name}, {_ago(days)}")
+    yield DoctorLine("backups", OK, f"the newest is {newest.path.name}, {_ago(days)}")
 
 
 def _ago(days: float) -> str:

@@ -11,7 +11,7 @@ from moot.model.json import JsonObject
 OK, WARN, BAD = "ok", "warn", "bad"
 
 
-class Check(Struct, frozen=True):
+class DoctorLine(Struct, frozen=True):
     check: str
     state: str
     text: str
@@ -20,5 +20,5 @@ class Check(Struct, frozen=True):
     """A repair that cannot lose anything."""
 
     def to_dict(self) -> JsonObject:
-        told = {"check": self.check, "state": self.state, "text": self.text, "fix": self.fix}
-        return {**told, "can_be_repaired": self.mend is not None}
+        fields = {"check": self.check, "state": self.state, "text": self.text, "fix": self.fix}
+        return {**fields, "can_be_repaired": self.mend is not None}

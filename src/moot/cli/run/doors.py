@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from moot.doors.http.listener import Listening, serving
 from moot.doors.mcp.start import DOOR, opener
-from moot.doors.mcp.streamable import Endpoint
+from moot.doors.mcp.streamable import McpEndpoint
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
 from moot.hub.process.owner_token import owner_token
@@ -19,7 +19,7 @@ async def open_doors(
 ) -> AsyncIterator[Listening]:
     """Until the block is left; `openly` where tokens may travel without TLS."""
     open_at_once = OpenAtOnce(hub.settings.limits.open_at_once)
-    mcp = Endpoint(open_at_once)
+    mcp = McpEndpoint(open_at_once)
     hub.openers[DOOR] = opener(hub, open_at_once)
     try:
         async with serving(

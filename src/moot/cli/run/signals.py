@@ -1,28 +1,60 @@
-"""How a process that serves waits for its end: a first signal drains, a second one hurries."""
+"""How a process that serves heeds signals: a first one drains it, a second one hurries; SIGHUP means a reload."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from moot.errors import MootError
 
 if TYPE_CHECKING:
     from moot.hub import Hub
 
+TERMINAL = "/dev/tty"
+
 
 def end_of(hub: Hub) -> asyncio.Event:
-    """Set by SIGINT, SIGTERM, or a terminal that is closed (SIGHUP); a second signal gives running turns back at once.
+    """Set by SIGINT, SIGTERM, or a terminal that is closed; a second signal gives running turns back at once. SIGHUP
+    while the terminal is there, or where there never was one, has moot.toml taken in.
 
     Called before anybody is told that the hub is up: from then on a signal may come.
     """
     stop = asyncio.Event()
+    tasks: set[asyncio.Task[None]] = set()
+    stays = not _has_terminal() or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    loop = asyncio.get_running_loop()
 
-    def told() -> None:
+    def on_signal() -> None:
         if stop.is_set():
             hub.hurry()
         stop.set()
 
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, told)
+    def on_hangup() -> None:
+        if not stays and not _has_terminal():
+            on_signal()
+            return
+        task = loop.create_task(_reload(hub))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal)
+    loop.add_signal_handler(signal.SIGHUP, on_hangup)
     return stop
+
+
+async def _reload(hub: Hub) -> None:
+    with suppress(MootError):  # the hub has logged and reported it
+        await hub.reload()
+
+
+def _has_terminal() -> bool:
+    """Whether a terminal belongs to this process, and is still there."""
+    try:
+        os.close(os.open(TERMINAL, os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True

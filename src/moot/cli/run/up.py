@@ -8,12 +8,15 @@ from uuid import uuid4
 
 import click
 import structlog
+from msgspec import convert
 
+from moot import shapes
 from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import can_run, home_of, set_up_logs
 from moot.cli.frame.params import PORT, SECONDS, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.examples import claude_line, curl_line
+from moot.cli.run.reload import tell as tell_changes
 from moot.cli.run.signals import end_of
 from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import hollow
@@ -21,6 +24,7 @@ from moot.hub import Hub
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import HubLock, running_hub
 from moot.hub.process.tuning import run, tune_process
+from moot.model.event import EventType
 from moot.rules.palette import MARKS
 from moot.settings import Home, Settings, load, not_yet
 from moot.shapes import when
@@ -32,20 +36,20 @@ DRAIN_SECONDS = 20.0
 
 
 @leaf("up", examples=("moot up", "moot --home ./team up --json"))
-@click.option("--detach", is_flag=True, help="Return as soon as it is up; `moot stop` ends it.")
-@click.option("--host", metavar="ADDRESS", help="Listen there, whatever moot.toml says.")
-@click.option("--port", metavar="N", type=PORT, help="Listen on this port; 0: any free one.")
+@click.option("--detach", is_flag=True, help="Run in the background; `moot stop` stops it.")
+@click.option("--host", metavar="ADDRESS", help="Address to listen on (default: hub.host in moot.toml).")
+@click.option("--port", metavar="N", type=PORT, help="Port to listen on; 0 picks a free one.")
 @click.option(
-    "--without-tls", is_flag=True, help="Listen on a network in the clear; tokens can be overheard."
+    "--without-tls", is_flag=True, help="Allow a network address without TLS; tokens can be intercepted."
 )
 @click.option("--drain", type=SECONDS, default=DRAIN_SECONDS, hidden=True)
 def up(
     session: Session, *, detach: bool, host: str | None, port: int | None, without_tls: bool, drain: float
 ) -> None:
-    """Run the agents of moot.toml until stopped (Ctrl+C or SIGTERM; a second one stops at once)."""
+    """Run the hub and the agents in moot.toml until stopped (Ctrl+C or SIGTERM; a second one stops at once)."""
     set_up_logs(session, logging.WARNING)
-    given = {"MOOT_HUB__HOST": host, "MOOT_HUB__PORT": port}
-    os.environ.update({name: str(value) for name, value in given.items() if value is not None})
+    overrides = {"MOOT_HUB__HOST": host, "MOOT_HUB__PORT": port}
+    os.environ.update({name: str(value) for name, value in overrides.items() if value is not None})
     home = home_of(session)
     if detach:
         _detached(session, home, ["--without-tls"] if without_tls else [])
@@ -59,22 +63,22 @@ def _detached(session: Session, home: Home, flags: list[str]) -> None:
     """The same hub as a process of its own."""
     with HubLock(home):
         pass  # refuses at once where one runs
-    told = asyncio.run(daemons.start_hub(home, flags))
+    announcement = asyncio.run(daemons.start_hub(home, flags))
     if session.json:
-        session.screen.data(told)
+        session.screen.data(announcement)
         return
     say = session.screen.say
-    say(f"hub up on {shown(home.path)} (pid {told['pid']})")
-    say(f"  http   {told['url']}")
-    say(f"  try    {curl_line(home, told['url'])}")
+    say(f"hub up on {shown(home.path)} (pid {announcement['pid']})")
+    say(f"  http   {announcement['url']}")
+    say(f"  try    {curl_line(home, announcement['url'])}")
     _tell_concerns(session, home, load(home))
     say(f"  log    {shown(home.logs / 'hub.log')}        stop   {session.screen.command('moot stop')}")
 
 
 @leaf("stop", examples=("moot stop", "moot stop --all"))
-@click.option("--all", "everyone", is_flag=True, help="The daemons of single agents too.")
+@click.option("--all", "everyone", is_flag=True, help="Also stop all daemons.")
 def stop(session: Session, everyone: bool) -> None:
-    """Stop the hub; running turns may end first."""
+    """Stop the hub, after letting running turns finish."""
     home = home_of(session)
     hub = running_hub(home)
     pids: list[int] = []
@@ -88,7 +92,7 @@ def stop(session: Session, everyone: bool) -> None:
     elif pids:
         session.screen.say(f"stopped {', '.join(f'pid {pid}' for pid in pids)}")
     else:
-        session.screen.say("nothing runs")
+        session.screen.say("nothing is running")
 
 
 async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, openly: bool) -> None:
@@ -104,9 +108,9 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
     async with Hub.open(home.path, agents=specs, socket=home.hub_sock, drain=drain) as hub:
         end = end_of(hub)
         async with open_doors(hub, home, facts, openly=openly) as at:
-            told = lock.announce(instance, (at.host, at.port, at.url))
+            announcement = lock.announce(instance, (at.host, at.port, at.url))
             if session.json:
-                screen.data(told)
+                screen.data(announcement)
                 for one in broken:  # notes are for people; this is on stderr all the same
                     log.warning(one.text, action="agent_unloadable", agent=one.agent)
             else:
@@ -115,19 +119,30 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
                 screen.say(f"  try    {curl_line(home, at.url)}")
                 screen.say(f"  agents {claude_line(home)}")
                 for name, pid in alive.items():
-                    screen.note(f"  note   {name} runs as a daemon (pid {pid}) and stays there")
-            await end.wait()
-            screen.note("stopping: running turns may end; a second signal stops at once")
+                    screen.note(f"  note   {name} already runs as a daemon (pid {pid}) and is left alone")
+            telling = asyncio.ensure_future(_tell_reloads(session, hub))
+            try:
+                await end.wait()
+            finally:
+                telling.cancel()
+            screen.note("stopping after running turns finish; a second signal stops at once")
     screen.note("stopped")
+
+
+async def _tell_reloads(session: Session, hub: Hub) -> None:
+    """What became of changes to moot.toml; of a broken one the log tells."""
+    async for event in hub.events(types=(EventType.CONFIG_RELOADED,)):
+        session.screen.note("moot.toml was read again")
+        tell_changes(session.screen, convert(event.body, shapes.Reloaded))
 
 
 def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -> None:
     screen = session.screen
     names = "   ".join(screen.name(name, hollow(MARKS[0])) for name in hosted)
     screen.say(f"hub up on {shown(home.path)}")
-    screen.say(f"  hosts  {names}" if hosted else "  hosts nobody: moot.toml has no agent to start")
+    screen.say(f"  hosts  {names}" if hosted else "  hosts  nobody: moot.toml has no agent to start")
     for key in not_yet(settings):
-        screen.note(f"  note   {key} is accepted, but this version does nothing with it yet")
+        screen.note(f"  note   {key} is accepted, but has no effect in this version yet")
     _tell_concerns(session, home, settings)
     screen.say(f"  talk   {screen.command('moot chat NAME')}, in another terminal        stop   Ctrl+C")
 

@@ -14,10 +14,10 @@ FIRST = {
     "moot mcp install": "connect Claude Code, Codex or Gemini CLI",
 }
 USUAL = {
-    "moot chat NAME": "talk with an agent",
-    "moot agents list": "who is here",
-    "moot conv list": "what is being talked about",
-    "moot up": "run the agents until you stop it",
+    "moot chat NAME": "chat with an agent",
+    "moot agents list": "list the agents",
+    "moot conv list": "list the conversations",
+    "moot up": "run the agents until you stop them",
 }
 
 
@@ -52,13 +52,13 @@ def _set_up(session: Session, home: Path) -> None:
 
 
 def _list(screen: Screen, commands: dict[str, str]) -> None:
-    told = {screen.command(way): meaning for way, meaning in commands.items()}
-    width = max(map(len, told))
-    screen.say("\n".join(f"  {way:<{width}}     {meaning}" for way, meaning in told.items()) + "\n")
+    meanings = {screen.command(way): meaning for way, meaning in commands.items()}
+    width = max(map(len, meanings))
+    screen.say("\n".join(f"  {way:<{width}}     {meaning}" for way, meaning in meanings.items()) + "\n")
 
 
-def shown(path: Path) -> str:
-    """A path as people write it."""
+def shown(path: Path | str) -> str:
+    """A path as people write it; an address as it is."""
     mine = os.path.expanduser("~")
     text = str(path)
     return f"~{text[len(mine) :]}" if mine != "/" and text.startswith(f"{mine}/") else text

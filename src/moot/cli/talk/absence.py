@@ -54,7 +54,7 @@ async def unwoken(hub: Hub, why: shapes.Why) -> list[str]:
 
 def _where(agent: shapes.Agent) -> str:
     if agent.reachability == "on-demand":
-        return "is not woken: it reads when it asks"
+        return "cannot be woken: it reads messages on demand"
     return f"is away (last seen {_ago(agent.last_active)})"
 
 

@@ -12,7 +12,7 @@ from moot.cli.frame.hub_access import opened_hub
 from moot.cli.frame.params import SECONDS, Leaf
 from moot.cli.frame.session import Session
 from moot.cli.talk.follow import Outcome
-from moot.cli.talk.outcome import posted, told
+from moot.cli.talk.outcome import posted, report
 from moot.cli.terminal.standard_input import message_text
 from moot.model.json import JsonObject
 
@@ -38,37 +38,41 @@ class AskLeaf(Leaf):
 )
 @click.argument("names", nargs=-1, metavar="AGENT... -- TEXT")
 @click.option("-m", "--message", metavar="TEXT", help="The question; - reads standard input.")
-@click.option("--timeout", type=SECONDS, metavar="SECS", default=ASK_SECONDS, help="Seconds to wait (60).")
-@click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
-@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
+@click.option(
+    "--timeout", type=SECONDS, metavar="SECS", default=ASK_SECONDS, help="Seconds to wait (default 60)."
+)
+@click.option("--as", "speaker", metavar="NAME", help="Speak as one of your agents.")
+@click.option(
+    "--plain", is_flag=True, help="Plain lines without redrawing; each reply is printed once, complete."
+)
 @click.pass_context
 def ask(ctx: click.Context, /, names: tuple[str, ...], message: str | None, **options: Any) -> int:
-    """Make agents answer, wait for them, and print what they say."""
+    """Ask agents a question and wait for their answers."""
     words = [message] if message is not None else ctx.meta.get(TEXT)
     if words is None and len(names) > 1:
         names, words = names[:-1], [names[-1]]
     if not names:
-        raise click.UsageError("say whom: moot ask AGENT... -- TEXT")
+        raise click.UsageError("no agent given; use moot ask AGENT... -- TEXT")
     session: Session = ctx.obj
     question = message_text(session, words or ())
     if not question:
-        raise click.UsageError("say what: moot ask AGENT... -- TEXT (-m - reads standard input)")
-    return told(session, asyncio.run(asking(session, list(names), question, Order(**options))))
+        raise click.UsageError("no text given; use moot ask AGENT... -- TEXT (-m - reads standard input)")
+    return report(session, asyncio.run(asking(session, list(names), question, AskOptions(**options))))
 
 
-class Order(Struct, frozen=True):
+class AskOptions(Struct, frozen=True):
     timeout: float
     speaker: str | None
     plain: bool
 
 
-async def asking(session: Session, names: list[str], text: str, order: Order) -> Outcome:
+async def asking(session: Session, names: list[str], text: str, options: AskOptions) -> Outcome:
     """One agent in its own conversation with you; several in the one of all of you, each forced to answer."""
     async with opened_hub(session) as hub:
-        voice = hub.acting_as(order.speaker) if order.speaker else hub
+        voice = hub.acting_as(options.speaker) if options.speaker else hub
         names = await resolve.agents(hub, names)
         where = await voice.conversations.implicit(names)
-        options: JsonObject = {"correlation_id": f"q{uuid4().hex}"}
+        message: JsonObject = {"correlation_id": f"q{uuid4().hex}"}
         if where.kind == "group":
-            options |= {"force": names, "max_turns": len(set(names))}
-        return await posted(session, voice, where, text, wait=order.timeout, plain=order.plain, **options)
+            message |= {"force": names, "max_turns": len(set(names))}
+        return await posted(session, voice, where, text, wait=options.timeout, plain=options.plain, **message)

@@ -57,19 +57,19 @@ def _cooling(where: shapes.Conversation, part: Delivery) -> str:
     """In a group it is the agent that has to wait, whoever writes to it."""
     seconds = where.settings["cooldown_seconds"]
     return (
-        f"held {part.delayed_ms / 1000:.1f} s: {part.agent} spoke a moment ago, and speaks here "
-        f"at most every {seconds:g} s (cooldown_seconds)."
+        f"held {part.delayed_ms / 1000:.1f} s: {part.agent} spoke a moment ago, and may speak here "
+        f"once every {seconds:g} s (cooldown_seconds)."
     )
 
 
 async def _held(hub: Hub, receipt: Receipt, part: Delivery) -> str:
     """How long, why, and until when: messages from one agent to another came in quick succession."""
     window = hub.settings.limits.pair_window_seconds
-    said = [datetime.fromisoformat(m.at) for m in await _own(hub, receipt) if m.at]
-    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(said)]
+    moments = [datetime.fromisoformat(m.at) for m in await _own(hub, receipt) if m.at]
+    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(moments)]
     row = 1 + next((n for n, gap in enumerate(reversed(gaps)) if gap >= window), len(gaps))
     number = ORDINALS[row] if row < len(ORDINALS) else f"{row}th"
-    due = said[-1] + timedelta(milliseconds=part.delayed_ms)
+    due = moments[-1] + timedelta(milliseconds=part.delayed_ms)
     return (
         f"held {part.delayed_ms / 1000:.1f} s: {number} message from {receipt.sender} to {part.agent} "
         f"within {window:g} s. It will be delivered at {due.astimezone():%H:%M:%S}."

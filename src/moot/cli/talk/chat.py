@@ -18,8 +18,8 @@ from moot.cli.frame.params import AT_LEAST_0, AT_LEAST_1, SECONDS, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.unloadable import tell_broken
 from moot.cli.talk.dialogue import Dialogue
-from moot.cli.talk.follow import Outcome, Talk, View
-from moot.cli.talk.outcome import WAIT_SECONDS, posted, told, view_for
+from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
+from moot.cli.talk.outcome import WAIT_SECONDS, posted, report, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.cli.terminal.screen import hollow
 from moot.cli.terminal.standard_input import message_text
@@ -38,42 +38,48 @@ SHOWN = 10
     examples=("moot chat arya", "moot chat arya gendry", 'moot chat --conv build "hey @arya"'),
 )
 @click.argument("words", nargs=-1, metavar="[AGENT]... | --conv NAME [TEXT]")
-@click.option("--conv", metavar="NAME", help="An existing conversation; words are then the message.")
+@click.option("--conv", metavar="NAME", help="Chat in this conversation; words after it are the message.")
 @click.option(
-    "-m", "--message", metavar="TEXT", help="Post this, print the replies, and leave. - reads stdin."
+    "-m", "--message", metavar="TEXT", help="Send this, print the replies and exit; - reads standard input."
 )
-@click.option("--last", type=AT_LEAST_0, default=SHOWN, metavar="N", help="Show the last N messages (10).")
-@click.option("--once", is_flag=True, help="One message and its replies, then leave.")
-@click.option("--max-turns", type=AT_LEAST_1, metavar="N", help="At most N agent turns per message.")
-@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
-@click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
-@click.option("--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (120).")
+@click.option(
+    "--last", type=AT_LEAST_0, default=SHOWN, metavar="N", help="Show the last N messages (default 10)."
+)
+@click.option("--once", is_flag=True, help="Send one message, print its replies and exit.")
+@click.option("--max-turns", type=AT_LEAST_1, metavar="N", help="Maximum number of agent turns per message.")
+@click.option(
+    "--plain", is_flag=True, help="Plain lines without redrawing; each reply is printed once, complete."
+)
+@click.option("--as", "speaker", metavar="NAME", help="Speak as one of your agents.")
+@click.option(
+    "--timeout", type=SECONDS, metavar="SECS", default=WAIT_SECONDS, help="Seconds to wait (default 120)."
+)
 def chat(session: Session, **options: Any) -> int:
-    """Talk with agents, or in a conversation. What is piped in stands behind the text."""
-    order = Order(**options)
-    if order.conv is None and not order.agents:
-        raise click.UsageError("say with whom: moot chat AGENT, or moot chat --conv NAME")
-    if order.message is not None and order.said:
-        raise click.UsageError("the text is there twice: as words and with -m")
-    said = order.said if order.message is None else (order.message,)
-    if not said and session.json:
-        raise click.UsageError("with --json there is nobody to type: give the text with -m")
-    done = asyncio.run(chatting(session, order, one_shot(session, said) if said else None))
-    return OK if done is None else told(session, done)
+    """Chat with agents, or in a conversation. Piped input is appended to the text."""
+    chosen = ChatOptions(**options)
+    if chosen.conv is None and not chosen.agents:
+        raise click.UsageError("no agent given; use moot chat AGENT, or moot chat --conv NAME")
+    if chosen.message is not None and chosen.text_words:
+        raise click.UsageError("the text is given twice: as words and with -m")
+    text = chosen.text_words if chosen.message is None else (chosen.message,)
+    if not text and session.json:
+        raise click.UsageError("--json cannot be interactive: give the text with -m")
+    done = asyncio.run(chatting(session, chosen, one_shot(session, text) if text else None))
+    return OK if done is None else report(session, done)
 
 
-def one_shot(session: Session, said: tuple[str, ...]) -> slash.Say | slash.Command:
+def one_shot(session: Session, words: tuple[str, ...]) -> slash.Say | slash.Command:
     """A message, with what is piped in behind it, or a command of the chat; what is piped is never a command."""
-    waits = said[-1:] if said[-1] == "-" else ()
-    typed = slash.parse(" ".join(said[: len(said) - len(waits)]))
+    waits = words[-1:] if words[-1] == "-" else ()
+    typed = slash.parse(" ".join(words[: len(words) - len(waits)]))
     if isinstance(typed, slash.Say):
         return slash.Say(message_text(session, (*([typed.text] if typed.text else []), *waits)))
     if session.json:
-        raise BadValue("the commands of a chat answer in lines, not in JSON", fix=("moot help slash",))
+        raise BadValue("slash commands have no JSON output", fix=("moot help slash",))
     return typed
 
 
-class Order(Struct, frozen=True):
+class ChatOptions(Struct, frozen=True):
     words: tuple[str, ...]
     conv: str | None
     message: str | None
@@ -92,41 +98,43 @@ class Order(Struct, frozen=True):
         )
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def text_words(self) -> tuple[str, ...]:
         return self.words[len(self.agents) :]
 
 
-async def chatting(session: Session, order: Order, typed: slash.Say | slash.Command | None) -> Outcome | None:
+async def chatting(
+    session: Session, options: ChatOptions, typed: slash.Say | slash.Command | None
+) -> Outcome | None:
     async with AsyncExitStack() as hubs:
         hub = await hubs.enter_async_context(opened_hub(session))
-        voice = hub.acting_as(order.speaker) if order.speaker else hub
-        if order.conv:
-            where = await resolve.place(hub, order.conv)
+        voice = hub.acting_as(options.speaker) if options.speaker else hub
+        if options.conv:
+            where = await resolve.place(hub, options.conv)
         else:
-            names = await resolve.agents(hub, order.agents)
+            names = await resolve.agents(hub, options.agents)
             where = await voice.conversations.implicit(names)
             await _tell_removed(session, hub, names)
         if isinstance(typed, slash.Say):
-            said = {"max_turns": order.max_turns}
+            limits = {"max_turns": options.max_turns}
             return await posted(
-                session, voice, where, typed.text, wait=order.timeout, plain=order.plain, **said
+                session, voice, where, typed.text, wait=options.timeout, plain=options.plain, **limits
             )
         tell_broken(session, await host_the_absent(hub, session))
-        talk = Talk(voice, where, view_for(session, voice, where, plain=order.plain))
+        talk = FollowedConversation(voice, where, view_for(session, voice, where, plain=options.plain))
 
-        async def reopen() -> tuple[Hub, View]:
+        async def reopen() -> tuple[Hub, TalkView]:
             """The hub that runs now, or one of our own."""
             hub = await hubs.enter_async_context(opened_hub(session))
             await host_the_absent(hub, session)
-            voice = hub.acting_as(order.speaker) if order.speaker else hub
-            return voice, view_for(session, voice, talk.conversation, plain=order.plain)
+            voice = hub.acting_as(options.speaker) if options.speaker else hub
+            return voice, view_for(session, voice, talk.conversation, plain=options.plain)
 
-        dialogue = Dialogue(session, talk, max_turns=order.max_turns, reopen=reopen)
+        dialogue = Dialogue(session, talk, max_turns=options.max_turns, reopen=reopen)
         if typed is None:
-            await _show_newest(session, voice, where, order.last)
+            await _show_newest(session, voice, where, options.last)
         async with talk.following():
-            session.left = "left. What is still open goes on; moot chat shows it."
-            await (dialogue.run(once=order.once) if typed is None else dialogue.command(typed))
+            session.left = "left the chat. Agents still at work continue; moot chat shows their replies."
+            await (dialogue.run(once=options.once) if typed is None else dialogue.command(typed))
             with suppress(HubAbsent):  # it is only unread then
                 await talk.read()
         return None

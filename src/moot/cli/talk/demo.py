@@ -18,7 +18,7 @@ from moot.cli.run.examples import claude_line, curl_line
 from moot.cli.run.welcome import shown
 from moot.cli.talk.dialogue import Dialogue
 from moot.cli.talk.fake_model import fake_model
-from moot.cli.talk.follow import Outcome, Talk, View
+from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
 from moot.cli.terminal.phrases import agents_in, marks_of, round_line, title
 from moot.cli.terminal.screen import Screen, clock_time, hollow
 from moot.cli.terminal.views import Plain, Silent, Streaming
@@ -96,7 +96,7 @@ TOURS = {
         "thanks",
         ("thanks-ann", "thanks-bob"),
         "@thanks-ann, please thank your colleague.",
-        "You saw: two agents that only thank each other are stopped by a brake; /continue is the way out.",
+        "You saw: two agents that only thank each other are stopped by a brake; /continue resumes them.",
         max_agent_turns_per_message=12,
         max_depth=12,
         cooldown_seconds=0.0,
@@ -105,11 +105,15 @@ TOURS = {
 
 
 @leaf("demo", examples=("moot demo", "moot demo --tour loop --fast"))
-@click.option("--tour", type=click.Choice(list(TOURS)), default="group", help="Which story to tell (group).")
-@click.option("--fast", is_flag=True, help="No typing speed: everything at once.")
-@click.option("--with-fake-model", is_flag=True, help="Let the agents think with a fake model server.")
-@click.option("--reset", is_flag=True, help="Remove the demo's home and leave.")
-@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
+@click.option(
+    "--tour", type=click.Choice(list(TOURS)), default="group", help="Which demo to run (default group)."
+)
+@click.option("--fast", is_flag=True, help="Print replies at once, without typing speed.")
+@click.option("--with-fake-model", is_flag=True, help="Run the agents on a fake model server.")
+@click.option("--reset", is_flag=True, help="Remove the demo's home and exit.")
+@click.option(
+    "--plain", is_flag=True, help="Plain lines without redrawing; each reply is printed once, complete."
+)
 def demo(session: Session, tour: str, with_fake_model: bool, reset: bool, **options: bool) -> None:
     """Watch offline demo agents talk, and join in."""
     home = Home(home_of(session).path / ("demo-model" if with_fake_model else "demo"))
@@ -137,8 +141,8 @@ def _remove(path: Path) -> None:
     toml = path / "moot.toml"
     if not toml.exists() or SIGN not in toml.read_text(encoding="utf-8"):
         raise BadValue(
-            f"{path} does not look like a demo's home; nothing was removed",
-            detail="its moot.toml is not the one the demo writes",
+            f"{path} does not look like the demo's home; nothing was removed",
+            detail="its moot.toml was not written by the demo",
             fix=(f"rm -r {path}",),
         )
     shutil.rmtree(path)
@@ -176,7 +180,7 @@ class Demo:
         async with Hub.open(self._home.path, agents=agents, socket=socket) as hub:
             where = await self._fresh(hub)
             self._introduce(where)
-            talk = Talk(hub, where, self._view(hub, where))
+            talk = FollowedConversation(hub, where, self._view(hub, where))
             note = "0 model calls" if self.brain == DEMO_BRAIN else "a fake model"
             dialogue = Dialogue(self._session, talk, note)
             async with talk.following(), dialogue.keyboard():
@@ -212,7 +216,7 @@ class Demo:
         if not self._plain:
             self._screen.say(self._screen.dim("─" * min(WIDTH, shutil.get_terminal_size().columns - 1)))
 
-    def _view(self, hub: Hub, where: shapes.Conversation) -> View:
+    def _view(self, hub: Hub, where: shapes.Conversation) -> TalkView:
         if self._session.json:
             return Silent()
         marks = marks_of(where)
@@ -249,14 +253,14 @@ class Demo:
             await self._join_in(dialogue)
 
     async def _explain(self, dialogue: Dialogue, done: Outcome) -> None:
-        self._screen.say("\nWhy it went so (moot why, or /why in a chat):")
+        self._screen.say("\nWhy each agent spoke or stayed silent (moot why, or /why in a chat):")
         await dialogue.why(str(done.receipt.seq))
         stopped = any(row.duty == "blocked" for row in done.last.agents)
         if stopped:
             await dialogue.why(done.last.message.rpartition(":")[2])
-            self._screen.say("\nWay out: /continue in a chat, or")
+            self._screen.say("\nTo resume them: /continue in a chat, or")
             self._screen.say(f"  moot --home {shown(self._home.path)} conv continue {self._story.name}")
-        self._screen.say("\nJoin in: run moot demo in a terminal.")
+        self._screen.say("\nTo join in, run moot demo in a terminal.")
 
     async def _answer(self, hub: Hub, where: shapes.Conversation, done: Outcome) -> None:
         cap = int(where.settings["max_agent_turns_per_message"])

@@ -20,7 +20,7 @@ from moot.cli.frame.session import Session
 from moot.cli.read import why
 from moot.cli.run.unloadable import explained
 from moot.cli.talk.brakes import warn
-from moot.cli.talk.follow import Outcome, Talk, View
+from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
 from moot.cli.terminal.keyboard import Keyboard, piped_line
 from moot.cli.terminal.phrases import round_line, title
 from moot.cli.terminal.screen import Screen, safe
@@ -42,11 +42,11 @@ class Dialogue:
     def __init__(
         self,
         session: Session,
-        talk: Talk,
+        talk: FollowedConversation,
         note: str = "",
         *,
         max_turns: int | None = None,
-        reopen: Callable[[], Awaitable[tuple[Hub, View]]] | None = None,
+        reopen: Callable[[], Awaitable[tuple[Hub, TalkView]]] | None = None,
     ) -> None:
         """`reopen` finds the way in anew when the hub has gone."""
         self._session = session
@@ -56,7 +56,7 @@ class Dialogue:
         self._note = note
         self._max_turns = max_turns
         self._keyboard: Keyboard | None = None
-        self._said: list[Receipt] = []
+        self._receipts: list[Receipt] = []
         """What the person said and is not over yet, where they may type meanwhile."""
         self._settling: asyncio.Task[None] | None = None
         self._waiting: asyncio.Future[bool] | None = None
@@ -90,7 +90,7 @@ class Dialogue:
             if line.strip().lower() in LEAVING or not await self.take(line):
                 return
             if once and line.strip():
-                await self._until_told()
+                await self._until_reported()
                 return
             if self._settling is None:
                 await self._tell_preview()
@@ -122,7 +122,7 @@ class Dialogue:
             return False
         if self._settling is None:
             return True
-        self._screen.note("they go on: /stop stops who is speaking, Ctrl+C again leaves")
+        self._screen.note("the agents continue: /stop stops them, Ctrl+C again leaves")
         return False
 
     async def _tell_preview(self) -> None:
@@ -132,8 +132,8 @@ class Dialogue:
     async def preview(self) -> str:
         """Who would answer, by the very function that decides it."""
         found = await self._hub.preview(self._talk.conversation.id, "…")
-        must = f"{', '.join(found.must)} must" if found.must else "nobody must"
-        may = [f"{', '.join(found.may)} may"] if found.may else []
+        must = f"{', '.join(found.must)} (forced)" if found.must else "nobody forced"
+        may = [f"{', '.join(found.may)} may join"] if found.may else []
         in_group = self._talk.conversation.kind == "group"
         cap = [f"cap {self._max_turns or found.cap}"] if in_group else []
         blocked = [f"{row.agent} cannot: {row.reason}" for row in found.blocked]
@@ -158,13 +158,13 @@ class Dialogue:
 
     async def _post(self, text: str) -> Receipt:
         """Say it once, also where the hub goes away just then and nobody knows whether it was kept."""
-        said: JsonObject = {"max_turns": self._max_turns, "idempotency_key": uuid4().hex}
+        limits: JsonObject = {"max_turns": self._max_turns, "idempotency_key": uuid4().hex}
         try:
-            return await self._talk.post(text, **said)
+            return await self._talk.post(text, **limits)
         except HubAbsent:
             await self._connect(text, anew=True)
         try:
-            return await self._talk.post(text, **said)
+            return await self._talk.post(text, **limits)
         except HubAbsent:
             self._screen.give_back(text)
             raise
@@ -178,16 +178,16 @@ class Dialogue:
         except MootError:
             self._screen.give_back(line)
             raise
-        self._screen.note("the hub had gone; the chat goes on")
+        self._screen.note("the hub had stopped; the chat is connected again")
 
     async def command(self, command: slash.Command) -> bool:
         """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
         match command:
-            case slash.Why():
-                said = None if command.number else await newest_said(self._hub, self._talk.conversation.id)
-                await self.why(str(command.number or (said.seq if said is not None else 0)))
+            case slash.WhyCommand():
+                newest = None if command.number else await newest_said(self._hub, self._talk.conversation.id)
+                await self.why(str(command.number or (newest.seq if newest is not None else 0)))
                 return True
-            case slash.GroupRemove() | slash.GroupDissolve() | slash.Archive():
+            case slash.GroupRemoveCommand() | slash.GroupDissolveCommand() | slash.ArchiveCommand():
                 if not await self._is_sure(command):
                     return True
             case _:
@@ -201,21 +201,19 @@ class Dialogue:
         """What takes something away is asked about; where nobody can answer, it is not done."""
         if not self._session.is_terminal:
             raise BadValue(
-                "this asks first, and nobody is there to answer",
+                "this needs confirmation, and there is no terminal to ask on",
                 fix=(f"moot conv -h, with --yes, for {self._talk.conversation.name}",),
             )
         words = {
-            slash.GroupRemove: "take them out of",
-            slash.GroupDissolve: "dissolve",
-            slash.Archive: "archive",
+            slash.GroupRemoveCommand: "remove them from",
+            slash.GroupDissolveCommand: "dissolve",
+            slash.ArchiveCommand: "archive",
         }
         answer = await self._typed(f"{words[type(command)]} {title(self._talk.conversation)}? [y/N] ")
         return (answer or "").strip().lower() in ("y", "yes")
 
     async def _show(self, done: Done) -> bool:
-        back = (
-            f"; {self._screen.command(command_of(done.back))} brings it back" if done.back is not None else ""
-        )
+        back = f"; to undo: {self._screen.command(command_of(done.back))}" if done.back is not None else ""
         for line in done.lines:
             self._screen.say(f"  {safe(line)}{back}")
         if done.moved is not None:
@@ -248,7 +246,7 @@ class Dialogue:
             if receipt is not None:
                 await self._tell_end(receipt, settled=settled)
             return
-        self._said += [receipt] if receipt is not None else []
+        self._receipts += [receipt] if receipt is not None else []
         if self._settling is None:
             self._settling = asyncio.create_task(self._settle())
 
@@ -260,21 +258,19 @@ class Dialogue:
                 settled = await self._talk.wait(ROUND_SECONDS)
                 if not settled:
                     self._stop_waiting()
-                said, self._said = self._said, []
-                for receipt in said:
+                receipts, self._receipts = self._receipts, []
+                for receipt in receipts:
                     await self._tell_end(receipt, settled=settled)
-                going = bool(self._said)
+                going = bool(self._receipts)
             await self._tell_preview()
         except HubAbsent:
-            self._screen.note(
-                "the hub went away; what was said is kept, and your next line finds another way"
-            )
+            self._screen.note("the hub stopped; all messages are kept, and your next line reconnects")
         except MootError as error:
             self._screen.note(error_text(error, (), more=False))
         finally:
             self._settling = None
 
-    async def _until_told(self) -> None:
+    async def _until_reported(self) -> None:
         if self._settling is not None:
             await self._settling
 
@@ -309,7 +305,7 @@ class Dialogue:
 
     def _stop_waiting(self) -> None:
         self._talk.hush()
-        self._screen.note("stopped waiting; the message is kept, and answers will stand here when they come")
+        self._screen.note("stopped waiting; the message is kept, and answers will appear here")
 
 
 def _ended(done: Outcome) -> str:

@@ -23,10 +23,10 @@ async def fake_model() -> AsyncIterator[str]:
     )
     try:
         assert server.stdout is not None
-        told = await asyncio.wait_for(server.stdout.readline(), START_SECONDS)
-        if not told:
+        line = await asyncio.wait_for(server.stdout.readline(), START_SECONDS)
+        if not line:
             raise HubAbsent("the fake model server did not start", fix=("python -m moot.testing.fake_llm",))
-        yield told.decode().strip()
+        yield line.decode().strip()
     finally:
         with suppress(ProcessLookupError):
             server.terminate()

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 LOOK_AGAIN = 1.0
 """Seconds after which the store is asked again, whatever was told or not."""
 LOOKS = 50
-MOST_WAITING = 1000
+MAX_WAITING = 1000
 TICK = 0.2
 """Seconds between two looks at who is still waited for."""
 ENDINGS = frozenset({EventType.TURN_FINISHED, EventType.TURN_OWED, EventType.TURN_HELD})
 
 
-class View(Protocol):
+class TalkView(Protocol):
     """Draws what happens, in the order it is told."""
 
     def started(self, agent: str, reason: str) -> None: ...
     def delta(self, agent: str, text: str) -> None: ...
-    async def said(self, message: shapes.Message) -> None: ...
+    async def show_message(self, message: shapes.Message) -> None: ...
     def ended(self, agent: str, state: str) -> None: ...
     def over(self) -> None: ...
     def hush(self) -> None: ...
@@ -71,18 +71,18 @@ class Outcome(Struct, frozen=True):
     """Where it failed: what kept each agent from answering."""
 
     def to_dict(self) -> JsonObject:
-        told = {
+        result = {
             "receipt": in_words(self.receipt, command).to_dict(),
             "replies": [reply.to_dict() for reply in self.replies],
             "outcome": self.outcome,
         }
         if self.outcome == "failed":
-            told["causes"] = [cause.to_dict() for cause in self.causes]
-        return told
+            result["causes"] = [cause.to_dict() for cause in self.causes]
+        return result
 
 
-class Talk:
-    def __init__(self, hub: Hub, conversation: shapes.Conversation, view: View) -> None:
+class FollowedConversation:
+    def __init__(self, hub: Hub, conversation: shapes.Conversation, view: TalkView) -> None:
         self.hub = hub
         self.conversation = conversation
         self.last = 0
@@ -98,7 +98,7 @@ class Talk:
         """Whether one's own words are shown, where they were not typed here."""
 
     @asynccontextmanager
-    async def following(self) -> AsyncIterator[Talk]:
+    async def following(self) -> AsyncIterator[FollowedConversation]:
         """Show everything that happens in the conversation until the block is left."""
         await self._begin()
         ticking = asyncio.create_task(self._tick())
@@ -127,7 +127,7 @@ class Talk:
             return False
         return isinstance(following.exception(), HubAbsent)
 
-    async def rejoin(self, hub: Hub, view: View) -> None:
+    async def rejoin(self, hub: Hub, view: TalkView) -> None:
         """Go on where it was cut, through another hub on the same home; what was missed is shown."""
         self._view.over()
         self.hub, self._view = hub, view
@@ -205,7 +205,7 @@ class Talk:
                 self.last = message.seq
                 is_own = message.sender == self.hub.name and not self.shows_own
                 if message.id not in self._mine and not is_own:
-                    await self._view.said(message)
+                    await self._view.show_message(message)
 
     async def wait(self, seconds: float) -> bool:
         """Until nobody has anything left to do here; False when that took too long."""
@@ -254,7 +254,7 @@ class Talk:
         return Outcome(receipt, (), word, why, why, self.conversation, causes=wrong)
 
     async def _away(self, name: str) -> Away:
-        waiting = await self.hub.inbox(agent=name, unread=True, limit=MOST_WAITING)
+        waiting = await self.hub.inbox(agent=name, unread=True, limit=MAX_WAITING)
         agent = await self.hub.agents.get(name)
         return Away(agent, len(waiting), await to_bring_back(self.hub, [agent]))
 

@@ -16,7 +16,7 @@ from json import dumps
 from typing import NamedTuple
 
 from moot.cli.frame import streams
-from moot.client.transport.blocking_line import BlockingConnection
+from moot.client.transport.blocking_socket import BlockingConnection
 from moot.errors import MootError, NotFound
 from moot.model.json import JsonObject
 
@@ -34,7 +34,7 @@ BEFORE = frozenset({*GLOBAL_FLAGS, "--home"})
 OK, FAILED, INTERRUPTED = 0, 1, 130
 
 
-class Wanted(NamedTuple):
+class SendWords(NamedTuple):
     """What the words mean."""
 
     text: str
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
     json: bool = False
 
 
-class Posted(NamedTuple):
+class StoredPost(NamedTuple):
     """A message that is on disk already: where, and what the hub answered."""
 
     conversation: JsonObject
@@ -78,7 +78,7 @@ def send(arguments: Sequence[str]) -> int | None:
 # --- what is meant -------------------------------------------------------------------------------------------
 
 
-def read(arguments: Sequence[str]) -> Wanted | None:
+def read(arguments: Sequence[str]) -> SendWords | None:
     """The words as click would read them (a test holds both together); None where only click can say."""
     words: list[str] = []
     found: JsonObject = {}
@@ -102,7 +102,7 @@ def read(arguments: Sequence[str]) -> Wanted | None:
     return _wanted(words[1:], found)
 
 
-def _wanted(words: list[str], found: JsonObject) -> Wanted | None:
+def _wanted(words: list[str], found: JsonObject) -> SendWords | None:
     agent = "" if "conv" in found or not words else words.pop(0).lstrip("@")
     text, turns = " ".join(words), found.get("max_turns", "1")
     conv = found.get("conv", "").lstrip("#")
@@ -118,7 +118,7 @@ def _wanted(words: list[str], found: JsonObject) -> Wanted | None:
         "".join((text, agent, conv, found.get("speaker", ""), found.get("key", ""))).encode()
     except UnicodeEncodeError:
         return None
-    return Wanted(
+    return SendWords(
         text,
         agent,
         conv,
@@ -133,10 +133,10 @@ def _wanted(words: list[str], found: JsonObject) -> Wanted | None:
 
 def home(option: str, environ: Mapping[str, str]) -> str:
     """Where the home is, as `find_home` says; empty where that would refuse or has to look further."""
-    given: str = option or environ.get("MOOT_HOME") or "~/.moot"
-    if given == "~" or given.startswith("~/"):
-        given = environ["HOME"] + given[1:] if environ.get("HOME") else ""
-    return "" if not given.strip() or "\0" in given or given.startswith("~") else given
+    folder: str = option or environ.get("MOOT_HOME") or "~/.moot"
+    if folder == "~" or folder.startswith("~/"):
+        folder = environ["HOME"] + folder[1:] if environ.get("HOME") else ""
+    return "" if not folder.strip() or "\0" in folder or folder.startswith("~") else folder
 
 
 def is_nothing_piped() -> bool:
@@ -160,7 +160,7 @@ def is_nothing_piped() -> bool:
 # --- what is done --------------------------------------------------------------------------------------------
 
 
-def _sent(line: BlockingConnection, wanted: Wanted, arguments: Sequence[str]) -> int | None:
+def _sent(line: BlockingConnection, wanted: SendWords, arguments: Sequence[str]) -> int | None:
     try:
         where, ref = _place(line, wanted)
     except MootError as refusal:
@@ -169,16 +169,16 @@ def _sent(line: BlockingConnection, wanted: Wanted, arguments: Sequence[str]) ->
         receipt = line.call("post", wanted.speaker or None, conversation=ref, **_message(wanted))
     except MootError as refusal:
         return _refused(refusal, wanted, arguments)
-    done = Posted(where, receipt)
+    done = StoredPost(where, receipt)
     if not says_all(done, line, wanted):
         return _handed_over(done, arguments)
     try:
-        return _told(done, wanted)
+        return _report(done, wanted)
     except OSError as error:  # no room for what is said
         return _refused(error, wanted, arguments)
 
 
-def _place(line: BlockingConnection, wanted: Wanted) -> tuple[JsonObject, str]:
+def _place(line: BlockingConnection, wanted: SendWords) -> tuple[JsonObject, str]:
     """The conversation, found or made, and what to call it. The same as send.py does."""
     if wanted.conv:
         where: JsonObject = line.call("conversations.get", ref=wanted.conv)
@@ -193,7 +193,7 @@ def _place(line: BlockingConnection, wanted: Wanted) -> tuple[JsonObject, str]:
     return where, where["id"]
 
 
-def _kept_place(line: BlockingConnection, wanted: Wanted, key: str) -> tuple[JsonObject, str]:
+def _kept_place(line: BlockingConnection, wanted: SendWords, key: str) -> tuple[JsonObject, str]:
     """Of a message with a key: a repeat finds the conversation of the first time, and stores nothing."""
     agent, me = (line.call("agents.get", name=name) for name in (wanted.agent, line.name))
     own = f"send:{agent['id']}:{key}"
@@ -206,7 +206,7 @@ def _kept_place(line: BlockingConnection, wanted: Wanted, key: str) -> tuple[Jso
     return line.call("conversations.get", ref=before["conversation"]), ref
 
 
-def _message(wanted: Wanted) -> JsonObject:
+def _message(wanted: SendWords) -> JsonObject:
     chance = os.urandom(16).hex()
     return {
         "text": wanted.text,
@@ -220,18 +220,18 @@ def _message(wanted: Wanted) -> JsonObject:
 # --- what is said --------------------------------------------------------------------------------------------
 
 
-def says_all(done: Posted, line: BlockingConnection, wanted: Wanted) -> bool:
+def says_all(done: StoredPost, line: BlockingConnection, wanted: SendWords) -> bool:
     """Whether nothing is to be added to the receipt: somebody was asked, all of them were there before, and nobody is
     kept from answering by anything that could be told."""
     receipt, seats = done.receipt, {seat["name"] for seat in done.conversation["participants"]}
     parts = receipt["deliveries"]
-    asked = [part for part in parts if part["duty"] != "observes" or part["rule"] == "away"]
+    called = [part for part in parts if part["duty"] != "observes" or part["rule"] == "away"]
     return (
-        bool(asked)
+        bool(called)
         and not receipt["warnings"]
         and not any(part["delayed_ms"] or part["agent"] not in seats for part in parts)
-        and all(part["duty"] in ("must", "may") for part in asked)
-        and _run_elsewhere([part["agent"] for part in asked if _is_away(part)], line, wanted)
+        and all(part["duty"] in ("must", "may") for part in called)
+        and _run_elsewhere([part["agent"] for part in called if _is_away(part)], line, wanted)
     )
 
 
@@ -240,7 +240,7 @@ def _is_away(part: JsonObject) -> bool:
     return bool(part["state"] == "owed" or part["reachability"] == "away")
 
 
-def _run_elsewhere(away: list[str], line: BlockingConnection, wanted: Wanted) -> bool:
+def _run_elsewhere(away: list[str], line: BlockingConnection, wanted: SendWords) -> bool:
     """Whether those who are away are somebody else's programs, and came by no client whose hooks could wake them."""
     if not away:
         return True
@@ -253,11 +253,11 @@ def _run_elsewhere(away: list[str], line: BlockingConnection, wanted: Wanted) ->
     return kinds == {"external"} and came.isdisjoint(away)
 
 
-def _told(done: Posted, wanted: Wanted) -> int:
-    told = {"receipt": done.receipt, "replies": [], "outcome": "queued"}
+def _report(done: StoredPost, wanted: SendWords) -> int:
+    result = {"receipt": done.receipt, "replies": [], "outcome": "queued"}
     line = f"queued as {done.conversation['name']}:{done.receipt['seq']}"
     try:
-        sys.stdout.write(f"{dumps(told, ensure_ascii=False) if wanted.json else line}\n")
+        sys.stdout.write(f"{dumps(result, ensure_ascii=False) if wanted.json else line}\n")
         sys.stdout.flush()
     except BrokenPipeError:  # as click has it for every command
         streams.close_quietly()
@@ -265,13 +265,13 @@ def _told(done: Posted, wanted: Wanted) -> int:
     return OK
 
 
-def _handed_over(done: Posted, arguments: Sequence[str]) -> int:
+def _handed_over(done: StoredPost, arguments: Sequence[str]) -> int:
     from moot.cli.app import run  # noqa: PLC0415  only where there is more to say
 
     return run(list(arguments), done)
 
 
-def _refused(error: Exception, wanted: Wanted, arguments: Sequence[str]) -> int:
+def _refused(error: Exception, wanted: SendWords, arguments: Sequence[str]) -> int:
     from moot.cli.frame.errors import tell  # noqa: PLC0415  as above
     from moot.cli.frame.session import Session  # noqa: PLC0415  as above
 

@@ -16,7 +16,7 @@ from moot.cli.frame.session import Session
 from moot.cli.run.unloadable import explained, tell_broken
 from moot.cli.talk.absence import unwoken
 from moot.cli.talk.brakes import paused, warn
-from moot.cli.talk.follow import Away, Outcome, Talk, View
+from moot.cli.talk.follow import Away, FollowedConversation, Outcome, TalkView
 from moot.cli.talk.unanswered import listed, several, was_wanted
 from moot.cli.terminal.phrases import address, agents_in, marks_of
 from moot.cli.terminal.screen import ago, safe
@@ -52,9 +52,9 @@ async def posted(
     **options: Any,
 ) -> Outcome:
     """Post, host whoever is concerned and has no host, and wait for what comes of it."""
-    talk = Talk(hub, where, view_for(session, hub, where, plain=plain))
+    talk = FollowedConversation(hub, where, view_for(session, hub, where, plain=plain))
     if wait is None:
-        return await told_at_once(session, talk, await talk.post(text, **options))
+        return await report_at_once(session, talk, await talk.post(text, **options))
     concerned = {*(seat.name for seat in agents_in(where)), *parse(text), *options.get("force", ())}
     broken = await host_the_absent(hub, session, concerned)
     async with talk.following():
@@ -62,7 +62,7 @@ async def posted(
         return await _what_came_of_it(session, talk, receipt, wait, broken)
 
 
-async def told_at_once(session: Session, talk: Talk, receipt: Receipt) -> Outcome:
+async def report_at_once(session: Session, talk: FollowedConversation, receipt: Receipt) -> Outcome:
     """What came of a message that is posted and not waited for. The talk is in the conversation as it was before."""
     here = {seat.name for seat in talk.conversation.participants}
     joined = {part.agent for part in receipt.deliveries} - here
@@ -74,12 +74,12 @@ async def told_at_once(session: Session, talk: Talk, receipt: Receipt) -> Outcom
 
 
 async def _what_came_of_it(
-    session: Session, talk: Talk, receipt: Receipt, wait: float | None, broken: list[Concern]
+    session: Session, talk: FollowedConversation, receipt: Receipt, wait: float | None, broken: list[Concern]
 ) -> Outcome:
     hub, where = talk.hub, talk.conversation
     session.left = (
-        f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; "
-        "agents answer when they can."
+        f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; agents "
+        "answer when they can."
     )
     with kept_if_the_hub_goes(*kept_as(where, receipt), message=receipt.id):
         await warn(session, hub, where, receipt)
@@ -89,8 +89,8 @@ async def _what_came_of_it(
             done = await talk.outcome(receipt, await talk.wait(wait))
             await talk.read()
         done = await explained(session, hub, done, loads=wait is not None)
-        told_of = {name for cause in done.causes for name in cause.agents}
-        tell_broken(session, [concern for concern in broken if concern.agent not in told_of])
+        named_in_causes = {name for cause in done.causes for name in cause.agents}
+        tell_broken(session, [concern for concern in broken if concern.agent not in named_in_causes])
         for line in await unwoken(hub, done.why):
             session.screen.note(line)
     return done
@@ -108,8 +108,8 @@ def kept_if_the_hub_goes(kept: str, look: str, **facts: Any) -> Iterator[None]:
         yield
     except HubAbsent as gone:
         raise HubAbsent(
-            "the hub went away before the answer was there",
-            detail=f"{kept}, and answered when a hub runs again",
+            "the hub stopped before the answer arrived",
+            detail=f"{kept}, and will be answered when a hub runs again",
             fix=("moot up", look),
             **facts,
         ) from gone
@@ -117,7 +117,7 @@ def kept_if_the_hub_goes(kept: str, look: str, **facts: Any) -> Iterator[None]:
 
 def view_for(
     session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool = False, together: bool = False
-) -> View:
+) -> TalkView:
     """A growing text on a terminal; else lines, as where several talks are shown `together`.
 
     Who asked for lines is told of states in them, a pipe is not.
@@ -136,7 +136,7 @@ def chips(hub: Hub) -> dict[str, str]:
     return {row.name: "demo" for row in hub.settings.agents if row.brain == "demo"}
 
 
-def told(session: Session, done: Outcome, required: str = "queued") -> int:
+def report(session: Session, done: Outcome, required: str = "queued") -> int:
     """Say what came of it, and give the exit code."""
     short = [row.agent for row in done.why.agents if row.duty == "must" and row.state in REACHED[required]]
     brake = paused(done) if done.brake is not None else None
@@ -177,7 +177,7 @@ def missing_key(session: Session, done: Outcome) -> NoKey | None:
 def not_reached(required: str, agents: list[str]) -> Undelivered:
     return Undelivered(
         f"not {required}: {', '.join(agents)}",
-        detail="the message is kept, and waits for them",
+        detail="the message is kept and waits for them",
         fix=(f"moot agents show {agents[0]}",),
     )
 
@@ -185,7 +185,7 @@ def not_reached(required: str, agents: list[str]) -> Undelivered:
 def waits_for(away: Away, fix: str) -> str:
     """Queued, and why nobody answers yet (E502)."""
     agent = away.agent
-    seen = f"last seen {ago(agent.last_active)}" if agent.last_active else "never seen yet"
+    seen = f"last seen {ago(agent.last_active)}" if agent.last_active else "never seen"
     waiting = "1 message waits" if away.waiting == 1 else f"{away.waiting} messages wait"
     start = f"\n  fix   {fix}" if fix else ""
     return f"queued[E502] {agent.name} is away ({seen}). {waiting} for it.{start}"
@@ -233,6 +233,6 @@ def tell(session: Session, done: Outcome) -> None:
         case "failed":
             tell_causes(session, done)
             if "owed" in states:
-                screen.note(f"the message is kept as {message}, and answered once that is mended")
+                screen.note(f"the message is kept as {message}, and will be answered once this is fixed")
         case _:
             pass

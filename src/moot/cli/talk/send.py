@@ -18,14 +18,14 @@ from moot.cli.frame.params import AT_LEAST_1, SECONDS, Leaf
 from moot.cli.frame.session import Session
 from moot.cli.read.why import address
 from moot.cli.run.unloadable import tell_broken
-from moot.cli.talk.follow import Outcome, Talk
+from moot.cli.talk.follow import FollowedConversation, Outcome
 from moot.cli.talk.outcome import (
     WAIT_SECONDS,
     kept_as,
     kept_if_the_hub_goes,
     posted,
-    told,
-    told_at_once,
+    report,
+    report_at_once,
     view_for,
 )
 from moot.cli.terminal.phrases import is_agent
@@ -36,7 +36,7 @@ from moot.model.answer import Receipt
 from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
-    from moot.cli.talk.no_wait import Posted
+    from moot.cli.talk.no_wait import StoredPost
     from moot.hub import Hub
 
 REQUIRED = ("queued", "delivered", "answered")
@@ -61,38 +61,52 @@ class SendLeaf(Leaf):
     ),
 )
 @click.argument("words", nargs=-1, metavar="AGENT TEXT | --conv ID TEXT | --all TEXT")
-@click.option("--conv", metavar="ID", help="Say it in this conversation; all words are then the message.")
+@click.option("--conv", metavar="ID", help="Send to this conversation; all words are then the message.")
 @click.option(
-    "--all", "everyone", is_flag=True, help="To every agent, each in its own conversation with you."
+    "--all", "everyone", is_flag=True, help="Send to every agent, each in its own conversation with you."
 )
 @click.option("-m", "--message", metavar="TEXT", help="The text; - reads standard input.")
-@click.option("--file", metavar="PATH", help="Take the text from a file; behind TEXT, if both are given.")
-@click.option("--reply-to", metavar="MSG", help="The message it answers, such as build:12.")
-@click.option("--no-wait", is_flag=True, help="Return as soon as it is stored.")
-@click.option("--wait", type=SECONDS, metavar="[SECS]", help="Wait for the reply (120); the default.")
-@click.option("--timeout", type=SECONDS, metavar="SECS", help="Seconds to wait (120).")
+@click.option("--file", metavar="PATH", help="Read the text from a file; appended to TEXT if both are given.")
+@click.option("--reply-to", metavar="MSG", help="The message this replies to, such as build:12.")
+@click.option("--no-wait", is_flag=True, help="Return as soon as the message is stored.")
 @click.option(
-    "--require", type=click.Choice(REQUIRED), default="queued", help="Exit 8 when it got no further."
+    "--wait",
+    type=SECONDS,
+    metavar="[SECS]",
+    help="Seconds to wait for the reply (default 120); waiting is the default.",
 )
-@click.option("--interrupt", is_flag=True, help="Stop whoever speaks there now; this comes first.")
-@click.option("--max-turns", type=AT_LEAST_1, metavar="N", help="At most N agent turns for this message.")
-@click.option("--as", "speaker", metavar="NAME", help="Speak for one of your agents.")
-@click.option("--plain", is_flag=True, help="Append-only lines, each reply once and complete.")
-@click.option("--idempotency-key", metavar="K", help="The same key again stores nothing twice.")
+@click.option("--timeout", type=SECONDS, metavar="SECS", help="Seconds to wait (default 120).")
+@click.option(
+    "--require",
+    type=click.Choice(REQUIRED),
+    default="queued",
+    help="Exit with 8 unless the message got this far.",
+)
+@click.option(
+    "--interrupt", is_flag=True, help="Interrupt whoever is speaking there; this message goes first."
+)
+@click.option(
+    "--max-turns", type=AT_LEAST_1, metavar="N", help="Maximum number of agent turns for this message."
+)
+@click.option("--as", "speaker", metavar="NAME", help="Speak as one of your agents.")
+@click.option(
+    "--plain", is_flag=True, help="Plain lines without redrawing; each reply is printed once, complete."
+)
+@click.option("--idempotency-key", metavar="K", help="Sending again with the same key stores nothing twice.")
 @click.pass_obj
 def send(session: Session, /, **options: Any) -> int:
-    """Send one message and wait for the reply. What is piped in stands behind the text; `-` waits for it."""
-    order = Order(**options)
-    order.check()
-    agent, text = addressed(session, order)
-    if order.everyone:
-        return asyncio.run(broadcasting(session, order, text))
+    """Send one message and wait for the reply. Piped input is appended to the text; `-` waits for it."""
+    chosen = SendOptions(**options)
+    chosen.check()
+    agent, text = addressed(session, chosen)
+    if chosen.everyone:
+        return asyncio.run(broadcasting(session, chosen, text))
     if session.posted is not None:
-        return told(session, asyncio.run(explaining(session, order, session.posted)), order.require)
-    return told(session, asyncio.run(sending(session, order, agent, text)), order.require)
+        return report(session, asyncio.run(explaining(session, chosen, session.posted)), chosen.require)
+    return report(session, asyncio.run(sending(session, chosen, agent, text)), chosen.require)
 
 
-class Order(Struct, frozen=True):
+class SendOptions(Struct, frozen=True):
     words: tuple[str, ...]
     conv: str | None
     everyone: bool
@@ -114,8 +128,8 @@ class Order(Struct, frozen=True):
         """Seconds to wait; None not at all."""
         if self.no_wait:
             return None
-        given = self.timeout if self.timeout is not None else self.wait
-        return WAIT_SECONDS if given is None else given
+        seconds = self.timeout if self.timeout is not None else self.wait
+        return WAIT_SECONDS if seconds is None else seconds
 
     @property
     def to_a_place(self) -> bool:
@@ -124,63 +138,69 @@ class Order(Struct, frozen=True):
 
     def check(self) -> None:
         if self.no_wait and (self.wait is not None or self.timeout is not None):
-            raise click.UsageError("--no-wait and a time to wait exclude each other")
+            raise click.UsageError("--no-wait cannot be combined with --wait or --timeout")
         if self.no_wait and self.require != "queued":
             raise click.UsageError(f"--require {self.require} has to wait: leave out --no-wait")
         if self.everyone and (self.conv is not None or self.reply_to is not None):
-            raise click.UsageError("--all goes to every agent: leave out --conv and --reply-to")
+            raise click.UsageError("--all sends to every agent: leave out --conv and --reply-to")
         if self.everyone and (self.idempotency_key is not None or self.interrupt or self.max_turns):
-            raise click.UsageError("--all takes no --idempotency-key, --interrupt or --max-turns")
+            raise click.UsageError(
+                "--all cannot be combined with --idempotency-key, --interrupt or --max-turns"
+            )
 
 
-def addressed(session: Session, order: Order) -> tuple[str, str]:
+def addressed(session: Session, options: SendOptions) -> tuple[str, str]:
     """To whom and what: the first word is the agent, unless an option says where."""
-    agent, rest = ("", order.words) if order.to_a_place else ((order.words or ("",))[0], order.words[1:])
-    if not agent and not order.to_a_place:
-        raise click.UsageError("say to whom: moot send AGENT TEXT, or moot send --conv ID TEXT")
-    if order.message is not None and rest:
-        raise click.UsageError("the text is there twice: as words and with -m")
-    words = rest if order.message is None else (order.message,)
-    text = message_text(session, words, order.file)
-    if not text and not words and order.file is None:
-        raise click.UsageError("say what: the text is missing (- reads it from standard input)")
+    agent, rest = (
+        ("", options.words) if options.to_a_place else ((options.words or ("",))[0], options.words[1:])
+    )
+    if not agent and not options.to_a_place:
+        raise click.UsageError("no agent given; use moot send AGENT TEXT, or moot send --conv ID TEXT")
+    if options.message is not None and rest:
+        raise click.UsageError("the text is given twice: as words and with -m")
+    words = rest if options.message is None else (options.message,)
+    text = message_text(session, words, options.file)
+    if not text and not words and options.file is None:
+        raise click.UsageError("no text given (- reads it from standard input)")
     return agent, text
 
 
-async def sending(session: Session, order: Order, agent: str, text: str) -> Outcome:
+async def sending(session: Session, options: SendOptions, agent: str, text: str) -> Outcome:
     async with opened_hub(session) as hub:
-        voice = hub.acting_as(order.speaker) if order.speaker else hub
-        key = order.idempotency_key
-        options: JsonObject = {"interrupt": order.interrupt, "idempotency_key": key}
-        options["max_turns"] = order.max_turns
-        options["correlation_id"] = f"q{key or uuid4().hex}"
+        voice = hub.acting_as(options.speaker) if options.speaker else hub
+        key = options.idempotency_key
+        message: JsonObject = {"interrupt": options.interrupt, "idempotency_key": key}
+        message["max_turns"] = options.max_turns
+        message["correlation_id"] = f"q{key or uuid4().hex}"
         agent = await resolve.agent(hub, agent) if agent else ""
-        if order.reply_to is not None:
-            options["reply_to"] = await address(hub, order.reply_to, order.conv)
-        conv = order.conv or str(options.get("reply_to", "")).rpartition(":")[0]
+        if options.reply_to is not None:
+            message["reply_to"] = await address(hub, options.reply_to, options.conv)
+        conv = options.conv or str(message.get("reply_to", "")).rpartition(":")[0]
         if conv:
             where = await resolve.place(hub, conv)
-        elif order.speaker and order.speaker != hub.name:
+        elif options.speaker and options.speaker != hub.name:
             where = await voice.conversations.implicit([agent])  # between agents the pair's own rules hold
         else:
-            where, options["ref"] = await one_shot(voice, agent, text, key)
-        done = await posted(session, voice, where, text, wait=order.patience, plain=order.plain, **options)
+            where, message["ref"] = await one_shot(voice, agent, text, key)
+        done = await posted(
+            session, voice, where, text, wait=options.patience, plain=options.plain, **message
+        )
         with suppress(HubAbsent):  # the answer is there, and a conversation that stays open costs nothing
             await put_away(voice, done)
         return done
 
 
-async def explaining(session: Session, order: Order, posted: Posted) -> Outcome:
+async def explaining(session: Session, options: SendOptions, posted: StoredPost) -> Outcome:
     """What there is to say of a message that no_wait.py has posted."""
     where, receipt = convert(posted.conversation, shapes.Conversation), convert(posted.receipt, Receipt)
     with kept_if_the_hub_goes(*kept_as(where, receipt), message=receipt.id):
         hub = await RemoteHub.find(home_of(session))
         if hub is None:
-            raise HubAbsent("the hub has gone", fix=("moot up",))
+            raise HubAbsent("the hub has stopped", fix=("moot up",))
     try:
-        voice = cast("Hub", hub.acting_as(order.speaker) if order.speaker else hub)
-        view = view_for(session, voice, where, plain=order.plain)
-        done = await told_at_once(session, Talk(voice, where, view), receipt)
+        voice = cast("Hub", hub.acting_as(options.speaker) if options.speaker else hub)
+        view = view_for(session, voice, where, plain=options.plain)
+        done = await report_at_once(session, FollowedConversation(voice, where, view), receipt)
         with suppress(HubAbsent):
             await put_away(voice, done)
         return done
@@ -218,17 +238,17 @@ async def still_open(hub: Hub, conversation: str) -> bool:
 # --- to everybody ------------------------------------------------------------------------------------------
 
 
-async def broadcasting(session: Session, order: Order, text: str) -> int:
+async def broadcasting(session: Session, options: SendOptions, text: str) -> int:
     """One message per agent in the pair's own conversation, under its own limit; then all replies."""
     async with opened_hub(session) as hub, AsyncExitStack() as stack:
-        voice = hub.acting_as(order.speaker) if order.speaker else hub
-        talks: dict[str, Talk] = {}
-        if order.patience is not None:
+        voice = hub.acting_as(options.speaker) if options.speaker else hub
+        talks: dict[str, FollowedConversation] = {}
+        if options.patience is not None:
             tell_broken(session, await host_the_absent(hub, session))
             for agent in await hub.agents.list():
                 if agent.name != voice.name:
                     pair = await voice.conversations.implicit([agent.name])
-                    talk = Talk(voice, pair, view_for(session, voice, pair, together=True))
+                    talk = FollowedConversation(voice, pair, view_for(session, voice, pair, together=True))
                     talk.shows_own = False
                     talks[agent.name] = await stack.enter_async_context(talk.following())
         before = {name: talk.last for name, talk in talks.items()}
@@ -236,7 +256,7 @@ async def broadcasting(session: Session, order: Order, text: str) -> int:
         session.left = "stopped waiting. The messages stay queued; agents answer when they can."
         with kept_if_the_hub_goes("the messages are kept", "moot tail"):
             reached = [talks[name] for name in done["delivered_to"] if name in talks]
-            settled = await asyncio.gather(*(talk.wait(order.patience or 0) for talk in reached))
+            settled = await asyncio.gather(*(talk.wait(options.patience or 0) for talk in reached))
             replies = [
                 message
                 for talk in reached
@@ -245,15 +265,17 @@ async def broadcasting(session: Session, order: Order, text: str) -> int:
             ]
             await asyncio.gather(*(talk.read() for talk in reached))
             states = [row.state for talk in reached for row in await _parts(voice, talk)]
-            outcome = _word(done, replies, settled, states, waited=order.patience is not None)
+            outcome = _word(done, replies, settled, states, waited=options.patience is not None)
             return _tell(session, {**done, "replies": [r.to_dict() for r in replies], "outcome": outcome})
 
 
-def _before(before: dict[str, int], talks: dict[str, Talk], talk: Talk) -> int:
+def _before(
+    before: dict[str, int], talks: dict[str, FollowedConversation], talk: FollowedConversation
+) -> int:
     return next(before[name] for name, each in talks.items() if each is talk)
 
 
-async def _parts(voice: Hub, talk: Talk) -> tuple[shapes.Because, ...]:
+async def _parts(voice: Hub, talk: FollowedConversation) -> tuple[shapes.Because, ...]:
     """The agent's part in what was just said to it."""
     own = [m for m in await voice.newest(talk.conversation.id) if m.sender == voice.name]
     return (await voice.why(own[-1].id)).agents if own else ()
@@ -287,5 +309,5 @@ def _tell(session: Session, done: JsonObject) -> int:
             f"sent to {', '.join(done['delivered_to']) or 'nobody'}: {done['outcome'].replace('_', ' ')}"
         )
         for refused in done["failed"]:
-            screen.note(f"not to {refused['agent']}: {refused['error']}")
+            screen.note(f"not sent to {refused['agent']}: {refused['error']}")
     return OUTCOMES[done["outcome"]]

@@ -63,8 +63,8 @@ async def causes(hub: Hub, why: shapes.Why, message: str) -> tuple[Cause, ...]:
 
 def _cause(row: shapes.Because, message: str) -> Cause:
     if row.state in BROKEN:
-        told = f"{row.agent} {failure(row.error or row.state)}"
-        return Cause((row.agent,), row.rule, told, f"moot why {message}")
+        sentence = f"{row.agent} {failure(row.error or row.state)}"
+        return Cause((row.agent,), row.rule, sentence, f"moot why {message}")
     return Cause((row.agent,), row.rule, row.reason)
 
 

@@ -24,8 +24,8 @@ def refuse_missing(value: object, fields: Sequence[str]) -> None:
     missing = [field for field in fields if objects and field not in known]
     if missing:
         raise BadValue(
-            f'the answer has no field "{missing[0]}"',
-            detail=f"fields here: {', '.join(known)}",
+            f'unknown field "{missing[0]}"',
+            detail=f"fields are {', '.join(known)}",
             suggestions=nearest(missing[0], known),
             missing=missing,
         )

@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from moot.cli.terminal.draft import Draft
+from moot.cli.terminal.line_editor import LineEditor
 
 QUIET_SECONDS: Final = 0.3
 NEWLINE: Final = "↵"
@@ -22,10 +22,10 @@ CUT: Final = "…"
 
 
 class Foot:
-    def __init__(self, draft: Draft, *, moves: bool, fit: Callable[[str], str], colour: bool) -> None:
+    def __init__(self, editor: LineEditor, *, moves: bool, fit: Callable[[str], str], colour: bool) -> None:
         self.prompt = ""
         """What the draft stands behind; empty: nobody is asked, and what is typed is not shown yet."""
-        self._draft = draft
+        self._editor = editor
         self._moves = moves
         self._fit = fit
         self._colour = colour
@@ -77,8 +77,8 @@ class Foot:
 
     def _echo(self) -> bool:
         """What was typed at the end is simply written, or taken away again."""
-        text, before = self._shown(self._draft.text), self._echoed
-        if not self._rows or self._draft.cursor != len(self._draft.text):
+        text, before = self._shown(self._editor.text), self._echoed
+        if not self._rows or self._editor.cursor != len(self._editor.text):
             return False
         if text.startswith(before):
             self._put(text[len(before) :])
@@ -111,7 +111,7 @@ class Foot:
                 self._later = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._draw_line)
 
     def _draw_line(self) -> None:
-        self._echoed = self._shown(self._draft.text)
+        self._echoed = self._shown(self._editor.text)
         self._put(self._fit(self.prompt) + self._echoed)
         self._rows = 1
 
@@ -143,8 +143,8 @@ class Foot:
 
     def _typed(self, columns: int) -> tuple[str, int]:
         """The prompt and as much of the draft around the cursor as fits into a row; how far back the cursor is."""
-        prompt, cut, draft = self._fit(self.prompt), self._fit(CUT), self._draft
-        before, behind = self._shown(draft.text[: draft.cursor]), self._shown(draft.text[draft.cursor :])
+        prompt, cut, editor = self._fit(self.prompt), self._fit(CUT), self._editor
+        before, behind = self._shown(editor.text[: editor.cursor]), self._shown(editor.text[editor.cursor :])
         room = max(8, columns - width(prompt) - 2 * width(cut))
         head = leading(before[::-1], room - width(leading(behind, room // 2)))[::-1]
         tail = leading(behind, room - width(head))

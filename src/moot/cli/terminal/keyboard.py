@@ -11,9 +11,9 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
-from moot.cli.terminal.draft import Draft
 from moot.cli.terminal.footer import Foot
 from moot.cli.terminal.keystrokes import ESCAPE_SECONDS, PASTE_SECONDS, Key, Keystrokes
+from moot.cli.terminal.line_editor import LineEditor
 from moot.cli.terminal.screen import Screen, safe
 
 CHUNK: Final = 1 << 16
@@ -27,13 +27,13 @@ class Keyboard:
     """A terminal's keyboard: keys become a draft at the foot of the screen, Enter makes a line of it."""
 
     def __init__(self, screen: Screen) -> None:
-        self.draft = Draft()
+        self.editor = LineEditor()
         self.when_interrupted: Callable[[], bool] = lambda: True
         """Ctrl+C where nothing is written: whether to leave."""
         self.was_interrupted = False
         """The person left by Ctrl+C."""
         self._screen = screen
-        self._foot = Foot(self.draft, moves=not screen.plain, fit=screen.fit, colour=screen.colour)
+        self._foot = Foot(self.editor, moves=not screen.plain, fit=screen.fit, colour=screen.colour)
         self._keys = Keystrokes()
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._file = sys.stdin.fileno()
@@ -62,7 +62,7 @@ class Keyboard:
             self._foot.finish()
             self._give_keys_back()
             self._screen.foot = None
-            self._keep_draft()
+            self._keep_unsent()
 
     async def line(self, prompt: str) -> str | None:
         """The next line, or None when the person leaves."""
@@ -71,12 +71,12 @@ class Keyboard:
         self._foot.draw(at_once=True)
         return await self._lines.get()
 
-    def _keep_draft(self) -> None:
+    def _keep_unsent(self) -> None:
         """Lines that nobody took any more, and what is half written."""
         lines: list[str] = []
         while not self._lines.empty():
             lines.append(self._lines.get_nowait() or "")
-        unsent = "\n".join(line for line in (*lines, self.draft.text) if line.strip())
+        unsent = "\n".join(line for line in (*lines, self.editor.text) if line.strip())
         if unsent:
             self._screen.give_back(unsent)
 
@@ -145,38 +145,38 @@ class Keyboard:
         warned, self._warned = self._warned, False
         match key.name:
             case "text":
-                self.draft.insert(key.text)
+                self.editor.insert(key.text)
             case "enter":
                 self._enter()
                 return
             case "interrupt":
                 self._interrupt(again=warned)
                 return
-            case "end of input" if not self.draft.text:
+            case "end of input" if not self.editor.text:
                 self._lines.put_nowait(None)
                 return
             case "end of input":
-                self.draft.delete()
+                self.editor.delete()
             case "redraw":
                 pass
             case other:
-                if not self.draft.press(other):
+                if not self.editor.press(other):
                     return
         self._foot.changed()
 
     def _enter(self) -> None:
-        text = self.draft.sent()
+        text = self.editor.sent()
         self._foot.entered(safe(text))
         self._lines.put_nowait(text)
 
     def _interrupt(self, *, again: bool) -> None:
         """Never takes a draft away: first it says so, then it leaves, with the draft on the screen."""
-        if again or (not self.draft.text.strip() and self.when_interrupted()):
+        if again or (not self.editor.text.strip() and self.when_interrupted()):
             self.was_interrupted = True
             self._lines.put_nowait(None)
             return
         self._warned = True
-        if self.draft.text.strip():
+        if self.editor.text.strip():
             self._screen.note("your draft is kept: Enter sends it, Ctrl+U clears it, Ctrl+C again leaves")
 
 

@@ -4,7 +4,7 @@ A terminal marks a paste (bracketed paste), so that its line ends are told from 
 several lines that come at once are taken for a paste too: nobody types that fast, and a line that was not meant to be
 sent alone costs money.
 
-Above: keyboard.py. Below: nothing. Not here: what a key does to the text (draft.py).
+Above: keyboard.py. Below: nothing. Not here: what a key does to the text (line_editor.py).
 """
 
 import codecs

@@ -11,7 +11,7 @@ from moot.cli.terminal.screen import Screen, clock_time, safe
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-DUTIES = {"must": "had to", "may": "could", "observes": "not asked", "blocked": "was stopped"}
+DUTIES = {"must": "had to", "may": "could", "observes": "not asked", "blocked": "blocked"}
 REASONS = {
     "mention": "mentioned by {who}",
     "force": "asked by {who}",
@@ -23,11 +23,11 @@ REASONS = {
     "ask": "asked by {who}",
 }
 ENDS = {
-    "cap": "all turns of this message are used",
-    "depth": "answers to answers go no deeper",
-    "chain": "the chain is at its limit, /continue lets it go on",
-    "no_progress": "no progress, /continue lets them go on",
-    "budget": "an agent has used up its hour",
+    "cap": "all turns for this message are used",
+    "depth": "the maximum depth was reached",
+    "chain": "the chain reached its limit, /continue resumes it",
+    "no_progress": "no progress, /continue resumes it",
+    "budget": "an agent has used its turns for this hour",
     "paused": "an agent is paused",
 }
 

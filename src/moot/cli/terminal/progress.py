@@ -14,14 +14,14 @@ AFTER_SECONDS = 0.4
 NO_SIGN_SECONDS = 120
 
 
-class Waiting:
+class WaitingAgents:
     """The agents that work on an answer, each with what it does and since when."""
 
     def __init__(self, after: float = AFTER_SECONDS, now: Callable[[], float] = time.monotonic) -> None:
         self._after = after
         self._now = now
         self._since: dict[str, tuple[str, float]] = {}
-        self._told: dict[str, str] = {}
+        self._announced: dict[str, str] = {}
 
     def begins(self, agent: str, what: str) -> None:
         if self._since.get(agent, ("", 0.0))[0] != what:
@@ -29,7 +29,7 @@ class Waiting:
 
     def ends(self, agent: str) -> None:
         self._since.pop(agent, None)
-        self._told.pop(agent, None)
+        self._announced.pop(agent, None)
 
     def lines(self, drawn: Callable[[str, str], str] = "{} {}".format) -> list[str]:
         """One per agent that has been at it for a while, with its seconds."""
@@ -44,8 +44,8 @@ class Waiting:
         """What was not told yet, without seconds: for those who read line by line."""
         now = self._now()
         late = {agent: what for agent, (what, since) in self._since.items() if now - since >= self._after}
-        new = [f"{agent} {what}" for agent, what in late.items() if self._told.get(agent) != what]
-        self._told |= late
+        new = [f"{agent} {what}" for agent, what in late.items() if self._announced.get(agent) != what]
+        self._announced |= late
         return new
 
 

@@ -103,8 +103,8 @@ class Screen:
 
     def data(self, value: object) -> None:
         """One JSON document, or of it what --fields picks. A field it does not have is told of once it is written."""
-        told = picked(value, self.fields) if self.fields else value
-        click.echo(json.dumps(told, ensure_ascii=False), color=False)
+        document = picked(value, self.fields) if self.fields else value
+        click.echo(json.dumps(document, ensure_ascii=False), color=False)
         if self.fields:
             refuse_missing(value, self.fields)
 

@@ -26,10 +26,10 @@ WHERE: Final = "standard input"
 def message_text(session: Session, words: Sequence[str], file: str | None = None) -> str:
     """The words, a file and standard input as one text. A `-` as the last word waits for the latter to its end."""
     is_meant = bool(words) and words[-1] == "-"
-    said = " ".join(words[:-1] if is_meant else words)
+    typed = " ".join(words[:-1] if is_meant else words)
     kept = _file_text(session, file) if file is not None else ""
     behind = _decoded(_all(session), WHERE) if is_meant else _piped(session)
-    return SEPARATOR.join(part for part in (said, kept, behind) if part)
+    return SEPARATOR.join(part for part in (typed, kept, behind) if part)
 
 
 def _file_text(session: Session, path: str) -> str:
@@ -37,7 +37,7 @@ def _file_text(session: Session, path: str) -> str:
         with Path(path).open("rb") as file:
             return _decoded(_bounded(session, file.fileno(), path), path)
     except OSError as error:
-        raise NotFound(f"{path} cannot be read: {error.strerror}", ref=path) from error
+        raise NotFound(f"cannot read {path}: {error.strerror}", ref=path) from error
 
 
 def _piped(session: Session) -> str:
@@ -51,8 +51,8 @@ def _piped(session: Session) -> str:
         return ""  # a file that others have begun to read is theirs
     if not select.select([file], [], [], PATIENCE_SECONDS)[0]:
         session.screen.note(
-            f"{WHERE} is open, but nothing came for {PATIENCE_SECONDS:g} s: the message goes out without it.\n"
-            "  fix   end the text with - to wait for it, or add </dev/null to skip it"
+            f"{WHERE} is open, but nothing arrived for {PATIENCE_SECONDS:g} s: sending the message "
+            "without it.\n  fix   end the text with - to wait for it, or add </dev/null to skip it"
         )
         return ""
     text = _decoded(_bounded(session, file, WHERE), WHERE)
@@ -92,7 +92,7 @@ def _decoded(data: bytes, where: str) -> str:
     except UnicodeDecodeError as error:
         raise BadText(
             "the text cannot be stored: it is not valid UTF-8",
-            detail=f"byte 0x{data[error.start]:02x} at {error.start} of {where} does not belong there",
+            detail=f"byte 0x{data[error.start]:02x} at offset {error.start} of {where} is invalid",
             fix=("iconv -t utf-8 FILE | moot send …",),
             problem="utf8",
         ) from None

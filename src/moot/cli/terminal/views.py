@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from moot import shapes
 from moot.cli.terminal.phrases import chip, cut, is_agent, line, marks_of, reason_for
-from moot.cli.terminal.progress import AFTER_SECONDS, InPlace, Waiting
+from moot.cli.terminal.progress import AFTER_SECONDS, InPlace, WaitingAgents
 from moot.cli.terminal.screen import Screen, clock_time, safe
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ WIDEST = 88
 ENDED = {
     "passed": "passed",
     "owed": "is away; it will answer when it is back",
-    "held": "is held back for a moment",
+    "held": "is held for a moment",
 }
 
 
@@ -28,7 +28,7 @@ class Silent:
 
     def started(self, agent: str, reason: str) -> None: ...
     def delta(self, agent: str, text: str) -> None: ...
-    async def said(self, message: shapes.Message) -> None: ...
+    async def show_message(self, message: shapes.Message) -> None: ...
     def ended(self, agent: str, state: str) -> None: ...
     def over(self) -> None: ...
     def hush(self) -> None: ...
@@ -44,7 +44,7 @@ class Plain:
         self._hub = hub
         self._marks = marks
         self._tells = tells
-        self._waiting = Waiting()
+        self._waiting = WaitingAgents()
 
     def started(self, agent: str, reason: str) -> None:
         self._waiting.begins(agent, "thinking")
@@ -59,7 +59,7 @@ class Plain:
     def moved(self, conversation: shapes.Conversation) -> None:
         self._marks = marks_of(conversation)
 
-    async def said(self, message: shapes.Message) -> None:
+    async def show_message(self, message: shapes.Message) -> None:
         self._waiting.ends(message.sender)
         reason = await reason_for(self._hub, message) if is_agent(message) else ""
         self._screen.say(line(self._screen, self._hub, message, self._marks, reason))
@@ -92,7 +92,7 @@ class Streaming:
         self._marks = marks
         self._chips = chips
         self._reasons: dict[str, str] = {}
-        self._waiting = Waiting(after)
+        self._waiting = WaitingAgents(after)
         self._foot = InPlace(screen)
         self._speaker = ""
         self._hushed: set[str] = set()
@@ -132,7 +132,7 @@ class Streaming:
             self._shown += text
             self._screen.grow(self._barred(agent, text))
 
-    async def said(self, message: shapes.Message) -> None:
+    async def show_message(self, message: shapes.Message) -> None:
         self._waiting.ends(message.sender)
         self._hushed.discard(message.sender)
         if not is_agent(message):
@@ -159,7 +159,7 @@ class Streaming:
         if agent == self._speaker:
             self._cut()
         if state == "held":
-            self._waiting.begins(agent, "held back for a moment")
+            self._waiting.begins(agent, "held for a moment")
         elif state in ENDED and state != "passed":
             self._screen.say(self._screen.dim(f"  {agent} {ENDED[state]}"))
         self.tick()

@@ -1,4 +1,4 @@
-"""The line over HTTP. It goes on where a connection is lost, if nothing can happen twice by that.
+"""The way to a hub over HTTP. It goes on where a connection is lost, if nothing can happen twice by that.
 
 A request is repeated when nobody answered at all, when the door says that it came too often or at a bad moment, and,
 where it reads or has a key, when the connection broke before an answer; for a few seconds, then the caller is told.
@@ -15,13 +15,13 @@ from msgspec import DecodeError, Raw
 from msgspec.json import Decoder, encode
 
 from moot import __version__, shapes
-from moot.client.transport.line import MOST_ASKED, Voice, decoder
 from moot.client.transport.paging import SEVERAL
 from moot.client.transport.refusal import error_from
+from moot.client.transport.socket_transport import MAX_ASKED, Voice, decoder
 from moot.errors import HubAbsent, MootError
 from moot.model.hint import Act, Hint
-from moot.sdk.call import Call
-from moot.sdk.request import HttpCall, Request
+from moot.sdk.call import DeclaredCall
+from moot.sdk.request import HttpCall, HttpRequest
 
 RETRY_SECONDS = 5.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
@@ -44,10 +44,10 @@ PARTS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
 FACT: Decoder[dict[str, Any]] = Decoder(dict[str, Any])
 
 
-class Web:
+class HttpTransport:
     def __init__(self, url: str, token: str, *, nearby: bool) -> None:
         self.url = url
-        self.asking = asyncio.Semaphore(MOST_ASKED)
+        self.asking = asyncio.Semaphore(MAX_ASKED)
         self.name = ""
         """Who the token says the caller is."""
         self._nearby = nearby
@@ -59,9 +59,9 @@ class Web:
             trust_env=not nearby,  # what stays on this machine goes through no proxy
         )
 
-    def with_token(self, token: str, name: str) -> "Web":
-        """Another line to the same place, for somebody else."""
-        other = Web(self.url, token, nearby=self._nearby)
+    def with_token(self, token: str, name: str) -> "HttpTransport":
+        """Another transport to the same place, for somebody else."""
+        other = HttpTransport(self.url, token, nearby=self._nearby)
         other.name = name
         return other
 
@@ -70,7 +70,7 @@ class Web:
 
     # --- calls -------------------------------------------------------------------------------------------
 
-    async def call(self, call: Call, voice: Voice, /, **named: Any) -> Any:
+    async def call(self, call: DeclaredCall, voice: Voice, /, **named: Any) -> Any:
         async def ask(http: HttpCall, answer: Any, /, **named: Any) -> Any:
             return await self.ask(http, answer, voice, **named)
 
@@ -87,13 +87,13 @@ class Web:
         if not response.content or answer is object:
             return None
         try:
-            told = PARTS.decode(response.content)[http.part] if http.part else response.content
-            return decoder(cast(Hashable, answer)).decode(told)
+            content = PARTS.decode(response.content)[http.part] if http.part else response.content
+            return decoder(cast(Hashable, answer)).decode(content)
         except (DecodeError, KeyError) as wrong:
             raise self._no_hub(f"{type(wrong).__name__}: {wrong}") from wrong
 
     async def _answered(
-        self, request: Request, voice: Voice, repeatable: bool, seconds: float
+        self, request: HttpRequest, voice: Voice, repeatable: bool, seconds: float
     ) -> httpx2.Response:
         clock = asyncio.get_running_loop().time
         until, pause = clock() + RETRY_SECONDS, FIRST_PAUSE
@@ -115,7 +115,7 @@ class Web:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _sent(self, request: Request, voice: Voice, seconds: float) -> httpx2.Response:
+    async def _sent(self, request: HttpRequest, voice: Voice, seconds: float) -> httpx2.Response:
         headers = {**request.headers, **_spoken(voice)}
         if request.body is not None:
             headers["Content-Type"] = "application/json"
@@ -133,13 +133,13 @@ class Web:
     async def follow(self, voice: Voice, /, **filters: Any) -> AsyncIterator[shapes.Event]:
         after = filters.pop("after", None)
         filters["types"] = ",".join(filters.get("types", ()))
-        asked = {key: value for key, value in filters.items() if value}
-        place = Place(None if after is None else int(after))
+        query = {key: value for key, value in filters.items() if value}
+        position = StreamPosition(None if after is None else int(after))
         lost_at: float | None = None
         pause, clock = FIRST_PAUSE, asyncio.get_running_loop().time
         while True:
             try:
-                async for event in self._stream(voice, asked, place):
+                async for event in self._stream(voice, query, position):
                     lost_at, pause = None, FIRST_PAUSE
                     if event is not None:
                         yield event
@@ -151,10 +151,10 @@ class Web:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _stream(
-        self, voice: Voice, asked: dict[str, Any], place: "Place"
+        self, voice: Voice, wanted: dict[str, Any], position: "StreamPosition"
     ) -> AsyncIterator[shapes.Event | None]:
         """One connection's worth of events; None where there is only a sign of life."""
-        query = asked if place.cursor is None else {**asked, "after": str(place.cursor)}
+        query = wanted if position.cursor is None else {**wanted, "after": str(position.cursor)}
         async with self._client.sse(
             "/api/events",
             params=query,
@@ -165,11 +165,11 @@ class Web:
             if source.response.status_code >= BAD:
                 await source.response.aread()
                 raise self._refusal(source.response)
-            async for told in source:
-                place.reached(told.id)
-                if told.event in OVER:
+            async for event in source:
+                position.reached(event.id)
+                if event.event in OVER:
                     return
-                yield place.read(told.event, told.data)
+                yield position.read(event.event, event.data)
 
     # --- what went wrong ---------------------------------------------------------------------------------
 
@@ -178,26 +178,26 @@ class Web:
         media = response.headers.get("content-type", "").partition(";")[0]
         with suppress(DecodeError):
             if media == PROBLEM:
-                told = FACT.decode(response.content)
-                return error_from({key: value for key, value in told.items() if key not in NOT_OURS})
+                fields = FACT.decode(response.content)
+                return error_from({key: value for key, value in fields.items() if key not in NOT_OURS})
         return self._no_hub(f"it answers {response.status_code}, {media or 'with nothing'}")
 
     def _no_hub(self, detail: str) -> HubAbsent:
         return HubAbsent(
-            f"what listens at {self.url} does not answer like a hub",
+            f"the server at {self.url} is not a Moot hub",
             detail=detail,
             fix=("check the address; the hub prints it when it starts",),
         )
 
     def _gone(self, lost: Exception) -> HubAbsent:
         return HubAbsent(
-            f"no hub answers at {self.url}",
+            f"no hub at {self.url}",
             detail=str(lost) or type(lost).__name__,
-            fix=(Hint(Act.START_HUB), "check the address; run/hub.json of the home has it"),
+            fix=(Hint(Act.START_HUB), "check the address; it is in run/hub.json of the home"),
         )
 
 
-class Place:
+class StreamPosition:
     """How far a stream has been read."""
 
     def __init__(self, cursor: int | None) -> None:

@@ -20,7 +20,7 @@ SETTLED_EVERYWHERE = HttpCall("GET", "/api/settled")
 """`settled` without a conversation."""
 
 
-class Ask(Protocol):
+class Fetch(Protocol):
     """One request: the answer, read as this type."""
 
     async def __call__(self, http: HttpCall, answer: Any, /, **named: Any) -> Any: ...
@@ -30,49 +30,51 @@ def _http(method: str) -> HttpCall:
     return CALLS[method].over_http()
 
 
-async def messages(ask: Ask, answer: Any, *, limit: int, **named: Any) -> Any:
+async def messages(fetch: Fetch, answer: Any, *, limit: int, **named: Any) -> Any:
     """Ascending; with `before` alone, the newest below it."""
     if named.get("before") is not None and not named.get("after"):
-        return await _backwards(ask, answer, limit, **named)
+        return await _backwards(fetch, answer, limit, **named)
     found: list[shapes.Message] = []
     while len(found) < limit:
-        asked = min(PAGE, limit - len(found))
-        page = await ask(_http("messages"), answer, limit=asked, **named)
+        wanted = min(PAGE, limit - len(found))
+        page = await fetch(_http("messages"), answer, limit=wanted, **named)
         found += page
-        if len(page) < asked:
+        if len(page) < wanted:
             break
         named["after"] = page[-1].seq
     return found
 
 
-async def _backwards(ask: Ask, answer: Any, limit: int, **named: Any) -> list[shapes.Message]:
+async def _backwards(fetch: Fetch, answer: Any, limit: int, **named: Any) -> list[shapes.Message]:
     found: list[shapes.Message] = []
     while len(found) < limit:
-        asked = min(PAGE, limit - len(found))
-        page = await ask(_http("messages"), answer, limit=asked, **named)
+        wanted = min(PAGE, limit - len(found))
+        page = await fetch(_http("messages"), answer, limit=wanted, **named)
         found = [*page, *found]
-        if len(page) < asked:
+        if len(page) < wanted:
             break
         named["before"] = page[0].seq
     return found
 
 
-async def newest(ask: Ask, answer: Any, *, limit: int, conversation: str) -> Any:
-    return await _backwards(ask, answer, limit, conversation=conversation, before=BEYOND_ALL)
+async def newest(fetch: Fetch, answer: Any, *, limit: int, conversation: str) -> Any:
+    return await _backwards(fetch, answer, limit, conversation=conversation, before=BEYOND_ALL)
 
 
-async def turns(ask: Ask, answer: Any, **named: Any) -> Any:
-    return await _all(ask, "turns", answer, lambda turn: int(turn.id), **named)
+async def turns(fetch: Fetch, answer: Any, **named: Any) -> Any:
+    return await _all(fetch, "turns", answer, lambda turn: int(turn.id), **named)
 
 
-async def conversations(ask: Ask, answer: Any, **named: Any) -> Any:
-    return await _all(ask, "conversations.list", answer, lambda one: one.id, **named)
+async def conversations(fetch: Fetch, answer: Any, **named: Any) -> Any:
+    return await _all(fetch, "conversations.list", answer, lambda one: one.id, **named)
 
 
-async def _all(ask: Ask, method: str, answer: Any, cursor: Callable[[Any], Any], **named: Any) -> list[Any]:
+async def _all(
+    fetch: Fetch, method: str, answer: Any, cursor: Callable[[Any], Any], **named: Any
+) -> list[Any]:
     found: list[Any] = []
     while True:
-        page = await ask(_http(method), answer, limit=PAGE, **named)
+        page = await fetch(_http(method), answer, limit=PAGE, **named)
         found += page
         if len(page) < PAGE:
             return found
@@ -98,46 +100,46 @@ class Until:
         return max(0.0, min(PIECE_SECONDS, self._end - self._clock()))
 
 
-class Settled(shapes.Shape, frozen=True):
+class SettledReply(shapes.Shape, frozen=True):
     settled: bool
     open: tuple[shapes.Turn, ...]
 
 
-async def settled(ask: Ask, answer: Any, *, timeout: float, conversation: str | None) -> None:  # noqa: ASYNC109
+async def settled(fetch: Fetch, answer: Any, *, timeout: float, conversation: str | None) -> None:  # noqa: ASYNC109
     until = Until(timeout)
     while True:
-        told = await _look(ask, conversation, until.piece)
-        if told.settled:
+        look = await _look(fetch, conversation, until.piece)
+        if look.settled:
             return
         if until.over:
-            raise shapes.still_open(told.open, timeout)
+            raise shapes.still_open(look.open, timeout)
 
 
-async def unsettled(ask: Ask, answer: Any, *, conversation: str | None) -> list[shapes.Turn]:
-    return list((await _look(ask, conversation, 0.0)).open)
+async def unsettled(fetch: Fetch, answer: Any, *, conversation: str | None) -> list[shapes.Turn]:
+    return list((await _look(fetch, conversation, 0.0)).open)
 
 
-async def _look(ask: Ask, conversation: str | None, seconds: float) -> Settled:
+async def _look(fetch: Fetch, conversation: str | None, seconds: float) -> SettledReply:
     where = {"conversation": conversation} if conversation else {}
     http = _http("settled") if conversation else SETTLED_EVERYWHERE
-    found: Settled = await ask(http, Settled, timeout=seconds, **where)
+    found: SettledReply = await fetch(http, SettledReply, timeout=seconds, **where)
     return found
 
 
-class Asked(shapes.Shape, frozen=True):
+class AskOutcome(shapes.Shape, frozen=True):
     outcome: str
     message: shapes.Message | None
     error: dict[str, Any] | None
 
 
-async def answer_to(ask: Ask, answer: Any, *, timeout: float, target: str, **named: Any) -> Any:  # noqa: ASYNC109
+async def answer_to(fetch: Fetch, answer: Any, *, timeout: float, target: str, **named: Any) -> Any:  # noqa: ASYNC109
     """Each piece asks with the same key: the question is said once, and an answer that was missed is found."""
     until = Until(timeout)
     while True:
-        told: Asked = await ask(_http("ask"), Asked, target=target, timeout=until.piece, **named)
-        if told.error is None:
-            return told.message
-        outcome = error_from(told.error)
+        reply: AskOutcome = await fetch(_http("ask"), AskOutcome, target=target, timeout=until.piece, **named)
+        if reply.error is None:
+            return reply.message
+        outcome = error_from(reply.error)
         if not isinstance(outcome, TimedOut):
             raise outcome
         if until.over:

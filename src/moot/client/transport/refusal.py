@@ -7,19 +7,19 @@ from moot.model.json import JsonObject
 FACTS = ("code", "name", "title", "detail", "fix", "suggestions", "retryable", "retry_after_ms")
 
 
-def error_from(told: JsonObject) -> MootError:
+def error_from(fields: JsonObject) -> MootError:
     """The error that the hub raised, as the same class."""
     kinds = {kind.code: kind for kind in tree()}
-    kind = kinds.get(told.get("code", ""), MootError)
-    facts = {key: value for key, value in told.items() if key not in FACTS}
-    what = str(told.get("name", "")).removesuffix(NotFound.name).rstrip("_")
+    kind = kinds.get(fields.get("code", ""), MootError)
+    facts = {key: value for key, value in fields.items() if key not in FACTS}
+    what = str(fields.get("name", "")).removesuffix(NotFound.name).rstrip("_")
     if kind is NotFound and what:
         facts["what"] = what
     return kind(
-        told.get("title", "the hub refused"),
-        detail=told.get("detail", ""),
-        fix=hint.from_data(told.get("fix", ())),
-        suggestions=tuple(told.get("suggestions", ())),
-        retry_after_ms=told.get("retry_after_ms"),
+        fields.get("title", "the hub refused the request"),
+        detail=fields.get("detail", ""),
+        fix=hint.from_data(fields.get("fix", ())),
+        suggestions=tuple(fields.get("suggestions", ())),
+        retry_after_ms=fields.get("retry_after_ms"),
         **facts,
     )

@@ -10,18 +10,18 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Mounted
 
-from moot.doors.http.api.endpoint import Entry, most_bytes
-from moot.doors.http.api.openapi import document
+from moot.doors.http.api.endpoint import PathEndpoint, max_bytes
 from moot.doors.http.api.problems import problem
-from moot.doors.http.api.route import House, Route
+from moot.doors.http.api.route import HttpDoor, Route
 from moot.doors.http.api.routes import ROUTES, SOCKETS
+from moot.doors.http.description.openapi import document
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import Guard, denied, sent
 from moot.doors.http.metrics import Meters
 from moot.doors.http.mount import Beside, Inner
 from moot.doors.http.streams.acks import Marks
 from moot.doors.http.streams.fanout import Fan
-from moot.doors.http.streams.websocket import SocketEntry
+from moot.doors.http.streams.websocket import SocketEndpoint
 from moot.doors.open_limit import OpenAtOnce
 from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
@@ -56,7 +56,7 @@ class Door:
         def openapi() -> bytes:
             return json.encode(document(ROUTES, facts["version"], SOCKETS))
 
-        house = House(
+        door = HttpDoor(
             hub=hub,
             owner_token=owner_token,
             facts=facts,
@@ -69,18 +69,18 @@ class Door:
         )
         gate = Gate(hub, owner_token)
         entries: list[BaseRoute] = [
-            Mounted(path, Entry(rows, house, gate)) for path, rows in by_path(ROUTES).items()
+            Mounted(path, PathEndpoint(rows, door, gate)) for path, rows in by_path(ROUTES).items()
         ]
         entries.sort(key=lambda one: getattr(one, "path", "") not in OFTEN)
         entries += [Mounted(path, Beside(app, gate)) for path, app in (beside or {}).items()]
         unknown: set[object] = set()
-        entries += [WebSocketRoute(row.path, SocketEntry(row, house, gate, unknown)) for row in SOCKETS]
+        entries += [WebSocketRoute(row.path, SocketEndpoint(row, door, gate, unknown)) for row in SOCKETS]
         entries += [Mounted(row.path, _only_sockets) for row in SOCKETS]
         app = Starlette(routes=entries)
         app.router.default = _nowhere
         app.router.redirect_slashes = False
         self.asgi = Guard(app.router, hosts, scheme)
-        self.longest_frame = most_bytes(hub.settings.limits.message_bytes)
+        self.longest_frame = max_bytes(hub.settings.limits.message_bytes)
         """Of a WebSocket. A message that is merely too long is refused in words, so this is longer."""
 
     async def drain(self) -> None:

@@ -23,9 +23,9 @@ from moot.doors.http.app import Door
 from moot.doors.http.gate.origin import hosts
 from moot.doors.http.mount import Inner
 from moot.doors.http.wire.admission import Porch, raise_descriptor_limit
-from moot.doors.http.wire.frames import Wire
+from moot.doors.http.wire.direct_writer import StreamProtocol
+from moot.doors.http.wire.frames import SocketWire
 from moot.doors.http.wire.port_holder import holder_of
-from moot.doors.http.wire.stream_line import Line
 from moot.doors.http.wire.unauthenticated import Strangers
 from moot.doors.open_limit import OpenAtOnce
 from moot.errors import BadValue, PortTaken
@@ -170,11 +170,11 @@ async def _up(server: _Server, running: asyncio.Task[None]) -> None:
 def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.Config:
     return uvicorn.Config(
         door.asgi,
-        http=Line,
+        http=StreamProtocol,
         log_config=None,
         access_log=False,
         lifespan="off",
-        ws=Wire,
+        ws=SocketWire,
         ws_max_size=door.longest_frame,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,

@@ -8,20 +8,31 @@ from msgspec import structs
 
 from moot import shapes
 from moot.doors import lookup
-from moot.doors.credentials import still_good_for
+from moot.doors.credentials import Credential, still_good_for
 from moot.doors.open_limit import OpenAtOnce
-from moot.flow.steps.admission import THE_HUB, Admission, Subject
+from moot.flow.steps.admission import THE_HUB, Admission, OfPerson, Subject
 from moot.hub import Hub
-from moot.rules.access import HOUSE, Action, Person, Principal, Standing, authorize
+from moot.ports import ConversationVersion
+from moot.rules.access import HUB_TARGET, Action, PersonTarget, Principal, Standing, authorize
+
+
+class ClientHandover:
+    """What a client was handed that it has not asked beyond yet."""
+
+    def __init__(self) -> None:
+        self.handed: tuple[str, ...] = ()
 
 
 class Caller:
-    """One client, for as long as its session lasts. No tool takes a sender: this is it."""
+    """Who calls: for one request, or as long as its session lasts. No tool takes a sender: this is it."""
 
-    def __init__(self, who: Principal, hub: Hub, open_at_once: OpenAtOnce) -> None:
-        self._who = who
+    def __init__(
+        self, shown: Credential, hub: Hub, open_at_once: OpenAtOnce, client: ClientHandover | None = None
+    ) -> None:
+        self._shown = shown
+        self._who = shown.who
         self.hub = hub
-        self._handed: tuple[str, ...] = ()
+        self._client = client or ClientHandover()
         self._open_at_once = open_at_once
 
     @property
@@ -30,18 +41,23 @@ class Caller:
         return structs.replace(self._who, name=self.hub.name)
 
     def allowed(self, action: Action) -> None:
-        """Raise, unless it may do what is about nothing but the house or itself."""
+        """Raise, unless it may do what is about nothing but the hub or itself."""
         own = action in (Action.SEE_OWN, Action.CHANGE_OWN)
-        authorize(self.who, action, Person(self.who.name) if own else HOUSE)
+        authorize(self.who, action, PersonTarget(self.who.name) if own else HUB_TARGET)
 
     def admitted(self, action: Action, subject: Subject = THE_HUB) -> Hub:
         """Its voice for what is one decision, which settles whether it may. The owner's needs nobody's leave."""
         if self._who.standing is Standing.OWNER:
             return self.hub
-        return self.hub.admitted(Admission(self._who.id, action, subject, self._who.token or None))
+        admission = Admission(self._who.id, action, subject, self._who.token or None)
+        return self.hub.admitted(admission, self._shown.settle)
 
     async def conversation(self, ref: str, action: Action) -> shapes.Conversation:
         return await lookup.conversation(self.hub, self.who, ref, action)
+
+    async def version(self, ref: str) -> ConversationVersion:
+        """Of a conversation that it may read."""
+        return await lookup.version(self.hub, self.who, ref)
 
     async def message(self, ref: str, action: Action) -> str:
         """The address of a message whose conversation may be called by its name."""
@@ -58,22 +74,24 @@ class Caller:
 
     def begin(self) -> None:
         """A client introduces itself: what the one before it was handed, this one has not seen."""
-        self._handed = ()
+        self._client.handed = ()
 
-    async def handed(self, **options: Any) -> dict[str, Any]:
+    async def take_messages(self, **options: Any) -> dict[str, Any]:
         """What waits for it, at once or as soon as something does; what it was given before is dealt with."""
-        ask = self.hub.mailbox.wait if "timeout" in options else self.hub.mailbox.check
+        mailbox = self.admitted(Action.CHANGE_OWN, OfPerson(self._who.id)).mailbox
+        ask = mailbox.wait if "timeout" in options else mailbox.check
         with self.staying() if options.get("timeout") else nullcontext():
-            found = await ask(handed=self._handed, **options)
-        await self.still_good(found.handed)
-        self._handed = found.handed
-        told = found.to_dict()
-        del told["handed"]
-        return {key: value for key, value in told.items() if value or key in ("messages", "next")}
+            found = await ask(handed=self._client.handed, **options)
+        if "timeout" in options:
+            await self.still_good(found.handed)
+        self._client.handed = found.handed
+        answer = found.to_dict()
+        del answer["handed"]
+        return {key: value for key, value in answer.items() if value or key in ("messages", "next")}
 
 
-MOST_KNOWN = 10_000
-MOST_CLIENTS = 16
+MAX_KNOWN = 10_000
+MAX_CLIENTS = 16
 """Of one token; of more, the one that came first is taken for a new one when it comes again."""
 
 
@@ -82,20 +100,20 @@ class Callers:
     apart. That is no credential: it only says to whom something was handed."""
 
     def __init__(self, open_at_once: OpenAtOnce) -> None:
-        self._known: dict[tuple[str, str], dict[str, Caller]] = {}
+        self._known: dict[tuple[str, str], dict[str, ClientHandover]] = {}
         self._open_at_once = open_at_once
 
-    def of(self, who: Principal, hub: Hub, client: str) -> Caller:
-        clients = self._with_token(who)
+    def of(self, shown: Credential, hub: Hub, client: str) -> Caller:
+        clients = self._with_token(shown.who)
         known = clients.get(client)
-        if known is None or known.who != who:
-            if known is None and len(clients) >= MOST_CLIENTS:
+        if known is None:
+            if len(clients) >= MAX_CLIENTS:
                 del clients[next(iter(clients))]
-            known = clients[client] = Caller(who, hub, self._open_at_once)
-        return known
+            known = clients[client] = ClientHandover()
+        return Caller(shown, hub, self._open_at_once, known)
 
-    def _with_token(self, who: Principal) -> dict[str, Caller]:
+    def _with_token(self, who: Principal) -> dict[str, ClientHandover]:
         key = (who.id, who.token)
-        if key not in self._known and len(self._known) >= MOST_KNOWN:
+        if key not in self._known and len(self._known) >= MAX_KNOWN:
             del self._known[next(iter(self._known))]
         return self._known.setdefault(key, {})

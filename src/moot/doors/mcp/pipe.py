@@ -15,15 +15,16 @@ from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from moot.doors.credentials import Credential
 from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.server import server
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
-from moot.model.token import Scope
+from moot.model.records.token import TokenScope
 from moot.rules.access import Principal, Standing
 
-MOST_WAITING = 1000
-ALL_SCOPES = frozenset(scope.value for scope in Scope)
+MAX_WAITING = 1000
+ALL_SCOPES = frozenset(scope.value for scope in TokenScope)
 
 
 class Piped:
@@ -31,10 +32,10 @@ class Piped:
 
     def __init__(self, hub: Hub, open_at_once: OpenAtOnce, name: str, tell: Callable[[Any], None]) -> None:
         who = Principal(Standing.PARTICIPANT, hub.agents.id_of(name), name, scopes=ALL_SCOPES)
-        self._caller = Caller(who, hub.acting_as(name), open_at_once)
+        self._caller = Caller(Credential(who), hub.acting_as(name), open_at_once)
         self.facts = {"name": self._caller.hub.name}
         self._tell = tell
-        self._heard: asyncio.Queue[Any] = asyncio.Queue(MOST_WAITING)
+        self._heard: asyncio.Queue[Any] = asyncio.Queue(MAX_WAITING)
 
     def heard(self, message: Any) -> None:
         """A message of the client; one that finds no room is dropped, and its sender waits in vain for an answer."""

@@ -31,7 +31,7 @@ async def listed(caller: Caller) -> types.ListResourcesResult:
     found = [
         types.Resource(uri=uri_of(one.id), name=one.name, description=_described(one), mime_type=JSON)
         for one in await caller.hub.conversations.list()
-        if may(caller.who, Action.READ, lookup.place(one))
+        if may(caller.who, Action.READ, lookup.target_of(one))
     ]
     return types.ListResourcesResult(resources=found)
 
@@ -53,8 +53,8 @@ def _described(one: shapes.Conversation) -> str:
 async def read(caller: Caller, uri: str) -> types.ReadResourceResult:
     where = await _named(caller, uri)
     newest = await caller.hub.newest(where.id, NEWEST)
-    told = {**where.to_dict(), "messages": [message.to_dict() for message in newest]}
-    text = json.encode(told).decode()
+    document = {**where.to_dict(), "messages": [message.to_dict() for message in newest]}
+    text = json.encode(document).decode()
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=text)])
 
 

@@ -13,10 +13,10 @@ from importlib import import_module
 from secrets import token_hex
 from typing import Any, Final
 
+from moot.doors.credentials import Credential
 from moot.doors.mcp.caller import Caller, Callers
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
-from moot.rules.access import Principal
 
 CALLER: Final = "moot.caller"
 CLIENT: Final = b"mcp-session-id"
@@ -25,7 +25,7 @@ LONGEST_CLIENT: Final = 128
 """Characters of what a client says of itself; more are cut off."""
 
 
-class Endpoint:
+class McpEndpoint:
     """An application for the HTTP door to put beside its own routes."""
 
     def __init__(self, open_at_once: OpenAtOnce) -> None:
@@ -35,11 +35,11 @@ class Endpoint:
         self._running: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
 
-    async def __call__(self, who: Principal, hub: Hub, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, shown: Credential, hub: Hub, scope: Any, receive: Any, send: Any) -> None:
         manager = self._manager or await self._made()
-        scope[CALLER] = partial(self._callers.of, who, hub)
-        told = dict(scope["headers"])
-        if CLIENT not in told and PROTOCOL not in told:  # so introductions of the older protocol look
+        scope[CALLER] = partial(self._callers.of, shown, hub)
+        headers = dict(scope["headers"])
+        if CLIENT not in headers and PROTOCOL not in headers:  # so introductions of the older protocol look
             send = partial(_named, send, token_hex(16))
         await manager.handle_request(scope, receive, send)
 
@@ -89,8 +89,8 @@ def _caller(ctx: Any) -> Caller:
 
 def _client(ctx: Any) -> str:
     """What tells a client from others with its token: the id it was given, else what it says of itself."""
-    given: str | None = ctx.request.headers.get(CLIENT.decode())
-    if given is not None:
-        return given
+    name: str | None = ctx.request.headers.get(CLIENT.decode())
+    if name is not None:
+        return name
     params = ctx.session.client_params
     return "" if params is None else f"{params.client_info.name} {params.client_info.version}"

@@ -1,7 +1,7 @@
 """The tools: every one a row with its name, its words for a model, its arguments and its function.
 
-The words are few on purpose: an agent pays for them in every turn, and the whole table must stay under 1,500 tokens
-(M-10, held by a test). Refusals are results that an agent can act on, never protocol errors.
+The words are few on purpose: an agent pays for them in every turn, and what any caller is listed must stay under 1,500
+tokens (M-10, held by a test). Refusals are results that an agent can act on, never protocol errors.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,24 +10,31 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import Meta, Struct, structs, to_builtins
 
+from moot import shapes
 from moot.doors import delivery
 from moot.doors.lookup import without_hints
 from moot.doors.mcp import hint_calls
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
 from moot.flow.steps.admission import InConversation, OfPerson
-from moot.model.hint import said
+from moot.model.hint import worded
+from moot.model.ids import ParticipantId
+from moot.model.prompt import Need
+from moot.model.records.note import NoteAccess
+from moot.model.records.task import TaskState
 from moot.rules.access import Action
+from moot.rules.org_place import OrgPlace
+from moot.tools import shared_notes
 
 READ_AT_ONCE = 50
 FOUND_AT_ONCE = 20
-MOST_WAITING = 300
+MAX_WAITING = 300
 USUAL_WAITING = 50.0
 """Below the minute after which common clients give up on a tool."""
 USUAL_DEADLINE = 60.0
 
 Limit = Annotated[int, Meta(ge=1, le=500)]
-Seconds = Annotated[float, Meta(ge=0, le=MOST_WAITING)]
+Seconds = Annotated[float, Meta(ge=0, le=MAX_WAITING)]
 Answer: TypeAlias = dict[str, Any]
 
 
@@ -35,64 +42,89 @@ class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
     """Comes from a model. None of the fields names a sender."""
 
 
-class Nothing(Arguments, frozen=True):
+class NoArguments(Arguments, frozen=True):
     pass
 
 
-class ToAgent(Arguments, frozen=True):
+class SendArguments(Arguments, frozen=True):
     target: str
     message: str
 
 
-class ToAll(Arguments, frozen=True):
+class BroadcastArguments(Arguments, frozen=True):
     message: str
 
 
-class Name(Arguments, frozen=True):
+class NameArguments(Arguments, frozen=True):
     name: str
 
 
-class Checking(Arguments, frozen=True):
+class CheckArguments(Arguments, frozen=True):
     limit: Limit = READ_AT_ONCE
 
 
-class Waiting(Arguments, frozen=True):
+class WaitArguments(Arguments, frozen=True):
     timeout_seconds: Seconds = USUAL_WAITING
 
 
-class Replying(Arguments, frozen=True):
+class ReplyArguments(Arguments, frozen=True):
     message_id: str
     text: str
 
 
-class Posting(Arguments, frozen=True):
+class PostArguments(Arguments, frozen=True):
     conversation: str
     text: str
 
 
-class Reading(Arguments, frozen=True):
+class ReadArguments(Arguments, frozen=True):
     conversation: str
     after: Annotated[int, Meta(ge=0, le=2**53)] = 0
 
 
-class Searching(Arguments, frozen=True):
+class SearchArguments(Arguments, frozen=True):
     query: Annotated[str, Meta(max_length=1000)]
 
 
-class About(Arguments, frozen=True):
+class ReadNoteArguments(Arguments, frozen=True):
+    name: str
+
+
+class WriteNoteArguments(Arguments, frozen=True):
+    name: str
+    text: str
+    version: int = 0
+    """0 writes over whatever stands."""
+
+
+class WhyArguments(Arguments, frozen=True):
     message_id: str
 
 
-class Asking(Arguments, frozen=True):
+class AskArguments(Arguments, frozen=True):
     target: str
     question: str
     deadline_seconds: Seconds = USUAL_DEADLINE
 
 
+class DelegateArguments(Arguments, frozen=True):
+    target: str
+    task: str
+    deadline_seconds: Annotated[float, Meta(ge=0)] = 0
+    """0 takes the setting."""
+
+
+class UpdateTaskArguments(Arguments, frozen=True):
+    id: str
+    state: str
+    result: str = ""
+
+
 Run: TypeAlias = Callable[[Caller, Any], Awaitable[Answer]]
+Useful: TypeAlias = Callable[[Caller], Awaitable[bool]]
 
 
-class Tool(Struct, frozen=True):
+class McpTool(Struct, frozen=True):
     name: str
     says: str
     """What a model reads."""
@@ -104,64 +136,76 @@ class Tool(Struct, frozen=True):
     """Doing it twice does no more than doing it once."""
     aliases: tuple[str, ...] = ()
     """Callable, not listed."""
+    useful: Useful | None = None
+    """Whether it is listed for a caller; None lists it for all. Whoever calls it anyway is told what it may."""
+
+
+def to_whom(need: Need) -> Useful:
+    """Whether where a caller stands, by its links and tasks, makes a tool useful."""
+
+    async def is_useful(caller: Caller) -> bool:
+        return (await caller.hub.org_place()).meets(need)
+
+    return is_useful
 
 
 # --- writing ---------------------------------------------------------------------------------------------
 
 
-async def send_to_agent(caller: Caller, given: ToAgent) -> Answer:
+async def send_to_agent(caller: Caller, arguments: SendArguments) -> Answer:
     caller.allowed(Action.POST)
     try:
         sent = await delivery.deliver(
-            caller.admitted(Action.POST), given.target, given.message, hint_calls.call
+            caller.admitted(Action.POST), arguments.target, arguments.message, hint_calls.call
         )
         return _plain(sent)
     except delivery.NotDelivered as refusal:
-        return _plain(refusal.told)
+        return _plain(refusal.answer)
 
 
-async def broadcast(caller: Caller, given: ToAll) -> Answer:
+async def broadcast(caller: Caller, arguments: BroadcastArguments) -> Answer:
     caller.allowed(Action.POST)
-    return _plain(await delivery.broadcast(caller.admitted(Action.POST), given.message))
+    return _plain(await delivery.broadcast(caller.admitted(Action.POST), arguments.message))
 
 
-async def reply(caller: Caller, given: Replying) -> Answer:
-    message = await caller.message(given.message_id, Action.POST)
+async def reply(caller: Caller, arguments: ReplyArguments) -> Answer:
+    message = await caller.message(arguments.message_id, Action.POST)
     voice = caller.admitted(Action.POST, InConversation(message.rpartition(":")[0]))
     try:
-        receipt = await voice.mailbox.reply(message, given.text)
+        receipt = await voice.mailbox.reply(message, arguments.text)
     except TurnFailed as unheard:
         return {"delivered": False, "error": unheard.title, "rule": unheard.facts.get("rule")}
     return {"delivered": False, "passed": True} if receipt is None else _receipt(receipt)
 
 
-async def post(caller: Caller, given: Posting) -> Answer:
-    voice = caller.admitted(Action.POST, InConversation(given.conversation))
-    return _receipt(await voice.post(given.conversation, given.text))
+async def post(caller: Caller, arguments: PostArguments) -> Answer:
+    voice = caller.admitted(Action.POST, InConversation(arguments.conversation))
+    return _receipt(await voice.post(arguments.conversation, arguments.text))
 
 
 def _receipt(receipt: Any) -> Answer:
     """A message is on disk: which, and who will hear it how."""
-    told: Answer = {"delivered": True, "id": receipt.id, "seq": receipt.seq}
+    answer: Answer = {"delivered": True, "id": receipt.id, "seq": receipt.seq}
     parts = [
         {"agent": one.agent, "duty": one.duty, "state": one.state, "reachability": one.reachability}
         for one in receipt.deliveries
     ]
     if parts:
-        told["deliveries"] = parts
+        answer["deliveries"] = parts
     if receipt.warnings:
-        told["warnings"] = [
-            "; ".join((warning.message, *said(warning.fix, hint_calls.call))) for warning in receipt.warnings
+        answer["warnings"] = [
+            "; ".join((warning.message, *worded(warning.fix, hint_calls.call)))
+            for warning in receipt.warnings
         ]
-    return told
+    return answer
 
 
-async def ask(caller: Caller, given: Asking) -> Answer:
+async def ask(caller: Caller, arguments: AskArguments) -> Answer:
     caller.allowed(Action.POST)
     try:
         with caller.staying():
             answer = await caller.admitted(Action.POST).ask(
-                given.target, given.question, timeout=given.deadline_seconds
+                arguments.target, arguments.question, timeout=arguments.deadline_seconds
             )
         await caller.still_good()
     except (TimedOut, Passed, TurnFailed) as unanswered:
@@ -170,102 +214,198 @@ async def ask(caller: Caller, given: Asking) -> Answer:
     return {"answered": True, "message": answer.to_dict()}
 
 
+# --- tasks -----------------------------------------------------------------------------------------------
+
+
+async def delegate(caller: Caller, arguments: DelegateArguments) -> Answer:
+    caller.allowed(Action.POST)
+    given = await caller.admitted(Action.POST).delegate(
+        arguments.target, arguments.task, deadline_seconds=arguments.deadline_seconds or None
+    )
+    return _task(given)
+
+
+async def update_task(caller: Caller, arguments: UpdateTaskArguments) -> Answer:
+    caller.allowed(Action.POST)
+    words = {"note" if arguments.state == TaskState.WORKING else "result": arguments.result or None}
+    return _task(await caller.admitted(Action.POST).tasks.update(arguments.id, arguments.state, **words))
+
+
+def _task(task: shapes.Task) -> Answer:
+    """What became of it; its words are known to whoever called."""
+    shown = ("id", "to", "state", "result", "note", "conversation", "deadline")
+    return {name: value for name in shown if (value := getattr(task, name)) is not None}
+
+
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-async def check_messages(caller: Caller, given: Checking) -> Answer:
+async def check_messages(caller: Caller, arguments: CheckArguments) -> Answer:
     caller.allowed(Action.SEE_OWN)
     caller.allowed(Action.CHANGE_OWN)
-    return await caller.handed(limit=given.limit)
+    return await caller.take_messages(limit=arguments.limit)
 
 
-async def wait_for_messages(caller: Caller, given: Waiting) -> Answer:
+async def wait_for_messages(caller: Caller, arguments: WaitArguments) -> Answer:
     caller.allowed(Action.SEE_OWN)
     caller.allowed(Action.CHANGE_OWN)
-    return await caller.handed(timeout=given.timeout_seconds)
+    return await caller.take_messages(timeout=arguments.timeout_seconds)
 
 
-async def read_conversation(caller: Caller, given: Reading) -> Answer:
-    where = await caller.conversation(given.conversation, Action.READ)
-    if given.after:
-        found = await caller.hub.messages(where.id, after=given.after, limit=READ_AT_ONCE + 1)
+async def read_conversation(caller: Caller, arguments: ReadArguments) -> Answer:
+    where = await caller.version(arguments.conversation)
+    if arguments.after:
+        found = await caller.hub.messages(where.id, after=arguments.after, limit=READ_AT_ONCE + 1)
         more = len(found) > READ_AT_ONCE
         found = found[:READ_AT_ONCE]
         return {"messages": [m.to_dict() for m in found], "next": found[-1].seq if more else None}
-    newest = await caller.hub.newest(where.id, READ_AT_ONCE)
-    return {"messages": [message.to_dict() for message in newest], "next": None}
+    newest = await caller.hub.encoded.newest_at(where, READ_AT_ONCE)
+    return {"messages": msgspec.json.decode(newest), "next": None}
 
 
-async def search(caller: Caller, given: Searching) -> Answer:
+async def search(caller: Caller, arguments: SearchArguments) -> Answer:
     caller.allowed(Action.LOOK)
-    hits = await caller.hub.search(given.query, limit=FOUND_AT_ONCE)
+    hits = await caller.hub.search(arguments.query, limit=FOUND_AT_ONCE)
     return {"hits": [hit.to_dict() for hit in hits]}
 
 
-async def why(caller: Caller, given: About) -> Answer:
-    message = await caller.message(given.message_id, Action.READ)
+async def why(caller: Caller, arguments: WhyArguments) -> Answer:
+    message = await caller.message(arguments.message_id, Action.READ)
     return (await caller.hub.why(message)).to_dict()
+
+
+# --- shared notes ----------------------------------------------------------------------------------------
+
+
+async def read_shared_note(caller: Caller, arguments: ReadNoteArguments) -> Answer:
+    caller.allowed(Action.LOOK)
+    return await shared_notes.read(caller.hub.notes, arguments.name)
+
+
+async def write_shared_note(caller: Caller, arguments: WriteNoteArguments) -> Answer:
+    caller.allowed(Action.POST)
+    notes = caller.admitted(Action.POST).notes
+    return await shared_notes.write(notes, arguments.name, arguments.text, arguments.version)
+
+
+async def reads_notes(caller: Caller) -> bool:
+    return await caller.hub.notes.broadest_access() is not None
+
+
+async def writes_notes(caller: Caller) -> bool:
+    return await caller.hub.notes.broadest_access() is NoteAccess.READ_WRITE
+
+
+async def is_newcomer(caller: Caller) -> bool:
+    """Whether nobody counts on its name yet: it has no reports, no unfinished task and no note."""
+    place = await caller.hub.org_place()
+    counts = place.meets(Need.SOMEBODY_BELOW) or place.meets(Need.UNFINISHED_TASK)
+    return not counts and not await reads_notes(caller)
 
 
 # --- who there is ----------------------------------------------------------------------------------------
 
-ALWAYS_TOLD: Final = ("name", "status", "project")
+ALWAYS_LISTED: Final = ("name", "status", "project")
 """Promised of every agent, empty or not."""
-TOLD_OF_AGENTS: Final = (*ALWAYS_TOLD, "role", "reachability")
+LISTED_FIELDS: Final = (*ALWAYS_LISTED, "role", "reachability")
 
 
-async def list_agents(caller: Caller, given: Nothing) -> Answer:
+async def list_agents(caller: Caller, arguments: NoArguments) -> Answer:
     caller.allowed(Action.LOOK)
+    place = await caller.hub.org_place()
     agents = [
-        {name: value for name in TOLD_OF_AGENTS if (value := getattr(agent, name)) or name in ALWAYS_TOLD}
+        {
+            **{
+                name: value
+                for name in LISTED_FIELDS
+                if (value := getattr(agent, name)) or name in ALWAYS_LISTED
+            },
+            **({} if agent.name == caller.hub.name else _standing(place, ParticipantId(agent.id))),
+        }
         for agent in await caller.hub.agents.list()
     ]
     return {"agents": agents, "self": caller.hub.name}
 
 
-async def set_name(caller: Caller, given: Name) -> Answer:
+def _standing(place: OrgPlace, other: ParticipantId) -> Answer:
+    """Whether the caller may write to somebody, and what that one is to it."""
+    relationship = place.relationship(other)
+    standing: Answer = {"may_write": place.may_write_to(other)}
+    return standing if relationship is None else {**standing, "relationship": relationship.value}
+
+
+async def set_name(caller: Caller, arguments: NameArguments) -> Answer:
     caller.allowed(Action.CHANGE_OWN)
     before = caller.hub.name
     try:
         voice = caller.admitted(Action.CHANGE_OWN, OfPerson(before))
-        renamed = await voice.agents.rename(before, given.name)
+        renamed = await voice.agents.rename(before, arguments.name)
     except BadName as refusal:
         return {"success": False, "error": refusal.title, "suggestions": list(refusal.suggestions)}
     return {"success": True, "previous_name": before, "new_name": renamed.name}
 
 
 TOOLS: Final = (
-    Tool(
-        "list_agents", "Who there is: name, status, project, reachability. `self` is you.", Nothing,
+    McpTool(
+        "list_agents", "Who there is, whom you may_write to. `self` is you.", NoArguments,
         list_agents, reads=True,
     ),
-    Tool(
-        "send_to_agent", "Write to an agent. Returns when stored, never waits for an answer.", ToAgent,
-        send_to_agent, aliases=("send_agent_message",),
+    McpTool(
+        "send_to_agent", "Write to an agent, without waiting for an answer.", SendArguments,
+        send_to_agent, aliases=("send_agent_message",), useful=to_whom(Need.SOMEBODY_TO_WRITE_TO),
     ),
-    Tool("broadcast", "Write to all other agents.", ToAll, broadcast),
-    Tool(
-        "check_messages", "What waits for you. Calling again means you dealt with the last ones.", Checking,
+    McpTool(
+        "broadcast", "Write to all agents.", BroadcastArguments, broadcast,
+        useful=to_whom(Need.SOMEBODY_TO_WRITE_TO),
+    ),
+    McpTool(
+        "check_messages", "What waits for you. Another call acknowledges it.", CheckArguments,
         check_messages,
     ),
-    Tool(
-        "wait_for_messages", "Like check_messages, but waits for something to come.", Waiting,
+    McpTool(
+        "wait_for_messages", "Like check_messages, but waits.", WaitArguments,
         wait_for_messages,
     ),
-    Tool("reply", "Answer a message you were given. Silence is fine unless it is in must_answer.", Replying, reply),
-    Tool("post", "Say something in a conversation you are in. @name calls a member.", Posting, post),
-    Tool(
-        "read_conversation", "Newest messages, or those after a seq.", Reading, read_conversation, reads=True
+    McpTool(
+        "reply", "Answer a message you were given. Silence is fine unless in must_answer.", ReplyArguments,
+        reply,
     ),
-    Tool("search", 'Find messages: words, "phrase", from:name, in:conversation.', Searching, search, reads=True),
-    Tool("why", "Why each agent answered a message or was silent.", About, why, reads=True),
-    Tool("ask", "Write to an agent and wait for its answer.", Asking, ask),
-    Tool(
-        "set_name", "Take another name; the old one stays an alias.", Name, set_name, repeatable=True,
-        aliases=("set_tab_name",),
+    McpTool("post", "Speak in a conversation of yours. @name calls a member.", PostArguments, post),
+    McpTool(
+        "read_conversation", "Newest messages, or those after a seq.", ReadArguments, read_conversation, reads=True
+    ),
+    McpTool(
+        "search", 'Find words, "phrase", from:name, in:conversation.', SearchArguments, search, reads=True
+    ),
+    McpTool("why", "Why each agent answered or was silent.", WhyArguments, why, reads=True),
+    McpTool("ask", "Ask an agent and wait for its answer.", AskArguments, ask),
+    McpTool(
+        "delegate", "Give a task to an agent that reports to you.", DelegateArguments, delegate,
+        useful=to_whom(Need.SOMEBODY_BELOW),
+    ),
+    McpTool(
+        "update_task", "Working, done or failed of your task; cancelled of one you gave.",
+        UpdateTaskArguments, update_task, useful=to_whom(Need.UNFINISHED_TASK),
+    ),
+    McpTool(
+        "read_shared_note", "Read a shared note; an unknown name lists yours.", ReadNoteArguments, read_shared_note,
+        reads=True, useful=reads_notes,
+    ),
+    McpTool(
+        "write_shared_note", "Write a shared note; version is the one you read.", WriteNoteArguments,
+        write_shared_note, useful=writes_notes,
+    ),
+    McpTool(
+        "set_name", "Take another name; the old one stays an alias.", NameArguments, set_name, repeatable=True,
+        aliases=("set_tab_name",), useful=is_newcomer,
     ),
 )  # fmt: skip
 BY_NAME: Final = {name: tool for tool in TOOLS for name in (tool.name, *tool.aliases)}
+
+
+async def listed(caller: Caller) -> list[McpTool]:
+    """The tools that a caller could use."""
+    return [tool for tool in TOOLS if tool.useful is None or await tool.useful(caller)]
 
 
 async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) -> tuple[Answer, bool]:
@@ -281,7 +421,7 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) ->
         return {"error": hint_calls.refusal(without_hints(refusal, caller.who))}, True
 
 
-def _understood(tool: Tool, arguments: dict[str, Any] | None) -> Any:
+def _understood(tool: McpTool, arguments: dict[str, Any] | None) -> Any:
     try:
         return msgspec.convert(arguments or {}, tool.arguments)
     except (msgspec.ValidationError, UnicodeEncodeError) as wrong:
@@ -289,6 +429,6 @@ def _understood(tool: Tool, arguments: dict[str, Any] | None) -> Any:
         raise BadValue(f"{tool.name}: {wrong}", detail=f"arguments are {fields}") from wrong
 
 
-def _plain(told: Struct) -> Answer:
-    found: Answer = to_builtins(told)
+def _plain(shape: Struct) -> Answer:
+    found: Answer = to_builtins(shape)
     return found

@@ -13,8 +13,8 @@ from moot.model.conversation import EPHEMERAL
 from moot.model.hint import Act, Hint, WarningCode
 from moot.model.ids import ParticipantId
 from moot.model.participant import TAKES_TURNS, Kind, Participant
-from moot.model.turn import MENTION, Call, Rule, Turn
-from moot.rules import brakes
+from moot.model.turn import MENTION, Call, RuleName, Turn
+from moot.rules import brakes, links
 from moot.rules.room import Room
 from moot.rules.words import mentions
 
@@ -28,6 +28,8 @@ class Words(Struct, frozen=True, gc=False):
     force: tuple[str, ...] = ()
     asks: bool = False
     """It is a question that wants an answer of its own."""
+    delegates: bool = False
+    """It opens a task."""
     awaited: float = 0.0
     """Until when its author waits for the answer."""
 
@@ -35,7 +37,7 @@ class Words(Struct, frozen=True, gc=False):
 class Addressed(Struct, gc=False):
     """Whom a message calls, before anything is stored."""
 
-    agents: dict[ParticipantId, Rule] = {}
+    agents: dict[ParticipantId, RuleName] = {}
     mentioned: tuple[ParticipantId, ...] = ()
     awaited: float = 0.0
     warnings: list[Warned] = []
@@ -44,19 +46,20 @@ class Addressed(Struct, gc=False):
 
 def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]) -> Addressed:
     """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
-    told = Addressed(awaited=words.awaited)
-    agents = told.agents
+    found = Addressed(awaited=words.awaited)
+    agents = found.agents
     for turn in stopped:
-        agents[turn.agent] = Rule.FORCE
+        agents[turn.agent] = RuleName.FORCE
     if room.takes_rounds:
-        _forced(room, author, words, told)
+        _forced(room, author, words, found)
     else:
-        _third_parties(room, words, told)
+        _third_parties(room, words, found)
         for member in room.agents():
-            forced = Rule.FORCE if member.participant in agents else Rule.DIRECT
-            agents[member.participant] = Rule.ASK if words.asks else forced
+            forced = RuleName.FORCE if member.participant in agents else RuleName.DIRECT
+            forced = RuleName.TASK if words.delegates else forced
+            agents[member.participant] = RuleName.ASK if words.asks else forced
     agents.pop(author.id, None)
-    return told
+    return found
 
 
 def named(room: Room, words: Words) -> set[ParticipantId]:
@@ -69,101 +72,123 @@ def named(room: Room, words: Words) -> set[ParticipantId]:
 
 
 def calls(
-    room: Room, author: Participant, told: Addressed, line: Descent, turn: Turn | None
-) -> tuple[list[Call], dict[ParticipantId, Rule]]:
+    room: Room, author: Participant, addressees: Addressed, descent: Descent, turn: Turn | None
+) -> tuple[list[Call], dict[ParticipantId, RuleName]]:
     """A call per agent on the message that comes next, and the rule for each that gets no turn from it."""
     made: list[Call] = []
-    blocks: dict[ParticipantId, Rule] = {}
-    if not told.agents:
+    blocks: dict[ParticipantId, RuleName] = {}
+    if not addressees.agents:
         return made, blocks
     human = author.kind not in TAKES_TURNS
     depth = turn.depth + 1 if turn is not None else 1
     too_deep = room.floor.too_deep(room, depth)
     draft, seq = room.draft, room.conversation.next_seq
-    for agent, reason in told.agents.items():
-        call = Call(agent, seq, human, depth, line.hop, line.chain.id, reason, 0, line.due, told.awaited)
+    for agent, reason in addressees.agents.items():
+        call = Call(
+            agent,
+            seq,
+            human,
+            depth,
+            descent.hop,
+            descent.chain.id,
+            reason,
+            0,
+            descent.due,
+            addressees.awaited,
+        )
         made.append(call)
-        stop = None if human else brakes.chain_stop(call, line.chain, draft.at.terms.limits)
+        stop = None if human else brakes.chain_stop(call, descent.chain, draft.at.terms.limits)
         if stop is None and too_deep:
-            stop = Rule.DEPTH
+            stop = RuleName.DEPTH
+        if stop is None and not links.may_call(room, author, agent):
+            stop = RuleName.LINK
         who = draft.participant(agent)
         if who.removed:
-            told.warnings.append(
-                Warned(WarningCode.UNKNOWN, f"{who.name} was removed: nobody answers for it", (who.name,))
+            addressees.warnings.append(
+                Warned(WarningCode.UNKNOWN, f"{who.name} was removed and no longer answers", (who.name,))
             )
         if stop is None and who.paused:
-            stop = Rule.PAUSED
+            stop = RuleName.PAUSED
         if stop is not None:
             blocks[agent] = stop
     return made, blocks
 
 
-def _forced(room: Room, author: Participant, words: Words, told: Addressed) -> None:
+def _forced(room: Room, author: Participant, words: Words, addressees: Addressed) -> None:
     """In a group: the target of an ephemeral one, those named with force, those mentioned; each once."""
-    agents, home = told.agents, room.conversation.home
+    agents, home = addressees.agents, room.conversation.home
     ephemeral = room.conversation.kind is EPHEMERAL
     if ephemeral and home is not None and home in room.members and not author.speaks_in_turns:
-        agents.setdefault(home, Rule.DIRECT)
+        agents.setdefault(home, RuleName.DIRECT)
     for name in words.force:
         who = find.participant(room.draft.seen, name)
-        if who.speaks_in_turns and (who.id in room.members or _invites(room, author, who, told)):
-            agents.setdefault(who.id, Rule.FORCE)
+        if who.speaks_in_turns and (who.id in room.members or _invites(room, author, who, addressees)):
+            agents.setdefault(who.id, RuleName.FORCE)
     named: dict[ParticipantId, None] = {}
     for token in words.mentions:
-        for who in _meant(room, author, token, told):
+        for who in _meant(room, author, token, addressees):
             named[who.id] = None
             if who.kind in TAKES_TURNS:
                 agents.setdefault(who.id, MENTION)
-    told.mentioned = tuple(named)
+    addressees.mentioned = tuple(named)
 
 
-def _meant(room: Room, author: Participant, token: str, told: Addressed) -> list[Participant]:
+def _meant(room: Room, author: Participant, token: str, addressees: Addressed) -> list[Participant]:
     """The participants an `@name` means here. Unknown names stay text, and the sender is told."""
     who = mentions.resolve(token, room.draft.seen.named)
     if who is None and token in EVERYONE:
         here = [room.draft.participant(m.participant) for m in room.agents()]
         return [who for who in here if not who.removed]
     if who is None:
-        told.warnings.append(_unknown(token))
+        addressees.warnings.append(_unknown(token))
         return []
-    if who.id in room.members or _invites(room, author, who, told):
+    if who.id in room.members or _invites(room, author, who, addressees):
         return [who]
     return []
 
 
-def _third_parties(room: Room, words: Words, told: Addressed) -> None:
+def _third_parties(room: Room, words: Words, addressees: Addressed) -> None:
     """In a direct conversation a mention invites nobody; the sender learns what would."""
     named: dict[ParticipantId, None] = {}
     for token in words.mentions:
         who = mentions.resolve(token, room.draft.seen.named)
         if who is None:
-            told.warnings.append(_unknown(token))
+            addressees.warnings.append(_unknown(token))
         elif who.id in room.members:
             named[who.id] = None
         else:
             here = (room.draft.participant(m.participant).name for m in room.agents())
             together = Hint(Act.TALK_TOGETHER, agents=(*here, who.name))
             text = f"{who.name} is not in this conversation"
-            told.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,), (together,)))
-    told.mentioned = tuple(named)
+            addressees.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,), (together,)))
+    addressees.mentioned = tuple(named)
 
 
-def _invites(room: Room, author: Participant, who: Participant, told: Addressed) -> bool:
+def _invites(room: Room, author: Participant, who: Participant, addressees: Addressed) -> bool:
     """People invite agents by naming them; agents only where the group says so."""
-    if who in told.invited:
+    if who in addressees.invited:
         return True
     if who.removed:
-        told.warnings.append(
-            Warned(WarningCode.UNKNOWN, f"{who.name} was removed; the name stays plain text", (who.name,))
+        addressees.warnings.append(
+            Warned(
+                WarningCode.UNKNOWN, f"{who.name} was removed; the name is treated as plain text", (who.name,)
+            )
         )
         return False
-    if who.speaks_in_turns and (author.kind is Kind.HUMAN or room.settings.agents_may_invite):
-        told.invited.append(who)
+    if who.speaks_in_turns and (author.kind is Kind.HUMAN or _agent_may_invite(room, author, who)):
+        addressees.invited.append(who)
         return True
     text = f"{who.name} is not in {room.conversation.name} and was not invited"
-    told.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,)))
+    addressees.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,)))
     return False
 
 
+def _agent_may_invite(room: Room, author: Participant, who: Participant) -> bool:
+    """Where the group lets agents invite, and only whom they may also write to."""
+    return room.settings.agents_may_invite and links.between(room, author.id, who.id).bar is None
+
+
 def _unknown(token: str) -> Warned:
-    return Warned(WarningCode.UNKNOWN, f'nobody is called "{token}"; the name stays plain text', (token,))
+    return Warned(
+        WarningCode.UNKNOWN, f'nobody is called "{token}"; the name is treated as plain text', (token,)
+    )

@@ -10,23 +10,23 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct, structs
 
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN
-from moot.model.token import Scope as TokenScope
-from moot.model.token import TokenId
+from moot.model.records.token import TOKENS, TokenId, TokenScope
 from moot.ports import Scope, Verb
 from moot.rules.access import (
-    HOUSE,
+    HUB_TARGET,
     NO_CONVERSATION,
     Action,
-    Person,
-    Place,
+    ConversationTarget,
+    MembershipTarget,
+    PersonTarget,
     Principal,
-    Seat,
     Standing,
-    Thing,
+    Target,
     authorize,
     hidden,
     unauthenticated,
@@ -92,8 +92,10 @@ class Admitted(Generic[C, A]):
                 names = (*names, name)
             case OfHub():
                 pass
-        tokens = wanted.tokens if admission.token is None else (*wanted.tokens, admission.token)
-        return structs.replace(wanted, refs=refs, names=names, turns=turns, tokens=tokens)
+        records = (
+            wanted.records if admission.token is None else (*wanted.records, TOKENS.one(admission.token))
+        )
+        return structs.replace(wanted, refs=refs, names=names, turns=turns, records=records)
 
     def decide(self, command: C, seen: Seen, at: Moment) -> Decision[A]:
         admit(self._admission, seen)
@@ -110,36 +112,38 @@ def _principal(admission: Admission, seen: Seen) -> Principal:
     who = seen.participant(admission.participant)
     scopes = ALL_SCOPES
     if admission.token is not None:
-        token = seen.token(admission.token)
+        token = seen.record(TOKENS, admission.token)
         if token is None or token.revoked_at or token.participant != admission.participant:
             raise unauthenticated()
         scopes = frozenset(token.scopes)
     if who is None:
         raise unauthenticated()
+    if who.removed:  # its tokens are revoked: somebody speaks for it
+        raise find.gone(who)
     return Principal(Standing.PARTICIPANT, who.id, who.name, who.kind is HUMAN, scopes)
 
 
-def _thing(admission: Admission, seen: Seen, who: Principal) -> Thing:
+def _thing(admission: Admission, seen: Seen, who: Principal) -> Target:
     match admission.subject:
         case InConversation(ref=ref, name=name):
             place = _place(ref, seen, who)
-            return Seat(place, _called(seen, name)) if name else place
+            return MembershipTarget(place, _called(seen, name)) if name else place
         case OfTurn(turn=turn):
             found = seen.turn(turn)
             if found is None:
-                raise hidden(Place(str(turn), NO_CONVERSATION))
-            return Place(str(turn), _seen_by(found.conversation, seen, who))
+                raise hidden(ConversationTarget(str(turn), NO_CONVERSATION))
+            return ConversationTarget(str(turn), _seen_by(found.conversation, seen, who))
         case OfPerson(name=name):
-            return Person(_called(seen, name))
+            return PersonTarget(_called(seen, name))
         case OfHub():
-            return HOUSE
+            return HUB_TARGET
 
 
-def _place(ref: str, seen: Seen, who: Principal) -> Place:
+def _place(ref: str, seen: Seen, who: Principal) -> ConversationTarget:
     found = seen.find(ref)
     if found is None:
-        raise hidden(Place(ref, NO_CONVERSATION))
-    return Place(ref, _seen_by(found.id, seen, who))
+        raise hidden(ConversationTarget(ref, NO_CONVERSATION))
+    return ConversationTarget(ref, _seen_by(found.id, seen, who))
 
 
 def _seen_by(conversation: ConversationId, seen: Seen, who: Principal) -> frozenset[str]:

@@ -1,11 +1,11 @@
 """Finding what a command names, or refusing with what it could have named instead."""
 
 from moot.errors import Closed, Conflict, NotFound, NotPermitted, Stale
-from moot.model.conversation import Conversation
+from moot.model.conversation import Conversation, ConversationKind
 from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
-from moot.model.participant import Participant
+from moot.model.participant import HUMAN, Participant
 from moot.model.turn import Turn, TurnState
 from moot.rules.draft import Draft, Seen
 from moot.rules.room import Room
@@ -28,7 +28,7 @@ def open_room(draft: Draft, ref: str) -> Room:
     found = conversation(draft.seen, ref)
     if found.archived:
         raise Closed(
-            f"{found.name} is archived: it can be read, not written",
+            f"{found.name} is archived: it can be read, but not written to",
             fix=(Hint(Act.UNARCHIVE, conversation=found.name, id=found.id),),
         )
     return draft.room(found)
@@ -60,9 +60,9 @@ def not_removed(who: Participant) -> Participant:
 
 def gone(who: Participant) -> NotFound:
     return NotFound(
-        f"{who.name} was removed: nobody answers for it",
+        f"{who.name} was removed and no longer answers",
         what="agent",
-        detail="what it said stays; a new agent of that name takes up where it left",
+        detail="its messages stay; a new agent with the same name continues where it left off",
         fix=(Hint(Act.NEW_AGENT, agent=who.name), Hint(Act.LIST_AGENTS)),
         ref=who.name,
     )
@@ -85,9 +85,11 @@ def name_taken(name: str) -> Conflict:
 
 
 def member(room: Room, who: ParticipantId) -> Participant:
-    """The participant, if it belongs to the conversation."""
+    """The participant, if it belongs to the conversation; people may speak in every link's channel."""
     found = room.draft.participant(who)
-    if who not in room.members:
+    if who not in room.members and not (
+        found.kind is HUMAN and room.conversation.kind is ConversationKind.LINK
+    ):
         raise NotPermitted(
             f"{found.name} is not in {room.conversation.name}",
             detail="only members may speak here",
@@ -104,6 +106,6 @@ def running(seen: Seen, turn_id: TurnId, fence: int) -> Turn:
     if turn.state is not TurnState.RUNNING or turn.fence != fence:
         raise Stale(
             f"turn {turn_id} of {turn.agent} is no longer yours: it is {turn.state}",
-            detail="it was finished, cancelled or given to another host meanwhile; the result is not used",
+            detail="it has been finished, cancelled or given to another host; the result was not used",
         )
     return turn

@@ -12,7 +12,7 @@ def closed(seen: Seen, conversation: ConversationId) -> Conversation:
     found = find.conversation(seen, conversation)
     if not found.archived:
         raise Conflict(
-            f"{found.name} was opened while it was being imported; no more is added to it",
+            f"{found.name} was opened during the import, so nothing more is added to it",
             fix=(Hint(Act.DELETE_CONVERSATION, conversation=found.id), "import the file again"),
         )
     return found

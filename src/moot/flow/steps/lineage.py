@@ -23,7 +23,7 @@ def current_turn(room: Room, author: Participant, said_in: TurnId | None, fence:
     if said_in is not None:
         turn = find.running(room.draft.seen, said_in, fence)
         if turn.agent != author.id:
-            raise NotPermitted(f"turn {turn.id} is {turn.agent}'s; {author.name} cannot speak in it")
+            raise NotPermitted(f"turn {turn.id} belongs to {turn.agent}; {author.name} cannot speak in it")
         return turn
     if author.kind is not EXTERNAL:
         return None
@@ -39,7 +39,9 @@ class Descent(Struct, frozen=True, gc=False):
     """When it may wake the one it is for."""
 
 
-def descent(room: Room, author: Participant, turn: Turn | None, text: str) -> Descent:
+def descent(
+    room: Room, author: Participant, turn: Turn | None, text: str, *, by_tool: bool = False
+) -> Descent:
     """The chain of the next message. What a person says of its own accord begins one; an agent's words count
     on theirs, and between two agents they pass the limiter."""
     own = RootId(address(room.id, room.conversation.next_seq))
@@ -49,6 +51,8 @@ def descent(room: Room, author: Participant, turn: Turn | None, text: str) -> De
     chain = (room.draft.root(root) if root else None) or Root(root or own)
     if not author.speaks_in_turns:
         return Descent(chain, hop)
+    if by_tool:
+        brakes.check_chain_messages(chain, room.conversation.name, room.draft.at.terms.limits)
     due = room.floor.pair_due(room, author)
     chain = brakes.spoke(chain, room.id, author.id, text)
     room.draft.put_root(chain)
@@ -66,7 +70,7 @@ def _of(room: Room, author: Participant, turn: Turn | None) -> tuple[RootId, int
     if quota.roots >= limits.agent_roots_per_hour:
         raise RateLimited(
             f"{author.name} has started {quota.roots} chains of its own in this hour",
-            detail=f"at most {limits.agent_roots_per_hour} an hour",
+            detail=f"at most {limits.agent_roots_per_hour} an hour are allowed",
             retry_after_ms=round((brakes.HOUR - room.now % brakes.HOUR) * 1000),
         )
     room.draft.put_quota(structs.replace(quota, roots=quota.roots + 1))

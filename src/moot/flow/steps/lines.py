@@ -8,6 +8,6 @@ def check_lines(**fields: str | None) -> None:
     for field, text in fields.items():
         if text and (letter := unfit_letter(text)):
             raise BadValue(
-                f"{field} holds {letter}, which cannot stand in a line of text",
+                f"{field} contains {letter}, which is not allowed in a line of text",
                 detail="expected one line without control, bidi or invisible characters",
             )

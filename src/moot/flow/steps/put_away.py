@@ -6,7 +6,7 @@ from moot.model.conversation import Conversation
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.round import RoundState
-from moot.model.turn import Rule
+from moot.model.turn import RuleName
 from moot.rules.floor import seats
 from moot.rules.room import Room
 
@@ -14,9 +14,9 @@ from moot.rules.room import Room
 def put_away(room: Room, archived: Conversation, *, by: ParticipantId) -> Conversation:
     """End what is open here; `archived` is the conversation as it shall be kept."""
     for turn in [*room.turns.values(), *room.asks.all()]:
-        seats.cancel(room, turn, Rule.DELETED)
+        seats.cancel(room, turn, RuleName.DELETED)
     for round_ in list(room.rounds.values()):
-        room.put_round(structs.replace(round_, state=RoundState.CLOSED, line=(), blocked=()))
+        room.put_round(structs.replace(round_, state=RoundState.CLOSED, pending=(), blocked=()))
     room.put_conversation(
         structs.replace(archived, archived=True, updated_at=room.now, stalled=0, blocked=())
     )

@@ -2,7 +2,8 @@
 
 An outside agent is somebody else's process. It has no host here whose lease would keep it present: while it waits for
 messages it is live (wait.py), while its session gives signs of life it can be reached at its next turn or when it asks
-(arrive.py, heartbeat.py), and without one its reach drops level by level (lapse.py). Every change of level is an event.
+(arrive.py, heartbeat.py), and without one its reach drops level by level (lower_reach.py). Every change of level is an
+event.
 
 Above: hub/external/sessions.py. Not here: agents that a host of ours runs (attach.py).
 """

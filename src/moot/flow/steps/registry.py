@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from moot.errors import BadName, BadValue
-from moot.flow import post
+from moot.flow.steps import obligations
 from moot.model.event import EventType
 from moot.model.ids import ConversationId
 from moot.model.participant import Participant
-from moot.model.turn import Rule
+from moot.model.turn import RuleName
 from moot.rules.draft import Draft
 from moot.rules.words.names import NameProblem, check_display, check_name, drawn_as
 
-LONGEST_TOLD = 40
+LONGEST_SHOWN = 40
 
 
 def back(draft: Draft, who: Participant) -> Participant:
@@ -30,7 +30,7 @@ def checked_display(display: str, others: Iterable[Participant]) -> str:
         return check_display(display, taken=answered_to(others)) if display else ""
     except NameProblem as problem:
         raise BadValue(
-            f"display = {display[:LONGEST_TOLD]!a} cannot be used", detail=f"expected {problem.expected}"
+            f"display = {display[:LONGEST_SHOWN]!a} cannot be used", detail=f"expected {problem.expected}"
         ) from problem
 
 
@@ -59,7 +59,7 @@ def checked_name(name: str, taken: list[str], human: str) -> str:
         return name
     except NameProblem as problem:
         raise BadName(
-            f'"{name}" cannot be the name of an agent: {problem.problem}',
+            f'"{name}" cannot be used as an agent name: {problem.reason}',
             detail=problem.expected,
             suggestions=problem.suggestions,
             problem=problem.problem,
@@ -73,5 +73,5 @@ def drop_turns(draft: Draft, who: Participant, conversations: tuple[Conversation
         if found is None:
             continue
         room = draft.room(found)
-        room.floor.drop_agent(room, who.id, Rule.PAUSED, running=False)
-        post.move_on(room)
+        room.floor.drop_agent(room, who.id, RuleName.PAUSED, running=False)
+        obligations.move_on(room)

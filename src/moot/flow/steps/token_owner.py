@@ -12,6 +12,7 @@ def token_owner(draft: Draft, author: ParticipantId, name: str) -> Participant:
     who = find.participant(draft.seen, name)
     if who.id != author and not find.is_owner(draft.participant(author), draft.at):
         raise NotPermitted(
-            f"the tokens of {who.name} are its own and the owner's", fix=("ask the owner for a token",)
+            f"only {who.name} and the owner can manage the tokens of {who.name}",
+            fix=("ask the owner for a token",),
         )
     return who

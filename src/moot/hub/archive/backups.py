@@ -24,7 +24,7 @@ from moot.hub.process import daemons
 from moot.hub.process.hub_lock import HubLock
 from moot.model.hint import Act, Hint, Way
 from moot.settings import Home
-from moot.wiring import inspect_copy, remove_copy, storage
+from moot.wiring import storage
 
 _NAME = re.compile(r"moot-(?:(auto|before-restore|schema\d+)-)?(\d{8}T\d{12}Z)\.db")
 _STAMP = "%Y%m%dT%H%M%S%fZ"
@@ -33,7 +33,7 @@ PRIVATE_FOLDER = 0o700
 SETTINGS = "moot.toml"
 FROM_ELSEWHERE = "moot.toml.restored"
 """Settings say what is run. Those of a backup that lies elsewhere take effect when the owner has renamed them."""
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Of an identity file; a prompt takes much less."""
 
 
@@ -76,9 +76,9 @@ def create(home: Home, *, kind: str = "", at: float | None = None) -> Made:
     kept = storage(home)
     if not kept.exists():
         raise NotFound(
-            f"there is nothing to back up: {kept.place} is not there",
+            f"there is nothing to back up: {kept.place} does not exist",
             fix=(Hint(Act.RUN_DEMO), Hint(Act.MAKE_HOME)),
-            ref=kept.place.name,
+            ref=Path(kept.place).name,
         )
     home.make()
     target = home.backups / _name(kind, time.time() if at is None else at)
@@ -118,12 +118,12 @@ def choose(home: Home, ref: str | None) -> Chosen:
     for backup in listed(home):
         if backup.kind == KINDS["before-restore"]:
             continue
-        found = verify(backup.path)
+        found = verify(home, backup.path)
         if found.sound:
             return Chosen(backup.path, tuple(damaged))
         damaged.append(found)
     raise NotFound(
-        f"there is no sound backup in {home.backups}",
+        f"there is no intact backup in {home.backups}",
         detail="\n".join(f"{each.path.name}: {each.problems[0]}" for each in damaged[:3]),
         fix=(Hint(Act.LIST_BACKUPS), Hint(Act.CREATE_BACKUP)),
         ref="backup",
@@ -132,8 +132,8 @@ def choose(home: Home, ref: str | None) -> Chosen:
 
 def find(home: Home, ref: str) -> Path:
     """A backup by its path or name."""
-    given = Path(os.path.expanduser(ref))
-    for path in (given, home.backups / given.name, home.backups / f"{given.name}.db"):
+    typed = Path(os.path.expanduser(ref))
+    for path in (typed, home.backups / typed.name, home.backups / f"{typed.name}.db"):
         if path.is_file():
             return path
     names = tuple(backup.path.name for backup in listed(home)[:3])
@@ -146,10 +146,10 @@ def find(home: Home, ref: str) -> Path:
     )
 
 
-def verify(path: Path) -> Verified:
+def verify(home: Home, path: Path) -> Verified:
     """Read a backup whole. What is wrong with it is told, not raised."""
     try:
-        found = inspect_copy(path)
+        found = storage(home).inspect(path)
     except (StoreDamaged, StoreUnwritable) as damage:
         return Verified(path, sound=False, schema=0, messages=0, problems=(damage.detail or damage.title,))
     return Verified(path, not found.problems, found.schema, found.messages, found.problems)
@@ -171,25 +171,15 @@ def restore(home: Home, source: Path) -> Restored:
     """Put a backup in the database's place. Nothing is replaced before the backup has been read whole and what
     is there now has been kept."""
     home.make()
-    kept = storage(home)
+    safety = home.backups / _name("before-restore", time.time())
     with _alone(home):
-        staged, found = kept.stage(source)
-        try:
-            safety = _keep_what_is_there(home)
-            kept.put_in_place(staged)
-        finally:
-            remove_copy(staged)
-        now = kept.inspect()
-    if now.messages != found.messages or now.problems:
-        raise StoreDamaged(
-            f"{kept.place} does not hold what was restored into it",
-            detail=now.problems[0] if now.problems else f"{now.messages} messages, not {found.messages}",
-            fix=(Hint(Act.RUN_DOCTOR),),
-        )
+        done = storage(home).replace(source, keep=safety)
+    if done.kept == safety:
+        _copy_files(home.path, _beside(safety), _files(home.path))
     missing = [name for name in _files(_beside(source)) if not os.path.lexists(home.path / name)]
     is_own = source.resolve().parent == home.backups.resolve()
     back = _copy_files(_beside(source), home.path, missing, settings=SETTINGS if is_own else FROM_ELSEWHERE)
-    return Restored(source, now.messages, safety, tuple(str(name) for name in back), found.revoked)
+    return Restored(source, done.messages, done.kept, tuple(str(name) for name in back), done.revoked)
 
 
 @contextmanager
@@ -200,15 +190,14 @@ def _alone(home: Home) -> Iterator[None]:
         lock.__enter__()
     except HubRunning as running:
         raise _occupied(
-            home, f"a hub runs on it (pid {running.facts.get('pid')})", (Hint(Act.STOP_HUB),)
+            home, f"a hub is running (pid {running.facts.get('pid')})", (Hint(Act.STOP_HUB),)
         ) from None
     try:
         for name, pid in daemons.all_running(home).items():
-            raise _occupied(home, f"agent {name} runs on it (pid {pid})", (Hint(Act.STOP_AGENT, agent=name),))
-        kept = storage(home)
-        with kept.nobody_writes():
-            if (other := kept.holder()) is not None:
-                raise _occupied(home, f"process {other} has it open", (f"kill {other}",))
+            raise _occupied(home, f"agent {name} is running (pid {pid})", (Hint(Act.STOP_AGENT, agent=name),))
+        with storage(home).reserved() as holder:
+            if holder is not None:
+                raise _occupied(home, f"{holder.name} has it open", holder.fix)
             yield
     finally:
         lock.__exit__(None, None, None)
@@ -217,24 +206,9 @@ def _alone(home: Home) -> Iterator[None]:
 def _occupied(home: Home, who: str, fix: tuple[Way, ...]) -> HubRunning:
     return HubRunning(
         f"{home.path} is in use: {who}",
-        detail="a backup is put back only when nobody writes; nothing was changed",
+        detail="a backup can only be restored while the home is not in use; nothing was changed",
         fix=fix,
     )
-
-
-def _keep_what_is_there(home: Home) -> Path | None:
-    kept = storage(home)
-    if not kept.exists() and not kept.is_remnant():
-        return None
-    target = home.backups / _name("before-restore", time.time())
-    try:
-        kept.keep(target)
-        _copy_files(home.path, _beside(target), _files(home.path))
-        kept.fold_log()
-    except StoreDamaged:
-        target = target.with_suffix(".damaged")
-        kept.set_aside(target)
-    return target
 
 
 # --- the files beside it -----------------------------------------------------------------------------------
@@ -267,7 +241,7 @@ def _copy_files(
             if name == Path(SETTINGS):
                 new, content = Path(settings), (source / name).read_bytes()
             else:
-                new, content = name, files.read_below(source, name.parts, MOST_BYTES)
+                new, content = name, files.read_below(source, name.parts, MAX_BYTES)
             files.create_below(target, new.parts, content)
         except (files.Unfit, FileNotFoundError, FileExistsError):
             continue  # a link in its place, or its workspace's; or it went or came this moment

@@ -26,7 +26,7 @@ class Export:
     def __init__(self, reads: Reads, people: Sequence[Participant], *, redact: bool = False) -> None:
         self._reads = reads
         self._people = {who.id: who for who in people}
-        self._told: set[str] = set()
+        self._people_written: set[str] = set()
         self.redact = redact
         self.conversations = 0
         self.messages = 0
@@ -65,7 +65,7 @@ class Export:
 
     async def jsonl(self, conversations: Sequence[Conversation]) -> AsyncIterator[bytes]:
         """Whole lines, some at a time."""
-        yield transcript.written(transcript.Header(transcript.VERSION, redacted=self.redact))
+        yield transcript.written(transcript.HeaderLine(transcript.VERSION, redacted=self.redact))
         for conversation in conversations:
             async for chunk in self._conversation(conversation):
                 yield chunk
@@ -76,14 +76,15 @@ class Export:
         seated = [*[m.participant for m in members], *([conversation.home] if conversation.home else [])]
         lines = [line for who in seated for line in self._introduced(who, Kind.AGENT)]
         lines.append(
-            transcript.Conversation(
+            transcript.ConversationLine(
                 id=conversation.id,
                 name=self.clean(conversation.name),
                 kind=conversation.kind.value,
                 created_at=transcript.moment(conversation.created_at),
                 updated_at=transcript.moment(conversation.updated_at),
                 participants=tuple(
-                    transcript.Seat(self.name(m.participant), transcript.moment(m.joined_at)) for m in members
+                    transcript.MemberEntry(self.name(m.participant), transcript.moment(m.joined_at))
+                    for m in members
                 ),
                 settings=to_builtins(conversation.settings),
                 home=self.name(conversation.home) if conversation.home else "",
@@ -98,16 +99,16 @@ class Export:
             count += len(page)
             yield b"".join([transcript.written(line) for message in page for line in self._message(message)])
         summaries = [line async for line in self._summaries(conversation)]
-        end = transcript.End(messages=count, summaries=len(summaries))
+        end = transcript.EndLine(messages=count, summaries=len(summaries))
         yield b"".join([*map(transcript.written, summaries), transcript.written(end)])
 
     def _introduced(self, who: ParticipantId, kind: Kind) -> list[transcript.AnyLine]:
         """The person's line, before it is first needed."""
-        if who in self._told or who in NOBODYS:
+        if who in self._people_written or who in NOBODYS:
             return []
-        self._told.add(who)
+        self._people_written.add(who)
         known = self._people.get(who) or Participant(id=who, name=who, kind=kind)
-        return [transcript.Person(known.name, known.kind.value, known.display, self.clean(known.role))]
+        return [transcript.PersonLine(known.name, known.kind.value, known.display, self.clean(known.role))]
 
     def _message(self, message: Message) -> list[transcript.AnyLine]:
         lines = self._introduced(message.author, message.kind)
@@ -115,7 +116,7 @@ class Export:
             lines += self._introduced(mentioned, Kind.AGENT)
         metadata = {key: value for key, value in message.metadata.items() if key != "deleted"}
         lines.append(
-            transcript.Message(
+            transcript.MessageLine(
                 seq=message.seq,
                 sender=self.name(message.author),
                 kind=message.kind.value,
@@ -133,12 +134,12 @@ class Export:
         )
         return lines
 
-    async def _summaries(self, conversation: Conversation) -> AsyncIterator[transcript.Summary]:
+    async def _summaries(self, conversation: Conversation) -> AsyncIterator[transcript.SummaryLine]:
         """Those that still stand; a deleted message takes the summaries with it that may quote it."""
         for epoch in range(1, conversation.epoch + 1):
             found = await self._reads.summary_of(conversation.id, epoch)
             if found is not None:
-                yield transcript.Summary(
+                yield transcript.SummaryLine(
                     upto=found.upto,
                     text=self.clean(found.text),
                     by=found.by,

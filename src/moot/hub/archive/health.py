@@ -2,12 +2,7 @@
 
 from moot.ports import Health
 from moot.settings import Home
-from moot.wiring import storage_version, store_alone
-
-
-def store_version() -> str:
-    """What keeps the data, and which release of it."""
-    return storage_version()
+from moot.wiring import store_alone
 
 
 async def check(home: Home) -> Health:

@@ -30,10 +30,10 @@ from moot.rules.words.names import CONVERSATION_LENGTH
 
 BATCH: Final = 200
 BATCH_BYTES: Final = 4 * 1024 * 1024
-MOST_NAMES: Final = 1000
+MAX_NAMES: Final = 1000
 
 
-class Person(Struct, frozen=True):
+class ImportedPerson(Struct, frozen=True):
     name: str
     kind: str
     called: str
@@ -53,9 +53,9 @@ class Brought(Struct, frozen=True):
     """`new`, `resumed` or `there`."""
 
 
-class Report(Struct, frozen=True):
+class ImportReport(Struct, frozen=True):
     conversations: tuple[Brought, ...]
-    people: tuple[Person, ...]
+    people: tuple[ImportedPerson, ...]
     dry_run: bool = False
 
 
@@ -71,55 +71,57 @@ class Import:
         self._rooms: dict[str, ConversationId] = {}
         """Conversation id in the file → here."""
 
-    async def preview(self) -> Report:
+    async def preview(self) -> ImportReport:
         """What would happen; nothing is stored."""
         people = [await self._person(person, dry=True) for person in self._checked.people.values()]
         brought: list[Brought] = []
         taken: set[str] = set()
         for planned in self._checked.conversations:
             found = await self._begun(planned)
-            told = _state(planned, found)
-            called = found.name if told == "there" and found is not None else await self._free(planned, taken)
+            state = _state(planned, found)
+            called = (
+                found.name if state == "there" and found is not None else await self._free(planned, taken)
+            )
             taken.add(called)
             head = found.head if found is not None else 0
-            left = 0 if told == "there" else planned.messages - head
-            brought.append(Brought(planned.line.name, called, found.id if found else "", left, told))
-        return Report(tuple(brought), tuple(people), dry_run=True)
+            left = 0 if state == "there" else planned.messages - head
+            brought.append(Brought(planned.line.name, called, found.id if found else "", left, state))
+        return ImportReport(tuple(brought), tuple(people), dry_run=True)
 
-    async def run(self, file: BinaryIO) -> Report:
+    async def run(self, file: BinaryIO) -> ImportReport:
         people = [await self._person(person, dry=False) for person in self._checked.people.values()]
         await self._core.directory.refresh()
         rooms = [await self._room(planned) for planned in self._checked.conversations]
         brought: list[Brought] = []
         blocks = _blocks(file, self._checked)
-        for planned, (room, told) in zip(self._checked.conversations, rooms, strict=True):
+        for planned, (room, state) in zip(self._checked.conversations, rooms, strict=True):
             lines = next(blocks)
-            if told == "there":
+            if state == "there":
                 for _ in lines:
                     pass
-                brought.append(Brought(planned.line.name, room.name, room.id, 0, told))
+                brought.append(Brought(planned.line.name, room.name, room.id, 0, state))
                 continue
             summaries = await self._bring(room, planned, lines)
             opened = await self._open(room, planned, summaries)
             added = planned.messages - room.head
-            brought.append(Brought(planned.line.name, opened.name, opened.id, added, told))
-        return Report(tuple(brought), tuple(people))
+            brought.append(Brought(planned.line.name, opened.name, opened.id, added, state))
+        return ImportReport(tuple(brought), tuple(people))
 
     # --- who -----------------------------------------------------------------------------------------------
 
-    async def _person(self, person: transcript.Person, *, dry: bool) -> Person:
+    async def _person(self, person: transcript.PersonLine, *, dry: bool) -> ImportedPerson:
         """Whoever goes by that name and is of that sort, else somebody new under a name that is free."""
         human = person.kind == Kind.HUMAN.value
         for name in _candidates(person.name):
             known = await self._store.participant(name)
             if known is not None and (known.kind is Kind.HUMAN) is human:
                 self._ids[person.name] = known.id
-                return Person(person.name, person.kind, known.name, known=True)
+                return ImportedPerson(person.name, person.kind, known.name, known=True)
             if known is None and await self._enrolled(person, name, human=human, dry=dry):
-                return Person(person.name, person.kind, name, known=False)
+                return ImportedPerson(person.name, person.kind, name, known=False)
         raise Conflict(f"no name is left for {person.name}")
 
-    async def _enrolled(self, person: transcript.Person, name: str, *, human: bool, dry: bool) -> bool:
+    async def _enrolled(self, person: transcript.PersonLine, name: str, *, human: bool, dry: bool) -> bool:
         kind = Kind.HUMAN if human else Kind.EXTERNAL
         new = Newcomer(name, kind, person.display, person.role, "" if human else "external")
         do = self._store.preview if dry else self._store.transact
@@ -206,9 +208,9 @@ class Import:
         size = 0
         summaries: list[Summary] = []
         for number, line in lines:
-            if isinstance(line, transcript.Summary):
+            if isinstance(line, transcript.SummaryLine):
                 summaries.append(_summary(line))
-            if not isinstance(line, transcript.Message) or line.seq <= room.head:
+            if not isinstance(line, transcript.MessageLine) or line.seq <= room.head:
                 continue
             batch.append(self._item(line, number, planned, room.id))
             size += len(line.text)
@@ -224,7 +226,7 @@ class Import:
             batch.clear()
 
     def _item(
-        self, line: transcript.Message, number: int, planned: Planned, room: ConversationId
+        self, line: transcript.MessageLine, number: int, planned: Planned, room: ConversationId
     ) -> ImportedMessage:
         origin = address(ConversationId(planned.line.id), line.seq)
         earlier = line.metadata.get("imported")
@@ -269,7 +271,7 @@ def _state(planned: Planned, found: Conversation | None) -> str:
     return "there" if whole and found.archived <= planned.line.archived else "resumed"
 
 
-def _summary(line: transcript.Summary) -> Summary:
+def _summary(line: transcript.SummaryLine) -> Summary:
     return Summary(
         conversation=ConversationId(""),
         epoch=0,
@@ -285,13 +287,13 @@ def _summary(line: transcript.Summary) -> Summary:
 def _candidates(name: str) -> Iterator[str]:
     yield name
     yield f"{name[:50]}-imported"
-    for number in range(2, MOST_NAMES):
+    for number in range(2, MAX_NAMES):
         yield f"{name[:50]}-imported-{number}"
 
 
 def _numbered(name: str) -> Iterator[str]:
     yield name
-    for number in range(2, MOST_NAMES):
+    for number in range(2, MAX_NAMES):
         tail = f"-{number}"
         yield name[: CONVERSATION_LENGTH - len(tail)] + tail
 
@@ -304,7 +306,7 @@ def _blocks(file: BinaryIO, checked: Checked) -> Iterator[Iterator[tuple[int, tr
     def block() -> Iterator[tuple[int, transcript.AnyLine]]:
         for number, raw in lines:
             line = transcript.read(raw)
-            if isinstance(line, transcript.End):
+            if isinstance(line, transcript.EndLine):
                 return
             yield number, line
 

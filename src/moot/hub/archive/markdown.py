@@ -77,8 +77,8 @@ def _who(export: Export, message: Message) -> str:
         case Kind.SYSTEM:
             return "notice"
         case Kind.TOOL:
-            told = f"{message.metadata.get('tool', '')} for {message.metadata.get('for', '')}"
-            return f"tool {plain(export.clean(told))}"
+            call = f"{message.metadata.get('tool', '')} for {message.metadata.get('for', '')}"
+            return f"tool {plain(export.clean(call))}"
         case kind:
             brain = message.metadata.get("brain")
             made = f", {plain(str(brain))}" if brain else ""

@@ -18,34 +18,34 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class Line(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
+class TranscriptLine(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
     """One line; `type` says which."""
 
 
-class Header(Line, frozen=True, tag="moot-export"):
+class HeaderLine(TranscriptLine, frozen=True, tag="moot-export"):
     version: int
     redacted: bool = False
 
 
-class Person(Line, frozen=True, tag="person"):
+class PersonLine(TranscriptLine, frozen=True, tag="person"):
     name: str
     kind: str
     display: str = ""
     role: str = ""
 
 
-class Seat(Struct, frozen=True, forbid_unknown_fields=True):
+class MemberEntry(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     joined_at: str
 
 
-class Conversation(Line, frozen=True, tag="conversation"):
+class ConversationLine(TranscriptLine, frozen=True, tag="conversation"):
     id: str
     name: str
     kind: str
     created_at: str
     updated_at: str
-    participants: tuple[Seat, ...] = ()
+    participants: tuple[MemberEntry, ...] = ()
     settings: JsonObject = {}
     """Only what was chosen for this conversation; the rest follows `[groups]` wherever it is read."""
     home: str = ""
@@ -54,7 +54,7 @@ class Conversation(Line, frozen=True, tag="conversation"):
     channel_group_id: str = ""
 
 
-class Message(Line, frozen=True, tag="message", rename={"sender": "from"}):
+class MessageLine(TranscriptLine, frozen=True, tag="message", rename={"sender": "from"}):
     seq: int
     sender: str
     kind: str
@@ -72,7 +72,7 @@ class Message(Line, frozen=True, tag="message", rename={"sender": "from"}):
     metadata: JsonObject = {}
 
 
-class Summary(Line, frozen=True, tag="summary"):
+class SummaryLine(TranscriptLine, frozen=True, tag="summary"):
     upto: int
     text: str
     by: str
@@ -81,12 +81,12 @@ class Summary(Line, frozen=True, tag="summary"):
     usage: JsonObject | None = None
 
 
-class End(Line, frozen=True, tag="end"):
+class EndLine(TranscriptLine, frozen=True, tag="end"):
     messages: int
     summaries: int = 0
 
 
-AnyLine: TypeAlias = Header | Person | Conversation | Message | Summary | End
+AnyLine: TypeAlias = HeaderLine | PersonLine | ConversationLine | MessageLine | SummaryLine | EndLine
 
 _encoder = json.Encoder(order="deterministic")
 _decoder = json.Decoder(AnyLine)
@@ -104,13 +104,13 @@ def read(line: bytes) -> AnyLine:
 
 def moment(at: float) -> str:
     """RFC 3339 in UTC, to the microsecond: what is stored, exactly."""
-    told = (_EPOCH + timedelta(microseconds=round(at * 1_000_000))).isoformat(timespec="microseconds")
-    return told.replace("+00:00", "Z")
+    moment = (_EPOCH + timedelta(microseconds=round(at * 1_000_000))).isoformat(timespec="microseconds")
+    return moment.replace("+00:00", "Z")
 
 
 def seconds(text: str) -> float:
     """The moment that `moment` wrote; ValueError when it is none, or has no zone."""
-    told = datetime.fromisoformat(text)
-    if told.tzinfo is None:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
         raise ValueError(f"{text} has no time zone")
-    return ((told - _EPOCH) // _MICROSECOND) / 1_000_000
+    return ((moment - _EPOCH) // _MICROSECOND) / 1_000_000

@@ -18,11 +18,11 @@ from moot.model.conversation import ConversationKind, GroupOverrides
 from moot.model.hint import Act, Hint
 from moot.model.ids import parse_address
 from moot.model.participant import Kind
-from moot.rules.words.names import NameProblem, check_conversation_name, is_id
+from moot.rules.words.names import NameProblem, check_conversation_name, is_conversation_id
 from moot.rules.words.text import TextProblem, check_text, unfit_letter
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
-MOST_TOLD: Final = 20
+MAX_SHOWN: Final = 20
 SHOWN_BESIDE: Final = ("tool", "for", "brain", "notice", "sender", "type")
 LONGEST_BESIDE: Final = 500
 NOBODYS: Final = {"system": Kind.SYSTEM.value, "tool": Kind.TOOL.value}
@@ -36,7 +36,7 @@ class Planned(Struct):
 
     number: int
     """The line it begins on."""
-    line: transcript.Conversation
+    line: transcript.ConversationLine
     settings: GroupOverrides
     messages: int = 0
     summaries: int = 0
@@ -46,7 +46,7 @@ class Planned(Struct):
 class Checked(Struct):
     digest: str
     conversations: list[Planned]
-    people: dict[str, transcript.Person]
+    people: dict[str, transcript.PersonLine]
 
 
 class Wrong(ValueError):
@@ -64,7 +64,7 @@ def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def check(file: BinaryIO, label: str, *, limit_bytes: int) -> Checked:
     """The whole file, or one error that names the first broken line and counts the others."""
-    reading = _Reading(limit_bytes)
+    reading = _TranscriptReader(limit_bytes)
     wrong: list[tuple[int, str]] = []
     digest = hashlib.sha256()
     last = 0
@@ -75,7 +75,7 @@ def check(file: BinaryIO, label: str, *, limit_bytes: int) -> Checked:
             reading.take(number, raw)
         except Wrong as reason:
             wrong.append((number, str(reason)))
-            if isinstance(reason, Hopeless) or len(wrong) >= MOST_TOLD:
+            if isinstance(reason, Hopeless) or len(wrong) >= MAX_SHOWN:
                 break
     if not wrong and (unfinished := reading.unfinished()):
         wrong.append((last, unfinished))
@@ -102,13 +102,13 @@ def _refusal(label: str, wrong: list[tuple[int, str]]) -> BadValue:
     )
 
 
-class _Reading:
+class _TranscriptReader:
     def __init__(self, limit_bytes: int) -> None:
         self._limit = limit_bytes
-        self._header: transcript.Header | None = None
+        self._header: transcript.HeaderLine | None = None
         self._ids: set[str] = set()
         self.conversations: list[Planned] = []
-        self.people: dict[str, transcript.Person] = {}
+        self.people: dict[str, transcript.PersonLine] = {}
 
     @property
     def _open(self) -> Planned | None:
@@ -116,7 +116,7 @@ class _Reading:
 
     def unfinished(self) -> str:
         if self._header is None:
-            return "the file is empty; expected an export of moot"
+            return "the file is empty; expected a Moot export"
         if self._open is not None:
             return f"the file ends in the middle of {self._open.line.name}: its end line is missing"
         return ""
@@ -126,17 +126,17 @@ class _Reading:
         match line:
             case None:
                 pass  # the header
-            case transcript.Header():
-                raise Wrong("a second moot-export line; a file has one, at its beginning")
-            case transcript.Person():
+            case transcript.HeaderLine():
+                raise Wrong("a second moot-export line; a file has exactly one, at the start")
+            case transcript.PersonLine():
                 self._person(line)
-            case transcript.Conversation():
+            case transcript.ConversationLine():
                 self._conversation(number, line)
-            case transcript.Message():
+            case transcript.MessageLine():
                 self._message(line)
-            case transcript.Summary():
+            case transcript.SummaryLine():
                 self._summary(line)
-            case transcript.End():
+            case transcript.EndLine():
                 self._end(line)
 
     def _read(self, raw: bytes) -> transcript.AnyLine | None:
@@ -145,21 +145,22 @@ class _Reading:
         try:
             line = transcript.read(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-            told = re.sub(r"\s+", " ", str(problem))[:200]
+            reason = re.sub(r"\s+", " ", str(problem))[:200]
             kind = Wrong if self._header is not None else Hopeless
-            raise kind(f"{told[:1].lower()}{told[1:]}") from None
+            raise kind(f"{reason[:1].lower()}{reason[1:]}") from None
         if self._header is not None:
             return line
-        if not isinstance(line, transcript.Header):
-            raise Hopeless('not an export of moot: expected {"type":"moot-export", …} on the first line')
+        if not isinstance(line, transcript.HeaderLine):
+            raise Hopeless('not a Moot export: expected {"type":"moot-export", …} on the first line')
         if line.version != transcript.VERSION:
             raise Hopeless(
-                f"an export of version {line.version}; this moot reads version {transcript.VERSION}"
+                f"an export of version {line.version}; this version of Moot reads version "
+                f"{transcript.VERSION}"
             )
         self._header = line
         return None
 
-    def _person(self, line: transcript.Person) -> None:
+    def _person(self, line: transcript.PersonLine) -> None:
         if line.kind not in _KINDS or line.name in NOBODYS:
             raise Wrong(f"{line.name} ({line.kind}) cannot be a participant")
         if not line.name.strip():
@@ -170,15 +171,15 @@ class _Reading:
             raise Wrong(f"{line.name[:40]}: {problem.title}") from None
         known = self.people.setdefault(line.name, line)
         if known.kind != line.kind:
-            raise Wrong(f"{line.name} is {line.kind} here and {known.kind} before")
+            raise Wrong(f"{line.name} is {line.kind} here, but was {known.kind} before")
 
-    def _conversation(self, number: int, line: transcript.Conversation) -> None:
+    def _conversation(self, number: int, line: transcript.ConversationLine) -> None:
         if self._open is not None:
             raise Hopeless(f"a conversation begins before the end line of {self._open.line.name}")
         if line.kind not in {kind.value for kind in ConversationKind}:
-            raise Hopeless(f'"{line.kind}" is no kind of conversation')
-        if line.id in self._ids or not is_id(line.id):
-            raise Hopeless(f'the id "{line.id}" is empty, taken or no id')
+            raise Hopeless(f'unknown kind of conversation "{line.kind}"')
+        if line.id in self._ids or not is_conversation_id(line.id):
+            raise Hopeless(f'the id "{line.id}" is empty, taken or invalid')
         self._ids.add(line.id)
         planned = Planned(number, line, GroupOverrides())
         self.conversations.append(planned)
@@ -186,7 +187,9 @@ class _Reading:
             check_conversation_name(line.name)
             planned.settings = overrides(line.settings)
         except NameProblem as problem:
-            raise Wrong(f'"{line.name[:40]}" cannot be its name: expected {problem.expected}') from None
+            raise Wrong(
+                f'"{line.name[:40]}" cannot be used as its name: expected {problem.expected}'
+            ) from None
         except BadValue as problem:
             raise Wrong(f"settings: {problem.title}") from None
         for at in (line.created_at, line.updated_at, *[seat.joined_at for seat in line.participants]):
@@ -195,24 +198,24 @@ class _Reading:
         if line.kind == ConversationKind.DIRECT.value and len(line.participants) > _PAIR:
             raise Wrong("a direct conversation has two participants")
 
-    def _message(self, line: transcript.Message) -> None:
+    def _message(self, line: transcript.MessageLine) -> None:
         room = self._inside("message")
         room.messages += 1
         if line.seq != room.messages:
             expected, room.messages = room.messages, line.seq
-            raise Wrong(f"message {line.seq} where message {expected} was expected")
+            raise Wrong(f"expected message {expected}, got message {line.seq}")
         self._author(line)
         self._known(*line.mentions)
         _time(line.at)
         if not 0 <= line.reply_to < line.seq:
-            raise Wrong(f"reply_to {line.reply_to} is not before message {line.seq}")
+            raise Wrong(f"reply_to {line.reply_to} must be lower than the message's own number {line.seq}")
         if line.version < 1 or line.hop < 0:
-            raise Wrong("version counts from 1, hop from 0")
+            raise Wrong("version must be at least 1, and hop at least 0")
         _root(line)
         _metadata(line)
         self._text(line)
 
-    def _author(self, line: transcript.Message) -> None:
+    def _author(self, line: transcript.MessageLine) -> None:
         kind = NOBODYS.get(line.sender)
         if kind is None:
             self._known(line.sender)
@@ -228,29 +231,29 @@ class _Reading:
         if line.kind in NOBODYS.values() and not nobody:
             raise Wrong(f"a message of kind {line.kind} from {line.sender}")
 
-    def _text(self, line: transcript.Message) -> None:
+    def _text(self, line: transcript.MessageLine) -> None:
         try:
             check_text(line.text, limit_bytes=self._limit)
         except TextProblem as problem:
             if problem.problem != "empty":
-                raise Wrong(f"its text: expected {problem.expected} (limits.message_bytes)") from None
+                raise Wrong(f"text: expected {problem.expected} (limits.message_bytes)") from None
         if line.deleted and line.text:
-            raise Wrong("it is deleted and has a text")
+            raise Wrong("it is marked as deleted but has a text")
 
-    def _summary(self, line: transcript.Summary) -> None:
+    def _summary(self, line: transcript.SummaryLine) -> None:
         room = self._inside("summary")
         room.summaries += 1
         _time(line.at)
         if not 0 < line.upto <= room.messages or not line.text.strip():
             raise Wrong(f"a summary up to {line.upto} of {room.messages} messages, or without a text")
 
-    def _end(self, line: transcript.End) -> None:
+    def _end(self, line: transcript.EndLine) -> None:
         room = self._inside("end")
         room.whole = True
         if (line.messages, line.summaries) != (room.messages, room.summaries):
             raise Wrong(
-                f"it counts {line.messages} messages and {line.summaries} summaries; "
-                f"there are {room.messages} and {room.summaries}"
+                f"it says {line.messages} messages and {line.summaries} summaries, but there are "
+                f"{room.messages} and {room.summaries}"
             )
 
     def _inside(self, what: str) -> Planned:
@@ -261,7 +264,7 @@ class _Reading:
     def _known(self, *names: str) -> None:
         for name in names:
             if name not in self.people:
-                raise Wrong(f'no person line has told of "{name[:40]}" before')
+                raise Wrong(f'no earlier person line describes "{name[:40]}"')
 
 
 def _time(text: str) -> None:
@@ -269,24 +272,26 @@ def _time(text: str) -> None:
         if not transcript.seconds(text) > 0:
             raise ValueError(text)
     except (ValueError, OverflowError):
-        raise Wrong(f'"{text[:40]}" is no time; expected such as 2027-01-15T08:00:00.000000Z') from None
+        raise Wrong(
+            f'"{text[:40]}" is not a time; expected for example 2027-01-15T08:00:00.000000Z'
+        ) from None
 
 
-def _metadata(line: transcript.Message) -> None:
+def _metadata(line: transcript.MessageLine) -> None:
     """What is shown beside a text, in the line that says whose it is, stays in that line."""
     for key in SHOWN_BESIDE:
         value = line.metadata.get(key, "")
         if not isinstance(value, str) or len(value) > LONGEST_BESIDE or unfit_letter(value) or '"' in value:
-            raise Wrong(f"metadata.{key} is not one short line of text")
+            raise Wrong(f"metadata.{key} is not a short line of text")
     if not isinstance(line.metadata.get("imported", {}), dict):
         raise Wrong("metadata.imported is not an object")
 
 
-def _root(line: transcript.Message) -> None:
+def _root(line: transcript.MessageLine) -> None:
     try:
         if isinstance(line.root, str):
             parse_address(line.root)
         elif not 0 <= line.root <= line.seq:
-            raise ValueError("a chain cannot begin after it")
+            raise ValueError("a chain cannot begin after the message")
     except ValueError as problem:
         raise Wrong(f"root: {problem}") from None

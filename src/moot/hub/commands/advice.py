@@ -13,7 +13,7 @@ from moot.hub.core import Core
 from moot.model.answer import Delivery, Receipt, Warned
 from moot.model.hint import WarningCode
 from moot.model.message import Message
-from moot.model.turn import Duty, Rule
+from moot.model.turn import Duty, RuleName
 from moot.rules import reasons
 from moot.rules.why import Scene
 from moot.rules.words.mentions import nearest
@@ -22,17 +22,17 @@ from moot.rules.words.mentions import nearest
 def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt:
     """The receipt with its reasons and warnings completed. `max_turns` is the message's own cap, if it has one."""
     receipt = posted.receipt()
-    told = list(receipt.warnings)
-    if any(warning.code == WarningCode.UNKNOWN for warning in told):
+    warnings = list(receipt.warnings)
+    if any(warning.code == WarningCode.UNKNOWN for warning in warnings):
         known = [who.name for who in core.directory.people() if not who.removed]
-        told = [_with_near_names(warning, known) for warning in told]
+        warnings = [_with_near_names(warning, known) for warning in warnings]
     if posted.scene is not None and any(part.rule in reasons.WORDED for part in receipt.deliveries):
         where = posted.scene.where
         receipt = _worded(core, receipt, posted.message, posted.scene)
         cut = [part.agent for part in receipt.deliveries if _is_cut(part.duty, part.rule)]
         usual = where.settings.over(core.parts.settings.groups).max_agent_turns_per_message
-        told += [_cut_by_the_cap(receipt, cut, max_turns or usual)] if cut else []
-    return structs.replace(receipt, warnings=tuple(told)) if told else receipt
+        warnings += [_cut_by_the_cap(receipt, cut, max_turns or usual)] if cut else []
+    return structs.replace(receipt, warnings=tuple(warnings)) if warnings else receipt
 
 
 def _worded(core: Core, receipt: Receipt, message: Message, scene: Scene) -> Receipt:
@@ -45,18 +45,18 @@ def _worded(core: Core, receipt: Receipt, message: Message, scene: Scene) -> Rec
         who = known.get(part.agent)
         if who is not None and part.rule in reasons.WORDED and not part.delayed_ms:
             case = reasons.Case(who, message, where, *in_force, scene.round, len(receipt.deliveries))
-            part = structs.replace(part, reason=reasons.reason(Rule(part.rule), case))  # noqa: PLW2901
+            part = structs.replace(part, reason=reasons.reason(RuleName(part.rule), case))  # noqa: PLW2901
         parts.append(part)
     return structs.replace(receipt, deliveries=tuple(parts))
 
 
 def _is_cut(duty: str, rule: str) -> bool:
-    return duty == Duty.BLOCKED.value and rule == Rule.CAP.value
+    return duty == Duty.BLOCKED.value and rule == RuleName.CAP.value
 
 
 def _cut_by_the_cap(receipt: Receipt, cut: Sequence[str], cap: int) -> Warned:
-    asked = sum(part.duty == Duty.MUST.value for part in receipt.deliveries) + len(cut)
-    text = f"{asked} agents mentioned, cap is {cap}: {', '.join(cut)} will not answer"
+    mentioned = sum(part.duty == Duty.MUST.value for part in receipt.deliveries) + len(cut)
+    text = f"{mentioned} agents mentioned, cap is {cap}: {', '.join(cut)} will not answer"
     return Warned(WarningCode.NOT_ASKED, text, tuple(cut))
 
 

@@ -6,6 +6,7 @@ carries a `correlation_id` in its metadata and the answer carries it back, for w
 
 import asyncio
 from contextlib import ExitStack, suppress
+from typing import TypeVar
 
 from moot.errors import MootError, Passed, TimedOut, TurnFailed
 from moot.flow import give_up
@@ -17,9 +18,11 @@ from moot.model.answer import Delivery
 from moot.model.ids import ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Participant
-from moot.model.turn import OPEN, Rule, Turn, TurnState
+from moot.model.turn import OPEN, RuleName, Turn, TurnState
 from moot.ports import EVERY_TURN, Clock
 from moot.rules.reasons import REASONS
+
+T = TypeVar("T")
 
 
 def correlated(id: str | None) -> dict[str, str]:
@@ -27,29 +30,29 @@ def correlated(id: str | None) -> dict[str, str]:
     return {"correlation_id": id} if id else {}
 
 
-async def answer_to(core: Core, question: Post, target: str, seconds: float) -> Message:
+async def answer_to(core: Core, command: Post, target: str, seconds: float) -> Message:
     """Post a question and wait for its answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
     with ExitStack() as listening:
         with core.questions.posting():
-            posted = await sent(core, target, question)
-            asked = posted.message
-            ended = listening.enter_context(core.questions.ended((asked.conversation, asked.seq)))
+            posted = await sent(core, target, command)
+            question = posted.message
+            ended = listening.enter_context(core.questions.ended((question.conversation, question.seq)))
         who = await core.directory.participant(target)
         _gets_a_turn(posted, who)
-        turn = await _over(core, asked, who.id) if posted.scene is None else None
-        turn = turn or await _wait(core, ended, posted, who.id, question.awaited)
+        turn = await _over(core, question, who.id) if posted.scene is None else None
+        turn = turn or await _wait(core, ended, posted, who.id, command.awaited)
     while turn is not None and _goes_on(turn):
-        with core.questions.ended((asked.conversation, asked.seq)) as again:
-            if not await _still_open(core, asked, who.id):
-                turn = await _over(core, asked, who.id) or turn
+        with core.questions.ended((question.conversation, question.seq)) as again:
+            if not await _still_open(core, question, who.id):
+                turn = await _over(core, question, who.id) or turn
                 break
-            turn = await _wait(core, again, posted, who.id, question.awaited)
-    turn = turn or await _over(core, asked, who.id)
+            turn = await _wait(core, again, posted, who.id, command.awaited)
+    turn = turn or await _over(core, question, who.id)
     if turn is None:
         raise TimedOut(
             f"{who.name} did not answer within {seconds:g} s",
-            detail=f"the message is kept as {asked.id}; an answer will stand in the conversation",
-            message=asked.id,
+            detail=f"the message is kept as {question.id}; an answer will appear in the conversation",
+            message=question.id,
         )
     return await _answer(core, turn, who.name)
 
@@ -64,17 +67,19 @@ async def _wait(
 ) -> Turn | None:
     """The turn, or nothing when the time is over. Who is stopped while it waits has given up."""
     try:
-        return await within(core.parts.clock, ended, until)
+        return await until_moment(core.parts.clock, ended, until)
     except asyncio.CancelledError:
-        asked = posted.message
+        question = posted.message
         called = posted.scene.turns.get(agent) if posted.scene is not None else None
-        command = give_up.GiveUp(asked.conversation, asked.seq, called.id if called is not None else None)
+        command = give_up.GiveUp(
+            question.conversation, question.seq, called.id if called is not None else None
+        )
         with suppress(MootError):
             await core.parts.store.transact(give_up, command)
         raise
 
 
-async def within(clock: Clock, awaited: "asyncio.Future[Turn]", until: float) -> Turn | None:
+async def until_moment(clock: Clock, awaited: "asyncio.Future[T]", until: float) -> T | None:
     """What is awaited, or nothing when the clock has reached a moment."""
     bell = asyncio.ensure_future(clock.sleep_until(until))
     try:
@@ -86,12 +91,14 @@ async def within(clock: Clock, awaited: "asyncio.Future[Turn]", until: float) ->
 
 def _gets_a_turn(posted: Posted, who: Participant) -> None:
     """A question that gets no turn is told so at once."""
-    told: Delivery | None = next((one for one in posted.receipt().deliveries if one.agent == who.name), None)
-    if told is not None and told.state == "blocked":
+    delivery: Delivery | None = next(
+        (one for one in posted.receipt().deliveries if one.agent == who.name), None
+    )
+    if delivery is not None and delivery.state == "blocked":
         raise TurnFailed(
-            f"{who.name} is not asked: it {told.reason}",
+            f"{who.name} was not asked: it {delivery.reason}",
             detail=f"the message is kept as {posted.message.id}",
-            rule=told.rule,
+            rule=delivery.rule,
             message=posted.message.id,
         )
 
@@ -109,22 +116,22 @@ async def _answer(core: Core, turn: Turn, name: str) -> Message:
 def _trouble(turn: Turn) -> str:
     if turn.interrupted:
         return "it was interrupted"
-    rule = turn.rule if turn.rule is not None and turn.rule is not Rule.FORCE else None
+    rule = turn.rule if turn.rule is not None and turn.rule is not RuleName.FORCE else None
     return turn.error or (f"it {REASONS[rule]}" if rule is not None else turn.state.value)
 
 
-async def _over(core: Core, asked: Message, agent: ParticipantId) -> Turn | None:
+async def _over(core: Core, question: Message, agent: ParticipantId) -> Turn | None:
     """The turn of a question that is over: it came again after its answer was lost on the way, or nobody told."""
     found: list[Turn] = await core.parts.store.turns(
-        conversation=asked.conversation, agent=agent, limit=EVERY_TURN
+        conversation=question.conversation, agent=agent, limit=EVERY_TURN
     )
-    over = [turn for turn in found if turn.state not in OPEN and turn.called_by(asked.seq)]
+    over = [turn for turn in found if turn.state not in OPEN and turn.called_by(question.seq)]
     ended = [turn for turn in over if not _goes_on(turn)] or over
     return ended[-1] if ended else None
 
 
-async def _still_open(core: Core, asked: Message, agent: ParticipantId) -> bool:
+async def _still_open(core: Core, question: Message, agent: ParticipantId) -> bool:
     found: list[Turn] = await core.parts.store.turns(
-        conversation=asked.conversation, agent=agent, states=tuple(OPEN), limit=EVERY_TURN
+        conversation=question.conversation, agent=agent, states=tuple(OPEN), limit=EVERY_TURN
     )
-    return any(turn.called_by(asked.seq) for turn in found)
+    return any(turn.called_by(question.seq) for turn in found)

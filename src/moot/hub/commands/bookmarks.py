@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from moot.flow import move_bookmarks, open_bookmark
 from moot.flow.open_bookmark import OpenedBookmark
 from moot.hub.core import Core
-from moot.model.bookmark import Bookmark
 from moot.model.ids import ConversationId, ParticipantId
+from moot.model.records.bookmark import Bookmark
 
 
 class Bookmarks:

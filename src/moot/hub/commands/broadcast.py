@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha256
 from uuid import uuid4
 
-from moot.errors import NotFound, NotPermitted
+from moot.errors import NotFound, NotPermitted, Unauthenticated
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.participant import Participant
@@ -24,6 +24,8 @@ async def to_each(
     for who in people:
         try:
             await write(who.id)
+        except Unauthenticated:  # then nobody else is written to either
+            raise
         except (NotPermitted, NotFound) as refusal:
             failed.append({"agent": who.name, "error": refusal.title})
         except Exception as refusal:  # each pair is on its own: one refusal must not stop the others

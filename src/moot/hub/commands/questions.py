@@ -13,7 +13,7 @@ from moot.model.turn import OPEN, Turn, TurnState
 
 Question = tuple[ConversationId, int]
 Ended = asyncio.Future[Turn]
-MOST_EARLY = 1000
+MAX_EARLY = 1000
 
 
 class Questions:
@@ -33,13 +33,13 @@ class Questions:
                 self._ended(event.turn)
 
     def _ended(self, turn: Turn) -> None:
-        asked = turn.question
-        if asked is None or (turn.state is not TurnState.CANCELLED and asked.seq > turn.hi):
+        call = turn.question
+        if call is None or (turn.state is not TurnState.CANCELLED and call.seq > turn.hi):
             return
-        question = turn.conversation, asked.seq
+        question = turn.conversation, call.seq
         waiting = self._waiting.get(question)
         if waiting is None:
-            if self._posting and len(self._early) < MOST_EARLY:
+            if self._posting and len(self._early) < MAX_EARLY:
                 self._early[question] = turn
             return
         for future in waiting:

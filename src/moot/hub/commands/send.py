@@ -11,12 +11,12 @@ from moot.hub.core import Core
 from moot.model.ids import ParticipantId
 
 
-async def sent(core: Core, target: str, message: Post) -> Posted:
+async def sent(core: Core, target: str, message: Post, choices: tuple[str, ...] = ()) -> Posted:
     try:
-        return await core.do(send, send.sending(target, await _taken_for(core, target), message))
+        return await core.do(send, send.sending(target, await _taken_for(core, target), message, choices))
     except send.Mistaken as mistake:  # it was renamed in another process, and nobody has told us yet
         await core.directory.refresh()
-        return await core.do(send, send.sending(target, mistake.target, message))
+        return await core.do(send, send.sending(target, mistake.target, message, choices))
 
 
 async def _taken_for(core: Core, target: str) -> ParticipantId:

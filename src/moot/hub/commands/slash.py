@@ -61,29 +61,29 @@ async def carry_out(command: slash.Command, at: At) -> Done:
 # --- talking ---------------------------------------------------------------------------------------------
 
 
-async def _ask(command: slash.Ask, at: At) -> Done:
+async def _ask(command: slash.AskCommand, at: At) -> Done:
     known = {name for agent in await at.hub.agents.list() for name in (agent.name, *agent.aliases)}
-    asked = slash.asked(command, known.__contains__)
-    if asked.text:
-        receipt = await at.hub.post(at.where.id, asked.text, force=asked.names)
+    question = slash.with_names_found(command, known.__contains__)
+    if question.text:
+        receipt = await at.hub.post(at.where.id, question.text, force=question.names)
         return Done(receipt=receipt, waits=True)
     last = await newest_of_a_person(at.hub, at.where.id)
     if last is None:
-        raise BadValue("nobody has said anything here that could be asked about", fix=("/ask NAME... TEXT",))
-    return Done(receipt=await at.hub.deliveries.ask_again(last.id, asked.names), waits=True)
+        raise BadValue("there is no message here to ask about", fix=("/ask NAME... TEXT",))
+    return Done(receipt=await at.hub.deliveries.ask_again(last.id, question.names), waits=True)
 
 
-async def _all(command: slash.All, at: At) -> Done:
+async def _all(command: slash.AllCommand, at: At) -> Done:
     receipt = await at.hub.post(at.where.id, command.text, force=at.agents)
     return Done(receipt=receipt, waits=True)
 
 
-async def _retry(_: slash.Retry, at: At) -> Done:
+async def _retry(_: slash.RetryCommand, at: At) -> Done:
     last = await newest_of_a_person(at.hub, at.where.id)
     parts = (await at.hub.why(last.id)).agents if last is not None else ()
     failed = [part.agent for part in parts if part.state in FAILED]
     if last is None or not failed:
-        return Done(("nobody's turn failed here: there is nothing to try again",))
+        return Done(("no turn failed here: there is nothing to retry",))
     receipt = await at.hub.deliveries.ask_again(last.id, failed)
     return Done((f"asking {', '.join(failed)} again",), receipt=receipt, waits=True)
 
@@ -99,17 +99,17 @@ async def newest_said(hub: Hub, conversation: str) -> shapes.Message | None:
     return next((m for m in reversed(recent) if m.kind not in ("system", "tool")), None)
 
 
-async def _continue(_: slash.Continue, at: At) -> Done:
+async def _continue(_: slash.ContinueCommand, at: At) -> Done:
     moved = await at.hub.conversations.resume(at.where.id)
-    return Done(("it goes on" if moved else "nothing was stopped here",), waits=moved)
+    return Done(("resumed" if moved else "nothing was stopped here",), waits=moved)
 
 
-async def _stop(command: slash.Stop, at: At) -> Done:
+async def _stop(command: slash.StopCommand, at: At) -> Done:
     stopped = await at.hub.conversations.stop(at.where.id, command.agent or None)
     return Done((f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking here",))
 
 
-async def _why(command: slash.Why, at: At) -> Done:
+async def _why(command: slash.WhyCommand, at: At) -> Done:
     newest = None if command.number else await newest_said(at.hub, at.where.id)
     seq = command.number or (newest.seq if newest is not None else 0)
     found = await at.hub.why(f"{at.where.id}:{seq}")
@@ -119,9 +119,9 @@ async def _why(command: slash.Why, at: At) -> Done:
 # --- groups ----------------------------------------------------------------------------------------------
 
 
-async def _create(command: slash.GroupCreate, at: At) -> Done:
+async def _create(command: slash.GroupCreateCommand, at: At) -> Done:
     made = await create_group(at.hub, command.names, channel=at.channel)
-    return Done((f"made {made.name} with {', '.join(_members(made))}",), moved=made)
+    return Done((f"created {made.name} with {', '.join(_members(made))}",), moved=made)
 
 
 async def create_group(
@@ -143,13 +143,13 @@ def _numbered(base: str) -> Iterator[str]:
     yield from (f"{base}-{number}" for number in count(2))
 
 
-async def _add(command: slash.GroupAdd, at: At) -> Done:
+async def _add(command: slash.GroupAddCommand, at: At) -> Done:
     for name in command.names:
         await at.hub.conversations.join(at.where.id, name)
     return await _moved_to_itself(at)
 
 
-async def _remove(command: slash.GroupRemove, at: At) -> Done:
+async def _remove(command: slash.GroupRemoveCommand, at: At) -> Done:
     for name in command.names:
         await at.hub.conversations.leave(at.where.id, name)
     return await _moved_to_itself(at)
@@ -161,23 +161,25 @@ async def _moved_to_itself(at: At) -> Done:
     return Done((f"{now.name}: {', '.join(_members(now))}",), moved=now)
 
 
-async def _list(_: slash.GroupList, at: At) -> Done:
+async def _list(_: slash.GroupListCommand, at: At) -> Done:
     now = await at.hub.conversations.get(at.where.id)
     members = [f"  {seat.name} ({seat.kind})" for seat in now.participants]
     return Done((f"{now.name}, {now.kind}", *members, *settings_lines(now)))
 
 
-async def _dissolve(_: slash.GroupDissolve, at: At) -> Done:
+async def _dissolve(_: slash.GroupDissolveCommand, at: At) -> Done:
     if at.where.kind != "group":
-        raise BadValue(f"{at.where.name} is no group", detail="only groups are dissolved", fix=("/archive",))
+        raise BadValue(
+            f"{at.where.name} is not a group", detail="only groups can be dissolved", fix=("/archive",)
+        )
     await at.hub.conversations.dissolve(at.where.id)
     home = at.where.home
     back = await at.hub.conversations.implicit([home]) if home else None
-    told = f"{at.where.name} is dissolved; what was said stays readable as {at.where.id}"
-    return Done((told,), moved=back, left=back is None)
+    sentence = f"{at.where.name} is dissolved; its history stays readable as {at.where.id}"
+    return Done((sentence,), moved=back, left=back is None)
 
 
-async def _config(command: slash.GroupConfig, at: At) -> Done:
+async def _config(command: slash.GroupConfigCommand, at: At) -> Done:
     now = await at.hub.conversations.get(at.where.id)
     if command.value:
         now = await configure(at.hub, now, command.key, command.value)
@@ -195,7 +197,7 @@ async def configure(hub: Hub, where: shapes.Conversation, key: str, value: str) 
 
 def check_setting(where: shapes.Conversation, key: str) -> None:
     if key not in where.settings:
-        raise BadValue(f'"{key}" is no setting', detail=f"settings are {', '.join(where.settings)}")
+        raise BadValue(f'unknown setting "{key}"', detail=f"settings are {', '.join(where.settings)}")
 
 
 def setting_value(text: str) -> Json:
@@ -213,7 +215,7 @@ def settings_lines(where: shapes.Conversation) -> tuple[str, ...]:
 # --- looking around --------------------------------------------------------------------------------------
 
 
-async def _agents(_: slash.Agents, at: At) -> Done:
+async def _agents(_: slash.AgentsCommand, at: At) -> Done:
     found = await at.hub.agents.list()
     here = set(at.agents)
     return Done(tuple(_agent_line(agent, here=agent.name in here) for agent in found))
@@ -224,30 +226,32 @@ def _agent_line(agent: shapes.Agent, *, here: bool) -> str:
     return ", ".join(part for part in (agent.name, state, agent.role, "" if here else "not here") if part)
 
 
-async def _name(command: slash.Name, at: At) -> Done:
+async def _name(command: slash.NameCommand, at: At) -> Done:
     if not command.agent and len(at.agents) != 1:
         raise BadName(
-            "say whose name it is to be", detail=f"here are {', '.join(at.agents)}", fix=("/name AGENT NEW",)
+            "which agent should be renamed?",
+            detail=f"agents here: {', '.join(at.agents)}",
+            fix=("/name AGENT NEW",),
         )
     before = command.agent or at.agents[0]
     await at.hub.agents.rename(before, command.new)
-    return Done((f"{before} is called {command.new} now",), moved=await at.hub.conversations.get(at.where.id))
+    return Done((f"{before} is now called {command.new}",), moved=await at.hub.conversations.get(at.where.id))
 
 
-async def _inbox(_: slash.Inbox, at: At) -> Done:
+async def _inbox(_: slash.InboxCommand, at: At) -> Done:
     waiting = [
         each.message for each in await at.hub.inbox(unread=True) if each.message.conversation != at.where.id
     ]
     named = await _addresses(at.hub, waiting)
     lines = [one_line(named[message.id], message) for message in waiting]
-    return Done(tuple(lines) or ("nothing waits for you",))
+    return Done(tuple(lines) or ("no messages for you",))
 
 
-async def _search(command: slash.Search, at: At) -> Done:
+async def _search(command: slash.SearchCommand, at: At) -> Done:
     hits = await at.hub.search(command.query, limit=SHOWN)
     if not hits:
         removed = await at.hub.inspector.narrowest(command.query)
-        return Done((removed.told() if removed else "nothing found",))
+        return Done((removed.sentence() if removed else "nothing found",))
     named = await _addresses(at.hub, [hit.message for hit in hits])
     return Done(tuple(f"{named[hit.message.id]}  {hit.message.sender}: {hit.snippet}" for hit in hits))
 
@@ -265,19 +269,33 @@ def one_line(address: str, message: shapes.Message) -> str:
     return f"{address}  {message.sender}: {first[:80]}{'…' if first != whole else ''}"
 
 
-async def _archive(_: slash.Archive, at: At) -> Done:
+async def _note(command: slash.ShowNoteCommand, at: At) -> Done:
+    if command.name:
+        note = await at.hub.notes.get(command.name)
+        head = f"{note.name}, v{note.version} by {note.updated_by}"
+        return Done((head, *(note.text.splitlines() or ("(empty)",))))
+    names = [f"{note.name}, v{note.version} by {note.updated_by}" for note in await at.hub.notes.list()]
+    return Done(tuple(names) or ("there are no notes yet",))
+
+
+async def _append(command: slash.AppendNoteCommand, at: At) -> Done:
+    note = await at.hub.notes.append(command.name, command.text)
+    return Done((f"{note.name} is at v{note.version} now",))
+
+
+async def _archive(_: slash.ArchiveCommand, at: At) -> Done:
     await at.hub.conversations.archive(at.where.id)
     back = Hint(Act.UNARCHIVE, conversation=at.where.id, id=at.where.id)
     return Done((f"{at.where.name} is archived",), left=True, back=back)
 
 
-async def _help(command: slash.Help, _: At) -> Done:
+async def _help(command: slash.HelpCommand, _: At) -> Done:
     return Done(
         tuple(f"{form:<{slash.FORM_WIDTH}}{meaning}" for form, meaning in slash.help_lines(command.name))
     )
 
 
-async def _quit(_: slash.Quit, __: At) -> Done:
+async def _quit(_: slash.QuitCommand, __: At) -> Done:
     return Done(left=True)
 
 
@@ -286,23 +304,25 @@ def _members(where: shapes.Conversation) -> list[str]:
 
 
 DOES: Final[dict[type[Any], Callable[[Any, At], Awaitable[Done]]]] = {
-    slash.Ask: _ask,
-    slash.All: _all,
-    slash.Retry: _retry,
-    slash.Continue: _continue,
-    slash.Stop: _stop,
-    slash.Why: _why,
-    slash.GroupCreate: _create,
-    slash.GroupAdd: _add,
-    slash.GroupRemove: _remove,
-    slash.GroupList: _list,
-    slash.GroupDissolve: _dissolve,
-    slash.GroupConfig: _config,
-    slash.Agents: _agents,
-    slash.Name: _name,
-    slash.Inbox: _inbox,
-    slash.Search: _search,
-    slash.Archive: _archive,
-    slash.Help: _help,
-    slash.Quit: _quit,
+    slash.AskCommand: _ask,
+    slash.AllCommand: _all,
+    slash.RetryCommand: _retry,
+    slash.ContinueCommand: _continue,
+    slash.StopCommand: _stop,
+    slash.WhyCommand: _why,
+    slash.GroupCreateCommand: _create,
+    slash.GroupAddCommand: _add,
+    slash.GroupRemoveCommand: _remove,
+    slash.GroupListCommand: _list,
+    slash.GroupDissolveCommand: _dissolve,
+    slash.GroupConfigCommand: _config,
+    slash.AgentsCommand: _agents,
+    slash.NameCommand: _name,
+    slash.InboxCommand: _inbox,
+    slash.SearchCommand: _search,
+    slash.ShowNoteCommand: _note,
+    slash.AppendNoteCommand: _append,
+    slash.ArchiveCommand: _archive,
+    slash.HelpCommand: _help,
+    slash.QuitCommand: _quit,
 }

@@ -14,12 +14,12 @@ from moot.flow import act_as, issue_token, revoke_token, use_token
 from moot.hub.core import Core
 from moot.model.ids import ParticipantId
 from moot.model.participant import Kind
-from moot.model.token import Scope, Token, TokenId
+from moot.model.records.token import TOKENS, Token, TokenId, TokenScope
 
-USUAL = (Scope.READ, Scope.POST)
+USUAL = (TokenScope.READ, TokenScope.POST)
 SECRET_BYTES = 32
 LONGEST = 256
-MOST_KEPT = 10_000
+MAX_KEPT = 10_000
 
 
 class Bearer(Struct, frozen=True):
@@ -41,14 +41,14 @@ def digest_of(token: str) -> str:
     return sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
-def checked(scopes: Sequence[str]) -> tuple[Scope, ...]:
-    unknown = sorted(set(scopes) - {scope.value for scope in Scope})
+def checked(scopes: Sequence[str]) -> tuple[TokenScope, ...]:
+    unknown = sorted(set(scopes) - {scope.value for scope in TokenScope})
     if unknown or not scopes:
         raise BadValue(
-            f'"{unknown[0]}" is no scope of a token' if unknown else "a token needs a scope",
-            detail=f"scopes are {', '.join(scope.value for scope in Scope)}",
+            f'unknown token scope "{unknown[0]}"' if unknown else "a token needs at least one scope",
+            detail=f"scopes are {', '.join(scope.value for scope in TokenScope)}",
         )
-    return tuple(scope for scope in Scope if scope.value in set(scopes))
+    return tuple(scope for scope in TokenScope if scope.value in set(scopes))
 
 
 async def issue(
@@ -65,7 +65,10 @@ async def issue(
 
 async def listed(core: Core, name: str) -> list[shapes.Token]:
     who = await core.directory.participant(name)
-    return [shapes.Token.of(token, core.directory.name) for token in await core.parts.store.tokens(who.id)]
+    return [
+        shapes.Token.of(token, core.directory.name)
+        for token in await core.parts.store.records(TOKENS.where(participant=who.id))
+    ]
 
 
 async def revoke(core: Core, me: ParticipantId, name: str, id: str) -> shapes.Token:
@@ -91,7 +94,8 @@ class Bearers:
         digest = digest_of(token)
         kept = self._kept.get(digest)
         if kept is None or not settled_later:
-            found = await self._core.parts.store.token(digest)
+            known = await self._core.parts.store.records(TOKENS.where(digest=digest))
+            found = known[0] if known else None
             if found is None or found.revoked_at or not hmac.compare_digest(found.digest, digest):
                 self._kept.pop(digest, None)
                 return None
@@ -104,7 +108,7 @@ class Bearers:
     async def is_good(self, bearer: TokenId, participant: ParticipantId) -> bool:
         """Whether a token that was shown before is still good. One that is not is kept no longer: with the next
         request it is a stranger's, which counts for nobody."""
-        mine = await self._core.parts.store.tokens(participant)
+        mine = await self._core.parts.store.records(TOKENS.where(participant=participant))
         good = any(token.id == bearer and not token.revoked_at for token in mine)
         if not good:
             self._kept = OrderedDict((key, kept) for key, kept in self._kept.items() if kept.token != bearer)
@@ -118,7 +122,7 @@ class Bearers:
         scopes = frozenset(scope.value for scope in found.scopes)
         self._used[found.id] = found.used_at
         self._kept[found.digest] = Bearer(who.id, who.name, who.kind is Kind.HUMAN, scopes, found.id)
-        if len(self._kept) > MOST_KEPT:
+        if len(self._kept) > MAX_KEPT:
             _, oldest = self._kept.popitem(last=False)
             self._used.pop(oldest.token, None)
         return self._kept[found.digest]

@@ -12,19 +12,19 @@ from moot.settings.schema.fields import FACTS
 
 def overrides(settings: JsonObject) -> GroupOverrides:
     """The settings of one conversation; the error names the key and what it takes."""
-    given = {
+    chosen = {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
         for name, value in settings.items()
     }  # JSON has one kind of number: 3.0 is a 3
     facts = FACTS[GroupSettings]
-    for name, value in given.items():
+    for name, value in chosen.items():
         if value is not None and name in facts and not facts[name].takes.fits(value):
             raise BadValue(f"{name} = {shown(value)} is not {facts[name].takes.phrase}")
     try:
-        return msgspec.convert(given, GroupOverrides)
+        return msgspec.convert(chosen, GroupOverrides)
     except msgspec.ValidationError as problem:
         raise BadValue(
-            f"these settings cannot be used: {problem}",
+            f"invalid settings: {problem}",
             detail=f"settings are {', '.join(GroupOverrides.__struct_fields__)}",
         ) from problem
 
@@ -40,7 +40,7 @@ def check_described(**fields: str | None) -> None:
 def check_project(home: Home, project: str | None) -> None:
     """A project is apart from the home, or what works there could change who an agent is."""
     if project and (how := home.overlaps(home.folder(project))):
-        raise BadValue(f"project = {shown(project)} {how}", detail="expected a folder apart from it")
+        raise BadValue(f"project = {shown(project)} {how}", detail="expected a folder outside it")
 
 
 def kind_of_conversation(kind: str) -> ConversationKind:
@@ -48,6 +48,6 @@ def kind_of_conversation(kind: str) -> ConversationKind:
         return ConversationKind(kind)
     except ValueError:
         raise BadValue(
-            f'"{kind}" is no kind of conversation',
+            f'unknown kind of conversation "{kind}"',
             detail=f"kinds are {', '.join(item.value for item in ConversationKind)}",
         ) from None

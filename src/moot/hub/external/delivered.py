@@ -13,7 +13,7 @@ from moot import files
 from moot.model.participant import Participant
 from moot.settings import Home
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 
 
 class Handovers(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Handovers(Struct, frozen=True):
         return (*self.handed, *self.asked) if self.taken else self.asked
 
 
-class Kept:
+class HandoverFile:
     def __init__(self, path: Path, session: int) -> None:
         self._path = path
         self._session = session
@@ -44,7 +44,7 @@ class Kept:
     def read(self) -> Handovers:
         """Nothing, where nothing was noted for this session or it cannot be read."""
         try:
-            found = msgspec.json.decode(files.read(self._path, MOST_BYTES), type=Handovers)
+            found = msgspec.json.decode(files.read(self._path, MAX_BYTES), type=Handovers)
         except (OSError, msgspec.DecodeError):
             return Handovers(self._session)
         return found if found.session == self._session else Handovers(self._session)
@@ -53,7 +53,7 @@ class Kept:
         """A session starts, or its model has forgotten what it read."""
         self._write(Handovers(self._session))
 
-    def said(self, handed: tuple[str, ...]) -> None:
+    def note_spoken(self, handed: tuple[str, ...]) -> None:
         """A hook has spoken. What was handed over before it has ended by now, or was among it again."""
         self._write(structs.replace(self.read(), greeted=True, handed=handed, taken=False))
 
@@ -64,18 +64,18 @@ class Kept:
             self._write(found)
         return found
 
-    def asked(self, given: tuple[str, ...]) -> None:
+    def note_asked(self, turns: tuple[str, ...]) -> None:
         """The session was given turns otherwise; of no interest where no hook has ever run."""
         if self._path.exists():
-            self._write(structs.replace(self.read(), asked=given))
+            self._write(structs.replace(self.read(), asked=turns))
 
     def _write(self, handovers: Handovers) -> None:
         self._path.parent.mkdir(mode=0o700, exist_ok=True)
         files.replace(self._path, msgspec.json.encode(handovers))
 
 
-def handovers_of(home: Home, agent: Participant) -> Kept:
-    return Kept(home.run / "hooks" / f"{agent.id}.json", session_of(agent))
+def handovers_of(home: Home, agent: Participant) -> HandoverFile:
+    return HandoverFile(home.run / "hooks" / f"{agent.id}.json", session_of(agent))
 
 
 def session_of(who: Participant) -> int:

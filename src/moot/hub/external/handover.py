@@ -29,11 +29,11 @@ from moot.model.participant import Kind
 from moot.model.turn import Duty, Turn, TurnState
 from moot.ports import Page
 
-MOST_SECONDS = 300.0
-MOST_UNREAD = 10_000
+MAX_SECONDS = 300.0
+MAX_UNREAD = 10_000
 
 
-class Ask(Struct, frozen=True):
+class CheckRequest(Struct, frozen=True):
     """Who asks, for how much, and what it was given before."""
 
     who: ParticipantId
@@ -47,41 +47,43 @@ class Ask(Struct, frozen=True):
     """A hook asks: what hooks handed over before it is among `handed` where it was surely read."""
 
 
-def asking(who: ParticipantId, limit: int, handed: Sequence[str] | None, held: Sequence[str]) -> Ask:
-    return Ask(who, max(1, limit), None if handed is None else tuple(handed), held=_turn_ids(held))
+def check_request(
+    who: ParticipantId, limit: int, handed: Sequence[str] | None, held: Sequence[str]
+) -> CheckRequest:
+    return CheckRequest(who, max(1, limit), None if handed is None else tuple(handed), held=_turn_ids(held))
 
 
-async def check(core: Core, ask: Ask) -> shapes.Handed:
+async def check(core: Core, request: CheckRequest) -> shapes.Handed:
     """What waits for somebody. Asking again says that what was given before is dealt with."""
-    return _noted(core, ask, await given(core, ask))
+    return _noted(core, request, await hand_out(core, request))
 
 
-async def given(core: Core, ask: Ask) -> shapes.Handed:
+async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
     """The same, for who tells later that it has reached whom it is for."""
-    who = core.directory.known(ask.who)
+    who = core.directory.known(request.who)
     if who is None:
-        raise NotFound(f"nobody is called {ask.who}", what="agent", ref=ask.who)
+        raise NotFound(f"nobody is called {request.who}", what="agent", ref=request.who)
     if who.kind is Kind.HUMAN:
-        return await _to_a_person(core, ask)
+        return await _to_a_person(core, request)
     if who.kind is not Kind.EXTERNAL:
         raise NotPermitted(
-            f"{who.name} is run by this hub: what is for it reaches it in its turns",
-            detail="only outside agents and persons ask for their messages",
+            f"{who.name} is run by this hub and gets its messages in its turns",
+            detail="only outside agents and people fetch their messages",
         )
-    return await _to_an_agent(core, ask)
+    return await _to_an_agent(core, request)
 
 
-async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
+async def wait(core: Core, request: CheckRequest, seconds: float) -> shapes.Handed:
     """The same, and where nothing waits, as soon as something does; nothing after so many seconds."""
-    found = await check(core, ask)
-    who = core.directory.known(ask.who)
+    found = await check(core, request)
+    who = core.directory.known(request.who)
     if found.handed or who is None or who.kind is not Kind.EXTERNAL:
         return found
     await core.watch()
-    seconds = max(0.0, min(seconds, MOST_SECONDS))
-    again = structs.replace(ask, handed=(), anew=False)
+    seconds = max(0.0, min(seconds, MAX_SECONDS))
+    again = structs.replace(request, handed=(), anew=False)
     end = asyncio.get_running_loop().time() + seconds
-    async with core.sessions.waiting(ask.who, seconds) as woken:
+    async with core.sessions.waiting(request.who, seconds) as woken:
         while not (found := await _whole(core, again)).handed and not core.sessions.dismissed:
             try:
                 async with asyncio.timeout_at(end):
@@ -89,16 +91,16 @@ async def wait(core: Core, ask: Ask, seconds: float) -> shapes.Handed:
             except TimeoutError:
                 break
             woken.clear()
-    return _noted(core, ask, found)
+    return _noted(core, request, found)
 
 
-async def _whole(core: Core, ask: Ask) -> shapes.Handed:
+async def _whole(core: Core, request: CheckRequest) -> shapes.Handed:
     """What waits, taken as a whole: who goes away while it is being taken gives it back."""
-    taking = asyncio.ensure_future(_to_an_agent(core, ask))
+    taking = asyncio.ensure_future(_to_an_agent(core, request))
     try:
         return await asyncio.shield(taking)
     except asyncio.CancelledError:
-        core.spawn(_given_back(core, ask.who, taking))
+        core.spawn(_given_back(core, request.who, taking))
         raise
 
 
@@ -113,28 +115,32 @@ async def _given_back(core: Core, who: ParticipantId, taking: "asyncio.Future[sh
 # --- outside agents --------------------------------------------------------------------------------------
 
 
-async def _to_an_agent(core: Core, ask: Ask) -> shapes.Handed:
-    found = await _taken(core, ask)
-    if found.handed or ask.handed == ():
+async def _to_an_agent(core: Core, request: CheckRequest) -> shapes.Handed:
+    found = await _taken(core, request)
+    if found.handed or request.handed == ():
         return found
     # What was given before is dealt with by now: that may have readied what came in meanwhile.
-    return await _taken(core, structs.replace(ask, handed=(), anew=False))
+    return await _taken(core, structs.replace(request, handed=(), anew=False))
 
 
-async def _taken(core: Core, ask: Ask) -> shapes.Handed:
-    waiting, more = await _fitting(core, ask)
-    handed = None if ask.handed is None else _turn_ids(ask.handed)
-    if handed is not None and ask.anew and not ask.by_hook:
-        handed += _turn_ids(_handed_by_hooks(core, ask.who))
-    taken: tuple[Turn, ...] = await core.do(checking, Check(ask.who, waiting, handed, ask.anew, ask.held))
+async def _taken(core: Core, request: CheckRequest) -> shapes.Handed:
+    waiting, more = await _fitting(core, request)
+    handed = None if request.handed is None else _turn_ids(request.handed)
+    if handed is not None and request.anew and not request.by_hook:
+        handed += _turn_ids(_handed_by_hooks(core, request.who))
+    taken: tuple[Turn, ...] = await core.do(
+        checking, Check(request.who, waiting, handed, request.anew, request.held)
+    )
     found: list[Message] = []
     earlier: list[str] = []
     for turn in taken:
-        page = Page(turn.lo, turn.hi + 1, ask.limit + 1, newest=True)
-        unread = [m for m in await core.parts.store.messages(turn.conversation, page) if is_for(ask.who, m)]
-        if len(unread) > ask.limit:
+        page = Page(turn.lo, turn.hi + 1, request.limit + 1, newest=True)
+        unread = [
+            m for m in await core.parts.store.messages(turn.conversation, page) if is_for(request.who, m)
+        ]
+        if len(unread) > request.limit:
             earlier.append(address(turn.conversation, turn.lo))
-        found += unread[-ask.limit :]
+        found += unread[-request.limit :]
     found.sort(key=lambda message: (message.at, message.conversation, message.seq))
     return shapes.Handed(
         messages=tuple(shapes.Message.of(message, core.directory.name) for message in found),
@@ -145,19 +151,19 @@ async def _taken(core: Core, ask: Ask) -> shapes.Handed:
     )
 
 
-async def _fitting(core: Core, ask: Ask) -> tuple[tuple[TurnId, ...], int]:
+async def _fitting(core: Core, request: CheckRequest) -> tuple[tuple[TurnId, ...], int]:
     """The oldest turns that wait, as many as their messages fit the limit, one at least; and how many messages
     are left for another time."""
     store = core.parts.store
     chosen: list[TurnId] = []
     size = left = 0
-    for turn in await store.turns(agent=ask.who, states=tuple(CLAIMABLE)):
+    for turn in await store.turns(agent=request.who, states=tuple(CLAIMABLE)):
         conversation = await store.conversation(turn.conversation)
         if conversation is None:
             continue
-        [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == ask.who]
+        [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == request.who]
         unread = conversation.head - cursor
-        if chosen and size + unread > ask.limit:
+        if chosen and size + unread > request.limit:
             left += unread
         else:
             chosen.append(turn.id)
@@ -171,11 +177,11 @@ def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
     return () if who is None else handovers_of(core.parts.home, who).read().handed
 
 
-def _noted(core: Core, ask: Ask, found: shapes.Handed) -> shapes.Handed:
+def _noted(core: Core, request: CheckRequest, found: shapes.Handed) -> shapes.Handed:
     """For hooks of the same session, which are not to hand over again what its model was given here."""
-    who = core.directory.known(ask.who)
+    who = core.directory.known(request.who)
     if found.handed and who is not None and who.kind is Kind.EXTERNAL:
-        handovers_of(core.parts.home, who).asked(found.handed)
+        handovers_of(core.parts.home, who).note_asked(found.handed)
     return found
 
 
@@ -189,9 +195,9 @@ async def reply(
     """Answer a message in the turn one has there. `Stale` where no turn is open."""
     turn = await _open_at(core, me, to[0])
     if turn is None:
-        raise Stale("no turn of yours is open there")
-    said = Said(text, await correlation(core, turn), reply_to=to[1], key=key)
-    done: Finished = await core.do(finish, Finish(turn.id, turn.fence, said, author=me))
+        raise Stale("you have no open turn there")
+    reply = Said(text, await correlation(core, turn), reply_to=to[1], key=key)
+    done: Finished = await core.do(finish, Finish(turn.id, turn.fence, reply, author=me))
     if done.message is None:
         raise unheard(core, done.turn)
     message = done.message
@@ -221,14 +227,14 @@ async def _open_at(core: Core, me: ParticipantId, where: ConversationId) -> Turn
 # --- persons ---------------------------------------------------------------------------------------------
 
 
-async def _to_a_person(core: Core, ask: Ask) -> shapes.Handed:
+async def _to_a_person(core: Core, request: CheckRequest) -> shapes.Handed:
     """What it has not read. What it was given before counts as read from now on."""
-    for place in ask.handed or ():
+    for place in request.handed or ():
         with suppress(BadValue, NotFound):  # what it says it was given and never was is nothing to it
             conversation, seq = located(place)
-            await core.do(mark, mark.MarkRead(ask.who, conversation, seq))
-    unread = await inbox(core, ask.who, unread=True, limit=MOST_UNREAD)
-    given = [one.message for one in unread[: ask.limit]]
-    newest = {message.conversation: message.id for message in given}
-    left = len(unread) - len(given)
-    return shapes.Handed(tuple(given), next=left or None, handed=tuple(newest.values()))
+            await core.do(mark, mark.MarkRead(request.who, conversation, seq))
+    unread = await inbox(core, request.who, unread=True, limit=MAX_UNREAD)
+    messages = [one.message for one in unread[: request.limit]]
+    newest = {message.conversation: message.id for message in messages}
+    left = len(unread) - len(messages)
+    return shapes.Handed(tuple(messages), next=left or None, handed=tuple(newest.values()))

@@ -5,9 +5,9 @@
     SessionStart       nobody reads yet: it is told how much waits, and the first prompt brings it
 
 What is handed over is handed out, as by `check`. But a hook is a process of its own, which its client may end at any
-time, throwing away what it wrote: what it was given counts as read once it says that it has written it (`said`) and the
-turn that was to read it has come to its end. Until then it is given again, and so is what an earlier session left open.
-What the session has read is noted in `run/hooks` (delivered.py).
+time, throwing away what it wrote: what it was given counts as read once it says that it has written it
+(`note_spoken`) and the turn that was to read it has come to its end. Until then it is given again, and so is what an
+earlier session left open. What the session has read is noted in `run/hooks` (delivered.py).
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from moot.errors import BadValue
 from moot.hub.core import Core
 from moot.hub.external import handover
 from moot.hub.external.delivered import handovers_of
-from moot.hub.external.handover import Ask
+from moot.hub.external.handover import CheckRequest
 from moot.model.participant import Participant
 from moot.model.turn import OPEN
 
@@ -28,7 +28,7 @@ MOMENTS: Final = ("Stop", "UserPromptSubmit", "SessionStart")
 async def moment(core: Core, who: Participant, event: str, *, again: bool, limit: int) -> shapes.Hooked:
     """`again`: the turn goes on already because of a hook, and nothing more is added to it."""
     if event not in MOMENTS:
-        raise BadValue(f'"{event}" is no moment of a session', detail=f"they are {', '.join(MOMENTS)}")
+        raise BadValue(f'unknown session event "{event}"', detail=f"events are {', '.join(MOMENTS)}")
     kept = handovers_of(core.parts.home, who)
     if event == "SessionStart":
         kept.begin()
@@ -38,10 +38,10 @@ async def moment(core: Core, who: Participant, event: str, *, again: bool, limit
     before = kept.taken() if event == "Stop" else kept.read()
     if event == "Stop" and again:
         return shapes.Hooked(who.name)
-    found = await handover.given(core, Ask(who.id, limit, before.read, by_hook=True))
+    found = await handover.hand_out(core, CheckRequest(who.id, limit, before.read, by_hook=True))
     return shapes.Hooked(who.name, found=found, first=not before.greeted)
 
 
-def said(core: Core, who: Participant, handed: Sequence[str]) -> None:
+def note_spoken(core: Core, who: Participant, handed: Sequence[str]) -> None:
     """A hook has written to its client what it was given."""
-    handovers_of(core.parts.home, who).said(tuple(handed))
+    handovers_of(core.parts.home, who).note_spoken(tuple(handed))

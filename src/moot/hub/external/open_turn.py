@@ -24,11 +24,11 @@ def its_own(core: Core, me: ParticipantId, turn: Turn) -> Participant:
     """Whose the turn is, if that is the caller and an outside agent."""
     who = core.directory.known(me)
     if who is None or turn.agent != me:
-        raise NotPermitted(f"turn {turn.id} is {core.directory.name(turn.agent)}'s, not yours")
+        raise NotPermitted(f"turn {turn.id} belongs to {core.directory.name(turn.agent)}, not to you")
     if who.kind is not Kind.EXTERNAL:
         raise NotPermitted(
-            f"{who.name} is run by this hub: its host ends its turns",
-            detail="only outside agents end their turns themselves",
+            f"{who.name} is run by this hub, and its host ends its turns",
+            detail="only outside agents end their own turns",
         )
     return who
 
@@ -62,7 +62,7 @@ async def end(
     """With a text: the reply. With an error: failed, for all to see. With neither: silence."""
     its_own(core, me, turn)
     if text is not None and error is not None:
-        raise BadValue("a turn ends with a text or with an error, not with both")
+        raise BadValue("a turn ends with a text or an error, not both")
     metadata = await correlation(core, turn)
     outcome = Said(text, metadata) if error is None else Failed(error[:LONGEST_ERROR] or "it failed")
     done = (await core.do(finish, Finish(turn.id, turn.fence, outcome))).turn
@@ -80,7 +80,7 @@ async def correlation(core: Core, turn: Turn) -> dict[str, str]:
 def unheard(core: Core, turn: Turn) -> TurnFailed:
     """A reply that may not be stored; its text is kept in the turn."""
     return TurnFailed(
-        f"{core.directory.name(turn.agent)} was not heard: {turn.error}",
+        f"the reply of {core.directory.name(turn.agent)} was refused: {turn.error}",
         turn=str(turn.id),
         rule=turn.rule.value if turn.rule else None,
     )

@@ -12,7 +12,7 @@ import structlog
 from msgspec import ValidationError, convert, structs
 
 from moot.errors import BadValue, MootError
-from moot.flow import arrive, depart, heartbeat, lapse, wait
+from moot.flow import arrive, depart, heartbeat, lower_reach, wait
 from moot.flow.arrive import Arrive
 from moot.flow.claim import CLAIMABLE
 from moot.flow.heartbeat import Sign
@@ -106,12 +106,14 @@ class Attendance:
     async def sign(self, sign: Sign) -> None:
         await self._parts.store.transact(heartbeat, heartbeat.Heartbeat((sign,)))
 
-    async def lapse(self) -> None:
+    async def lower_reach(self) -> None:
         """Whose lease has run out is less reachable now, for all to see."""
         now = self._parts.clock.now()
-        gone = tuple(who.id for who in await self._parts.store.participants() if lapse.has_lapsed(who, now))
+        gone = tuple(
+            who.id for who in await self._parts.store.participants() if lower_reach.has_lapsed(who, now)
+        )
         if gone:
-            await self._parts.store.transact(lapse, lapse.Lapse(gone))
+            await self._parts.store.transact(lower_reach, lower_reach.LowerReach(gone))
 
     # --- waits -------------------------------------------------------------------------------------------
 
@@ -138,13 +140,13 @@ class Attendance:
         self._waits.setdefault(who, set()).add(woken)
         try:
             until = self._parts.clock.now() + seconds + REACH_SECONDS
-            await self._parts.store.transact(wait, wait.Wait(who, until))
+            await self._parts.store.transact(wait, wait.WaitUntil(who, until))
             yield woken
         finally:
             self._waits[who].discard(woken)
             if not self._waits[who]:
                 del self._waits[who]
-                self._spawn(self._parts.store.transact(wait, wait.Wait(who, 0.0)))
+                self._spawn(self._parts.store.transact(wait, wait.WaitUntil(who, 0.0)))
 
 
 def arrival(door: str, whence: JsonObject) -> Arrive:
@@ -152,11 +154,11 @@ def arrival(door: str, whence: JsonObject) -> Arrive:
     try:
         return convert({"door": door, **whence}, Arrive)
     except ValidationError as wrong:
-        raise BadValue(f"nobody can come in like this: {wrong}") from wrong
+        raise BadValue(f"cannot connect like this: {wrong}") from wrong
 
 
 def reach_of(word: str) -> Reach:
     """What somebody without an open wait may say of how it can be reached."""
     if word not in (Reach.NEXT_TURN, Reach.ON_DEMAND):
-        raise BadValue(f'"{word}" is no such reach', detail="it is next-turn or on-demand")
+        raise BadValue(f'unknown reach "{word}"', detail="expected next-turn or on-demand")
     return Reach(word)

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from moot import files
 from moot.errors import Conflict, HubAbsent, NotFound
-from moot.host.pings import Line, ask
+from moot.host.pings import JsonLine, ask
 from moot.hub.process.hub_lock import announced_by
 from moot.model.hint import Act, Hint
 from moot.model.json import JsonObject
@@ -125,8 +125,8 @@ class Started(NamedTuple):
     def last_words(self) -> str:
         with self.log.open("rb") as file:
             file.seek(self.log_begins)
-            said = file.read().decode(errors="replace")
-        return "\n".join(said.splitlines()[-LAST_LINES:])
+            log = file.read().decode(errors="replace")
+        return "\n".join(log.splitlines()[-LAST_LINES:])
 
 
 def _spawn(home: Home, words: list[str], log: Path) -> Started:
@@ -147,7 +147,7 @@ def _spawn(home: Home, words: list[str], log: Path) -> Started:
     return Started(process, log, begins)
 
 
-async def _answer(started: Started, socket: Path, what: str, answer: Callable[[Line], T | None]) -> T:
+async def _answer(started: Started, socket: Path, what: str, answer: Callable[[JsonLine], T | None]) -> T:
     """Wait until this very process says that it is ready; if it ends first, say what it said.
 
     `answer` makes what is returned of its pong, or None while there is more to wait for.
@@ -178,7 +178,9 @@ async def stop(home: Home, name: str) -> int:
     """Ask a daemon to end, and wait until it has; answers with its pid."""
     pid = running(home, name)
     if pid is None:
-        raise NotFound(f"{name} does not run as a daemon", fix=(Hint(Act.START_AGENT, agent=name),), ref=name)
+        raise NotFound(
+            f"{name} is not running as a daemon", fix=(Hint(Act.START_AGENT, agent=name),), ref=name
+        )
     await ended(pid, lambda: running(home, name) is None, name)
     return pid
 
@@ -191,8 +193,8 @@ async def ended(pid: int, is_gone: Callable[[], bool], what: str) -> None:
     while not is_gone():
         if time.monotonic() > end:
             raise Conflict(
-                f"{what} (pid {pid}) still runs after {STOP_SECONDS:g} s",
-                detail="its running turns have not ended; a second signal gives them back",
+                f"{what} (pid {pid}) is still running after {STOP_SECONDS:g} s",
+                detail="its running turns have not finished; a second signal gives them back",
                 fix=(f"kill {pid}", f"kill -9 {pid}"),
             )
         await asyncio.sleep(LOOK_SECONDS)

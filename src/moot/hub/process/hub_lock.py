@@ -19,7 +19,7 @@ from moot.settings import Home
 from moot.shapes import when
 
 PATIENCE = 10
-MOST_BYTES = 65_536
+MAX_BYTES = 65_536
 
 
 class HubLock:
@@ -38,8 +38,8 @@ class HubLock:
         if holder:
             os.close(self._file)
             raise HubRunning(
-                f"a hub already runs on {self._home.path} (pid {holder})",
-                detail="one home has one hub; other commands reach its agents through it",
+                f"a hub is already running on {self._home.path} (pid {holder})",
+                detail="each home has one hub; other commands connect to it",
                 fix=(Hint(Act.STOP_HUB), Hint(Act.START_HUB_ELSEWHERE))
                 if holder.isdigit()
                 else (Hint(Act.RUN_DOCTOR),),
@@ -69,7 +69,7 @@ class HubLock:
         """The hub is ready: write hub.json whole or not at all, and give what it says. `at` is where it answers
         HTTP: host, port, URL."""
         host, port, url = at or (None, None, f"unix:{self._home.hub_sock}")
-        told = {
+        announcement = {
             "pid": os.getpid(),
             "host": host,
             "port": port,
@@ -78,9 +78,9 @@ class HubLock:
             "version": __version__,
             "started_at": when(time.time()),
         }
-        files.replace(self._home.hub_json, msgspec.json.encode(told))
+        files.replace(self._home.hub_json, msgspec.json.encode(announcement))
         self._announced = True
-        return told
+        return announcement
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -97,16 +97,16 @@ def running_hub(home: Home) -> JsonObject | None:
     if not _is_held(home):
         return None
     try:
-        told: JsonObject = msgspec.json.decode(files.read(home.hub_json, MOST_BYTES))
+        announcement: JsonObject = msgspec.json.decode(files.read(home.hub_json, MAX_BYTES))
     except (OSError, msgspec.DecodeError):
         return {"pid": None}
-    return told
+    return announcement
 
 
 def announced_by(home: Home, pid: int) -> JsonObject | None:
     """What the hub of this process announced; None while it has not, and where another one runs."""
-    told = running_hub(home)
-    return told if told is not None and told["pid"] == pid else None
+    found = running_hub(home)
+    return found if found is not None and found["pid"] == pid else None
 
 
 def _is_held(home: Home) -> bool:

@@ -9,7 +9,7 @@ from moot.hub.commands.tokens import fresh
 from moot.settings import Home
 
 SHORTEST = 32
-MOST_BYTES = 4096
+MAX_BYTES = 4096
 
 
 def owner_token(home: Home) -> str:
@@ -34,7 +34,7 @@ def _read(path: Path) -> str | None:
     try:
         with files.opened(path) as file:
             files.close_to_others(file)
-            token = os.read(file, MOST_BYTES).decode("ascii").strip()
+            token = os.read(file, MAX_BYTES).decode("ascii").strip()
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -43,8 +43,8 @@ def _read(path: Path) -> str | None:
         token = ""
     if len(token) < SHORTEST:
         raise BadSettings(
-            f"{path} holds no token",
-            detail="it is made when a hub first starts, and read by your other programs",
+            f"{path} does not contain a token",
+            detail="it is created when a hub first starts, for your other programs to read",
             fix=(f"rm {path}",),
             file=str(path),
             line=0,

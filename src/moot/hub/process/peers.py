@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from moot.host.host import Host
-from moot.host.pings import Line, Peer, Pinger, Socket
+from moot.host.host import AgentHost
+from moot.host.pings import JsonLine, Peer, Pinger, PingSocket
 from moot.hub.process.rpc import Calls
 from moot.model import participant
 from moot.model.event import Commit, Event
@@ -18,7 +18,7 @@ from moot.model.ids import ConversationId, ParticipantId
 from moot.ports import Clock, People, Presence
 
 Authors = dict[tuple[ConversationId | None, int], ParticipantId | None]
-MOST_PENDING = 10_000
+MAX_PENDING = 10_000
 """Events waiting to be told of; beyond that the sweeps of the others find them."""
 
 
@@ -38,9 +38,9 @@ class Peers:
         self._hinted = hinted
         self._presence = presence
         self._live: Callable[[object], None] | None = None
-        self._socket = Socket(path, self._heard)
+        self._socket = PingSocket(path, self._heard)
         self._pinger = Pinger(lost)
-        self._host: Host | None = None
+        self._host: AgentHost | None = None
         self._pending: list[Event] = []
         self._hosts: list[participant.Host] | None = None
         """As they were read last, while it is known that none has come or gone since."""
@@ -48,14 +48,14 @@ class Peers:
         self._watching: list[str] = []
         """Sockets of those who watch, as last seen."""
         self._calls: Calls | None = None
-        self._early: list[tuple[Line, Peer]] = []
+        self._early: list[tuple[JsonLine, Peer]] = []
         """What was asked while the hub was still opening."""
 
     @property
     def address(self) -> str:
         return str(self._socket.path)
 
-    def belong_to(self, host: Host) -> None:
+    def belong_to(self, host: AgentHost) -> None:
         self._host = host
 
     def hear_live_with(self, arrived: Callable[[object], None]) -> None:
@@ -89,7 +89,7 @@ class Peers:
         """This process stored something: whoever it concerns is told, as soon as the loop comes to it."""
         if commit.hosts_may_differ:
             self._hosts = None
-        if len(self._pending) < MOST_PENDING:
+        if len(self._pending) < MAX_PENDING:
             self._pending += commit.events
         if self._telling is None or self._telling.done():
             self._telling = asyncio.get_running_loop().create_task(self._tell())
@@ -116,14 +116,14 @@ class Peers:
     def are_watched(self) -> bool:
         return bool(self._watching)
 
-    def tell_watching(self, line: Line) -> None:
+    def tell_watching(self, line: JsonLine) -> None:
         """Those who watched when something was stored last. Who has no room for it does not get it."""
         for address in self._watching:
             self._pinger.tell(address, line)
 
     # --- hearing -----------------------------------------------------------------------------------------
 
-    def _heard(self, line: Line, peer: Peer) -> None:
+    def _heard(self, line: JsonLine, peer: Peer) -> None:
         if "notify" in line:
             self._hinted()
         elif "live" in line:
@@ -135,7 +135,7 @@ class Peers:
             peer.tell({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents), "ready": ready})
         elif self._calls is not None:
             self._calls.heard(line, peer)
-        elif len(self._early) < MOST_PENDING:
+        elif len(self._early) < MAX_PENDING:
             self._early.append((line, peer))
 
 
@@ -143,9 +143,9 @@ def _concerns(event: Event, host: participant.Host) -> bool:
     return event.turn is not None and event.turn.agent in host.agents
 
 
-def notices(events: list[Event], authors: Authors) -> list[Line]:
+def notices(events: list[Event], authors: Authors) -> list[JsonLine]:
     """One line for each conversation, about the newest thing in it, and who said the message it is about."""
-    newest: dict[ConversationId | None, Line] = {}
+    newest: dict[ConversationId | None, JsonLine] = {}
     for event in events:
         seq = event.seq or (event.turn.cause if event.turn is not None else 0)
         by = authors.get((event.conversation, seq), event.by)

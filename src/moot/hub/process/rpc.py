@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias
 import structlog
 
 from moot.errors import BadValue, HubAbsent, MootError
-from moot.host.pings import Line, Peer
+from moot.host.pings import JsonLine, Peer
 from moot.model.hint import Act, Hint
 from moot.model.json import Json, JsonObject
 from moot.sdk import CALLS
@@ -30,7 +30,7 @@ log = structlog.get_logger("moot.calls")
 ENCODED = frozenset({"newest"})
 """Methods whose answers are written down before; see queries/encoded.py."""
 
-MOST_AT_ONCE = 1000
+MAX_AT_ONCE = 1000
 """Calls and streams of one peer that are under way."""
 
 
@@ -56,7 +56,7 @@ class Calls:
         self._visits: dict[tuple[Peer, int], Visit] = {}
         self._closing = False
 
-    def heard(self, line: Line, peer: Peer) -> None:
+    def heard(self, line: JsonLine, peer: Peer) -> None:
         if "call" in line:
             self._begin(peer, line["call"], self._answer(line, peer))
         elif "follow" in line:
@@ -88,7 +88,7 @@ class Calls:
         refusal = self._refusal(number, mine)
         if refusal is not None:
             work.close()
-            peer.tell({"answer": number, "error": _told(refusal)})
+            peer.tell({"answer": number, "error": _error_fields(refusal)})
             return
         task = asyncio.get_running_loop().create_task(work)
         mine[number] = task
@@ -96,8 +96,8 @@ class Calls:
 
     def _refusal(self, number: Json, under_way: Sized) -> MootError | None:
         if self._closing:
-            return HubAbsent("the hub is being stopped", fix=("ask again",), retry_after_ms=1000)
-        if len(under_way) >= MOST_AT_ONCE or not isinstance(number, int):
+            return HubAbsent("the hub is stopping", fix=("try again",), retry_after_ms=1000)
+        if len(under_way) >= MAX_AT_ONCE or not isinstance(number, int):
             return BadValue("too many calls at once")
         return None
 
@@ -106,25 +106,27 @@ class Calls:
         if task is not None:
             task.cancel()
 
-    async def _answer(self, line: Line, peer: Peer) -> None:
+    async def _answer(self, line: JsonLine, peer: Peer) -> None:
         number = line["call"]
         try:
             method = await self._method(line)
             value = await method(*line.get("args", ()), **line.get("with", {}))
         except MootError as refusal:
-            peer.tell({"answer": number, "error": _told(refusal)})
+            peer.tell({"answer": number, "error": _error_fields(refusal)})
         except (TypeError, ValueError) as wrong:
-            peer.tell({"answer": number, "error": _told(BadValue(f"{line.get('do')}: {wrong}"))})
+            peer.tell({"answer": number, "error": _error_fields(BadValue(f"{line.get('do')}: {wrong}"))})
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             log.error("a call failed", action="call_failed", method=line.get("do"), error=repr(error))
-            peer.tell({"answer": number, "error": _told(MootError(f"{line.get('do')} failed: {error}"))})
+            peer.tell(
+                {"answer": number, "error": _error_fields(MootError(f"{line.get('do')} failed: {error}"))}
+            )
         else:
             peer.tell({"answer": number, "value": value})
 
-    async def _method(self, line: Line) -> Json:
+    async def _method(self, line: JsonLine) -> Json:
         name = line.get("do")
         if name not in CALLS:
-            raise BadValue(f'there is no method "{name}"', detail=f"there are {', '.join(sorted(CALLS))}")
+            raise BadValue(f'unknown method "{name}"', detail=f"methods are {', '.join(sorted(CALLS))}")
         found: Any = await self._voice(line)
         if name in ENCODED:
             found = found.encoded
@@ -132,27 +134,27 @@ class Calls:
             found = getattr(found, part)
         return found
 
-    async def _voice(self, line: Line) -> Any:
+    async def _voice(self, line: JsonLine) -> Any:
         """As whom, and in which turn."""
         speaker, turn = line.get("as"), line.get("in")
         hub = self._hub.acting_as(speaker) if speaker else self._hub
         return await hub.within(turn) if turn else hub
 
-    async def _follow(self, line: Line, peer: Peer) -> None:
+    async def _follow(self, line: JsonLine, peer: Peer) -> None:
         number = line["follow"]
         try:
             async for event in (await self._voice(line)).encoded.events(**line.get("with", {})):
                 peer.tell({"event": number, "value": event})
         except MootError as refusal:
-            peer.tell({"answer": number, "error": _told(refusal)})
+            peer.tell({"answer": number, "error": _error_fields(refusal)})
         except (
             TypeError,
             ValueError,
             OverflowError,
         ) as wrong:  # of what was asked: events have been read before
-            peer.tell({"answer": number, "error": _told(BadValue(f"events: {wrong}"))})
+            peer.tell({"answer": number, "error": _error_fields(BadValue(f"events: {wrong}"))})
 
-    async def _open(self, line: Line, peer: Peer) -> None:
+    async def _open(self, line: JsonLine, peer: Peer) -> None:
         """A door of this process, for one peer, until it goes or shuts it."""
         number = line["open"]
 
@@ -168,10 +170,10 @@ class Calls:
                 peer.tell({"answer": number, "value": visit.facts})
                 await asyncio.get_running_loop().create_future()
         except MootError as refusal:
-            peer.tell({"answer": number, "error": _told(refusal)})
+            peer.tell({"answer": number, "error": _error_fields(refusal)})
         finally:
             self._visits.pop((peer, number), None)
 
 
-def _told(error: MootError) -> JsonObject:
+def _error_fields(error: MootError) -> JsonObject:
     return {**error.to_dict(), "name": error.name}

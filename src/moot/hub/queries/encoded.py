@@ -1,22 +1,23 @@
 """Answers as bytes, for doors that would only write them down again: the newest messages, and what happens.
 
-Above: process/rpc.py. Below: tails.py keeps the newest messages as they were written down once.
+Above: process/rpc.py, and the streams over HTTP. Below: tails.py keeps the newest messages as they were written once.
 """
 
 from collections.abc import AsyncIterator, Sequence
 
 from msgspec import Raw, Struct, json
 
+from moot import shapes
 from moot.hub.core import Core
 from moot.hub.queries import event_stream
 from moot.hub.tails import listed
 from moot.model.event import Event
-from moot.shapes import when
+from moot.ports import ConversationVersion
 
 _encode = json.Encoder().encode
 
 
-class Written(Struct):
+class EncodedEvent(Struct):
     """`shapes.Event`, its body written down before."""
 
     id: str | None
@@ -25,6 +26,29 @@ class Written(Struct):
     conversation: str | None
     by: str | None
     body: Raw
+
+
+class StreamedEvent(Struct, frozen=True):
+    """What happened, for who hands it to many."""
+
+    event: shapes.Event
+    """Without a body where `message` is."""
+    message: bytes | None = None
+    """The message it tells of, as JSON."""
+
+    def to_json(self) -> bytes:
+        event = self.event
+        if self.message is None:
+            return _encode(event)
+        body = Raw(self.message)
+        return _encode(EncodedEvent(event.id, event.type, event.at, event.conversation, event.by, body))
+
+
+class StreamedPage(Struct, frozen=True):
+    """A piece of what happened, and up to which event that is all there is."""
+
+    events: list[StreamedEvent]
+    reached: int
 
 
 class Encoded:
@@ -39,6 +63,10 @@ class Encoded:
             await self._core.directory.conversation(conversation)  # refuses, with names that come near
         return Raw(listed(lines or []))
 
+    async def newest_at(self, version: ConversationVersion, limit: int) -> bytes:
+        """The same of a conversation that was looked at this moment."""
+        return listed(await self._core.tails.newest_at(version, limit))
+
     async def events(
         self,
         *,
@@ -51,14 +79,23 @@ class Encoded:
         async for event in event_stream.occurrences(
             self._core, conversation=conversation, agent=agent, types=types, after=start
         ):
-            yield await self._event(event)
+            yield Raw((await self._streamed(event)).to_json())
 
-    async def _event(self, event: Event) -> Raw:
+    async def stream(self, after: int) -> AsyncIterator[StreamedEvent]:
+        """Everything that happens from an event on."""
+        happens = event_stream.occurrences(self._core, conversation=None, agent=None, types=(), after=after)
+        with self._core.tails.streamed():
+            async for event in happens:
+                yield await self._streamed(event)
+
+    async def past(self, after: int) -> StreamedPage:
+        """What has happened after an event, a page of it."""
+        found, reached = await event_stream.page(self._core, after)
+        return StreamedPage([await self._streamed(event) for event in found], reached)
+
+    async def _streamed(self, event: Event) -> StreamedEvent:
         core = self._core
-        if event.seq and event.conversation:
-            body = await core.tails.message(event.conversation, event.seq) or b"{}"
-        else:
-            body = _encode((await event_stream.told(core, event)).body)
-        by = core.directory.name(event.by) if event.by else None
-        id = str(event.id) if event.id else None
-        return Raw(_encode(Written(id, event.type, when(event.at), event.conversation, by, Raw(body))))
+        if not (event.seq and event.conversation):
+            return StreamedEvent(await event_stream.to_shape(core, event))
+        line = await core.tails.message(event.conversation, event.seq)
+        return StreamedEvent(shapes.Event.of(event, core.directory.name, {}), line or b"{}")

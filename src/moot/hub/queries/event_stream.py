@@ -3,19 +3,22 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import TypedDict, Unpack
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 
 from moot import shapes
-from moot.hub.agents import shaped
+from moot.hub.agents import at_work, shaped
 from moot.hub.core import Core
 from moot.hub.queries.turns import without_model
 from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import MODEL
+from moot.model.records.note import NOTE_VERSIONS
 from moot.ports import RESET
+from moot.rules.activity import Activity
 
-MOST = 500
+MAX_PAGE = 500
+MICROS = 1e6
 AUDITED = (
     EventType.TOKEN_ISSUED,
     EventType.TOKEN_REVOKED,
@@ -33,6 +36,10 @@ AUDITED = (
     EventType.MESSAGE_DELETED,
     EventType.BRAKE_TRIPPED,
     EventType.BRAKE_RELEASED,
+    EventType.NOTE_CREATED,
+    EventType.NOTE_CHANGED,
+    EventType.NOTE_SHARED,
+    EventType.NOTE_DELETED,
 )
 """Acts that change who may do what, or what stands written."""
 
@@ -56,7 +63,7 @@ class Filters(TypedDict):
 async def follow(core: Core, **filters: Unpack[Filters]) -> AsyncIterator[shapes.Event]:
     """`occurrences`, in the shapes of the outside."""
     async for event in occurrences(core, **filters):
-        yield await told(core, event)
+        yield await to_shape(core, event)
 
 
 async def occurrences(
@@ -68,13 +75,14 @@ async def occurrences(
     after: int | None,
 ) -> AsyncIterator[Event]:
     """What happens from an event on, or from now on: of one conversation, by one agent, of some types."""
+    wanted = frozenset(types)  # what is no list of types is refused now, not when something happens
     where = (await core.directory.conversation(conversation)).id if conversation else None
     who = (await core.directory.participant(agent)).id if agent else None
     await core.watch()
     subscription = core.parts.log.subscribe(after, where)
     try:
         async for event in subscription:
-            concerns = (who is None or event.by == who) and (not types or event.type in types)
+            concerns = (who is None or event.by == who) and (not wanted or event.type in wanted)
             if not concerns and event.type != RESET:
                 continue
             yield event
@@ -82,18 +90,26 @@ async def occurrences(
         subscription.close()
 
 
-async def past(core: Core, after: int, types: Sequence[str] = (), limit: int = MOST) -> Past:
-    limit = max(1, min(limit, MOST))
+async def past(core: Core, after: int, types: Sequence[str] = (), limit: int = MAX_PAGE) -> Past:
+    found, reached = await page(core, after, types, limit)
+    return Past([await to_shape(core, event) for event in found], reached)
+
+
+async def page(
+    core: Core, after: int, types: Sequence[str] = (), limit: int = MAX_PAGE
+) -> tuple[list[Event], int]:
+    """The events after one, and up to which event these are all there are."""
+    limit = max(1, min(limit, MAX_PAGE))
     last = await core.parts.store.last_event()
     found = await core.parts.store.events(after=after, types=types, limit=limit)
     found = [event for event in found if event.id <= last]  # a smaller one may still become visible
     if found and found[-1].id > core.parts.log.last:
         await core.parts.log.catch_up()  # who comes back with what was just committed is not ahead of us
     reached = found[-1].id if len(found) == limit else max([last, after, *(event.id for event in found)])
-    return Past([await told(core, event) for event in found], reached)
+    return found, reached
 
 
-async def told(core: Core, event: Event) -> shapes.Event:
+async def to_shape(core: Core, event: Event) -> shapes.Event:
     return shapes.Event.of(event, core.directory.name, await _body(core, event))
 
 
@@ -118,6 +134,10 @@ async def _kept_body(core: Core, event: Event, body: JsonObject) -> JsonObject:
         return {**body, "by": MODEL, "context": f"summary:agent:{MODEL}"}  # version 0.1 told which, and where
     if event.type.startswith("agent_message."):
         return {**body, "from": core.directory.name(body["from"]), "to": core.directory.name(body["to"])}
+    if event.type == EventType.AGENT_ACTIVITY and event.by is not None:
+        return await _at_work(core, event.by, body)
+    if event.type.startswith("note."):
+        return await _note(core, body)
     if event.type.startswith("agent.") and event.by is not None:
         return {**await _agent(core, event.by), **body}
     return (
@@ -125,8 +145,44 @@ async def _kept_body(core: Core, event: Event, body: JsonObject) -> JsonObject:
     )
 
 
+async def _at_work(core: Core, id: ParticipantId, body: JsonObject) -> JsonObject:
+    """What an agent is doing, as its host told it. Why its last turn failed may be words of a conversation."""
+    who = await core.parts.store.participant(id)
+    if who is None:
+        return {}
+    try:
+        doing = convert(body["activity"], Activity) if "activity" in body else None
+    except ValidationError:  # a host of another version: then what the store says
+        doing = None
+    fields = without_brain(await at_work(core, who, doing))
+    if fields["activity"]["state"] == "error":
+        fields["activity"]["label"] = "error"
+    return fields
+
+
+async def _note(core: Core, body: JsonObject) -> JsonObject:
+    """A note as it stood, with its text as long as that is kept; where it was shared, with whom and how."""
+    names = core.directory.name
+    versions = await core.parts.store.records(NOTE_VERSIONS.one(body["name"], body["version"]))
+    stood = [version.text for version in versions if version.hash == body["hash"]]  # or another of that name
+    note = shapes.Note(
+        name=body["name"],
+        text=stood[0] if stood else "",
+        version=body["version"],
+        updated_by=names(body["updated_by"]),
+        updated_at=shapes.when(body["updated_us"] / MICROS),
+        created_by=names(body["created_by"]),
+        created_at=shapes.when(body["created_us"] / MICROS),
+    )
+    shared = {"agent": names(body["agent"]), "access": body["access"]} if "agent" in body else {}
+    return {**note.to_dict(), **shared}
+
+
 async def _agent(core: Core, id: ParticipantId) -> JsonObject:
     """An agent without its brain: everybody gets the same event, and that is the owner's to know."""
     who = await core.parts.store.participant(id)
-    told = (await shaped(core, who)).to_dict() if who is not None else {}
-    return {name: value for name, value in told.items() if name != "brain"}
+    return without_brain(await shaped(core, who)) if who is not None else {}
+
+
+def without_brain(agent: shapes.Agent) -> JsonObject:
+    return {name: value for name, value in agent.to_dict().items() if name != "brain"}

@@ -7,7 +7,7 @@ fingerprint tells whether it is still the same. It is not when a message was edi
 from msgspec import Struct, structs
 
 from moot import shapes
-from moot.context.view import View
+from moot.context.view import TurnView
 from moot.context.window import Size
 from moot.errors import NotFound
 from moot.host.agent_turn import heard
@@ -19,7 +19,7 @@ from moot.model.ids import TurnId
 from moot.model.json import JsonObject
 from moot.model.participant import Participant
 from moot.model.prompt import Offered, Prompt
-from moot.model.turn import OPEN, Duty, Rule, Step, Turn, TurnState
+from moot.model.turn import OPEN, Duty, RuleName, Step, Turn, TurnState
 from moot.wiring import spec
 
 NO_TURN = TurnId(2**62)
@@ -28,13 +28,13 @@ NO_TURN = TurnId(2**62)
 
 async def turn(core: Core, found: Turn) -> shapes.Turn:
     """A turn with everything that is known of it."""
-    shown = await given(core, found)
+    shown = await given_in(core, found)
     return shapes.Turn.of(
         found, core.directory.name, kept=found.kept or None, given=shown, steps=_steps(found)
     )
 
 
-async def given(core: Core, turn: Turn) -> JsonObject | None:
+async def given_in(core: Core, turn: Turn) -> JsonObject | None:
     if turn.given is None:
         return None
     agent = core.directory.known(turn.agent)
@@ -75,18 +75,18 @@ async def now(core: Core, name: str, ref: str) -> JsonObject:
     view = await core.context.view(imagined, agent, how.size)
     if how.prompted:
         shown = await core.context.prompt(view, how.offered)
-        given = {**_shown(shown.prompt), "tools": list(shown.given.tools)}
+        prompt_parts = {**_shown(shown.prompt), "tools": list(shown.given.tools)}
     else:
-        given = {**_window(core, view), "tools": []}
-    told = [given["system"], *(line["content"] for line in given["messages"])]
+        prompt_parts = {**_window(core, view), "tools": []}
+    texts = [prompt_parts["system"], *(line["content"] for line in prompt_parts["messages"])]
     return {
         "agent": agent.name,
         "conversation": conversation.id,
         "lo": lo,
         "hi": conversation.head,
         "new": len(view.new),
-        "given": given,
-        "bytes": sum(len(text.encode()) for text in told),
+        "given": prompt_parts,
+        "bytes": sum(len(text.encode()) for text in texts),
     }
 
 
@@ -96,7 +96,7 @@ def _imagined(agent: Participant, conversation: Conversation) -> Turn:
         agent=agent.id,
         conversation=conversation.id,
         duty=Duty.MAY,
-        reason=Rule.POLL if conversation.takes_rounds else Rule.DIRECT,
+        reason=RuleName.POLL if conversation.takes_rounds else RuleName.DIRECT,
         state=TurnState.READY,
         calls=(),
         created_at=0.0,
@@ -120,7 +120,7 @@ def _how(core: Core, agent: Participant) -> How:
     return How(size_of(made, row), made.offered, made.prompted)
 
 
-def _window(core: Core, view: View) -> JsonObject:
+def _window(core: Core, view: TurnView) -> JsonObject:
     frames = core.context.frames(view.conversation.id)
     messages = [heard(message, view.agent.id, frames, core.directory.name) for message in view.messages]
     return {

@@ -8,7 +8,7 @@ from moot.model.participant import Kind
 from moot.ports import Page
 
 NOT_FOR_READING = frozenset({Kind.SYSTEM, Kind.TOOL})
-MOST_UNREAD = 500
+MAX_UNREAD = 500
 
 
 async def inbox(core: Core, who: ParticipantId, *, unread: bool, limit: int) -> list[shapes.Received]:
@@ -19,7 +19,7 @@ async def inbox(core: Core, who: ParticipantId, *, unread: bool, limit: int) -> 
         mine = members.get(who)
         if mine is None or not conversation.head or (unread and mine.cursor >= conversation.head):
             continue
-        page = Page(after=mine.cursor, limit=MOST_UNREAD) if unread else Page(limit=limit + 1, newest=True)
+        page = Page(after=mine.cursor, limit=MAX_UNREAD) if unread else Page(limit=limit + 1, newest=True)
         found += [
             shapes.Received(shapes.Message.of(message, core.directory.name), unread=message.seq > mine.cursor)
             for message in await core.parts.store.messages(conversation.id, page)

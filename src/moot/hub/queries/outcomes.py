@@ -15,21 +15,21 @@ from moot.model.json import JsonObject
 from moot.model.turn import Duty, Turn, TurnState
 
 DEAD = (TurnState.FAILED, TurnState.EXPIRED)
-MOST_LOOKED_AT = 1000
+MAX_LOOKED_AT = 1000
 
 
-async def of_message(core: Core, conversation: ConversationId, seq: int) -> list[shapes.Delivered]:
+async def of_message(core: Core, conversation: ConversationId, seq: int) -> list[shapes.DeliveryProgress]:
     """Stored, woken, begun, ended: how far the message got with each agent."""
     why = await explained(core, conversation, seq)
     message = await core.parts.store.message(conversation, seq)
     now = core.parts.clock.now()
     known = {who.name: who for who in core.directory.people()}
-    found: list[shapes.Delivered] = []
+    found: list[shapes.DeliveryProgress] = []
     for part in why.agents:
         turn = await core.parts.store.turn(TurnId(int(part.turn))) if part.turn else None
         who = known.get(part.agent)
         found.append(
-            shapes.Delivered(
+            shapes.DeliveryProgress(
                 agent=part.agent,
                 duty=part.duty,
                 state=part.state,
@@ -51,10 +51,10 @@ async def of_message(core: Core, conversation: ConversationId, seq: int) -> list
 async def dead(core: Core, **filters: Any) -> list[Turn]:
     """Turns that ended without an answer, where the agent has not spoken or passed there since."""
     store = core.parts.store
-    failed: list[Turn] = await store.turns(states=DEAD, limit=MOST_LOOKED_AT, **filters)
+    failed: list[Turn] = await store.turns(states=DEAD, limit=MAX_LOOKED_AT, **filters)
     open_ones: list[Turn] = []
     for turn in failed:
-        later = await store.turns(conversation=turn.conversation, agent=turn.agent, limit=MOST_LOOKED_AT)
+        later = await store.turns(conversation=turn.conversation, agent=turn.agent, limit=MAX_LOOKED_AT)
         if not any(t.id > turn.id and t.state in (TurnState.SAID, TurnState.PASSED) for t in later):
             open_ones.append(turn)
     return open_ones
@@ -63,7 +63,7 @@ async def dead(core: Core, **filters: Any) -> list[Turn]:
 def again_of(message: shapes.Message) -> str:
     """What was said, to be said once more."""
     if message.metadata.get("deleted"):
-        raise Conflict(f"{message.id} was taken back: there is nothing to say again")
+        raise Conflict(f"{message.id} was deleted: there is nothing to retry")
     return message.text
 
 
@@ -71,13 +71,13 @@ def again(turn: Turn, name: str) -> JsonObject:
     """The message that asks an agent once more for what it failed to answer."""
     if turn.state not in DEAD and turn.state is not TurnState.CANCELLED:
         raise Conflict(
-            f"turn {turn.id} of {name} is {turn.state.value}: there is nothing to ask again",
+            f"turn {turn.id} of {name} is {turn.state.value}: there is nothing to retry",
             fix=(Hint(Act.SHOW_TURN, turn=str(turn.id)),),
         )
-    asked = "please answer" if turn.duty is Duty.MUST else "please look again at"
+    request = "please answer" if turn.duty is Duty.MUST else "please take another look at"
     return {
         "conversation": turn.conversation,
-        "text": f"@{name} {asked} #{turn.cause}",
+        "text": f"@{name} {request} #{turn.cause}",
         "force": (name,),
         "reply_to": turn.cause,
     }

@@ -10,40 +10,40 @@ from moot.hub.core import Core
 from moot.model.ids import SYSTEM, TOOL, ParticipantId
 from moot.model.query import Query
 from moot.rules.words import search
-from moot.rules.words.search import AskedSearch, Filter, Operator
+from moot.rules.words.search import Filter, Operator, ParsedSearch
 
-MOST = 1000
+MAX_HITS = 1000
 """Hits of one search; and how far those are counted that a filter removed."""
 
 
 async def hits(core: Core, me: ParticipantId, text: str, limit: int) -> list[shapes.Hit]:
-    asked = search.parse(text, core.parts.clock.now())
-    if not asked:
+    wanted = search.parse(text, core.parts.clock.now())
+    if not wanted:
         return []
-    query = await _query(core, me, asked)
-    found = await core.parts.store.search(query, min(limit, MOST))
+    query = await _query(core, me, wanted)
+    found = await core.parts.store.search(query, min(limit, MAX_HITS))
     return [shapes.Hit(shapes.Message.of(message, core.directory.name), piece) for message, piece in found]
 
 
 async def narrowest(core: Core, me: ParticipantId, text: str) -> shapes.Removed | None:
     """The operator without which most would be found; the first of those that are equal."""
-    asked = search.parse(text, core.parts.clock.now())
+    wanted = search.parse(text, core.parts.clock.now())
     worst: shapes.Removed | None = None
-    for operator in dict.fromkeys(each.operator for each in asked.filters):
-        query = await _query(core, me, asked.without(operator))
-        count = await core.parts.store.count(query, MOST)
+    for operator in dict.fromkeys(each.operator for each in wanted.filters):
+        query = await _query(core, me, wanted.without(operator))
+        count = await core.parts.store.count(query, MAX_HITS)
         if count > (worst.hits if worst else 0):
-            typed = " ".join(str(each) for each in asked.filters if each.operator is operator)
+            typed = " ".join(str(each) for each in wanted.filters if each.operator is operator)
             worst = shapes.Removed(typed, count)
     return worst
 
 
-async def _query(core: Core, me: ParticipantId, asked: AskedSearch) -> Query:
+async def _query(core: Core, me: ParticipantId, wanted: ParsedSearch) -> Query:
     reader = None if me == core.user else me
     meant = {
-        each: await _meant(core, reader, each) for each in asked.filters if each.operator in search.NAMING
+        each: await _meant(core, reader, each) for each in wanted.filters if each.operator in search.NAMING
     }
-    return search.query(asked, meant, reader)
+    return search.query(wanted, meant, reader)
 
 
 async def _meant(core: Core, reader: ParticipantId | None, each: Filter) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from moot.errors import NotFound
 from moot.model.participant import Participant
 from moot.rules.words.mentions import nearest
 
-MOST_TOLD = 12
-MOST_AVAILABLE = 50
+MAX_LISTED = 12
+MAX_AVAILABLE = 50
 
 
 def completed(refusal: NotFound, people: Iterable[Participant], conversations: Sequence[str]) -> NotFound:
@@ -15,14 +15,14 @@ def completed(refusal: NotFound, people: Iterable[Participant], conversations: S
     here = [who for who in people if not who.removed]
     names = [*(who.name for who in here), *conversations]
     agents = sorted(who.name for who in here if who.speaks_in_turns)
-    told = f"agents here: {', '.join(agents[:MOST_TOLD])}" if agents else "there are no agents yet"
+    known_agents = f"agents here: {', '.join(agents[:MAX_LISTED])}" if agents else "there are no agents yet"
     facts = {key: value for key, value in refusal.facts.items() if key != "available"}
     return NotFound(
         refusal.title,
         what=refusal.what,
-        detail=refusal.detail or told,
+        detail=refusal.detail or known_agents,
         fix=refusal.fix,
         suggestions=nearest(str(facts["ref"]), dict.fromkeys(names)),
-        available=agents[:MOST_AVAILABLE],
+        available=agents[:MAX_AVAILABLE],
         **facts,
     )

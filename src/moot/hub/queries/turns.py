@@ -13,7 +13,7 @@ from moot.model.ids import ParticipantId, TurnId
 from moot.model.json import JsonObject
 from moot.model.turn import Turn, TurnState
 
-MOST_ADDED_UP = 1000
+MAX_ADDED_UP = 1000
 
 
 async def turns(
@@ -21,7 +21,7 @@ async def turns(
 ) -> list[shapes.Turn]:
     if state is not None and state not in {item.value for item in TurnState}:
         raise BadValue(
-            f'"{state}" is no state of a turn',
+            f'unknown turn state "{state}"',
             detail=f"states are {', '.join(s.value for s in TurnState)}",
         )
     states = (TurnState(state),) if state else ()
@@ -53,7 +53,7 @@ def without_model(turn: shapes.Turn) -> shapes.Turn:
 
 async def usage(core: Core, agent: str | None, conversation: str | None) -> JsonObject:
     of = await _of(core, conversation, agent)
-    return added_up(await core.parts.store.turns(**of, limit=MOST_ADDED_UP))
+    return added_up(await core.parts.store.turns(**of, limit=MAX_ADDED_UP))
 
 
 async def _of(core: Core, conversation: str | None, agent: str | None) -> JsonObject:

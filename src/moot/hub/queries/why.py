@@ -7,7 +7,7 @@ from moot.model.answer import Blocked, Preview, Receipt
 from moot.model.ids import ConversationId, address
 from moot.model.json import JsonObject
 from moot.model.message import Message
-from moot.model.turn import MOVES_CURSOR, Duty, Rule, Turn, TurnState
+from moot.model.turn import MOVES_CURSOR, Duty, RuleName, Turn, TurnState
 from moot.rules import reasons, why
 
 ASKED = frozenset({Duty.MUST, Duty.MAY})
@@ -48,9 +48,9 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
     return shapes.Why(message=message.id, cause=await _cause(core, message), agents=tuple(rows))
 
 
-def _words(duty: Duty, rule: Rule, case: reasons.Case) -> str:
+def _words(duty: Duty, rule: RuleName, case: reasons.Case) -> str:
     """What follows the agent's name."""
-    return why.AWAITED if rule is Rule.ASK and duty is Duty.OBSERVES else reasons.reason(rule, case)
+    return why.AWAITED if rule is RuleName.ASK and duty is Duty.OBSERVES else reasons.reason(rule, case)
 
 
 def _state(duty: Duty, turn: Turn | None) -> str:

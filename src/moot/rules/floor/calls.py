@@ -7,7 +7,7 @@ rules refuse (brakes.py) or whose turn comes of it (group.py, direct.py).
 from msgspec import Struct
 
 from moot.model.ids import ParticipantId
-from moot.model.turn import Call, Rule, Turn
+from moot.model.turn import Call, RuleName, Turn
 from moot.rules.room import Room
 
 
@@ -16,7 +16,7 @@ class Called(Struct, frozen=True, gc=False):
 
     sender: str
     calls: list[Call]
-    blocks: dict[ParticipantId, Rule]
+    blocks: dict[ParticipantId, RuleName]
     """The rule for each that gets no turn from it."""
     stopped: list[Turn]
     """Turns that the message interrupted."""
@@ -31,7 +31,7 @@ class Called(Struct, frozen=True, gc=False):
             calls = [call for call in calls if call.agent not in self.blocks]
         return _with_given_back(room, calls, self.stopped) if self.stopped else calls
 
-    def refused(self) -> list[tuple[Call, Rule]]:
+    def refused(self) -> list[tuple[Call, RuleName]]:
         if not self.blocks:
             return []
         return [(call, self.blocks[call.agent]) for call in self.calls if call.agent in self.blocks]

@@ -14,7 +14,7 @@ from moot.model.ids import ParticipantId, address
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Participant
-from moot.model.turn import UNCLAIMED, Call, Rule, Turn, TurnState, remembered
+from moot.model.turn import UNCLAIMED, Call, RuleName, Turn, TurnState, remembered
 from moot.rules import brakes
 from moot.rules.floor import seats
 from moot.rules.floor.calls import Called
@@ -36,7 +36,7 @@ def deliver(room: Room, calls: list[Call], sender: str) -> None:
             _next(room, call.agent, (call,), sender)
         elif turn.called_by(call.seq):
             continue
-        elif call.reason is Rule.ASK and (turn.state is TurnState.RUNNING or turn.question is not None):
+        elif call.reason is RuleName.ASK and (turn.state is TurnState.RUNNING or turn.question is not None):
             room.put_turn(seats.make(room, (call,)))
         elif turn.state is TurnState.RUNNING:
             room.join_turn(structs.replace(turn, calls=remembered((*turn.calls, call))))
@@ -49,12 +49,12 @@ def deliver(room: Room, calls: list[Call], sender: str) -> None:
 def _admit(room: Room, turn: Turn, sender: str) -> Turn:
     """Ready the turn as far as the rules let it. A question that they refuse ends here, and what else called its turn
     is asked without it."""
-    asked = turn.question
-    stop = seats.unpaid(room, turn, turn.calls[-1].root).get(asked) if asked is not None else None
-    if asked is not None and stop is not None and len(turn.calls) > 1:
+    question = turn.question
+    stop = seats.unpaid(room, turn, turn.calls[-1].root).get(question) if question is not None else None
+    if question is not None and stop is not None and len(turn.calls) > 1:
         seats.cancel(room, turn, stop)
-        block(room, asked, stop, sender)
-        turn = seats.make(room, tuple(call for call in turn.calls if call is not asked))
+        block(room, question, stop, sender)
+        turn = seats.make(room, tuple(call for call in turn.calls if call is not question))
     calls = turn.calls
     turn = seats.admit(
         room,
@@ -76,7 +76,7 @@ def advance(room: Room) -> None:
         if turn is None:
             _next(room, agent, ())
         elif turn.state in UNCLAIMED and turn.question is None and _first_of(room, agent) is not None:
-            seats.replaced(room, turn, Rule.ASK)
+            seats.replaced(room, turn, RuleName.ASK)
             _next(room, agent, turn.calls)
 
 
@@ -84,11 +84,11 @@ def _next(room: Room, agent: ParticipantId, left: tuple[Call, ...], sender: str 
     """The agent's next turn: the oldest question, with what else is left to be read, or that alone."""
     if agent not in room.members or agent in room.turns:
         return
-    asking = any(call.reason is Rule.ASK for call in left)
-    while not asking and (asked := _first_of(room, agent)) is not None:
+    asking = any(call.reason is RuleName.ASK for call in left)
+    while not asking and (question := _first_of(room, agent)) is not None:
         for call in left:
-            asked = asked.joined(call)
-        if _admit(room, asked, sender).state is not TurnState.CANCELLED:
+            question = question.joined(call)
+        if _admit(room, question, sender).state is not TurnState.CANCELLED:
             return
     if left:
         _admit(room, seats.make(room, left), sender)
@@ -102,12 +102,12 @@ def reads_to(room: Room, turn: Turn) -> tuple[int, int]:
 def _reads_to(room: Room, turn: Turn) -> int:
     """To its question, or to the head. A person who interrupted it is heard as well, as far
     as no other question lies between."""
-    asked = turn.question
-    if asked is None:
+    question = turn.question
+    if question is None:
         return room.conversation.head
-    heard = max([asked.seq, *[call.seq for call in turn.calls if call.reason is Rule.FORCE]])
+    heard = max([question.seq, *[call.seq for call in turn.calls if call.reason is RuleName.FORCE]])
     later = _first_of(room, turn.agent)
-    return heard if later is None else max(asked.seq, min(heard, later.calls[0].seq - 1))
+    return heard if later is None else max(question.seq, min(heard, later.calls[0].seq - 1))
 
 
 def _first_of(room: Room, agent: ParticipantId) -> Turn | None:
@@ -129,13 +129,13 @@ def _let_go(room: Room, turn: Turn) -> None:
         seats.to_ready(room, turn, room.settings.agent_reply_timeout)
 
 
-def block(room: Room, call: Call, rule: Rule, sender: str) -> None:
+def block(room: Room, call: Call, rule: RuleName, sender: str) -> None:
     """Stored but no turn: remembered for `/continue`, and said once where a chain ends. Who asked a question is
     told at once, and nobody waits for that answer any more."""
-    if call.reason is not Rule.ASK:
+    if call.reason is not RuleName.ASK:
         kept = tuple(c for c in room.conversation.blocked if c.agent != call.agent)
         room.put_conversation(structs.replace(room.conversation, blocked=(*kept, call)))
-    if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
+    if rule in (RuleName.CHAIN, RuleName.NO_PROGRESS):
         seats.tell_chain_end(room, call, rule, sender)
 
 
@@ -175,14 +175,14 @@ def resume(room: Room, stopped: Turn) -> None:
 def withdraw(room: Room, seq: int, before: int) -> None:
     """A message was deleted. A question ends with it, and who asked is told; what else called its turn is asked."""
     for turn in [*room.turns.values(), *room.asks.all()]:
-        asked = turn.question
-        if asked is not None and asked.seq == seq:
+        question = turn.question
+        if question is not None and question.seq == seq:
             cursor = room.members[turn.agent].cursor
-            left = tuple(call for call in turn.calls if call is not asked and call.seq > cursor)
+            left = tuple(call for call in turn.calls if call is not question and call.seq > cursor)
             if left and not turn.started_at:
-                seats.replaced(room, turn, Rule.DELETED)
+                seats.replaced(room, turn, RuleName.DELETED)
             else:
-                seats.cancel(room, turn, Rule.DELETED)
+                seats.cancel(room, turn, RuleName.DELETED)
             _next(room, turn.agent, left)
     seats.withdraw(room, seq)
 
@@ -204,20 +204,20 @@ def go_on(room: Room) -> bool:
 
 def see_off(room: Room, agent: ParticipantId) -> None:
     """The agent leaves."""
-    drop_agent(room, agent, Rule.AWAY, running=True)
+    drop_agent(room, agent, RuleName.AWAY, running=True)
 
 
 def left(room: Room) -> None:
     """Nobody is waited for longer because somebody left."""
 
 
-def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -> None:
+def drop_agent(room: Room, agent: ParticipantId, rule: RuleName, *, running: bool) -> None:
     """The agent left or was paused: its open turn goes."""
     turn = room.turns.get(agent)
     if turn is not None and (running or turn.state in UNCLAIMED):
         seats.cancel(room, turn, rule)
-    for asked in list(room.asks.of(agent)):
-        seats.cancel(room, asked, rule)
+    for question in list(room.asks.of(agent)):
+        seats.cancel(room, question, rule)
 
 
 # --- what a message does ---------------------------------------------------------------------------------
@@ -263,11 +263,22 @@ def opener(room: Room, author: Participant) -> int:
     return 0
 
 
-def marked(metadata: JsonObject, author: Participant) -> JsonObject:
-    """What one agent says to another outside a group carries who it is from, stamped here (J-07)."""
-    if not author.speaks_in_turns:
+def marked(room: Room, metadata: JsonObject, author: Participant) -> JsonObject:
+    """What one agent says to another outside a group carries who it is from, stamped here (J-07), and over a link what
+    the sender is to the receiver (S-06)."""
+    others = [member.participant for member in room.agents() if member.participant != author.id]
+    if not author.speaks_in_turns or not others:
         return metadata
-    return {**metadata, "type": "inter-agent", "sender": author.name}
+    stamp = {"type": "inter-agent", "sender": author.name}
+    link = room.draft.graph.of_channel(room.id)
+    if link is not None:
+        stamp |= {
+            "source": "internal",
+            "link_id": link.id,
+            "from_agent_id": author.id,
+            "relationship": link.seen_by(others[0]).value,
+        }
+    return {**metadata, **stamp}
 
 
 # --- what is told of agents that write to each other ----------------------------------------------------
@@ -292,10 +303,11 @@ def claimed(room: Room, turn: Turn) -> None:
 def _tell(
     room: Room, kind: EventType, by: ParticipantId, pair: tuple[ParticipantId, ParticipantId], seq: int
 ) -> None:
+    link = room.draft.graph.of_channel(room.id)
     body = {
         "from": pair[0],
         "to": pair[1],
-        "link_id": None,
+        "link_id": link.id if link is not None else None,
         "channel": room.id,
         "message": address(room.id, seq),
     }

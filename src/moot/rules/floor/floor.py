@@ -11,7 +11,7 @@ from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Participant
-from moot.model.turn import Rule, Turn
+from moot.model.turn import RuleName, Turn
 from moot.rules.floor.calls import Called
 from moot.rules.room import Room
 
@@ -51,8 +51,8 @@ class Floor(Protocol):
         """The round that the next message belongs to, by its opener; 0 without rounds."""
         ...
 
-    def marked(self, metadata: JsonObject, author: Participant) -> JsonObject:
-        """The metadata of a message that calls somebody, with what the hub stamps on it."""
+    def marked(self, room: Room, metadata: JsonObject, author: Participant) -> JsonObject:
+        """The metadata of a message, with what the hub stamps on it."""
         ...
 
     def sent(self, room: Room, author: Participant, seq: int) -> None:
@@ -60,7 +60,7 @@ class Floor(Protocol):
         ...
 
     def hand_out(self, room: Room, message: Message, called: Called) -> None:
-        """Make turns, or places in line, of the calls; remember those that a rule refuses."""
+        """Make turns of the calls, or have them wait; remember those that a rule refuses."""
         ...
 
     def withdraw(self, room: Room, seq: int, before: int) -> None:
@@ -103,7 +103,7 @@ class Floor(Protocol):
 
     # --- who comes and goes ---
 
-    def drop_agent(self, room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -> None:
+    def drop_agent(self, room: Room, agent: ParticipantId, rule: RuleName, *, running: bool) -> None:
         """The agent's open turns go by this rule; one that runs only with `running`."""
         ...
 

@@ -19,11 +19,11 @@ from moot.model.conversation import ReplyStrategy, TurnOrder
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
-from moot.model.participant import TAKES_TURNS, Participant
-from moot.model.round import CLOSED, Note, Round, RoundState
-from moot.model.turn import UNCLAIMED, USES_SLOT, Call, Duty, Rule, Turn, TurnState, silenced
+from moot.model.participant import TAKES_TURNS, Kind, Participant
+from moot.model.round import CLOSED, NoTurn, Round, RoundState
+from moot.model.turn import UNCLAIMED, USES_SLOT, Call, Duty, RuleName, Turn, TurnState, silenced
 from moot.rules import brakes
-from moot.rules.floor import line, polls, rounds, seats
+from moot.rules.floor import pending_calls, polls, rounds, seats
 from moot.rules.floor.calls import Called
 from moot.rules.room import Room
 
@@ -81,7 +81,7 @@ def next_step(room: Room, round_: Round) -> Progress:
     if step is not Progress.DONE:
         return step
     round_ = room.rounds[round_.opener]
-    if not round_.polls or round_.line:
+    if not round_.polls or round_.pending:
         return Progress.DONE
     strategy = room.settings.reply_strategy
     if strategy is ReplyStrategy.ROUND_ROBIN:
@@ -96,22 +96,22 @@ def next_step(room: Room, round_: Round) -> Progress:
 
 def seat_line(room: Room, round_: Round) -> Round:
     """Give the forced agents their waiting turns, in order, as far as the slots reach."""
-    if not round_.line:
+    if not round_.pending:
         return round_
     rest: list[Call] = []
     keeping: set[ParticipantId] = set()
     free = seats.free_slots(room, round_)
-    for call in round_.line:
+    for call in round_.pending:
         member = room.members.get(call.agent)
         if member is None:
             continue
         if member.cursor >= call.seq:
-            round_ = line.noted(round_, call.agent, call.seq, Duty.OBSERVES, Rule.SEEN)
-        elif line.join_open_turn(room, call):
+            round_ = pending_calls.noted(round_, call.agent, call.seq, Duty.OBSERVES, RuleName.SEEN)
+        elif pending_calls.join_open_turn(room, call):
             continue
         elif free < 1 and call.agent not in keeping:
             rest.append(call)
-            round_ = line.noted(round_, call.agent, call.seq, Duty.BLOCKED, Rule.CAP)
+            round_ = pending_calls.noted(round_, call.agent, call.seq, Duty.BLOCKED, RuleName.CAP)
         elif call.agent in room.turns:  # it still speaks: its place and its slot are kept for it
             rest.append(call)
             free -= call.agent not in keeping
@@ -119,20 +119,22 @@ def seat_line(room: Room, round_: Round) -> Round:
         else:
             free -= 1
             room.put_turn(made(room, round_, (call,)))
-    return room.put_round(structs.replace(round_, line=tuple(rest)))
+    return room.put_round(structs.replace(round_, pending=tuple(rest)))
 
 
 def made(room: Room, round_: Round, calls: tuple[Call, ...]) -> Turn:
     """A turn of the round for the agent that these call."""
-    return line.carrying_along(room, seats.make(room, calls, round_=round_.opener))
+    return pending_calls.carrying_along(room, seats.make(room, calls, round_=round_.opener))
 
 
 def serve_forced(room: Room, round_: Round) -> Progress:
     """Ready the first forced agent (in parallel: all that the round's message forced)."""
     waiting = waiting_turns(room, round_)
-    if not waiting and not round_.line:
+    if not waiting and not round_.pending:
         return Progress.DONE
-    busy = [c.place for c in round_.line if (t := room.turns.get(c.agent)) and t.state is TurnState.RUNNING]
+    busy = [
+        c.place for c in round_.pending if (t := room.turns.get(c.agent)) and t.state is TurnState.RUNNING
+    ]
     if not waiting:
         return Progress.WAITS if busy else Progress.DONE
     together = speak_together(room, round_, waiting)
@@ -150,7 +152,7 @@ def speak_beside(room: Room, round_: Round) -> None:
     speak. Whom agents forced waits for all of those."""
     if room.settings.turn_order is not TurnOrder.PARALLEL:
         return
-    while any(call.seq == round_.opener for call in round_.line):
+    while any(call.seq == round_.opener for call in round_.pending):
         round_ = seat_line(room, round_)
         seated = speak_together(room, round_, waiting_turns(room, round_))
         if not seated:
@@ -178,19 +180,19 @@ def speak_together(room: Room, round_: Round, waiting: list[Turn]) -> list[Turn]
 def ask(room: Room, round_: Round, poll: "polls.Poll") -> Progress:
     """Carry out what a poll came to: ask somebody, wait for somebody, or nobody is left."""
     if poll.notes:
-        told = tuple(
-            Note(agent, poll.about.get(agent, round_.opener), silenced(rule), rule)
+        notes = tuple(
+            NoTurn(agent, poll.about.get(agent, round_.opener), silenced(rule), rule)
             for agent, rule in poll.notes
         )
-        round_ = room.put_round(structs.replace(round_, notes=(*round_.notes, *told)))
+        round_ = room.put_round(structs.replace(round_, notes=(*round_.notes, *notes)))
     if poll.waits:
         return Progress.WAITS
     if not poll.calls:
         return Progress.DONE
     turn = made(room, round_, poll.calls)
-    if poll.reason is Rule.ROUND_ROBIN:
+    if poll.reason is RuleName.ROUND_ROBIN:
         room.talk(pointer=turn.agent)
-    elif poll.reason is Rule.REACT:
+    elif poll.reason is RuleName.REACT:
         room.put_round(structs.replace(round_, reacted=(*round_.reacted, turn.agent)))
     else:
         room.put_round(structs.replace(round_, polled=round_.polled + 1))
@@ -205,7 +207,7 @@ def ready(room: Room, turn: Turn) -> None:
     turn = seats.admit(room, turn, root=round_.root, not_before=cooled, patience=seats.patience(room, turn))
     for unpaid in calls:
         if unpaid not in turn.calls:
-            round_ = line.noted(round_, unpaid.agent, unpaid.seq, Duty.BLOCKED, Rule.CHAIN)
+            round_ = pending_calls.noted(round_, unpaid.agent, unpaid.seq, Duty.BLOCKED, RuleName.CHAIN)
     if turn.agent not in round_.asked:
         round_ = structs.replace(round_, asked=(*round_.asked, turn.agent))
     if turn.state is TurnState.CANCELLED:
@@ -215,26 +217,26 @@ def ready(room: Room, turn: Turn) -> None:
 
 def refused(room: Room, round_: Round, turn: Turn) -> Round:
     """A brake, a pause or absence kept the turn from being readied: write down which, and for whom."""
-    rule = turn.rule or Rule.AWAY
+    rule = turn.rule or RuleName.AWAY
     newest = turn.calls[-1]
-    if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
+    if rule in (RuleName.CHAIN, RuleName.NO_PROGRESS):
         sender = next((u.agent for u in round_.utterances if u.seq == newest.seq), None)
         name = room.draft.name(sender) if sender else "an agent"
         seats.tell_chain_end(room, newest, rule, name)
-        return line.blocked(round_, newest, rule)
-    return line.noted(round_, turn.agent, newest.seq, silenced(rule), rule)
+        return pending_calls.blocked(round_, newest, rule)
+    return pending_calls.noted(round_, turn.agent, newest.seq, silenced(rule), rule)
 
 
 def close(room: Room, round_: Round) -> None:
     """Nothing is left to do in it. What the slots did not reach is remembered for `/continue`."""
-    for call in round_.line:
-        round_ = line.blocked(round_, call, Rule.CAP)
+    for call in round_.pending:
+        round_ = pending_calls.blocked(round_, call, RuleName.CAP)
     for agent, seq in polls.unreached(room, round_):
-        round_ = line.noted(round_, agent, seq, Duty.BLOCKED, Rule.CAP)
+        round_ = pending_calls.noted(round_, agent, seq, Duty.BLOCKED, RuleName.CAP)
     if leaves_nothing(room, round_):
         room.forget_round(round_.opener)
         return
-    round_ = room.put_round(structs.replace(round_, state=RoundState.CLOSED, line=()))
+    round_ = room.put_round(structs.replace(round_, state=RoundState.CLOSED, pending=()))
     if round_.blocked:
         room.talk(stalled=round_.opener)
 
@@ -245,7 +247,7 @@ def leaves_nothing(room: Room, round_: Round) -> bool:
         not round_.asked
         and not round_.blocked
         and round_.opener not in room.draft.seen.rounds(room.id)
-        and all(note.rule is Rule.AWAY and note.agent not in room.here() for note in round_.notes)
+        and all(note.rule is RuleName.AWAY and note.agent not in room.here() for note in round_.notes)
     )
 
 
@@ -259,12 +261,12 @@ def check_question(room: Room) -> None:
 def check_post_slot(room: Room, turn: Turn) -> None:
     """A post by tool in the group of one's own turn costs one more slot."""
     round_ = room.rounds[turn.round]
-    unseated = {call.agent for call in round_.line}
+    unseated = {call.agent for call in round_.pending}
     if seats.free_slots(room, round_) - len(unseated) <= 0:
         raise Braked(
             f"no slot is left in this round of {room.conversation.name} for another post",
-            detail="the turn's own slot stays for its reply",
-            rule=Rule.CAP.value,
+            detail="the turn's own slot is reserved for its reply",
+            rule=RuleName.CAP.value,
         )
     room.put_round(structs.replace(round_, used=round_.used + 1))
 
@@ -290,11 +292,11 @@ def too_deep(room: Room, depth: int) -> bool:
 
 def opener(room: Room, author: Participant) -> int:
     """The round that the next message of this author belongs to."""
-    human = author.kind not in TAKES_TURNS
+    human = author.kind not in TAKES_TURNS and author.kind is not Kind.SYSTEM
     return rounds.opener_for(room, room.conversation.next_seq, human=human)
 
 
-def marked(metadata: JsonObject, author: Participant) -> JsonObject:
+def marked(room: Room, metadata: JsonObject, author: Participant) -> JsonObject:
     return metadata
 
 
@@ -339,17 +341,17 @@ def release(room: Room, turn: Turn, *, due: bool, present: bool) -> None:
 
 def unclaimed(room: Room, turn: Turn) -> None:
     """Nobody came for it: a forced agent owes it, a poll is over."""
-    polled = turn.duty is Duty.MAY or turn.reason is Rule.ROUND_ROBIN
+    polled = turn.duty is Duty.MAY or turn.reason is RuleName.ROUND_ROBIN
     if polled and not turn.named:
         _away(room, turn)
     else:
-        seats.owe(room, line.carrying_along(room, turn))
+        seats.owe(room, pending_calls.carrying_along(room, turn))
 
 
 def give_back(room: Room, turn: Turn, back: Turn, *, present: bool) -> None:
     """A running turn returns to where it can be claimed again, as `back`; a poll of somebody who went is over."""
     if present or turn.duty is Duty.MUST:
-        back = line.carrying_along(room, back)
+        back = pending_calls.carrying_along(room, back)
     if present and not turn.late:
         seats.to_ready(room, back, seats.patience(room, back))
     elif turn.duty is Duty.MAY and not turn.late:
@@ -359,12 +361,12 @@ def give_back(room: Room, turn: Turn, back: Turn, *, present: bool) -> None:
 
 
 def _away(room: Room, turn: Turn) -> None:
-    gone = seats.cancel(room, turn, Rule.AWAY)
+    gone = seats.cancel(room, turn, RuleName.AWAY)
     room.put_round(refused(room, room.rounds[turn.round], gone))
 
 
 def resume(room: Room, stopped: Turn) -> None:
-    """A turn was stopped when its tool had answered: what it had not read is in the line already."""
+    """A turn was stopped when its tool had answered: what it had not read is pending already."""
 
 
 def ended(room: Room, turn: Turn) -> None:
@@ -373,9 +375,9 @@ def ended(room: Room, turn: Turn) -> None:
     if turn.state in USES_SLOT:
         round_ = structs.replace(round_, used=round_.used + 1)
     if turn.state is TurnState.SAID:
-        if turn.reason in (Rule.POLL, Rule.ROUND_ROBIN):
+        if turn.reason in (RuleName.POLL, RuleName.ROUND_ROBIN):
             round_ = structs.replace(round_, volunteers=round_.volunteers + 1)
-        if turn.reason is Rule.ROUND_ROBIN and turn.hi > room.conversation.answered:
+        if turn.reason is RuleName.ROUND_ROBIN and turn.hi > room.conversation.answered:
             room.talk(answered=turn.hi)
     room.put_round(round_)
 
@@ -387,36 +389,36 @@ def withdraw(room: Room, seq: int, before: int) -> None:
     for round_ in list(room.rounds.values()):
         if round_.shared_human == seq:
             round_ = room.put_round(structs.replace(round_, shared_human=before))  # noqa: PLW2901
-        if any(said.seq == seq for said in round_.utterances):
-            heard = tuple(said for said in round_.utterances if said.seq != seq)
+        if any(utterance.seq == seq for utterance in round_.utterances):
+            heard = tuple(utterance for utterance in round_.utterances if utterance.seq != seq)
             round_ = room.put_round(structs.replace(round_, utterances=heard))  # noqa: PLW2901
-        left = tuple(call for call in round_.line if call.seq != seq)
+        left = tuple(call for call in round_.pending if call.seq != seq)
         block = tuple(call for call in round_.blocked if call.seq != seq)
         if round_.opener == seq:
             done = RoundState.CLOSED if round_.state is RoundState.QUEUED and not left else round_.state
-            room.put_round(structs.replace(round_, polls=False, state=done, line=left, blocked=block))
-        elif left != round_.line or block != round_.blocked:
-            room.put_round(structs.replace(round_, line=left, blocked=block))
+            room.put_round(structs.replace(round_, polls=False, state=done, pending=left, blocked=block))
+        elif left != round_.pending or block != round_.blocked:
+            room.put_round(structs.replace(round_, pending=left, blocked=block))
 
 
-def drop_agent(room: Room, agent: ParticipantId, rule: Rule, *, running: bool) -> None:
-    """The agent left or was paused: its open turn is cancelled, its places in line are gone."""
+def drop_agent(room: Room, agent: ParticipantId, rule: RuleName, *, running: bool) -> None:
+    """The agent left or was paused: its open turn is cancelled, its pending calls are gone."""
     turn = room.turns.get(agent)
     if turn is not None and (running or turn.state in UNCLAIMED):
         seats.cancel(room, turn, rule)
-        line.explain(room, room.rounds[turn.round], turn.calls[-1], rule)
+        pending_calls.explain(room, room.rounds[turn.round], turn.calls[-1], rule)
     for opener, round_ in list(room.rounds.items()):
-        dropped = [call for call in round_.line if call.agent == agent]
+        dropped = [call for call in round_.pending if call.agent == agent]
         if dropped:
-            left = tuple(call for call in round_.line if call.agent != agent)
-            room.put_round(structs.replace(round_, line=left))
+            left = tuple(call for call in round_.pending if call.agent != agent)
+            room.put_round(structs.replace(round_, pending=left))
         for call in dropped:
-            line.explain(room, room.rounds[opener], call, rule)
+            pending_calls.explain(room, room.rounds[opener], call, rule)
 
 
 def see_off(room: Room, agent: ParticipantId) -> None:
     """The agent leaves; should it come again it is a fresh member, whom nobody has asked."""
-    drop_agent(room, agent, Rule.AWAY, running=True)
+    drop_agent(room, agent, RuleName.AWAY, running=True)
     for round_ in list(room.rounds.values()):
         if agent in round_.asked:
             asked, reacted = [tuple(a for a in each if a != agent) for each in (round_.asked, round_.reacted)]
@@ -441,7 +443,7 @@ def go_on(room: Room) -> bool:
     state = RoundState.QUEUED if round_.state is RoundState.CLOSED else round_.state
     polls_on = round_.polls and state is RoundState.RUNNING
     room.put_round(
-        line.behind(structs.replace(round_, state=state, used=0, polls=polls_on, blocked=()), calls)
+        pending_calls.behind(structs.replace(round_, state=state, used=0, polls=polls_on, blocked=()), calls)
     )
     room.talk(stalled=0)
     return True

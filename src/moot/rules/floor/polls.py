@@ -11,7 +11,7 @@ from msgspec import structs
 from moot.model.conversation import Member, ReplyStrategy
 from moot.model.ids import ParticipantId
 from moot.model.round import Round, Utterance
-from moot.model.turn import Call, Rule, TurnState
+from moot.model.turn import Call, RuleName, TurnState
 from moot.rules import brakes
 from moot.rules.floor import seats
 from moot.rules.room import Room
@@ -25,11 +25,11 @@ class Poll:
 
     __slots__ = ("about", "calls", "notes", "reason", "waits")
 
-    def __init__(self, reason: Rule) -> None:
+    def __init__(self, reason: RuleName) -> None:
         self.reason = reason
         self.calls: tuple[Call, ...] = ()
         self.waits = False
-        self.notes: list[tuple[ParticipantId, Rule]] = []
+        self.notes: list[tuple[ParticipantId, RuleName]] = []
         self.about: dict[ParticipantId, int] = {}
 
     def ask_rather(self, calls: tuple[Call, ...]) -> None:
@@ -39,7 +39,7 @@ class Poll:
 
 def next_volunteer(room: Room, round_: Round) -> Poll:
     """The next agent in member order that nobody forced; those in cooldown come after the others."""
-    poll = Poll(Rule.POLL)
+    poll = Poll(RuleName.POLL)
     if volunteers_exhausted(room, round_) or _nobody_to_ask(room, round_):
         return poll
     cooling: Member | None = None
@@ -50,20 +50,20 @@ def next_volunteer(room: Room, round_: Round) -> Poll:
         if rule is not None:
             poll.notes.append((member.participant, rule))
         elif seats.is_large(room) and _rests(room, member):
-            poll.notes.append((member.participant, Rule.REST))
+            poll.notes.append((member.participant, RuleName.REST))
         elif brakes.cooled_at(member, room.settings.cooldown_seconds, room.now) > room.now:
             cooling = cooling or member
         else:
-            poll.calls = (_call(room, round_, member.participant, Rule.POLL),)
+            poll.calls = (_call(room, round_, member.participant, RuleName.POLL),)
             return poll
     if cooling is not None:
-        poll.ask_rather((_call(room, round_, cooling.participant, Rule.POLL),))
+        poll.ask_rather((_call(room, round_, cooling.participant, RuleName.POLL),))
     return poll
 
 
 def next_in_rotation(room: Room, round_: Round) -> Poll:
     """The next present agent after the pointer, at most once around."""
-    poll = Poll(Rule.ROUND_ROBIN)
+    poll = Poll(RuleName.ROUND_ROBIN)
     done = round_.overridden or round_.volunteers or room.conversation.answered >= round_.opener
     if done or seats.free_slots(room, round_) < 1:
         return poll
@@ -79,7 +79,7 @@ def next_in_rotation(room: Room, round_: Round) -> Poll:
         if poll.waits:
             return poll
         if rule is None:
-            poll.calls = (_call(room, round_, agent, Rule.ROUND_ROBIN),)
+            poll.calls = (_call(room, round_, agent, RuleName.ROUND_ROBIN),)
             return poll
         poll.notes.append((agent, rule))
     return poll
@@ -87,7 +87,7 @@ def next_in_rotation(room: Room, round_: Round) -> Poll:
 
 def next_reaction(room: Room, round_: Round) -> Poll:
     """An agent already asked that has not seen what another said since, each once more, in asking order."""
-    poll = Poll(Rule.REACT)
+    poll = Poll(RuleName.REACT)
     if not round_.utterances or seats.free_slots(room, round_) < 1:
         return poll
     cooling: tuple[Call, ...] = ()
@@ -96,7 +96,7 @@ def next_reaction(room: Room, round_: Round) -> Poll:
         rule = _passed_over(room, member, poll)
         if poll.waits:
             break
-        calls = tuple(_reaction(agent, said) for said in unseen)
+        calls = tuple(_reaction(agent, utterance) for utterance in unseen)
         stop = rule or next((s for c in calls if (s := _chain_stop(room, c))), None)
         if stop is not None:
             poll.notes.append((agent, stop))
@@ -118,9 +118,11 @@ def due_reactions(room: Room, round_: Round) -> Iterable[tuple[ParticipantId, li
         if member is None or agent in round_.reacted:
             continue
         unseen = [
-            said
-            for said in round_.utterances
-            if said.agent != agent and said.seq > member.cursor and said.depth < room.settings.max_depth
+            utterance
+            for utterance in round_.utterances
+            if utterance.agent != agent
+            and utterance.seq > member.cursor
+            and utterance.depth < room.settings.max_depth
         ]
         if unseen and not _noted(round_, agent, unseen[-1].seq):
             yield agent, unseen
@@ -187,25 +189,25 @@ def _has_turn_for(room: Room, agent: ParticipantId, seq: int) -> bool:
 
 def _noted(round_: Round, agent: ParticipantId, seq: int) -> bool:
     """Whether the agent was passed over for the message. That slots were short is no such thing: they come back."""
-    return any(n.agent == agent and n.seq == seq and n.rule is not Rule.CAP for n in round_.notes)
+    return any(n.agent == agent and n.seq == seq and n.rule is not RuleName.CAP for n in round_.notes)
 
 
-def _passed_over(room: Room, member: Member, poll: Poll) -> Rule | None:
+def _passed_over(room: Room, member: Member, poll: Poll) -> RuleName | None:
     """The rule by which a poll goes past an agent. An agent busy here is waited for at its place."""
     turn = room.turns.get(member.participant)
     if turn is not None and turn.state is TurnState.RUNNING:
         poll.waits = True
         return None
     if turn is not None:
-        return Rule.AWAY
+        return RuleName.AWAY
     who = room.draft.participant(member.participant)
     if who.paused:
-        return Rule.PAUSED
+        return RuleName.PAUSED
     if member.participant not in room.here():
-        return Rule.AWAY
+        return RuleName.AWAY
     limits = room.draft.at.terms.limits
     if not brakes.quota_left(room.draft.quota(who.id), who.id, room.now, limits):
-        return Rule.BUDGET
+        return RuleName.BUDGET
     return None
 
 
@@ -218,7 +220,7 @@ def _rests(room: Room, member: Member) -> bool:
     return True
 
 
-def _call(room: Room, round_: Round, agent: ParticipantId, reason: Rule) -> Call:
+def _call(room: Room, round_: Round, agent: ParticipantId, reason: RuleName) -> Call:
     return Call(
         agent=agent,
         seq=round_.opener,
@@ -230,17 +232,17 @@ def _call(room: Room, round_: Round, agent: ParticipantId, reason: Rule) -> Call
     )
 
 
-def _reaction(agent: ParticipantId, said: Utterance) -> Call:
+def _reaction(agent: ParticipantId, utterance: Utterance) -> Call:
     return Call(
         agent=agent,
-        seq=said.seq,
+        seq=utterance.seq,
         human=False,
-        depth=said.depth + 1,
-        hop=said.hop,
-        root=said.root,
-        reason=Rule.REACT,
+        depth=utterance.depth + 1,
+        hop=utterance.hop,
+        root=utterance.root,
+        reason=RuleName.REACT,
     )
 
 
-def _chain_stop(room: Room, call: Call) -> Rule | None:
+def _chain_stop(room: Room, call: Call) -> RuleName | None:
     return brakes.chain_stop(call, room.draft.root(call.root), room.draft.at.terms.limits)

@@ -1,6 +1,6 @@
 """What opens and feeds the rounds of a group: messages with their calls.
 
-Above: group.py, which hands the floor on in them. Below: line.py, who waits for a slot.
+Above: group.py, which hands the floor on in them. Below: pending_calls.py, who waits for a slot.
 """
 
 from msgspec import structs
@@ -8,26 +8,26 @@ from msgspec import structs
 from moot.model.conversation import HYBRID, MENTION_ONLY
 from moot.model.message import Message
 from moot.model.round import CLOSED, Round, RoundState, Utterance
-from moot.model.turn import Call, Rule, Turn
-from moot.rules.floor import line, seats
+from moot.model.turn import Call, RuleName, Turn
+from moot.rules.floor import pending_calls, seats
 from moot.rules.floor.calls import Called
 from moot.rules.room import Room
 
-MOST_QUEUED = 64
+MAX_QUEUED = 64
 """Rounds waiting in one conversation; beyond that a message joins the last of them."""
 
 
 FIRST_PLACE = 1
-"""In a round's line; those an interruption forces stand before it."""
+"""Of a round's pending calls; those an interruption forces stand before it."""
 
 
 def opener_for(room: Room, seq: int, *, human: bool) -> int:
     """The round a message will belong to: its own, or the last of its kind in a queue that is full."""
-    if len(room.rounds) < MOST_QUEUED:
+    if len(room.rounds) < MAX_QUEUED:
         return seq
     queued = [r for r in room.rounds.values() if r.state is RoundState.QUEUED]
     alike = [r.opener for r in queued if r.human == human]
-    return max(alike) if alike and len(queued) >= MOST_QUEUED else seq
+    return max(alike) if alike and len(queued) >= MAX_QUEUED else seq
 
 
 def hand_out(room: Room, message: Message, called: Called) -> None:
@@ -38,7 +38,7 @@ def hand_out(room: Room, message: Message, called: Called) -> None:
     else:
         if called.stopped:
             allowed = _resume_stopped(room, allowed, called.stopped)
-        if called.calls or not message.by_agent:
+        if called.calls or message.from_outside:
             _queue(room, message, allowed, called, refused=bool(refused))
     for call, rule in refused:
         refuse(room, message.round, call, rule, called.sender)
@@ -46,8 +46,8 @@ def hand_out(room: Room, message: Message, called: Called) -> None:
 
 def _queue(room: Room, message: Message, calls: list[Call], called: Called, *, refused: bool) -> None:
     """The message waits for the floor, unless turns to come read it anyway and nothing else would be asked."""
-    polls = not message.by_agent and room.settings.reply_strategy is not MENTION_ONLY
-    unread = [call for call in calls if not line.join_open_turn(room, call)]
+    polls = message.from_outside and room.settings.reply_strategy is not MENTION_ONLY
+    unread = [call for call in calls if not pending_calls.join_open_turn(room, call)]
     if unread or refused or not asks_nobody(room, message, polls_others=polls):
         named = bool(calls) or _names_somebody(message, called)
         open_round(room, message, calls, cap=called.cap, polls_others=polls, overridden=named)
@@ -64,7 +64,7 @@ def open_round(
 ) -> None:
     """A message that is nobody's turn here: it waits in the queue for the floor."""
     if message.round != message.seq:
-        room.put_round(line.behind(room.rounds[message.round], calls))
+        room.put_round(pending_calls.behind(room.rounds[message.round], calls))
         return
     room.put_round(
         Round(
@@ -72,10 +72,10 @@ def open_round(
             opener=message.seq,
             root=message.root,
             hop=message.hop,
-            human=not message.by_agent,
+            human=message.from_outside,
             polls=polls_others,
             cap=cap,
-            line=tuple(structs.replace(call, place=n) for n, call in enumerate(calls, FIRST_PLACE)),
+            pending=tuple(structs.replace(call, place=n) for n, call in enumerate(calls, FIRST_PLACE)),
             places=len(calls),
             overridden=overridden,
         )
@@ -96,23 +96,25 @@ def asks_nobody(room: Room, message: Message, *, polls_others: bool) -> bool:
 def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) -> None:
     """What an agent says in its turn belongs to the turn's round; those it forces go behind the others."""
     round_ = room.rounds[turn.round]
-    said = Utterance(
+    utterance = Utterance(
         seq=message.seq, agent=message.author, depth=turn.depth, hop=message.hop, root=message.root
     )
-    round_ = structs.replace(round_, utterances=(*round_.utterances, said))
-    round_ = line.behind(round_, [call for call in calls if not line.join_open_turn(room, call)])
-    if round_.state is RoundState.CLOSED and round_.line:
+    round_ = structs.replace(round_, utterances=(*round_.utterances, utterance))
+    round_ = pending_calls.behind(
+        round_, [call for call in calls if not pending_calls.join_open_turn(room, call)]
+    )
+    if round_.state is RoundState.CLOSED and round_.pending:
         round_ = structs.replace(round_, state=RoundState.QUEUED, polls=False)
     room.put_round(round_)
 
 
-def refuse(room: Room, opener: int, call: Call, rule: Rule, sender: str) -> None:
+def refuse(room: Room, opener: int, call: Call, rule: RuleName, sender: str) -> None:
     """A brake or depth refused the call when its message was posted."""
-    if rule in (Rule.CHAIN, Rule.NO_PROGRESS):
+    if rule in (RuleName.CHAIN, RuleName.NO_PROGRESS):
         seats.tell_chain_end(room, call, rule, sender)
     round_ = room.rounds.get(opener)
     if round_ is not None:
-        room.put_round(line.blocked(round_, call, rule))
+        room.put_round(pending_calls.blocked(round_, call, rule))
 
 
 def _resume_stopped(room: Room, calls: list[Call], stopped: list[Turn]) -> list[Call]:
@@ -132,6 +134,6 @@ def running_round(room: Room) -> Round | None:
 
 def force_first(room: Room, running: Round, calls: list[Call]) -> None:
     """Interrupted agents are asked first, with the slots their stopped turns gave back to the running round."""
-    lowest = min([call.place for call in running.line] + [t.place for t in room.turns.values()] + [0])
+    lowest = min([call.place for call in running.pending] + [t.place for t in room.turns.values()] + [0])
     first = tuple(structs.replace(call, place=lowest - len(calls) + n) for n, call in enumerate(calls))
-    room.put_round(structs.replace(running, line=(*first, *running.line)))
+    room.put_round(structs.replace(running, pending=(*first, *running.pending)))

@@ -12,7 +12,7 @@ from moot.model.hint import Act, Hint, to_data
 from moot.model.ids import HostId, RootId, address
 from moot.model.participant import Kind
 from moot.model.round import Round
-from moot.model.turn import MOST_CALLS, MOVES_CURSOR, Call, Duty, Rule, Turn, TurnState, made_by
+from moot.model.turn import MAX_CALLS, MOVES_CURSOR, Call, Duty, RuleName, Turn, TurnState, made_by
 from moot.rules import brakes
 from moot.rules.room import Notice, Room
 
@@ -37,9 +37,11 @@ def cause(room: Room, turn: Turn, hi: int, last_human: int) -> TurnCause:
     """The newest human message of the interval, unless an agent's message gave rise to the turn."""
     lo = room.members[turn.agent].cursor
     read = [call for call in turn.calls if lo < call.seq <= hi]
-    asked = next((call for call in read if call.reason is Rule.ASK), None)
-    if asked is not None:
-        return TurnCause(seq=asked.seq, root=asked.root, hop=asked.hop, depth=asked.depth, human=asked.human)
+    question = next((call for call in read if call.reason is RuleName.ASK), None)
+    if question is not None:
+        return TurnCause(
+            seq=question.seq, root=question.root, hop=question.hop, depth=question.depth, human=question.human
+        )
     human = last_human if lo < last_human <= hi else 0
     called = [call for call in read if not call.human and pays(room, turn, call)]
     if called and (not human or _answers_an_agent(read, called, human)):
@@ -54,9 +56,9 @@ def cause(room: Room, turn: Turn, hi: int, last_human: int) -> TurnCause:
 def _answers_an_agent(read: list[Call], called: list[Call], human: int) -> bool:
     """Whether a turn that agents and a person call answers the agents. One that a person forced answers the person,
     but for a reaction to what was said after."""
-    by_person = any(call.human and call.obliges and call.reason is not Rule.ROUND_ROBIN for call in read)
-    if any(call.reason is Rule.REACT for call in read):
-        return not by_person or any(call.seq > human for call in called if call.reason is Rule.REACT)
+    by_person = any(call.human and call.obliges and call.reason is not RuleName.ROUND_ROBIN for call in read)
+    if any(call.reason is RuleName.REACT for call in read):
+        return not by_person or any(call.seq > human for call in called if call.reason is RuleName.REACT)
     return not by_person and max(call.seq for call in called) > human
 
 
@@ -68,13 +70,13 @@ def pays(room: Room, turn: Turn, call: Call) -> bool:
     return brakes.chain_stop(call, room.draft.root(call.root), room.draft.at.terms.limits) is None
 
 
-def unpaid(room: Room, turn: Turn, root: RootId) -> dict[Call, Rule]:
+def unpaid(room: Room, turn: Turn, root: RootId) -> dict[Call, RuleName]:
     """Agents' messages that would be the turn's cause, but whose chain, or the round's, is at its end."""
     limits = room.draft.at.terms.limits
     after = room.members[turn.agent].cursor
-    if turn.reason is not Rule.REACT:
+    if turn.reason is not RuleName.REACT:
         after = max(after, room.conversation.last_human)
-    stops: dict[Call, Rule] = {}
+    stops: dict[Call, RuleName] = {}
     for call in turn.calls:
         stop = brakes.chain_stop(call, room.draft.root(call.root), limits)
         stop = stop or (None if call.human else brakes.root_stop(room.draft.root(root), limits))
@@ -100,15 +102,15 @@ def make(room: Room, calls: tuple[Call, ...], *, round_: int = 0) -> Turn:
     )
 
 
-def stopped_by(room: Room, turn: Turn, why: TurnCause) -> Rule | None:
+def stopped_by(room: Room, turn: Turn, why: TurnCause) -> RuleName | None:
     """The rule that keeps the agent from being asked, whatever the chain; a person's call passes quotas."""
     if room.draft.participant(turn.agent).paused:
-        return Rule.PAUSED
+        return RuleName.PAUSED
     if why.human and turn.duty is Duty.MUST:
         return None
     limits = room.draft.at.terms.limits
     if not brakes.quota_left(room.draft.quota(turn.agent), turn.agent, room.now, limits):
-        return Rule.BUDGET
+        return RuleName.BUDGET
     return None
 
 
@@ -126,7 +128,7 @@ def admit(room: Room, turn: Turn, *, root: RootId, not_before: float, patience: 
     member = room.draft.participant(turn.agent)
     present = member.present(room.now)
     if not present and turn.duty is Duty.MAY and turn.round:
-        return cancel(room, turn, Rule.AWAY)
+        return cancel(room, turn, RuleName.AWAY)
     charged = _charge(room, turn, {root, why.root})
     turn = structs.replace(turn, charged=charged, cause=why.seq, root=why.root)
     if not present:
@@ -169,9 +171,9 @@ def owe(room: Room, turn: Turn) -> Turn:
     return _tell(room, turn.moved(TurnState.OWED, late=True, due=0.0), EventType.TURN_OWED)
 
 
-def cancel(room: Room, turn: Turn, rule: Rule) -> Turn:
+def cancel(room: Room, turn: Turn, rule: RuleName) -> Turn:
     """End the turn unspoken. Its interval and slot come back; a chain pays only for turns that ran."""
-    told = turn.state is not TurnState.WAITING or turn.question is not None
+    announced = turn.state is not TurnState.WAITING or turn.question is not None
     if not turn.started_at:
         for root_id in turn.charged:
             root = room.draft.root(root_id)
@@ -179,12 +181,12 @@ def cancel(room: Room, turn: Turn, rule: Rule) -> Turn:
                 room.draft.put_root(structs.replace(root, turns=root.turns - 1))
     gone = turn.moved(TurnState.CANCELLED, rule=rule, due=0.0, fence=turn.fence + 1, ended_at=room.now)
     room.put_turn(gone)
-    if told:
+    if announced:
         room.draft.emit(EventType.TURN_FINISHED, room, by=turn.agent, turn=gone)
     return gone
 
 
-def replaced(room: Room, turn: Turn, rule: Rule) -> None:
+def replaced(room: Room, turn: Turn, rule: RuleName) -> None:
     """End a turn unspoken whose calls another one answers at once: that one is charged to the agent's hour instead."""
     if turn.charged:
         quota = brakes.quota_now(room.draft.quota(turn.agent), turn.agent, room.now)
@@ -248,7 +250,7 @@ def patience(room: Room, turn: Turn) -> float:
 
 
 def _is_poll(turn: Turn) -> bool:
-    return turn.duty is Duty.MAY and turn.reason in (Rule.POLL, Rule.REACT)
+    return turn.duty is Duty.MAY and turn.reason in (RuleName.POLL, RuleName.REACT)
 
 
 def wait_longer(room: Room) -> None:
@@ -278,7 +280,7 @@ def recall(room: Room, turn: Turn, called: Turn) -> None:
 
 
 def free_slots(room: Room, round_: Round) -> int:
-    """Slots neither used nor reserved; an agent waiting in line with a turn has one reserved."""
+    """Slots neither used nor reserved; an agent that waits with a turn has one reserved."""
     return round_.cap - round_.used - sum(turn.round == round_.opener for turn in room.turns.values())
 
 
@@ -286,7 +288,7 @@ def is_large(room: Room) -> bool:
     return len(room.agents()) >= LARGE
 
 
-def end(room: Room, turn: Turn, state: TurnState, *, rule: Rule | None = None, error: str = "") -> Turn:
+def end(room: Room, turn: Turn, state: TurnState, *, rule: RuleName | None = None, error: str = "") -> Turn:
     """The turn is over. Its interval counts as read; what was said stands by itself."""
     done = turn.moved(state, rule=rule, error=error, due=0.0, lease=0.0, ended_at=room.now)
     room.put_turn(done)
@@ -297,7 +299,7 @@ def end(room: Room, turn: Turn, state: TurnState, *, rule: Rule | None = None, e
         fields["cursor"] = turn.hi
     if state is TurnState.SAID:
         fields.update(said_at=room.now, streak=0, rested=0)
-    elif state is TurnState.PASSED and turn.reason is Rule.POLL:
+    elif state is TurnState.PASSED and turn.reason is RuleName.POLL:
         fields.update(streak=member.streak + 1, rested=0)
     if fields:
         room.put_member(structs.replace(member, **fields))
@@ -309,12 +311,12 @@ def withdraw(room: Room, seq: int) -> None:
     One that has forgotten calls may be owed by those."""
     for turn in [*room.turns.values(), *room.asks.all()]:
         left = tuple(call for call in turn.calls if call.seq != seq)
-        if len(left) == len(turn.calls) or len(turn.calls) >= MOST_CALLS:
+        if len(left) == len(turn.calls) or len(turn.calls) >= MAX_CALLS:
             continue
         if left:
             recall(room, turn, turn.called_only_by(left))
         else:
-            cancel(room, turn, Rule.DELETED)
+            cancel(room, turn, RuleName.DELETED)
 
 
 def trouble(room: Room, turn: Turn, text: str) -> None:
@@ -322,17 +324,17 @@ def trouble(room: Room, turn: Turn, text: str) -> None:
     room.notices.append(Notice(text, {"notice": turn.state.value, "agent": turn.agent, "turn": turn.id}))
 
 
-def tell_chain_end(room: Room, call: Call, rule: Rule, sender: str) -> None:
+def tell_chain_end(room: Room, call: Call, rule: RuleName, sender: str) -> None:
     """Once per chain and conversation: why it stops here, between whom, and the way out."""
     root = room.draft.root(call.root) or Root(id=call.root)
     if room.id in root.noticed:
         return
     room.draft.put_root(structs.replace(root, noticed=(*root.noticed, room.id)))
     receiver = room.draft.participant(call.agent).name
-    if rule is Rule.NO_PROGRESS:
-        text = f"[paused: {sender} and {receiver} keep acknowledging each other. /continue lets them go on]"
+    if rule is RuleName.NO_PROGRESS:
+        text = f"[paused: {sender} and {receiver} keep acknowledging each other. /continue resumes them]"
     else:
-        text = f"[stopped: the chain from {sender} to {receiver} is at its limit. /continue lets it go on]"
+        text = f"[stopped: the chain from {sender} to {receiver} reached its limit. /continue resumes it]"
     room.notices.append(Notice(text, {"notice": "brake", "rule": rule.value, "root": call.root}))
     room.draft.emit(
         EventType.BRAKE_TRIPPED,

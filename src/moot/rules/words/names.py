@@ -1,4 +1,4 @@
-"""What agents, people and conversations may be called, and how a name becomes an id.
+"""What agents, people, conversations and notes may be called, and how a name becomes an id.
 
 Above: flow/ and config check every new name here; stores use the ids. Below: nothing.
 Not here: who holds a name now (the caller passes it in), aliases, display in colour (rules/palette).
@@ -13,6 +13,8 @@ from itertools import count, islice
 from typing import Final, Literal
 from unicodedata import category, normalize
 
+from moot.model.records.link import CHANNEL
+
 RESERVED: Final = frozenset(
     {"human", "system", "tool", "all", "everyone", "here", "moot", "owner", "hub", "admin", "agent", "none"}
 )
@@ -21,6 +23,11 @@ NAME_EXPECTED: Final = (
 )
 DISPLAY_LENGTH: Final = 128
 CONVERSATION_LENGTH: Final = 100
+NOTE_LENGTH: Final = 64
+NOTE_EXPECTED: Final = (
+    f"a letter or digit, then up to {NOTE_LENGTH - 1} letters, digits, '-', '_' or '.', not ending in a dot, "
+    "such as 'deploy-status'"
+)
 
 _NAME = re.compile(r"[a-z](?:[a-z0-9_.-]{0,61}[a-z0-9_-])?")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,127}")
@@ -68,10 +75,28 @@ class NameProblem(ValueError):
         shown = name if len(name) <= _SHOWN_AT_MOST else name[:_SHOWN_AT_MOST] + "…"
         super().__init__(f"{shown!a} cannot be used as a name ({problem}); expected {expected}")
 
+    @property
+    def reason(self) -> str:
+        """The problem in words, for whoever chose the name."""
+        match self.problem:
+            case "shape":
+                return "it is not a valid name"
+            case "reserved":
+                return "it is reserved"
+            case "taken":
+                return "it is taken"
+            case "confusable":
+                return f"it looks like {self.clashes_with!r}"
+
 
 def is_id(text: str) -> bool:
     """Whether this may be an id: one segment of a path, and nothing else, wherever it is put."""
     return _ID.fullmatch(text) is not None and ".." not in text
+
+
+def is_conversation_id(text: str) -> bool:
+    """The same of a conversation; the channel of a link has `link:` before the link's id."""
+    return is_id(text.removeprefix(CHANNEL))
 
 
 def is_name(name: str) -> bool:
@@ -97,7 +122,7 @@ def check_name(name: str, *, taken: Iterable[str], human: str) -> None:
         expected = "a name other than the reserved ones: " + ", ".join(sorted(reserved))
         raise NameProblem(name, "reserved", expected, name, _free_like(name, in_use, reserved))
     if name in in_use:
-        expected = f"a name nobody has; {name!r} is a participant's name or former name"
+        expected = f"a name that is free; {name!r} is a participant's name or former name"
         raise NameProblem(name, "taken", expected, name, _free_like(name, in_use, reserved))
     looks = skeleton(name)
     for other in sorted(reserved | in_use):
@@ -167,6 +192,22 @@ def check_conversation_name(name: str) -> str:
     better = re.sub(r"\s*[:/]+\s*", "-", kept).strip("-@#. ")
     expected = "a conversation name without ':' or '/', not beginning with '-', '@' or '#', not '.' or '..'"
     raise NameProblem(name, "shape", expected, None, (better,) if better else ())
+
+
+def check_note_name(name: str) -> str:
+    """The note's name as it is stored (trimmed, NFC, lower case), or a NameProblem.
+
+    It is one word wherever it is typed, `/note NAME += …` among them, one segment of a URL and of a path, and no
+    address: so nothing but letters and digits of any script, `-`, `_` and `.`.
+    """
+    what = "a note name"
+    shown = _visible(_visible(name, NOTE_LENGTH, what).lower(), NOTE_LENGTH, what)
+    fits = all(letter in "-_." or category(letter)[0] in "LMN" for letter in shown)
+    if fits and category(shown[0])[0] in "LN" and not shown.endswith("."):
+        return shown
+    letters = (letter if category(letter)[0] in "LN" else "-" for letter in shown)
+    better = re.sub("-{2,}", "-", "".join(letters)).strip("-")
+    raise NameProblem(name, "shape", NOTE_EXPECTED, None, (better,) if better else ())
 
 
 def _visible(text: str, longest: int, what: str) -> str:

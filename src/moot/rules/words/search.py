@@ -21,7 +21,7 @@ from moot.model.ids import ConversationId, ParticipantId
 from moot.model.participant import Kind
 from moot.model.query import Has, Mark, Query
 
-MOST_PARTS = 64
+MAX_PARTS = 64
 """Words, phrases and filters of one search."""
 SPANS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -77,18 +77,18 @@ class Filter(Struct, frozen=True):
         return f'{self.operator}:"{self.value}"' if " " in self.value else f"{self.operator}:{self.value}"
 
 
-class AskedSearch(Struct, frozen=True):
+class ParsedSearch(Struct, frozen=True):
     terms: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.terms or self.filters)
 
-    def without(self, operator: Operator) -> "AskedSearch":
-        return AskedSearch(self.terms, tuple(f for f in self.filters if f.operator is not operator))
+    def without(self, operator: Operator) -> "ParsedSearch":
+        return ParsedSearch(self.terms, tuple(f for f in self.filters if f.operator is not operator))
 
 
-def parse(text: str, now: float) -> AskedSearch:
+def parse(text: str, now: float) -> ParsedSearch:
     """The parts of a search; `BadValue` where an operator cannot mean anything."""
     clean = text.encode("utf-8", "replace").decode().replace("\0", " ")
     terms: list[str] = []
@@ -99,12 +99,12 @@ def parse(text: str, now: float) -> AskedSearch:
             filters.append(found)
         else:
             terms += [part.strip() for part in piece.split('"') if part.strip()]
-        if len(terms) + len(filters) > MOST_PARTS:
+        if len(terms) + len(filters) > MAX_PARTS:
             raise BadValue(
-                f"a search takes {MOST_PARTS} words and filters at most",
-                fix=('put words that stand together into quotes: "exact phrase"',),
+                f"a search can have at most {MAX_PARTS} words and filters",
+                fix=('quote words that belong together: "exact phrase"',),
             )
-    return AskedSearch(tuple(terms), tuple(filters))
+    return ParsedSearch(tuple(terms), tuple(filters))
 
 
 def _filter(piece: str, now: float) -> Filter | None:
@@ -114,13 +114,13 @@ def _filter(piece: str, now: float) -> Filter | None:
     word, value = met[1].lower(), met[2].replace('"', "").strip()
     if word in ELSEWHERE and value:
         meant = ELSEWHERE[word]
-        raise _no_operator(f'"{word}:" is no search operator', f"{meant}:{value}", piece)
+        raise _no_operator(f'unknown search operator "{word}:"', f"{meant}:{value}", piece)
     operator = OPERATORS.get(word)
     if operator is None:
         return None
     if not value:
         example = f"{operator}:{EXAMPLES[operator]}"
-        raise _no_operator(f'"{word}:" needs a value right behind the colon', example, piece)
+        raise _no_operator(f'"{word}:" needs a value right after the colon', example, piece)
     return Filter(operator, value, _checked(operator, value, now))
 
 
@@ -133,7 +133,7 @@ def _checked(operator: Operator, value: str, now: float) -> float:
             known = VALUES[operator]
             if value.lower() not in known:
                 raise BadValue(
-                    f'"{operator}:{value}" means nothing', detail=f"{operator}: takes {', '.join(known)}"
+                    f'unknown value in "{operator}:{value}"', detail=f"{operator}: takes {', '.join(known)}"
                 )
         case _:
             pass
@@ -151,8 +151,8 @@ def moment(operator: str, value: str, now: float) -> float:
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         raise BadValue(
-            f'"{operator}:{value}" is no moment',
-            detail="expected a date (2026-11-01), a time (2026-11-01T12:30Z) or how long ago (10m, 2h, 3d, 1w)",
+            f'"{operator}:{value}" is not a time',
+            detail="expected a date (2026-11-01), a time (2026-11-01T12:30Z) or an age (10m, 2h, 3d, 1w)",
         ) from None
 
 
@@ -161,7 +161,7 @@ def _no_operator(title: str, meant: str, piece: str) -> BadValue:
     return BadValue(
         title,
         detail=f"operators are {' '.join(f'{word}:' for word in OPERATORS)}",
-        fix=(meant, f'to look for the text itself: "{text}"'),
+        fix=(meant, f'to search for the text itself: "{text}"'),
     )
 
 
@@ -182,22 +182,24 @@ VALUES: Final[Mapping[Operator, Collection[str]]] = {
 }
 
 
-def query(asked: AskedSearch, meant: Mapping[Filter, tuple[str, ...]], reader: ParticipantId | None) -> Query:
+def query(
+    wanted: ParsedSearch, meant: Mapping[Filter, tuple[str, ...]], reader: ParticipantId | None
+) -> Query:
     """What a store is asked. `meant` says which ids the names of from:, to: and in: stand for."""
 
     def ids(operator: Operator) -> list[str]:
-        return [found for f in asked.filters if f.operator is operator for found in meant[f]]
+        return [found for f in wanted.filters if f.operator is operator for found in meant[f]]
 
     def of(operator: Operator, kind: type[V]) -> tuple[V, ...]:
-        given = [f.value.lower() for f in asked.filters if f.operator is operator]
+        values = [f.value.lower() for f in wanted.filters if f.operator is operator]
         known = {member.value: member for member in kind}
-        return tuple(known[value] for value in given if value in known)
+        return tuple(known[value] for value in values if value in known)
 
     def moments(operator: Operator) -> list[float]:
-        return [f.at for f in asked.filters if f.operator is operator]
+        return [f.at for f in wanted.filters if f.operator is operator]
 
     return Query(
-        terms=asked.terms,
+        terms=wanted.terms,
         authors=tuple(map(ParticipantId, ids(Operator.FROM))),
         addressed=tuple(map(ParticipantId, ids(Operator.TO))),
         places=tuple(map(ConversationId, ids(Operator.IN))),

@@ -28,101 +28,113 @@ class Say(Struct, frozen=True):
     text: str
 
 
-class GroupCreate(Struct, frozen=True):
+class GroupCreateCommand(Struct, frozen=True):
     names: tuple[str, ...]
 
 
-class GroupAdd(Struct, frozen=True):
+class GroupAddCommand(Struct, frozen=True):
     names: tuple[str, ...]
 
 
-class GroupRemove(Struct, frozen=True):
+class GroupRemoveCommand(Struct, frozen=True):
     names: tuple[str, ...]
 
 
-class GroupList(Struct, frozen=True): ...
+class GroupListCommand(Struct, frozen=True): ...
 
 
-class GroupDissolve(Struct, frozen=True): ...
+class GroupDissolveCommand(Struct, frozen=True): ...
 
 
-class GroupConfig(Struct, frozen=True):
+class GroupConfigCommand(Struct, frozen=True):
     key: str = ""
     value: str = ""
 
 
-class Ask(Struct, frozen=True):
+class AskCommand(Struct, frozen=True):
     names: tuple[str, ...]
     text: str = ""
     """Empty: about the newest message of a person."""
 
 
-class All(Struct, frozen=True):
+class AllCommand(Struct, frozen=True):
     text: str
 
 
-class Why(Struct, frozen=True):
+class WhyCommand(Struct, frozen=True):
     number: int = 0
     """0 is the newest message."""
 
 
-class Continue(Struct, frozen=True): ...
+class ContinueCommand(Struct, frozen=True): ...
 
 
-class Stop(Struct, frozen=True):
+class StopCommand(Struct, frozen=True):
     agent: str = ""
     """Empty: everybody who speaks here now."""
 
 
-class Retry(Struct, frozen=True): ...
+class RetryCommand(Struct, frozen=True): ...
 
 
-class Agents(Struct, frozen=True): ...
+class AgentsCommand(Struct, frozen=True): ...
 
 
-class Name(Struct, frozen=True):
+class NameCommand(Struct, frozen=True):
     new: str
     agent: str = ""
     """Empty: the only agent here."""
 
 
-class Inbox(Struct, frozen=True): ...
+class InboxCommand(Struct, frozen=True): ...
 
 
-class Search(Struct, frozen=True):
+class SearchCommand(Struct, frozen=True):
     query: str
 
 
-class Archive(Struct, frozen=True): ...
+class ShowNoteCommand(Struct, frozen=True):
+    name: str = ""
+    """Empty: which there are."""
 
 
-class Help(Struct, frozen=True):
+class AppendNoteCommand(Struct, frozen=True):
+    name: str
+    text: str
+
+
+class ArchiveCommand(Struct, frozen=True): ...
+
+
+class HelpCommand(Struct, frozen=True):
     name: str = ""
 
 
-class Quit(Struct, frozen=True): ...
+class QuitCommand(Struct, frozen=True): ...
 
 
 Command: TypeAlias = (
-    GroupCreate
-    | GroupAdd
-    | GroupRemove
-    | GroupList
-    | GroupDissolve
-    | GroupConfig
-    | Ask
-    | All
-    | Why
-    | Continue
-    | Stop
-    | Retry
-    | Agents
-    | Name
-    | Inbox
-    | Search
-    | Archive
-    | Help
-    | Quit
+    GroupCreateCommand
+    | GroupAddCommand
+    | GroupRemoveCommand
+    | GroupListCommand
+    | GroupDissolveCommand
+    | GroupConfigCommand
+    | AskCommand
+    | AllCommand
+    | WhyCommand
+    | ContinueCommand
+    | StopCommand
+    | RetryCommand
+    | AgentsCommand
+    | NameCommand
+    | InboxCommand
+    | SearchCommand
+    | ShowNoteCommand
+    | AppendNoteCommand
+    | ArchiveCommand
+    | HelpCommand
+    | QuitCommand
 )
 
 
@@ -154,7 +166,7 @@ def parse(line: str) -> Say | Command:
     if text.startswith("//"):
         return Say(text[1:])
     if text == "/":
-        return Help()
+        return HelpCommand()
     met = _command(text)
     if met is None:
         return Say(line)
@@ -212,7 +224,7 @@ def _text(name: str, make: Callable[[str], Command]) -> Callable[[str], Command]
 def _alone(name: str, make: Callable[[], Command]) -> Callable[[str], Command]:
     def made(rest: str) -> Command:
         if rest:
-            raise BadValue(f"/{name} stands alone; nothing was done", fix=(f"/{name}",))
+            raise BadValue(f"/{name} takes no arguments; nothing was done", fix=(f"/{name}",))
         return make()
 
     return made
@@ -220,20 +232,20 @@ def _alone(name: str, make: Callable[[], Command]) -> Callable[[str], Command]:
 
 def _config(rest: str) -> Command:
     key, _, value = rest.partition(" ")
-    return GroupConfig(key, value.strip())
+    return GroupConfigCommand(key, value.strip())
 
 
 def _ask(rest: str) -> Command:
-    """Names first, with or without `@` and commas; the text begins behind `--`, or as `asked` reads it."""
+    """Names first, with or without `@` and commas; the text begins behind `--`, or as `with_names_found` reads it."""
     before, dashes, text = rest.partition("--")
     if dashes and before.strip():
-        return Ask(_names(before), text.strip())
+        return AskCommand(_names(before), text.strip())
     if not rest:
         raise lacks("ask")
-    return Ask((), rest)
+    return AskCommand((), rest)
 
 
-def asked(command: Ask, known: Callable[[str], bool]) -> Ask:
+def with_names_found(command: AskCommand, known: Callable[[str], bool]) -> AskCommand:
     """`/ask a b what now?` with the names told from the text: the first words that are somebody's."""
     if command.names:
         return command
@@ -250,28 +262,43 @@ def asked(command: Ask, known: Callable[[str], bool]) -> Ask:
         first = command.text.split()[0].lstrip("@")
         raise BadValue(
             f'nobody here is called "{first}"',
-            detail="/ask begins with the names of those who are to answer",
+            detail="/ask starts with the names of the agents to ask",
             fix=(ROWS["ask"].form, "/agents"),
             ref=first,
         )
-    return Ask(tuple(dict.fromkeys(names)), rest)
+    return AskCommand(tuple(dict.fromkeys(names)), rest)
 
 
 def _why(rest: str) -> Command:
     number = rest.lstrip("#")
     if number and not (number.isascii() and number.isdigit()):
-        raise BadValue(f'"{rest}" is no number of a message', fix=(ROWS["why"].form,))
-    return Why(int(number or 0))
+        raise BadValue(f'"{rest}" is not a message number', fix=(ROWS["why"].form,))
+    return WhyCommand(int(number or 0))
 
 
 def _name(rest: str) -> Command:
     match [word.lstrip("@") for word in rest.split()]:
         case [new]:
-            return Name(new)
+            return NameCommand(new)
         case [agent, new]:
-            return Name(new, agent)
+            return NameCommand(new, agent)
         case _:
             raise lacks("name")
+
+
+def _note(rest: str) -> Command:
+    """`NAME`, or `NAME += TEXT`; the text may have lines of its own."""
+    name, behind = [*rest.split(maxsplit=1), "", ""][:2]
+    if not behind:
+        return ShowNoteCommand(name)
+    sign, text = behind[:2], behind[2:].strip()
+    if sign != "+=" or not text:
+        raise BadValue(
+            f"/note {name} is followed by something else; nothing was done",
+            detail="it shows a note, or adds a line to it",
+            fix=(f"/note {name}", f"/note {name} += TEXT"),
+        )
+    return AppendNoteCommand(name, text)
 
 
 _API: Final = "/api/conversations"
@@ -280,144 +307,81 @@ ROWS: Final[dict[str, Row]] = {
     row.name: row
     for row in (
         Row(
-            "ask",
-            "NAME... TEXT",
-            "make these agents answer; without TEXT, what was said last",
-            "ask",
-            _ask,
-            tool="ask",
-            route=f"POST {_ID}/messages",
+            "ask", "NAME... TEXT", "ask these agents; without TEXT, about the last message", "ask", _ask,
+            tool="ask", route=f"POST {_ID}/messages",
         ),
-        Row("all", "TEXT", "make everybody here answer", "send --conv", _text("all", All)),
+        Row("all", "TEXT", "ask all agents here", "send --conv", _text("all", AllCommand)),
         Row(
-            "why",
-            "[N]",
-            "why each agent answered or was silent, of late or to message N",
-            "why",
-            _why,
-            tool="why",
-            route="GET /api/messages/{id}/why",
+            "why", "[N]", "why each agent answered or stayed silent, for the last message or message N", "why",
+            _why, tool="why", route="GET /api/messages/{id}/why",
         ),
         Row(
-            "continue",
-            "",
-            "let a stopped round or chain go on",
-            "conv continue",
-            _alone("continue", Continue),
-            route=f"POST {_ID}/continue",
+            "continue", "", "resume a round or chain that a brake stopped", "conv continue",
+            _alone("continue", ContinueCommand), route=f"POST {_ID}/continue",
         ),
         Row(
-            "stop",
-            "[NAME]",
-            "stop who is speaking here; what was said so far is kept",
-            "conv stop",
-            lambda rest: Stop(rest.lstrip("@")),
-            route="POST /api/agents/{name}/interrupt",
+            "stop", "[NAME]", "stop the agents that are speaking; what they said so far is kept", "conv stop",
+            lambda rest: StopCommand(rest.lstrip("@")), route="POST /api/agents/{name}/interrupt",
         ),
-        Row("retry", "", "ask those again whose turn failed", "conv retry", _alone("retry", Retry)),
+        Row("retry", "", "retry the turns that failed", "conv retry", _alone("retry", RetryCommand)),
         Row(
-            "group create",
-            "NAME...",
-            "make a group with these agents and go there",
-            "group create",
-            _some_names("group create", GroupCreate),
-            route=f"POST {_API}",
+            "group create", "NAME...", "create a group with these agents and switch to it", "group create",
+            _some_names("group create", GroupCreateCommand), route=f"POST {_API}",
         ),
         Row(
-            "group add",
-            "NAME...",
-            "bring agents in",
-            "group add",
-            _some_names("group add", GroupAdd),
+            "group add", "NAME...", "add agents", "group add", _some_names("group add", GroupAddCommand),
             route=f"POST {_ID}/participants",
         ),
         Row(
-            "group remove",
-            "NAME...",
-            "take agents out",
-            "group remove",
-            _some_names("group remove", GroupRemove),
-            asks_first=True,
+            "group remove", "NAME...", "remove agents", "group remove",
+            _some_names("group remove", GroupRemoveCommand), asks_first=True,
             route=f"DELETE {_ID}/participants/{{name}}",
         ),
         Row(
-            "group list",
-            "",
-            "who is here, and how turns are taken",
-            "group list",
-            _alone("group list", GroupList),
-            route=f"GET {_ID}",
+            "group list", "", "show the members and the turn-taking settings", "group list",
+            _alone("group list", GroupListCommand), route=f"GET {_ID}",
         ),
         Row(
-            "group dissolve",
-            "",
-            "end the group; what was said stays readable",
-            "group dissolve",
-            _alone("group dissolve", GroupDissolve),
-            asks_first=True,
-            route=f"DELETE {_ID}",
+            "group dissolve", "", "dissolve the group; its history stays readable", "group dissolve",
+            _alone("group dissolve", GroupDissolveCommand), asks_first=True, route=f"DELETE {_ID}",
         ),
         Row(
-            "group config",
-            "[KEY [VALUE]]",
-            "show how turns are taken, or set it",
-            "group config",
-            _config,
-            route=f"PATCH {_ID}",
+            "group config", "[KEY [VALUE]]", "show the turn-taking settings, or change one", "group config",
+            _config, route=f"PATCH {_ID}",
         ),
         Row(
-            "agents",
-            "",
-            "who there is, and what each is doing",
-            "agents list",
-            _alone("agents", Agents),
-            tool="list_agents",
-            route="GET /api/agents",
+            "agents", "", "list all agents and what they are doing", "agents list",
+            _alone("agents", AgentsCommand), tool="list_agents", route="GET /api/agents",
         ),
         Row(
-            "name",
-            "[AGENT] NEW",
-            "give an agent another name",
-            "agents rename",
-            _name,
-            tool="set_name",
+            "name", "[AGENT] NEW", "rename an agent", "agents rename", _name, tool="set_name",
             route="PUT /api/agents/{name}",
         ),
         Row(
-            "inbox",
-            "",
-            "what waits for you",
-            "inbox",
-            _alone("inbox", Inbox),
-            tool="check_messages",
-            route="GET /api/agents/{name}/inbox",
+            "inbox", "", "show messages waiting for you", "inbox", _alone("inbox", InboxCommand),
+            tool="check_messages", route="GET /api/agents/{name}/inbox",
         ),
         Row(
-            "search",
-            "WORDS",
-            "find messages by their words",
-            "search",
-            _text("search", Search),
-            tool="search",
+            "search", "WORDS", "search messages", "search", _text("search", SearchCommand), tool="search",
             route="GET /api/search",
         ),
         Row(
-            "archive",
-            "",
-            "close this conversation; it stays readable",
-            "conv archive",
-            _alone("archive", Archive),
-            asks_first=True,
-            route=f"DELETE {_ID}",
+            "note", "[NAME [+= TEXT]]", "show a shared note, or add a line to it", "notes show", _note,
+            tool="read_shared_note", route="GET /api/notes/{name}",
         ),
-        Row("help", "[COMMAND]", "this list", "help slash", lambda rest: Help(rest.lstrip("/"))),
-        Row("quit", "", "leave; Ctrl+D does too, and exit or quit alone", "", _alone("quit", Quit)),
+        Row(
+            "archive", "", "archive this conversation; it stays readable", "conv archive",
+            _alone("archive", ArchiveCommand), asks_first=True, route=f"DELETE {_ID}",
+        ),
+        Row("help", "[COMMAND]", "show this list", "help slash", lambda rest: HelpCommand(rest.lstrip("/"))),
+        Row("quit", "", "leave the chat; also Ctrl+D, exit or quit", "", _alone("quit", QuitCommand)),
     )
-}
+}  # fmt: skip
 ALIASES: Final = {
     "exit": "quit",
     "h": "help",
     "go": "continue",
+    "notes": "note",
     "group": "group list",
     "group new": "group create",
     "group rm": "group remove",

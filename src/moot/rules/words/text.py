@@ -10,6 +10,8 @@ end the line, reorder it or not be seen. A message may hold all that; where it i
 import re
 from typing import Final, Literal, NoReturn
 
+from moot.errors import BadText
+
 CONTROLS: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 """But for tab and line feed, which messages have."""
 REORDERING: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
@@ -33,7 +35,28 @@ class TextProblem(ValueError):
         super().__init__(f"the text cannot be stored ({problem}); expected {expected}")
 
 
-def check_text(text: object, *, limit_bytes: int) -> str:
+PROBLEMS: Final[dict[Problem, str]] = {
+    "type": "it is not a text",
+    "empty": "it is empty",
+    "nul": "it contains U+0000",
+    "surrogate": "it is not valid Unicode",
+    "too_long": "it is too long",
+}
+
+
+def storable(text: object, limit_bytes: int, *, may_be_empty: bool = False) -> str:
+    """The same text, or a refusal in plain words."""
+    try:
+        return check_text(text, limit_bytes=limit_bytes, may_be_empty=may_be_empty)
+    except TextProblem as problem:
+        raise BadText(
+            f"the text cannot be stored: {PROBLEMS[problem.problem]}",
+            detail=f"expected {problem.expected}",
+            problem=problem.problem,
+        ) from problem
+
+
+def check_text(text: object, *, limit_bytes: int, may_be_empty: bool = False) -> str:
     """The same text, or a TextProblem. Short ASCII costs two looks and no copy."""
     if not isinstance(text, str):
         raise TextProblem("type", f"a text, got {type(text).__name__}")
@@ -47,8 +70,8 @@ def check_text(text: object, *, limit_bytes: int) -> str:
         raise TextProblem(
             "nul", f"a text without U+0000, found one at {position}", size=size, position=position
         )
-    if not text or text.isspace():
-        raise TextProblem("empty", "at least one character that is not white space", size=size)
+    if (not text or text.isspace()) and not may_be_empty:
+        raise TextProblem("empty", "at least one character that is not whitespace", size=size)
     return text
 
 

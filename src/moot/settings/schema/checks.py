@@ -5,15 +5,19 @@ Not here: where a problem stands; load.py knows the file. All problems are found
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Final
 
 from msgspec import NODEFAULT, structs
 
 from moot.model.hint import Act, Hint
+from moot.model.ids import ParticipantId
 from moot.model.json import Json, JsonObject
+from moot.model.records.link import Link, LinkId, Relationship
+from moot.rules.graph import NO_LINKS, Graph
 from moot.rules.words.names import NAME_EXPECTED, NameProblem, check_display, check_name, is_name
 from moot.rules.words.redact import bare_brain
-from moot.settings.problems import FIX, Problem, did_you_mean, dotted, label, near, shown
+from moot.settings.problems import FIX, SettingProblem, did_you_mean, dotted, label, near, shown
 from moot.settings.schema import constraints
 from moot.settings.schema.fields import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
 from moot.settings.schema.tools import ToolName, troubles
@@ -25,7 +29,7 @@ Tree = JsonObject
 _HUMAN: Final = "human"  # reserved anyway, so that it adds nothing when the human's own name is checked
 
 
-def check(tree: Tree, written: Tree) -> list[Problem]:
+def check(tree: Tree, written: Tree) -> list[SettingProblem]:
     """All problems of a tree; `written` is the same before `${…}` was filled in, for showing values."""
     return list(_Check(written).settings(tree))
 
@@ -34,7 +38,7 @@ class _Check:
     def __init__(self, written: Tree) -> None:
         self.written = written
 
-    def settings(self, tree: Tree) -> Iterator[Problem]:
+    def settings(self, tree: Tree) -> Iterator[SettingProblem]:
         sections = [field.encode_name for field in structs.fields(Settings)]
         for name, value in tree.items():
             if name in TABLES:
@@ -49,11 +53,14 @@ class _Check:
                 yield _unknown((name,), sections, "a section")
         yield from self.names(tree)
         yield from self.links(_rows(tree, "links"))
+        yield from self.rings(_rows(tree, "links"))
         yield from self.backoff(tree.get("limits"))
 
-    def table(self, path: Path, value: object, kind: Section) -> Iterator[Problem]:
+    def table(self, path: Path, value: object, kind: Section) -> Iterator[SettingProblem]:
         if not isinstance(value, dict):
-            yield Problem(path, f"{label(path)} = {shown(value)} is not a table; write [{dotted(path)}]")
+            yield SettingProblem(
+                path, f"{label(path)} = {shown(value)} is not a table; write [{dotted(path)}]"
+            )
             return
         facts = FACTS[kind]
         for key, inner in value.items():
@@ -71,42 +78,46 @@ class _Check:
             required = field.default is NODEFAULT and field.default_factory is NODEFAULT
             if required and field.encode_name not in value:
                 phrase = facts[field.encode_name].takes.phrase
-                yield Problem(path, f"{_title(path)} has no {field.encode_name}; expected {phrase}")
+                yield SettingProblem(path, f"{_title(path)} has no {field.encode_name}; expected {phrase}")
 
-    def tools(self, path: Path, tools: list[str]) -> Iterator[Problem]:
+    def tools(self, path: Path, tools: list[str]) -> Iterator[SettingProblem]:
         for number, words in troubles(tools):
             at = (*path, number)
             written = self.as_written(at, tools[number])
             close = near(tools[number].split(":")[0], list(ToolName)) if "is not a tool" in words else ()
-            told = f"{label(at)} = {shown(written)} {words}"
-            yield Problem(at, told, _filled_in(tools[number], written), close)
+            text = f"{label(at)} = {shown(written)} {words}"
+            yield SettingProblem(at, text, _filled_in(tools[number], written), close)
 
-    def rows(self, path: Path, value: object, kind: Section) -> Iterator[Problem]:
+    def rows(self, path: Path, value: object, kind: Section) -> Iterator[SettingProblem]:
         if not isinstance(value, list):
             words = "is one table" if isinstance(value, dict) else f"= {shown(value)} is not a list of tables"
-            yield Problem(path, f"{label(path)} {words}; write [[{dotted(path)}]] over each")
+            yield SettingProblem(path, f"{label(path)} {words}; write [[{dotted(path)}]] above each")
             return
         for number, row in enumerate(value):
             if isinstance(row, dict):
                 yield from self.table((*path, number), row, kind)
             else:
-                yield Problem((*path, number), f"{dotted((*path, number))} = {shown(row)} is not a table")
+                yield SettingProblem(
+                    (*path, number), f"{dotted((*path, number))} = {shown(row)} is not a table"
+                )
 
-    def templates(self, value: object) -> Iterator[Problem]:
+    def templates(self, value: object) -> Iterator[SettingProblem]:
         if not isinstance(value, dict):
-            yield Problem(
+            yield SettingProblem(
                 ("templates",), f"templates = {shown(value)} is not a table; write [templates.NAME]"
             )
             return
         for name, template in value.items():
             if not is_name(name):
-                words = f"{shown(name)} cannot name a template; expected {NAME_EXPECTED}"
-                yield Problem(("templates", name), words)
+                words = f"{shown(name)} cannot be used as a template name; expected {NAME_EXPECTED}"
+                yield SettingProblem(("templates", name), words)
             yield from self.table(("templates", name), template, TemplateSettings)
 
-    def bridges(self, value: object) -> Iterator[Problem]:
+    def bridges(self, value: object) -> Iterator[SettingProblem]:
         if not isinstance(value, dict):
-            yield Problem(("bridges",), f"bridges = {shown(value)} is not a table; write [bridges.NAME]")
+            yield SettingProblem(
+                ("bridges",), f"bridges = {shown(value)} is not a table; write [bridges.NAME]"
+            )
             return
         for name, bridge in value.items():
             if name in BRIDGES:
@@ -114,25 +125,25 @@ class _Check:
             else:
                 yield _unknown(("bridges", name), list(BRIDGES), "a bridge")
 
-    def secrets(self, path: Path, value: object, fact: Fact) -> Iterator[Problem]:
+    def secrets(self, path: Path, value: object, fact: Fact) -> Iterator[SettingProblem]:
         if not isinstance(value, dict):
-            yield Problem(path, f"{label(path)} is not a table of agent names and tokens", secret=True)
+            yield SettingProblem(path, f"{label(path)} is not a table of agent names and tokens", secret=True)
             return
         for name, secret in value.items():
             if not is_name(name):
                 words = f"{shown(name)} is not an agent's name; expected {NAME_EXPECTED}"
-                yield Problem((*path, name), words, secret=True)
+                yield SettingProblem((*path, name), words, secret=True)
             elif not fact.takes.fits(secret):
                 yield self.misfit((*path, name), secret, fact)
 
-    def misfit(self, path: Path, value: object, fact: Fact) -> Problem:
+    def misfit(self, path: Path, value: object, fact: Fact) -> SettingProblem:
         written = self.as_written(path, value)
         secret = fact.secret and (fact.takes is constraints.SECRET or "@" in str(written))
         close = near(str(written).split(":")[0], fact.takes.choices) if fact.takes.choices else ()
         words = f"{label(path)} = {'…' if secret else shown(written)} is not {fact.takes.phrase}"
-        return Problem(path, words, _filled_in(value, written), close, secret=secret)
+        return SettingProblem(path, words, _filled_in(value, written), close, secret=secret)
 
-    def names(self, tree: Tree) -> Iterator[Problem]:
+    def names(self, tree: Tree) -> Iterator[SettingProblem]:
         """The human's name first: agents may not have it."""
         hub = tree.get("hub")
         human = hub.get("user", HubSettings().user) if isinstance(hub, dict) else HubSettings().user
@@ -147,7 +158,7 @@ class _Check:
                 taken.append(name)
         yield from self.displays(_rows(tree, "agents"), [human, *taken])
 
-    def displays(self, rows: list[Tree], taken: list[str]) -> Iterator[Problem]:
+    def displays(self, rows: list[Tree], taken: list[str]) -> Iterator[SettingProblem]:
         """Nobody is shown as somebody else. What is no display name at all is told by its own setting."""
         for number, row in enumerate(rows):
             display = row.get("display")
@@ -158,17 +169,19 @@ class _Check:
             except NameProblem as reason:
                 path = ("agents", number, "display")
                 words = f"{label(path)} = {shown(self.as_written(path, display))} looks like a name"
-                yield Problem(path, f"{words}; expected {reason.expected}")
+                yield SettingProblem(path, f"{words}; expected {reason.expected}")
 
-    def name(self, path: Path, name: str, taken: list[str] | tuple[()], human: str) -> Iterator[Problem]:
+    def name(
+        self, path: Path, name: str, taken: list[str] | tuple[()], human: str
+    ) -> Iterator[SettingProblem]:
         try:
             check_name(name, taken=taken, human=human)
         except NameProblem as reason:
             written = self.as_written(path, name)
             words = f"{label(path)} = {shown(written)} is {_called(reason)}; expected {reason.expected}"
-            yield Problem(path, words, _filled_in(name, written), reason.suggestions)
+            yield SettingProblem(path, words, _filled_in(name, written), reason.suggestions)
 
-    def links(self, rows: list[Tree]) -> Iterator[Problem]:
+    def links(self, rows: list[Tree]) -> Iterator[SettingProblem]:
         """One link per pair, whichever way round it is written."""
         first: dict[frozenset[str], int] = {}
         for number, row in enumerate(rows):
@@ -178,16 +191,33 @@ class _Check:
             pair = frozenset((sender, to))
             if len(pair) == 1:
                 words = f"to = {shown(to)} links {shown(sender)} with itself; expected another agent"
-                yield Problem(("links", number, "to"), words)
+                yield SettingProblem(("links", number, "to"), words)
             elif pair in first:
                 words = (
-                    f"{shown(sender)} and {shown(to)} have a link already; expected one for each pair, "
-                    f"and the first is links[{first[pair]}]"
+                    f"{shown(sender)} and {shown(to)} already have a link, links[{first[pair]}]; "
+                    "expected one for each pair"
                 )
-                yield Problem(("links", number), words)
+                yield SettingProblem(("links", number), words)
             first.setdefault(pair, number)
 
-    def backoff(self, limits: object) -> Iterator[Problem]:
+    def rings(self, rows: list[Tree]) -> Iterator[SettingProblem]:
+        """Nobody stands above itself, over however many rows."""
+        graph = NO_LINKS
+        for number, row in enumerate(rows):
+            link = _link(number, row)
+            if link is None or graph.between(*link.ends) is not None:
+                continue
+            ring, graph = graph.ring_with(link), graph.with_link(link)
+            if ring:
+                named_rows = [
+                    f"{shown(above)} is superior of {shown(below)} ({_row(graph, above, below)})"
+                    for above, below in pairwise(ring)
+                ]
+                words = f"superiors may not form a ring; expected one of these to be a peer: {', '.join(named_rows)}"
+                yield SettingProblem(("links", number), words)
+                graph = graph.without(link.id)
+
+    def backoff(self, limits: object) -> Iterator[SettingProblem]:
         if not isinstance(limits, dict):
             return
         least, most = limits.get("pair_backoff_seconds", 2.0), limits.get("pair_backoff_max_seconds", 30.0)
@@ -196,7 +226,7 @@ class _Check:
             words = (
                 f"pair_backoff_max_seconds = {shown(most)} is less than pair_backoff_seconds = {shown(least)}"
             )
-            yield Problem(("limits", key), f"{words}; expected the longest delay to be no shorter")
+            yield SettingProblem(("limits", key), f"{words}; expected it to be at least as long")
 
     def as_written(self, path: Path, value: Json) -> Json:
         holder: Json = self.written
@@ -208,29 +238,49 @@ class _Check:
         return holder
 
 
-def _unknown(path: Path, known: list[str], what: str) -> Problem:
+def _link(number: int, row: Tree) -> Link | None:
+    """A row as far as rings go: its names stand for whom they name. None where something else is wrong with it."""
+    source, target, relationship = row.get("from"), row.get("to"), row.get("relationship", Relationship.PEER)
+    if not isinstance(source, str) or not isinstance(target, str) or source == target:
+        return None
+    if relationship not in list(Relationship):
+        return None
+    return Link(
+        id=LinkId(f"links[{number}]"),
+        source=ParticipantId(source),
+        target=ParticipantId(target),
+        relationship=Relationship(relationship),
+    )
+
+
+def _row(graph: Graph, above: ParticipantId, below: ParticipantId) -> str:
+    found = graph.between(above, below)
+    return "" if found is None else found.id
+
+
+def _unknown(path: Path, known: list[str], what: str) -> SettingProblem:
     key = str(path[-1])
     close = near(key, known)
     homes = [f"[{name}]" for name, kind in TABLES.items() if key in FACTS[kind]]
     homes += [f"[[{name}]]" for name, kind in LISTS.items() if key in FACTS[kind]]
-    elsewhere = f"{key} is a setting of {' and of '.join(homes)}" if homes else ""
+    elsewhere = f"{key} is a setting of {' and '.join(homes)}" if homes else ""
     words = f"{shown(key)[1:-1]} is not {what}{did_you_mean(close)}"
     detail = "\n".join(part for part in (elsewhere, f"expected one of {', '.join(known)}") if part)
-    return Problem(path, words, detail, close)
+    return SettingProblem(path, words, detail, close)
 
 
 def has_secret(brain: str) -> bool:
     return not brain.startswith("command:") and bare_brain(brain) != brain
 
 
-def _secret_in_brain(path: Path, brain: str) -> Problem:
+def _secret_in_brain(path: Path, brain: str) -> SettingProblem:
     """It would be stored, shown and backed up with the rest of what a brain is called."""
     bare = bare_brain(brain)
     host = bare.partition("://")[2].partition("/")[0]
-    words = "holds a user, a password or a query in its address; expected the bare address"
-    detail = f"write {shown(bare)[1:-1]}, and give a key for {shown(host)[1:-1]} apart from it"
+    words = "has a user, a password or a query in its address; expected the bare address"
+    detail = f"write {shown(bare)[1:-1]}, and set the key for {shown(host)[1:-1]} separately"
     fix = (*FIX, Hint(Act.SET_KEY, provider=shown(host)[1:-1]))
-    return Problem(path, f"{label(path)} {words}", detail, secret=True, fix=fix)
+    return SettingProblem(path, f"{label(path)} {words}", detail, secret=True, fix=fix)
 
 
 def _called(reason: NameProblem) -> str:
@@ -246,7 +296,7 @@ def _called(reason: NameProblem) -> str:
 
 
 def _filled_in(value: object, written: object) -> str:
-    return "" if value == written else "the value is what ${…} was filled in with"
+    return "" if value == written else "this is the value after ${…} was filled in"
 
 
 def _title(path: Path) -> str:

@@ -169,7 +169,7 @@ SUMMING: Final = text(
 TOOLS: Final = texts(  # toolbox.troubles says the rest, entry by entry
     'a list of tools, such as ["shell:git,ls", "notes", "tasks"]', lambda value: not _unfit(value)
 )
-PATH_OR_NOTHING: Final = text("a path, or nothing", lambda value: not _unfit(value))
+PATH_OR_NOTHING: Final = text("a path, or empty", lambda value: not _unfit(value))
 HOSTS: Final = texts("a list of host names or addresses", lambda value: bool(_HOST.fullmatch(value)))
 FOLDERS: Final = texts("a list of paths", lambda value: value.strip() != "" and not _unfit(value))
 

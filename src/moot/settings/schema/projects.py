@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from moot.model.json import JsonObject
 from moot.settings.home import Home
-from moot.settings.problems import Problem, label, shown
+from moot.settings.problems import SettingProblem, label, shown
 from moot.settings.schema.tools import toolbox
 from moot.settings.toml.positions import Path
 
-EXPECTED = "expected a folder apart from it"
+EXPECTED = "expected a folder outside it"
 
 
-def overlapping(tree: JsonObject, home: Home) -> Iterator[Problem]:
+def overlapping(tree: JsonObject, home: Home) -> Iterator[SettingProblem]:
     """Rows with a shell whose project is the home, a part of it, or around it."""
     for number, row in enumerate(tree.get("agents", ())):
         yield from _row(row, ("agents", number), home)
@@ -23,13 +23,13 @@ def overlapping(tree: JsonObject, home: Home) -> Iterator[Problem]:
             yield from _row(template, ("templates", name), home)
 
 
-def _row(row: JsonObject, at: Path, home: Home) -> Iterator[Problem]:
+def _row(row: JsonObject, at: Path, home: Home) -> Iterator[SettingProblem]:
     if not toolbox(row.get("tools", ())).programs:
         return
     if "project" not in row:
-        words = "gives a shell and no project to use it in, and the default is Moot's own home"
-        yield Problem((*at, "tools"), f'tools {words}; {EXPECTED}, such as project = "~/work/site"')
+        words = "enable a shell without a project to use it in, and the default is Moot's own home"
+        yield SettingProblem((*at, "tools"), f'tools {words}; {EXPECTED}, such as project = "~/work/site"')
     elif how := home.overlaps(home.folder(row["project"])):
         place = (*at, "project")
-        why = "what a tool can write there would be read as an agent's identity, or is the owner's alone"
-        yield Problem(place, f"{label(place)} = {shown(row['project'])} {how}; {EXPECTED}", why)
+        why = "a tool there could change an agent's identity or read the owner's files"
+        yield SettingProblem(place, f"{label(place)} = {shown(row['project'])} {how}; {EXPECTED}", why)

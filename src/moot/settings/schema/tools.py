@@ -21,11 +21,13 @@ class ToolName(StrEnum):
     TEXT = "text-tools"
     """Calls are also read out of the agent's text, for models that cannot call."""
     NOTES = "notes"
+    """Read and write the shared notes that the agent was granted."""
     TASKS = "tasks"
+    """Delegate, and report on tasks."""
     MESSAGES = "messages"
+    """Write to other agents and ask them."""
 
 
-NOT_BUILT: Final = (ToolName.NOTES, ToolName.TASKS, ToolName.MESSAGES)
 SHELLS: Final = (ToolName.SHELL, ToolName.UNSANDBOXED)
 
 
@@ -35,7 +37,9 @@ class Toolbox(Struct, frozen=True):
     programs: tuple[str, ...] = ()
     sandboxed: bool = True
     text_form: bool = False
-    not_built: tuple[str, ...] = ()
+    messages: bool = False
+    tasks: bool = False
+    notes: bool = False
 
 
 def toolbox(tools: Sequence[str]) -> Toolbox:
@@ -50,7 +54,9 @@ def toolbox(tools: Sequence[str]) -> Toolbox:
         programs=tuple(dict.fromkeys(programs)),
         sandboxed=ToolName.UNSANDBOXED not in names,
         text_form=ToolName.TEXT in names and bool(programs),
-        not_built=tuple(name for name in NOT_BUILT if name in names),
+        messages=ToolName.MESSAGES in names,
+        tasks=ToolName.TASKS in names,
+        notes=ToolName.NOTES in names,
     )
 
 
@@ -63,7 +69,7 @@ def troubles(tools: Sequence[str]) -> Iterator[tuple[int, str]]:
             yield number, words
         seen.setdefault(ToolName.SHELL if name in SHELLS else name, number)
     if ToolName.TEXT in seen and ToolName.SHELL not in seen:
-        yield seen[ToolName.TEXT], "has no shell to call; expected shell:PROGRAM,PROGRAM beside it"
+        yield seen[ToolName.TEXT], "needs a shell; expected shell:PROGRAM,PROGRAM as well"
 
 
 def _trouble(name: str, colon: str, rest: str, seen: dict[str, int]) -> str:
@@ -72,18 +78,18 @@ def _trouble(name: str, colon: str, rest: str, seen: dict[str, int]) -> str:
     if name not in set(ToolName):
         return f"is not a tool; expected one of {', '.join(_forms())}"
     if colon:
-        return f"says more than a name; expected {name}"
-    return f"is there twice, first as tools[{seen[name]}]" if name in seen else ""
+        return f"takes no arguments; expected {name}"
+    return f"is listed twice, first as tools[{seen[name]}]" if name in seen else ""
 
 
 def _shell_trouble(name: str, rest: str, seen: dict[str, int]) -> str:
     if ToolName.SHELL in seen:
-        return f"is a second shell, after tools[{seen[ToolName.SHELL]}]; expected one, with all its programs"
+        return f"is a second shell, after tools[{seen[ToolName.SHELL]}]; expected one shell with all programs"
     if not rest.strip():
-        return f"names no program; expected {name}:git,ls"
+        return f"lists no program; expected {name}:git,ls"
     wrong = [part.strip() for part in rest.split(",") if not _PROGRAM.fullmatch(part.strip())]
     if wrong:
-        return f"names {wrong[0][:60]!r}, which is not a program; expected bare names, such as {name}:git,ls"
+        return f"lists {wrong[0][:60]!r}, which is not a program name; expected bare names, such as {name}:git,ls"
     return ""
 
 

@@ -15,7 +15,7 @@ from moot.rules.words.mentions import nearest
 from moot.rules.words.names import NameProblem, check_name
 from moot.settings.catalogue import change_all, read_as
 from moot.settings.home import Home
-from moot.settings.load import load, parse
+from moot.settings.load import load, parse, read
 from moot.settings.problems import FIX
 from moot.settings.schema.fields import FACTS, Fact
 from moot.settings.toml import edits, positions
@@ -37,7 +37,7 @@ def add_agent(home: Home, environ: Environ, name: str, typed: Mapping[str, str])
     there = [row.name for row in settings.agents]
     if name in there:
         raise Conflict(
-            f"moot.toml describes {name} already",
+            f"{name} is already in moot.toml",
             fix=(Hint(Act.CHANGE_AGENT, agent=name), Hint(Act.SHOW_AGENT, agent=name)),
             agent=name,
         )
@@ -45,7 +45,7 @@ def add_agent(home: Home, environ: Environ, name: str, typed: Mapping[str, str])
         check_name(name, taken=there, human=settings.hub.user)
     except NameProblem as problem:
         raise BadName(
-            f'"{name}" cannot be the name of an agent: {problem.problem}',
+            f'"{name}" cannot be used as an agent name: {problem.reason}',
             detail=f"expected {problem.expected}",
             suggestions=problem.suggestions,
             problem=problem.problem,
@@ -67,10 +67,10 @@ def change_agents(
     done = change_all(
         home, environ, {f"{AGENTS}.{name}.{key}": value for (name, key), value in wanted.items()}
     )
-    told: dict[str, dict[str, tuple[object, object]]] = {}
+    changes: dict[str, dict[str, tuple[object, object]]] = {}
     for (name, key), change in zip(wanted, done, strict=True):
-        told.setdefault(name, {})[key] = change
-    return told
+        changes.setdefault(name, {})[key] = change
+    return changes
 
 
 def rename_agent(home: Home, environ: Environ, name: str, new: str) -> None:
@@ -83,8 +83,21 @@ def rename_agent(home: Home, environ: Environ, name: str, new: str) -> None:
 
 
 def remove_agent(home: Home, environ: Environ, name: str) -> None:
-    """Take an agent's description out."""
+    """Take an agent's description out; not while the file links it with somebody."""
     row_of(home, environ, name)
+    file = read(home, environ)
+    linked = [
+        file.place(("links", number))
+        for number, link in enumerate(file.settings.links)
+        if name in (link.sender, link.to)
+    ]
+    if linked:
+        raise Conflict(
+            f"{name} is linked in {', '.join(linked)}",
+            detail="a link needs somebody at both ends; take the link out first",
+            fix=FIX,
+            agent=name,
+        )
     _rewrite(home, environ, lambda text: edits.without_row(text, AGENTS, _number(text, name)))
 
 
@@ -99,9 +112,9 @@ def row_of(home: Home, environ: Environ, name: str) -> AgentSettings:
     if name in known:
         return rows[known.index(name)]
     raise NotFound(
-        f'moot.toml describes no agent "{name}"',
+        f'moot.toml has no agent "{name}"',
         what="agent",
-        detail=f"it describes: {', '.join(known)}" if known else f"{home.toml} describes no agent yet",
+        detail=f"agents in moot.toml: {', '.join(known)}" if known else f"{home.toml} has no agents yet",
         suggestions=nearest(name, known),
         fix=(Hint(Act.NEW_AGENT, agent=name), Hint(Act.LIST_AGENTS)),
         ref=name,
@@ -114,7 +127,7 @@ def _rewrite(home: Home, environ: Environ, edit: Callable[[str], str]) -> None:
         changed = edit(text)
     except (edits.Unplaced, positions.Lost) as reason:
         raise BadSettings(
-            f"{home.toml} cannot be changed here: {reason}",
+            f"cannot change {home.toml}: {reason}",
             fix=FIX,
             file=str(home.toml),
             line=0,

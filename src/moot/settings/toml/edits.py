@@ -14,7 +14,7 @@ from copy import deepcopy
 from typing import Final
 
 from moot.model.json import Json, JsonObject
-from moot.settings.toml.positions import Path, Place, places
+from moot.settings.toml.positions import Path, TomlSpan, places
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
@@ -80,7 +80,7 @@ def without_row(text: str, table: str, number: int) -> str:
     return _if_it_says(before + after if after else f"{before.rstrip(_END)}{_END}", expected)
 
 
-def _end_of_row(text: str, where: Mapping[Path, Place], path: Path) -> int:
+def _end_of_row(text: str, where: Mapping[Path, TomlSpan], path: Path) -> int:
     """Behind the last line of a `[[table]]` and the comments that follow it without a gap, unless these stand right
     above the next header and so belong to that."""
     header = where[path]
@@ -101,7 +101,7 @@ def _if_it_says(made: str, expected: JsonObject) -> str:
     with suppress(ValueError):
         if tomllib.loads(made) == expected:
             return made
-    raise Unplaced("the file is laid out in a way that has no place for it")
+    raise Unplaced("there is no place for it because of how the file is laid out")
 
 
 def _expected(text: str, path: Path, written: str) -> JsonObject:
@@ -115,7 +115,7 @@ def _expected(text: str, path: Path, written: str) -> JsonObject:
     return tree
 
 
-def _changed(text: str, where: Mapping[Path, Place], path: Path, written: str) -> str:
+def _changed(text: str, where: Mapping[Path, TomlSpan], path: Path, written: str) -> str:
     there = where.get(path)
     if there is not None:
         return text[: there.value] + written + text[there.end :]
@@ -133,7 +133,7 @@ def _changed(text: str, where: Mapping[Path, Place], path: Path, written: str) -
     return _inserted(text, place.end, f"{prefix}.{line}")
 
 
-def _end_of_table(text: str, where: Mapping[Path, Place], header: Place) -> int:
+def _end_of_table(text: str, where: Mapping[Path, TomlSpan], header: TomlSpan) -> int:
     """Behind the last value under the header, before the next one; behind the header where there is none."""
     heads = [place.start for place in where.values() if place.value == place.start > header.start]
     following = [at for at in heads if _HEADER.match(text, text.rfind(_END, 0, at) + 1)]

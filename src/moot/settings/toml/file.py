@@ -46,7 +46,7 @@ def keep(home: Home, data: bytes) -> None:
         draft.replace(target)
     except OSError as error:
         raise BadSettings(
-            f"{home.toml} cannot be written: {error.strerror}", file=str(home.toml), line=0, column=0, key=""
+            f"cannot write {home.toml}: {error.strerror}", file=str(home.toml), line=0, column=0, key=""
         ) from error
     finally:
         with suppress(FileNotFoundError):

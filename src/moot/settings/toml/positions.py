@@ -29,7 +29,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2}
 _ESCAPED: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 
 
-class Place(Struct, frozen=True):
+class TomlSpan(Struct, frozen=True):
     """From the first letter of a key (in a list, of the value) to behind the value; `value` is its start."""
 
     start: int
@@ -51,7 +51,7 @@ def offset_of(text: str, line: int, column: int) -> int:
     return min(starts[min(line, len(starts)) - 1] + column - 1, len(text))
 
 
-def places(text: str) -> dict[Path, Place]:
+def places(text: str) -> dict[Path, TomlSpan]:
     """Every table, key and array element of a valid TOML text whose line ends are `\\n`."""
     walk = _Walk(text)
     walk.document()
@@ -62,7 +62,7 @@ class _Walk:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.found: dict[Path, Place] = {}
+        self.found: dict[Path, TomlSpan] = {}
         self.tables: dict[Path, int] = {}  # arrays of tables: how many there are by now
 
     def document(self) -> None:
@@ -87,7 +87,7 @@ class _Walk:
             self.tables[path] = number + 1
             path = (*path, number)
         for depth in range(1, len(path) + 1):
-            self.note(path[:depth], Place(start, start, self.at))
+            self.note(path[:depth], TomlSpan(start, start, self.at))
         return path
 
     def resolve(self, keys: list[str]) -> Path:
@@ -107,7 +107,7 @@ class _Walk:
         value = self.at
         path = (*here, *keys)
         self.value(path)
-        place = Place(start, value, self.at)
+        place = TomlSpan(start, value, self.at)
         for depth in range(len(here) + 1, len(path)):
             self.note(path[:depth], place)
         self.found[path] = place
@@ -125,7 +125,7 @@ class _Walk:
     def array(self, path: Path) -> None:
         for number, start in enumerate(self.items("]")):
             self.value((*path, number))
-            self.found[(*path, number)] = Place(start, start, self.at)
+            self.found[(*path, number)] = TomlSpan(start, start, self.at)
 
     def inline_table(self, path: Path) -> None:
         for _ in self.items("}"):
@@ -166,7 +166,7 @@ class _Walk:
                 return self.take(whole)
         raise Lost(self.at)
 
-    def note(self, path: Path, place: Place) -> None:
+    def note(self, path: Path, place: TomlSpan) -> None:
         """The first mention of a table is its place."""
         self.found.setdefault(path, place)
 

@@ -13,15 +13,16 @@ import apsw
 
 from moot.errors import StoreDamaged
 from moot.failpoints import failpoint
+from moot.model.records.link import LINKS
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty
 from moot.stores.sqlite import rows
 from moot.stores.sqlite.file import database, migrate
 from moot.stores.sqlite.file.lock import OpenMark, WriterLock
-from moot.stores.sqlite.file.untrusted import Standing
+from moot.stores.sqlite.file.untrusted import OpenFiles
 from moot.stores.sqlite.kept_desk import KeptDesk
 from moot.stores.sqlite.load import Loading
-from moot.stores.sqlite.statements import SEARCH, WRITE
+from moot.stores.sqlite.statements import RECORDS, SEARCH, WRITE
 from moot.stores.sqlite.trouble import damaged, speaking_of, writing_rows
 
 K = TypeVar("K")
@@ -51,7 +52,7 @@ class SqliteEngine:
         self._connection = connection
         self._lock = lock
         self._mark = mark
-        self._standing = Standing(path)
+        self._standing = OpenFiles(path)
         self._gone: StoreDamaged | None = None
         """Set once the files are no longer those that were opened: from then on nothing is taken."""
         self._locked = False
@@ -107,7 +108,7 @@ class SqliteEngine:
             try:
                 self._loading.fill(desk, scopes)
             except KeyError as missing:  # a row refers to another that was not found by its id
-                raise damaged(self.path, f"{missing} is referred to and not there") from missing
+                raise damaged(self.path, f"{missing} is referenced but missing") from missing
             return desk
 
     def commit(self) -> None:
@@ -169,12 +170,17 @@ class SqliteEngine:
             self._many(WRITE.put_quota, rows.QUOTAS, dirty.quotas.values())
             self._people(dirty)
             self._many(WRITE.add_summary, rows.SUMMARIES, dirty.summaries)
-            self._many(WRITE.put_token, rows.TOKENS, dirty.tokens.values())
-            self._many(WRITE.put_bookmark, rows.BOOKMARKS, dirty.bookmarks.values())
+            self._records(dirty)
             if dirty.texts:
                 self._connection.executemany(WRITE.keep_text, dirty.texts.items())
             self._many(WRITE.append_event, rows.EVENTS, dirty.events)
             failpoint("write.events")
+
+    def _records(self, dirty: Dirty) -> None:
+        for name, records in dirty.records.items():
+            self._many(RECORDS[name].put, rows.RECORDS[name], records.values())
+        if LINKS.name in dirty.records or LINKS.name in dirty.dropped_records:
+            self._connection.execute(WRITE.links_changed)
 
     def _many(self, statement: str, of: rows.Rows[Any], values: Any) -> None:
         if values:
@@ -187,8 +193,8 @@ class SqliteEngine:
             many(WRITE.drop_member, dirty.dropped_members)
         if dirty.dropped_hosts:
             many(WRITE.drop_host, [(host,) for host in dirty.dropped_hosts])
-        if dirty.dropped_bookmarks:
-            many(WRITE.drop_bookmark, dirty.dropped_bookmarks)
+        for name, keys in dirty.dropped_records.items():
+            many(RECORDS[name].drop, keys)
         if dirty.forgotten_summaries:
             many(WRITE.forget_summaries, [(where,) for where in dirty.forgotten_summaries])
         if dirty.dropped_conversations:

@@ -14,8 +14,8 @@ from moot.model.round import RoundState
 from moot.model.turn import OPEN, RUNNING, Turn
 from moot.stores.desk import NO_ASKS, Desk, Dirty
 
-MOST_ROOMS = 1024
-MOST_ROWS = 20_000
+MAX_ROOMS = 1024
+MAX_ROWS = 20_000
 """Of participants or of chains; then the desk is cleared rather than searched for what is old."""
 
 
@@ -86,8 +86,7 @@ class KeptDesk(Desk):
         self.messages.clear()
         self.by_people.clear()
         self.keys.clear()
-        self.tokens.clear()
-        self.bookmarks.clear()
+        self.shelves.clear()
         self._first_turn = self.next_turn = max(self._first_turn, max(dirty.turns, default=0) + 1)
         self._see_off(dirty)
         ended = {turn.conversation for turn in dirty.turns.values() if turn.state not in OPEN}
@@ -95,9 +94,9 @@ class KeptDesk(Desk):
             self._tidy_rounds(where)
         for where in dirty.conversations.keys() - self.rooms.keys():
             self._clear_room(where)
-        while len(self.rooms) > MOST_ROOMS:
+        while len(self.rooms) > MAX_ROOMS:
             self._clear_room(next(iter(self.rooms)))
-        return max(len(self.participants), len(self.roots), len(self._absent)) <= MOST_ROWS
+        return max(len(self.participants), len(self.roots), len(self._absent)) <= MAX_ROWS
 
     def _see_off(self, dirty: Dirty) -> None:
         """Ended turns go, and people who changed: presence is read back from their hosts."""

@@ -9,18 +9,20 @@ from typing import Any
 import apsw
 from msgspec import json
 
-from moot.model.bookmark import BookmarkKey
 from moot.model.chain import Root
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
-from moot.model.token import TokenId
+from moot.model.records.link import LINKS
+from moot.model.records.record import AnyLookup
+from moot.model.records.task import TASKS
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Scope
 from moot.rules.floor.asks import Asks
+from moot.rules.graph import NO_LINKS, Graph
 from moot.stores.desk import NO_ASKS, Desk
 from moot.stores.sqlite import rows
 from moot.stores.sqlite.kept_desk import KeptDesk
-from moot.stores.sqlite.statements import LOAD, READ
+from moot.stores.sqlite.statements import LOAD, READ, query_for
 from moot.stores.sqlite.trouble import damaged, speaking_of
 
 _encode = json.Encoder().encode
@@ -35,8 +37,6 @@ class Wanted:
     """All that the commands of a batch ask for, each thing once."""
 
     __slots__ = (
-        "bookmarks",
-        "bookmarks_of",
         "everyone",
         "hosts",
         "ids",
@@ -44,11 +44,10 @@ class Wanted:
         "messages",
         "names",
         "people_before",
+        "records",
         "refs",
         "roots",
         "running_of",
-        "tokens",
-        "tokens_of",
         "turns",
     )
 
@@ -58,10 +57,8 @@ class Wanted:
         self.turns: set[TurnId] = set()
         self.names: set[str] = set()
         self.roots: set[RootId] = set()
-        self.tokens: set[TokenId] = set()
-        self.tokens_of: set[ParticipantId] = set()
-        self.bookmarks: set[BookmarkKey] = set()
-        self.bookmarks_of: set[ParticipantId] = set()
+        self.records: dict[tuple[str, str], dict[AnyLookup, None]] = {}
+        """Lookups by table and kind, each once."""
         self.running_of: set[ParticipantId] = set()
         self.hosts = self.everyone = False
         self.messages: defaultdict[ConversationId, list[int]] = defaultdict(list)
@@ -91,20 +88,10 @@ class Wanted:
                     self.messages[where].append(seq)
             if scope.roots:
                 self.roots.update(scope.roots)
-            self._take_in_beside(scope)
+            for lookup in scope.records:
+                self.records.setdefault((lookup.table.name, lookup.by), {})[lookup] = None
             self.hosts = self.hosts or scope.hosts
             self.everyone = self.everyone or scope.everyone
-
-    def _take_in_beside(self, scope: Scope) -> None:
-        """What participants have beside their conversations."""
-        if scope.tokens:
-            self.tokens.update(scope.tokens)
-        if scope.tokens_of is not None:
-            self.tokens_of.add(scope.tokens_of)
-        if scope.bookmarks:
-            self.bookmarks.update(scope.bookmarks)
-        if scope.bookmarks_of is not None:
-            self.bookmarks_of.add(scope.bookmarks_of)
 
 
 class Unloaded:
@@ -137,34 +124,45 @@ class Loading:
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
         self._path = path
         self._connection = connection
+        self._links, self._graph_version = NO_LINKS, -1
 
     def fresh(self) -> KeptDesk:
-        turn, event = self._connection.execute(LOAD.next_ids).fetchone() or (0, 0)
-        return KeptDesk(turn + 1, event + 1, self._root)
+        turn, event, links = self._connection.execute(LOAD.next_ids).fetchone() or (0, 0, 0)
+        desk = KeptDesk(turn + 1, event + 1, self._root)
+        desk.links = self._graph(links)
+        return desk
+
+    def _graph(self, version: int) -> Graph:
+        """The graph that is kept at hand, while nobody has changed a link since it was read."""
+        if version != self._graph_version:
+            found = self._get(*query_for((LINKS.all(),)))
+            self._links, self._graph_version = Graph(rows.RECORDS[LINKS.name].many(found)), version
+        return self._links
 
     def fill(self, desk: KeptDesk, scopes: Sequence[Scope]) -> None:
         """Load what the scopes ask for and the desk does not have."""
         wanted = Wanted(scopes)
         self._named_turns(desk, wanted)
         here = self._conversations(desk, wanted)
+        here += self._tasks(desk, here)
         strange = [where for where in here if where not in desk.peopled]
         self._people(desk, wanted, strange)
         self._pairs(desk, strange)
         self._chains(desk, wanted, here)
         self._messages(desk, wanted)
-        self._tokens(desk, wanted)
-        self._bookmarks(desk, wanted)
+        if wanted.records:
+            self._records(desk, wanted)
         if wanted.hosts and not desk.has_hosts:
             desk.has_hosts = True
             for host in rows.HOSTS.many(self._connection.execute(READ.hosts).get):
                 desk.hosts_by_id[host.id] = host
 
-    def _tokens(self, desk: KeptDesk, wanted: Wanted) -> None:
-        named = rows.TOKENS.many(self._get(LOAD.tokens, wanted.tokens)) if wanted.tokens else []
-        if wanted.tokens_of:
-            named += rows.TOKENS.many(self._get(LOAD.tokens_of, wanted.tokens_of))
-        for token in named:
-            desk.tokens[token.id] = token
+    def _records(self, desk: Desk, wanted: Wanted) -> None:
+        """One query for all lookups of a kind."""
+        for (name, _), lookups in wanted.records.items():
+            table = next(iter(lookups)).table
+            for record in rows.RECORDS[name].many(self._get(*query_for(tuple(lookups)))):
+                desk.shelves.put(table, record)
 
     def _get(self, statement: str, wanted: Any) -> Any:
         """The one value of a result: shapes with commas between, or NULL."""
@@ -203,6 +201,24 @@ class Loading:
         here = [desk.refs[ref] for ref in refs if ref in desk.refs]
         desk.use(here)
         return here
+
+    def _tasks(self, desk: KeptDesk, here: list[ConversationId]) -> list[ConversationId]:
+        """A branch brings its task, and the conversations in which the end of that is told, which may be branches
+        themselves."""
+        reported_in: list[ConversationId] = []
+        branches = [where for where in here if desk.conversations[where].kind is ConversationKind.TASK]
+        while branches:
+            lookups = [TASKS.where(conversation=branch) for branch in branches]
+            tasks = rows.RECORDS[TASKS.name].many(self._get(*query_for(lookups)))
+            for task in tasks:
+                desk.shelves.put(TASKS, task)
+            more = Wanted(())
+            more.ids = {where for task in tasks for where in (task.channel, task.asked_in) if where}
+            more.ids -= {*here, *reported_in}
+            found = self._conversations(desk, more) if more.ids else []
+            reported_in += found
+            branches = [where for where in found if desk.conversations[where].kind is ConversationKind.TASK]
+        return reported_in
 
     def _rooms(self, desk: KeptDesk, conversations: list[Conversation]) -> None:
         """Conversations with their members, their open turns and their open rounds."""
@@ -284,7 +300,7 @@ class Loading:
         for participant in newcomers:
             desk.add_participant(participant)
         if missing := ids - desk.participants.keys():
-            raise damaged(self._path, f"members names {min(missing)!a}, who is not in the registry")
+            raise damaged(self._path, f"members lists {min(missing)!a}, who is not in the registry")
         if newcomers:
             for quota in rows.QUOTAS.many(self._get(LOAD.quotas, [who.id for who in newcomers])):
                 desk.quotas[quota.agent] = quota
@@ -321,13 +337,6 @@ class Loading:
         if wanted:
             for found in rows.PAIRS.many(self._get(LOAD.pairs, wanted)):
                 desk.pairs[found.sender, found.receiver] = found
-
-    def _bookmarks(self, desk: Desk, wanted: Wanted) -> None:
-        named = rows.BOOKMARKS.many(self._get(LOAD.bookmarks, wanted.bookmarks)) if wanted.bookmarks else []
-        if wanted.bookmarks_of:
-            named += rows.BOOKMARKS.many(self._get(LOAD.bookmarks_of, wanted.bookmarks_of))
-        for mark in named:
-            desk.bookmarks[mark.key] = mark
 
     def _messages(self, desk: Desk, wanted: Wanted) -> None:
         if wanted.messages:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-MOST: Final = 200
+MAX_NAMES: Final = 200
 KEYSTROKE_MS, HOOK_MS = 20, 50
 """How long to wait for a database that is locked for a moment."""
 SOON_SECONDS: Final = 15.0
@@ -20,6 +20,7 @@ CONVERSATIONS: Final = (
     "SELECT name FROM conversations WHERE archived = 0 AND kind <> 'ephemeral'"
     " ORDER BY updated_at DESC LIMIT ?"
 )
+NOTES: Final = "SELECT name FROM notes ORDER BY updated_us DESC LIMIT ?"
 ANYTHING_TO_DO: Final = """
 SELECT EXISTS (
     SELECT 1
@@ -54,11 +55,15 @@ def is_there(home: Path) -> bool:
 
 def agent_names(home: Path) -> list[str]:
     """Those of late first; none where the database cannot be read just now."""
-    return [str(name) for (name,) in _asked(home, AGENTS, (MOST,), KEYSTROKE_MS) or ()]
+    return [str(name) for (name,) in _asked(home, AGENTS, (MAX_NAMES,), KEYSTROKE_MS) or ()]
 
 
 def conversation_names(home: Path) -> list[str]:
-    return [str(name) for (name,) in _asked(home, CONVERSATIONS, (MOST,), KEYSTROKE_MS) or ()]
+    return [str(name) for (name,) in _asked(home, CONVERSATIONS, (MAX_NAMES,), KEYSTROKE_MS) or ()]
+
+
+def note_names(home: Path) -> list[str]:
+    return [str(name) for (name,) in _asked(home, NOTES, (MAX_NAMES,), KEYSTROKE_MS) or ()]
 
 
 def anything_to_do(home: Path, *, client: str, folder: str, name: str) -> bool:

@@ -20,15 +20,15 @@ from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant
 from moot.model.query import Query
+from moot.model.records.record import ALL, Lookup, R
 from moot.model.round import Round
-from moot.model.token import Token
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.ports import Page
+from moot.ports import ConversationVersion, Page
 from moot.stores.sqlite import rows, search
 from moot.stores.sqlite.engine import NO_END
 from moot.stores.sqlite.file import database, migrate
 from moot.stores.sqlite.file.untrusted import close_to_others
-from moot.stores.sqlite.statements import READ, SEARCH
+from moot.stores.sqlite.statements import READ, SEARCH, query_for
 from moot.stores.sqlite.trouble import speaking_of
 
 T = TypeVar("T")
@@ -120,9 +120,13 @@ class SqliteReads:
         found: Conversation | None = self._one(rows.CONVERSATIONS, READ.conversation, ref)
         return found
 
-    async def version(self, ref: str) -> tuple[ConversationId, int] | None:
+    async def version(self, ref: str, member: ParticipantId | None = None) -> ConversationVersion | None:
         with speaking_of(self._path):
-            return self._here.execute(READ.version, (ref,)).get  # type: ignore[no-any-return]
+            if member is None:
+                found = self._here.execute(READ.version, (ref,)).get
+                return None if found is None else ConversationVersion(*found)
+            found = self._here.execute(READ.version_for, (ref, member)).get
+            return None if found is None else ConversationVersion(found[0], found[1], bool(found[2]))
 
     async def conversations(self, *, archived: bool, kind: str | None) -> list[Conversation]:
         found: list[Conversation] = await self._many(rows.CONVERSATIONS, READ.conversations, archived, kind)
@@ -240,13 +244,15 @@ class SqliteReads:
         with speaking_of(self._path):
             return rows.HOSTS.many(self._here.execute(READ.hosts).get)
 
-    async def token(self, digest: str) -> Token | None:
-        found: Token | None = self._one(rows.TOKENS, READ.token, digest)
-        return found
-
-    async def tokens(self, participant: ParticipantId) -> list[Token]:
+    async def records(self, lookup: Lookup[R]) -> list[R]:
+        statement, values = query_for((lookup,))
+        of: rows.Rows[R] = rows.RECORDS[lookup.table.name]
+        wanted = json.encode(values).decode()
+        if lookup.by == ALL:
+            found: list[R] = await self._many(of, statement, wanted)
+            return found
         with speaking_of(self._path):
-            return rows.TOKENS.many(self._here.execute(READ.tokens, (participant,)).get)
+            return of.many(self._here.execute(statement, (wanted,)).get)
 
     async def events(
         self,

@@ -11,15 +11,14 @@ from typing import Any, Generic, NewType, TypeVar, Union, get_args, get_origin, 
 
 from msgspec import Struct, json, structs
 
-from moot.model.bookmark import Bookmark
 from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.message import Message, Revision, Summary
 from moot.model.moment import micros
 from moot.model.participant import Host, Participant, Quota
+from moot.model.records.tables import TABLES
 from moot.model.round import Round
-from moot.model.token import Token
 from moot.model.turn import Turn
 
 S = TypeVar("S", bound=Struct)
@@ -146,6 +145,6 @@ PARTICIPANTS = Rows(Participant, in_micros=("created_at",))
 QUOTAS = Rows(Quota)
 HOSTS = Rows(Host)
 SUMMARIES = Rows(Summary, in_micros=("at",))
-TOKENS = Rows(Token, in_micros=("created_at",))
-BOOKMARKS = Rows(Bookmark)
 EVENTS = Rows(Event, in_micros=("at",))
+RECORDS: dict[str, Rows[Any]] = {table.name: Rows(table.of, table.in_micros) for table in TABLES}
+"""By the name of their table."""

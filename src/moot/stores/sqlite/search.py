@@ -16,7 +16,7 @@ from moot.stores.sqlite.fts_query import expression
 from moot.stores.sqlite.statements import SEARCH
 
 FOREVER = 2**62
-MOST_PLACES = 500
+MAX_PLACES = 500
 """Conversations that the index is asked for by name, which costs 0.04 ms each. Who is in more sees most of what is
 there, and then it is quicker to ask each hit."""
 
@@ -37,7 +37,7 @@ def _asked(connection: apsw.Connection, query: Query, limit: int) -> dict[str, A
     """What is bound to the statement; None where nothing can be found."""
     visible: list[ConversationId] = []
     if query.reader is not None:
-        visible = _all(connection, SEARCH.places_of, query.reader, MOST_PLACES + 1)
+        visible = _all(connection, SEARCH.places_of, query.reader, MAX_PLACES + 1)
         if not visible:
             return None
     after, before = _micros(query.after, -FOREVER), _micros(query.before, FOREVER)
@@ -47,7 +47,7 @@ def _asked(connection: apsw.Connection, query: Query, limit: int) -> dict[str, A
         if first is None:
             return None
     pairs = {one: _all(connection, SEARCH.pairs_of, one) for one in query.addressed}
-    narrow = visible if len(visible) <= MOST_PLACES else []
+    narrow = visible if len(visible) <= MAX_PLACES else []
     return {
         "words": expression(query, visible=narrow, pairs=pairs),
         "first": first,

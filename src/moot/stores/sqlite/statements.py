@@ -1,7 +1,12 @@
 """SQL as it is written in the files beside this one: named statements, read once at import."""
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
+from typing import Any
+
+from moot.model.records.record import ALL, BY_KEY, Lookup, R
+from moot.model.records.tables import TABLES
 
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
@@ -16,8 +21,8 @@ def parse(text: str) -> dict[str, str]:
 class Statements:
     """The statements of one file as attributes."""
 
-    def __init__(self, file: str) -> None:
-        text = files("moot.stores.sqlite").joinpath("sql", file).read_text(encoding="utf-8")
+    def __init__(self, *path: str) -> None:
+        text = files("moot.stores.sqlite").joinpath("sql", *path).read_text(encoding="utf-8")
         self.__dict__.update(parse(text))
 
     def __getattr__(self, name: str) -> str:
@@ -35,3 +40,15 @@ SCHEMA = Statements("versions.sql")
 SEARCH = Statements("search.sql")
 BACKUP = Statements("backup.sql")
 SOUND = Statements("sound.sql")
+RECORDS = {table.name: Statements("records", f"{table.name}.sql") for table in TABLES}
+"""Of each kind of record: its shape, how it is put, dropped and looked up."""
+
+
+def query_for(lookups: Sequence[Lookup[R]]) -> tuple[str, list[Any]]:
+    """The statement that answers lookups of one kind, and the list it takes: of keys, or of values."""
+    first = lookups[0]
+    statements = RECORDS[first.table.name].all()
+    if first.by == ALL:
+        return statements["whole"], []
+    values = [each.value if each.by == BY_KEY else each.value[0] for each in lookups]
+    return statements[f"by_{first.by}"], values

@@ -15,7 +15,7 @@ from moot.ports import Health, Verb
 from moot.stores.runner import Runner, Source
 from moot.stores.sqlite.engine import NO_END, SqliteEngine
 from moot.stores.sqlite.file.soundness import read_all
-from moot.stores.sqlite.file.storage import version
+from moot.stores.sqlite.file.storage import ENGINE, version
 from moot.stores.sqlite.reads import SqliteReads
 from moot.stores.sqlite.statements import SEARCH
 from moot.stores.sqlite.trouble import damaged
@@ -24,9 +24,11 @@ log = structlog.get_logger("moot.store")
 
 OnCommit: TypeAlias = Callable[[Commit], None]
 
+FULL = 2
+"""Of SQLite's `synchronous`: every commit is synced before it returns."""
 QUIET_SECONDS = 0.25
 """So long after the last commit the full-text index is caught up in the background."""
-MOST_SECONDS_BEHIND = 60.0
+MAX_SECONDS_BEHIND = 60.0
 """A store that is never quiet is caught up as often as this."""
 
 
@@ -110,7 +112,7 @@ class SqliteStore(SqliteReads):
         clock = asyncio.get_running_loop().time
         reached = 0
         while reached != NO_END:
-            left = min(self._last_commit + QUIET_SECONDS, since + MOST_SECONDS_BEHIND) - clock()
+            left = min(self._last_commit + QUIET_SECONDS, since + MAX_SECONDS_BEHIND) - clock()
             if left > 0:
                 await asyncio.sleep(left)
             else:
@@ -129,7 +131,7 @@ class SqliteStore(SqliteReads):
 
     async def check(self) -> Health:
         """Read everything: the file, and the audit chain of every conversation."""
-        journal_mode, synchronous = await self._runner.call(self._engine.modes)
+        journal, synchronous = await self._runner.call(self._engine.modes)
         problems: list[str] = []
         try:
             messages, found = await self._long(read_all)
@@ -138,9 +140,10 @@ class SqliteStore(SqliteReads):
             messages = 0
             problems.append(f"{damage.title}: {damage.detail}")
         return Health(
-            sqlite=version(),
-            journal_mode=journal_mode,
-            synchronous=synchronous,
+            engine=ENGINE,
+            version=version(),
+            durable=journal == "wal" and synchronous >= FULL,
             messages=messages,
             problems=tuple(problems),
+            facts={"journal": journal, "synchronous": str(synchronous)},
         )

@@ -75,13 +75,13 @@ def unwritable(path: Path, error: BaseException) -> MootError | SyncFailed:
         case apsw.ReadOnlyError() | apsw.PermissionsError() | PermissionError():
             what = "it is not writable"
         case FileNotFoundError():
-            what = "it is not there"
+            what = "it does not exist"
         case apsw.CantOpenError():
             what = "it cannot be opened"
         case _:
             what = "the disk or the file system failed"
     return StoreUnwritable(
-        f"{path} cannot be written now: {what}",
+        f"cannot write to {path}: {what}",
         detail=f"{type(error).__name__}: {error}",
         fix=(Hint(Act.RUN_DOCTOR),),
         path=str(path),

@@ -1,6 +1,6 @@
 """A scripted model server on a real socket: what tests, demos and coding CLIs talk to in place of a provider.
 
-    async with FakeLLM([Answer("first"), Answer(calls=(Call("look", {"at": "it"}),))]) as llm:
+    async with FakeLLM([Answer("first"), Answer(calls=(ScriptedCall("look", {"at": "it"}),))]) as llm:
         ...                      # Anthropic clients take llm.url as base URL, OpenAI clients llm.openai_url
     llm.requests                 # what was asked: path, headers, parsed body, raw bytes, when
     llm.disconnects              # when clients went away in the middle of an answer (time.monotonic())
@@ -24,9 +24,19 @@ By hand: `python -m moot.testing.fake_llm --port 0` prints its address and runs 
 Not here: judging what was asked. A request that a real provider would refuse is recorded and answered.
 """
 
-from moot.testing.fake_llm.answers import PASS_VARIANTS, Answer, Call, Fault, Spent
+from moot.testing.fake_llm.answers import PASS_VARIANTS, Answer, Fault, ScriptedCall, Spent
 from moot.testing.fake_llm.requests import Request
 from moot.testing.fake_llm.script import Script, storm
 from moot.testing.fake_llm.server import FakeLLM
 
-__all__ = ["PASS_VARIANTS", "Answer", "Call", "FakeLLM", "Fault", "Request", "Script", "Spent", "storm"]
+__all__ = [
+    "PASS_VARIANTS",
+    "Answer",
+    "FakeLLM",
+    "Fault",
+    "Request",
+    "Script",
+    "ScriptedCall",
+    "Spent",
+    "storm",
+]

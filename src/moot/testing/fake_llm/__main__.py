@@ -23,11 +23,11 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--text", help="say this, always")
     parser.add_argument("--fault", choices=[fault.value for fault in Fault], help="go wrong this way, always")
-    given = parser.parse_args()
-    fixed = given.text is not None or given.fault is not None
-    script = Answer(given.text or "", fault=Fault(given.fault or "ok")) if fixed else reply
+    options = parser.parse_args()
+    fixed = options.text is not None or options.fault is not None
+    script = Answer(options.text or "", fault=Fault(options.fault or "ok")) if fixed else reply
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve(given.port, script))
+        asyncio.run(serve(options.port, script))
 
 
 if __name__ == "__main__":

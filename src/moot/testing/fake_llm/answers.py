@@ -92,7 +92,7 @@ class Spent(Struct, frozen=True):
     written: int = 0
 
 
-class Call(Struct, frozen=True):
+class ScriptedCall(Struct, frozen=True):
     """A tool call; `arguments` as a text is sent as it stands, broken or not."""
 
     name: str
@@ -107,7 +107,7 @@ class Call(Struct, frozen=True):
 
 class Answer(Struct, frozen=True):
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
     chunk_delay: float = 0.0
     """Seconds before each piece of a streamed answer."""
     cut: bool = False
@@ -126,7 +126,7 @@ class Answer(Struct, frozen=True):
 
 def shaped(answer: Answer, number: int, tools: tuple[str, ...]) -> Answer:
     """The answer with the words and calls that its fault wants; `number` counts the requests."""
-    first = answer.calls[:1] or (Call(next(iter(tools), "look"), {"again": number}),)
+    first = answer.calls[:1] or (ScriptedCall(next(iter(tools), "look"), {"again": number}),)
     changes: JsonObject = {}
     match answer.fault:
         case Fault.EMPTY:
@@ -135,9 +135,9 @@ def shaped(answer: Answer, number: int, tools: tuple[str, ...]) -> Answer:
             changes = {"text": PASS_VARIANTS[(number - 1) % len(PASS_VARIANTS)][0]}
         case Fault.BROKEN_TOOL_JSON:
             broken = ('{"at": "the end', "}{ nonsense")
-            changes = {"calls": tuple(Call(first[0].name, text) for text in broken)}
+            changes = {"calls": tuple(ScriptedCall(first[0].name, text) for text in broken)}
         case Fault.UNKNOWN_TOOL:
-            changes = {"calls": (Call("no_such_tool", {"at": "nothing"}),)}
+            changes = {"calls": (ScriptedCall("no_such_tool", {"at": "nothing"}),)}
         case Fault.ENDLESS_TOOLS:
             changes = {"calls": first}
         case Fault.FORGED_HEADER:

@@ -40,10 +40,10 @@ class PromptCache:
             self._seen[block] = None
         while len(self._seen) > _MOST_BLOCKS:
             del self._seen[next(iter(self._seen))]
-        said = answer.text + "".join(call.name + call.json for call in answer.calls)
+        text = answer.text + "".join(call.name + call.json for call in answer.calls)
         return Spent(
             input=tokens(prompt),
-            output=tokens(said) or 1,
+            output=tokens(text) or 1,
             cached=known * BLOCK_TOKENS,
             written=(len(blocks) - known) * BLOCK_TOKENS,
         )

@@ -20,7 +20,7 @@ SETTLE_SECONDS: Final = 0.02
 """Long enough for a client on loopback to have read what was sent before the connection is reset."""
 
 
-class Reply:
+class OutgoingReply:
     """One answer on its way out."""
 
     def __init__(self, out: Outgoing, speech: Speech, answer: Answer, request: Request, spent: Spent) -> None:
@@ -66,12 +66,12 @@ class Reply:
 
 async def send(out: Outgoing, speech: Speech, answer: Answer, request: Request, spent: Spent) -> None:
     """The answer, in the way its fault says."""
-    reply = Reply(out, speech, answer, request, spent)
+    reply = OutgoingReply(out, speech, answer, request, spent)
     if not (await _refused(reply) or await _broken_body(reply) or await _broken_connection(reply)):
         await reply.well()
 
 
-async def _refused(reply: Reply) -> bool:
+async def _refused(reply: OutgoingReply) -> bool:
     """Faults that are a status."""
     answer, request = reply.answer, reply.request
     match answer.fault:
@@ -93,7 +93,7 @@ async def _refused(reply: Reply) -> bool:
     return True
 
 
-async def _broken_body(reply: Reply) -> bool:
+async def _broken_body(reply: OutgoingReply) -> bool:
     """Faults that are in what the body holds."""
     out, answer = reply.out, reply.answer
     match answer.fault:
@@ -122,7 +122,7 @@ async def _broken_body(reply: Reply) -> bool:
     return True
 
 
-async def _broken_connection(reply: Reply) -> bool:
+async def _broken_connection(reply: OutgoingReply) -> bool:
     """Faults that are in when bytes come, or no longer come."""
     out, answer = reply.out, reply.answer
     match answer.fault:
@@ -159,7 +159,7 @@ async def _broken_connection(reply: Reply) -> bool:
     return True
 
 
-async def _drip(reply: Reply) -> None:
+async def _drip(reply: OutgoingReply) -> None:
     seconds = DRIP_SECONDS if reply.answer.seconds is None else reply.answer.seconds
     reply.out.begin(reply.kind)
     for part in reply.parts():

@@ -6,8 +6,8 @@ import struct
 from http import HTTPStatus
 from typing import Final
 
-MOST_HEADERS: Final = 200
-MOST_BODY: Final = 64 << 20
+MAX_HEADERS: Final = 200
+MAX_BODY: Final = 64 << 20
 
 
 class BadRequest(Exception):
@@ -26,7 +26,7 @@ async def read_request(reader: asyncio.StreamReader) -> Found | None:
     if len(words) != 3:  # noqa: PLR2004  method, target, version
         raise BadRequest("this is not HTTP")
     headers: dict[str, str] = {}
-    for _ in range(MOST_HEADERS):
+    for _ in range(MAX_HEADERS):
         line = await _line(reader)
         if not line:
             path = words[1].partition("?")[0]
@@ -60,7 +60,7 @@ def _length(text: str, radix: int) -> int:
         length = int(text.partition(";")[0], radix)
     except ValueError:
         raise BadRequest("a length is no number") from None
-    if not 0 <= length <= MOST_BODY:
+    if not 0 <= length <= MAX_BODY:
         raise BadRequest("the body is too large")
     return length
 

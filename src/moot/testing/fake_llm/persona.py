@@ -44,11 +44,11 @@ def reply(request: Request) -> Answer:
     if PASS in request.last and not is_mine and not is_for_all:
         return Answer(PASS)
     role = (me["role"] if me else None) or "a model that is none"
-    told = _pick(ANSWERS, f"{name}|{words}").format(topic=f'"{_topic(words)}"', role=role)
+    text = _pick(ANSWERS, f"{name}|{words}").format(topic=f'"{_topic(words)}"', role=role)
     colleagues = [met["name"] for met in _COLLEAGUE.finditer(request.system) if met["name"] != name]
     if kind == "human" and colleagues and len(_MENTION.findall(words)) <= 1:
-        told += f" @{_pick(tuple(colleagues), words)}, what do you think?"
-    return Answer(f"{told} {MARK}")
+        text += f" @{_pick(tuple(colleagues), words)}, what do you think?"
+    return Answer(f"{text} {MARK}")
 
 
 def _fault(model: str) -> Fault:

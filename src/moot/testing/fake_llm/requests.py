@@ -64,8 +64,8 @@ class Request(Struct, frozen=True, dict=True):
     @cached_property
     def system(self) -> str:
         """What the model was told to be."""
-        told = [text_of(self.body.get("system")), text_of(self.body.get("instructions"))]
-        return "\n".join(text for text in [*told, *(t for role, t in self._lines if role in SYSTEM)] if text)
+        parts = [text_of(self.body.get("system")), text_of(self.body.get("instructions"))]
+        return "\n".join(text for text in [*parts, *(t for role, t in self._lines if role in SYSTEM)] if text)
 
     @cached_property
     def lines(self) -> tuple[tuple[str, str], ...]:
@@ -88,10 +88,10 @@ class Request(Struct, frozen=True, dict=True):
 
     @cached_property
     def _lines(self) -> tuple[tuple[str, str], ...]:
-        given = self.body.get("messages", self.body.get("input", ()))
-        if isinstance(given, str):
-            return (("user", given),)
-        entries = [entry for entry in given or () if isinstance(entry, dict)]
+        sent = self.body.get("messages", self.body.get("input", ()))
+        if isinstance(sent, str):
+            return (("user", sent),)
+        entries = [entry for entry in sent or () if isinstance(entry, dict)]
         return tuple(
             (str(entry.get("role", "user")), text_of(entry.get("content", entry.get("output"))))
             for entry in entries

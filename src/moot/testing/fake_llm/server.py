@@ -49,7 +49,7 @@ class FakeLLM:
         """For OpenAI clients, whose base URL ends in the version."""
         return f"{self.url}/v1"
 
-    async def asked(self, times: int = 1) -> None:
+    async def until_asked(self, times: int = 1) -> None:
         """Wait until so many requests have come."""
         while self._count < times:
             await self._changed.wait()
@@ -105,8 +105,8 @@ class FakeLLM:
             await out.whole(200, packed({"object": "list", "data": listed, "has_more": False}))
         elif request.wire is Wire.OTHER or request.method != "POST":
             counted = request.path.endswith("/count_tokens")
-            told = {"input_tokens": tokens(layout(request)[0])} if counted else {}
-            await out.whole(200, packed(told))
+            counts = {"input_tokens": tokens(layout(request)[0])} if counted else {}
+            await out.whole(200, packed(counts))
         else:
             await self._speak(out, request)
 

@@ -11,11 +11,11 @@ from typing import Final
 from moot.cli.frame.hints import first
 from moot.cli.mcp.clients import files
 from moot.cli.mcp.clients.documents import read
-from moot.cli.mcp.clients.known import CLIENTS, Client, Place
+from moot.cli.mcp.clients.known import CLIENTS, Client, UserEnvironment
 from moot.cli.mcp.clients.ledger import Ledger
 from moot.cli.mcp.clients.probe import LONGEST, seconds_to_start
-from moot.cli.mcp.clients.state import SCOPES, Standing, standing
-from moot.cli.run.doctor_line import BAD, OK, WARN, Check
+from moot.cli.mcp.clients.state import SCOPES, ClientState, client_state
+from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.cli.run.welcome import shown
 from moot.errors import MootError
 from moot.hub import Hub
@@ -26,10 +26,10 @@ UNSEEN: Final = timedelta(days=3)
 TROUBLES: Final = 1 << 16
 
 
-async def coding_clients(home: Home) -> list[Check]:
+async def coding_clients(home: Home) -> list[DoctorLine]:
     """All that are installed or have an entry of ours; and the server, started as they start it."""
     try:
-        found = await _standings(home, list(CLIENTS.values()))
+        found = await _client_states(home, list(CLIENTS.values()))
     except MootError as trouble:
         return [_unreadable(trouble)]
     took = await asyncio.to_thread(seconds_to_start)
@@ -40,23 +40,23 @@ async def coding_clients(home: Home) -> list[Check]:
     return [*checks, *_hooks(home)]
 
 
-async def connected_clients(home: Home) -> list[Check]:
+async def connected_clients(home: Home) -> list[DoctorLine]:
     """Those that Moot connected, without starting anything; none where it never did."""
     try:
         named = {change.client for change in Ledger(home).changes}
-        found = await _standings(home, [client for client in CLIENTS.values() if client.name in named])
+        found = await _client_states(home, [client for client in CLIENTS.values() if client.name in named])
     except MootError as trouble:
         return [_unreadable(trouble)]
     return [check for client, each in found for check in _client(client, each)]
 
 
-def _unreadable(trouble: MootError) -> Check:
-    return Check("mcp", BAD, trouble.title, first(trouble.fix))
+def _unreadable(trouble: MootError) -> DoctorLine:
+    return DoctorLine("mcp", BAD, trouble.title, first(trouble.fix))
 
 
-async def _standings(home: Home, clients: list[Client]) -> list[tuple[Client, Standing]]:
-    place, came = Place.here(), await _came(home, clients) if clients else {}
-    return [(client, standing(client, home, place, came.get(client.name, []))) for client in clients]
+async def _client_states(home: Home, clients: list[Client]) -> list[tuple[Client, ClientState]]:
+    place, came = UserEnvironment.here(), await _came(home, clients) if clients else {}
+    return [(client, client_state(client, home, place, came.get(client.name, []))) for client in clients]
 
 
 async def _came(home: Home, clients: list[Client]) -> dict[str, list[Agent]]:
@@ -70,51 +70,51 @@ async def _came(home: Home, clients: list[Client]) -> dict[str, list[Agent]]:
     return {name: [agents[each.name] for each in found] for name, found in came.items()}
 
 
-def _start(found: list[tuple[Client, Standing]], took: float | None) -> Check:
+def _start(found: list[tuple[Client, ClientState]], took: float | None) -> DoctorLine:
     if took is None:
-        fix = "moot --debug mcp, then type a line: what goes wrong is told on the terminal"
-        return Check("mcp", BAD, f"moot mcp gives no answer within {LONGEST:.0f} s", fix)
+        fix = "run moot --debug mcp and type a line: the error is printed on the terminal"
+        return DoctorLine("mcp", BAD, f"moot mcp did not answer within {LONGEST:.0f} s", fix)
     slow = [c for c, each in found if each.registered and took > (c.patience or LONGEST)]
     if slow:
         patience = f"{slow[0].title} gives up after {slow[0].patience:.0f} s"
-        return Check("mcp", BAD, f"moot mcp takes {took:.1f} s to start; {patience}", "moot up --detach")
-    return Check("mcp", OK, f"moot mcp starts in {took:.1f} s")
+        return DoctorLine("mcp", BAD, f"moot mcp takes {took:.1f} s to start; {patience}", "moot up --detach")
+    return DoctorLine("mcp", OK, f"moot mcp starts in {took:.1f} s")
 
 
-def _client(client: Client, each: Standing) -> Iterator[Check]:
+def _client(client: Client, each: ClientState) -> Iterator[DoctorLine]:
     if each.trouble:
-        yield Check(client.name, BAD, each.trouble, f"moot mcp config --client {client.name}")
+        yield DoctorLine(client.name, BAD, each.trouble, f"moot mcp config --client {client.name}")
     elif not each.registered:
-        yield Check(client.name, OK, f"installed, not connected: moot mcp install {client.name}")
+        yield DoctorLine(client.name, OK, f"installed, not connected: moot mcp install {client.name}")
     elif each.found is None:
-        yield Check(
-            client.name, WARN, "connected, and no longer on PATH", f"moot mcp uninstall {client.name}"
+        yield DoctorLine(
+            client.name, WARN, "connected, but no longer on PATH", f"moot mcp uninstall {client.name}"
         )
     else:
         yield _connected(client, each)
 
 
-def _connected(client: Client, each: Standing) -> Check:
+def _connected(client: Client, each: ClientState) -> DoctorLine:
     again = f"moot mcp install {client.name}"
     for program in _programs(client):
         if not os.access(program, os.X_OK):
-            return Check(client.name, BAD, f"it starts {program}, which is not there", again)
-    how = "woken by hooks" if each.wake else "reads when it asks"
+            return DoctorLine(client.name, BAD, f"it starts {program}, which does not exist", again)
+    how = "woken by hooks" if each.wake else "reads messages on demand"
     if each.seen is None:
-        return Check(
+        return DoctorLine(
             client.name, WARN, f"connected, {how}; no session seen yet", f"moot mcp status {client.name}"
         )
     since = datetime.now(UTC) - datetime.fromisoformat(each.seen)
     if since > UNSEEN:
         text = f"connected, {how}, but no session seen for {since.days} days"
-        return Check(client.name, WARN, text, f"moot mcp status {client.name}")
-    return Check(client.name, OK, f"connected, {how}")
+        return DoctorLine(client.name, WARN, text, f"moot mcp status {client.name}")
+    return DoctorLine(client.name, OK, f"connected, {how}")
 
 
 def _programs(client: Client) -> Iterator[str]:
     """What it starts as Moot, wherever it is registered."""
     for scope in SCOPES:
-        path = client.config(scope, Place.here())
+        path = client.config(scope, UserEnvironment.here())
         entry: object = client.knows(read(path, files.content(path)))
         if isinstance(entry, dict) and isinstance(entry.get("command"), str):
             command = Path(entry["command"])
@@ -122,7 +122,7 @@ def _programs(client: Client) -> Iterator[str]:
                 yield str(command)
 
 
-def _hooks(home: Home) -> Iterator[Check]:
+def _hooks(home: Home) -> Iterator[DoctorLine]:
     """What hooks logged, the newest: they say nothing in the sessions they run in."""
     path = home.logs / "hooks.log"
     lines = (files.content(path) or b"")[-TROUBLES:].splitlines()
@@ -131,4 +131,4 @@ def _hooks(home: Home) -> Iterator[Check]:
             last = str(json.loads(lines[-1])["error"])
         except (ValueError, KeyError, TypeError):
             last = lines[-1].decode(errors="replace")
-        yield Check("hooks", WARN, f"trouble in {shown(path)}, last: {last}", f"rm {path}")
+        yield DoctorLine("hooks", WARN, f"errors in {shown(path)}; the newest: {last}", f"rm {path}")

@@ -48,9 +48,9 @@ def read(path: Path, data: bytes | None) -> JsonObject:
         text = data.decode("utf-8-sig")
         found = tomllib.loads(text) if path.suffix == ".toml" else verbatim.loads(text)
     except ValueError as error:
-        raise Unreadable(f"{path} cannot be read: {error}") from None
+        raise Unreadable(f"cannot read {path}: {error}") from None
     if not isinstance(found, dict):
-        raise Unreadable(f"{path} holds no table of settings")
+        raise Unreadable(f"{path} does not contain a table of settings")
     return found
 
 
@@ -95,13 +95,13 @@ def _put(path: Path, document: JsonObject, edit: Edit) -> None:
     for key in edit.path[:-1]:
         holder = holder.setdefault(key, {})
         if not isinstance(holder, dict):
-            raise Unreadable(f"{path} has something else than a table under {key}")
+            raise Unreadable(f"{key} in {path} is not a table")
     if isinstance(edit, Put):
         holder[edit.path[-1]] = edit.value
         return
     items = holder.setdefault(edit.path[-1], [])
     if not isinstance(items, list):
-        raise Unreadable(f"{path} has something else than a list under {edit.path[-1]}")
+        raise Unreadable(f"{edit.path[-1]} in {path} is not a list")
     items.append(edit.value)
 
 
@@ -161,7 +161,7 @@ def _toml_with(path: Path, data: bytes, edits: list[Edit]) -> bytes:
         _put(path, wanted, edit)
     made = text.encode()
     if read(path, made) != wanted:
-        raise Unreadable(f"{path} is laid out in a way that has no place for the entry")
+        raise Unreadable(f"cannot add the entry to {path} because of how the file is laid out")
     return made
 
 
@@ -173,5 +173,5 @@ def _toml_without(path: Path, data: bytes, edits: tuple[Edit, ...], wanted: Json
         text = re.sub(table, "", text, flags=re.MULTILINE)
     made = text.encode()
     if read(path, made) != wanted:
-        raise Unreadable(f"{path} is laid out in a way that hides the entry")
+        raise Unreadable(f"cannot find the entry in {path} because of how the file is laid out")
     return made

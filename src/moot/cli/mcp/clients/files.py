@@ -21,7 +21,7 @@ def content(path: Path) -> bytes | None:
         return None
     with os.fdopen(handle, "rb") as opened:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise Unreadable(f"{path} is no regular file")
+            raise Unreadable(f"{path} is not a regular file")
         return opened.read()
 
 

@@ -11,7 +11,7 @@ from moot.cli.mcp.clients import files
 from moot.cli.mcp.clients.documents import Edit, holds, read, with_edits, without_edits
 from moot.cli.mcp.clients.entry import Http, Way
 from moot.cli.mcp.clients.files import Unreadable
-from moot.cli.mcp.clients.known import Client, Place, Scope
+from moot.cli.mcp.clients.known import Client, Scope, UserEnvironment
 from moot.cli.mcp.clients.ledger import Change, Ledger, Touched
 from moot.cli.mcp.hooks.events import hook_edits
 from moot.errors import Conflict, McpClient
@@ -19,10 +19,10 @@ from moot.model.json import JsonObject
 from moot.settings.home import Home
 
 COMMAND_SECONDS: Final = 120
-LONGEST_SAID: Final = 500
+LONGEST_PRINTED: Final = 500
 
 
-class Wish(Struct, frozen=True):
+class InstallRequest(Struct, frozen=True):
     """What a person asked for, for one client."""
 
     client: Client
@@ -31,7 +31,7 @@ class Wish(Struct, frozen=True):
     scope: Scope
     wake: bool
     home: Home
-    place: Place
+    place: UserEnvironment
 
     @property
     def agent(self) -> str:
@@ -61,53 +61,56 @@ class Write(Struct, frozen=True):
 Step: TypeAlias = Run | Write
 
 
-class Plan(Struct, frozen=True):
-    wish: Wish
+class InstallPlan(Struct, frozen=True):
+    request: InstallRequest
     steps: tuple[Step, ...]
     """None: everything is as wished."""
 
 
-def plan(wish: Wish, ledger: Ledger) -> Plan:
+def plan(request: InstallRequest, ledger: Ledger) -> InstallPlan:
     """What has to be done. Nothing is changed, and what cannot be done is refused here."""
     try:
-        return Plan(wish, tuple(_steps(wish, _change(wish, ledger))))
+        return InstallPlan(request, tuple(_steps(request, _change(request, ledger))))
     except Unreadable as trouble:
         raise Conflict(
             str(trouble),
-            detail=f"Moot changes no file that it cannot read whole. Nothing was changed.\n{by_hand(wish)}",
-            fix=(f"mend it, then: moot mcp install {wish.client.name}",),
+            detail=(
+                "Moot only changes files that it can read completely. Nothing was changed.\n"
+                f"{by_hand(request)}"
+            ),
+            fix=(f"fix the file, then: moot mcp install {request.client.name}",),
         ) from None
 
 
-def by_hand(wish: Wish) -> str:
-    where = wish.client.config(wish.scope, wish.place)
-    return f"By hand, in {where}:\n{wish.client.snippet(wish.way).rstrip()}"
+def by_hand(request: InstallRequest) -> str:
+    where = request.client.config(request.scope, request.place)
+    return f"To add it by hand, in {where}:\n{request.client.snippet(request.way).rstrip()}"
 
 
-def _steps(wish: Wish, change: Change | None) -> Iterator[Step]:
-    yield from _registering(wish, change)
-    hooks = wish.client.hooks(wish.scope, wish.place) if wish.wake else None
+def _steps(request: InstallRequest, change: Change | None) -> Iterator[Step]:
+    yield from _registering(request, change)
+    hooks = request.client.hooks(request.scope, request.place) if request.wake else None
     if hooks is not None:
-        edits = hook_edits(wish.client, wish.home, wish.agent)
+        edits = hook_edits(request.client, request.home, request.agent)
         if not _is_current(hooks, edits, change):
             yield _writing(hooks, edits)
 
 
-def _registering(wish: Wish, change: Change | None) -> Iterator[Step]:
-    client, path = wish.client, wish.client.config(wish.scope, wish.place)
+def _registering(request: InstallRequest, change: Change | None) -> Iterator[Step]:
+    client, path = request.client, request.client.config(request.scope, request.place)
     document = read(path, files.content(path))
-    if client.is_told(document, wish.way):
+    if client.is_set_up(document, request.way):
         return
     known = client.knows(document)
     ours = change is not None and change.file(path) is not None
     if known is not None and not ours:
         raise Conflict(
-            f"{client.name} already has an MCP server called moot, which Moot did not put there",
-            detail=f"it stands in {path}; nothing was changed",
-            fix=(_removal(client, wish.scope, path), f"moot mcp install {client.name}"),
+            f"{client.name} already has an MCP server called moot, which Moot did not add",
+            detail=f"it is in {path}; nothing was changed",
+            fix=(_removal(client, request.scope, path), f"moot mcp install {client.name}"),
         )
-    adding, removing = client.adding(wish.way, wish.scope), client.removing(wish.scope)
-    edits = client.edits(wish.way)
+    adding, removing = client.adding(request.way, request.scope), client.removing(request.scope)
+    edits = client.edits(request.way)
     if adding is None:
         yield _writing(path, edits)
     else:
@@ -123,7 +126,7 @@ def _writing(path: Path, edits: tuple[Edit, ...]) -> Write:
 
 def _removal(client: Client, scope: Scope, path: Path) -> str:
     command = client.removing(scope)
-    return " ".join(command) if command else f"take moot out of {path}"
+    return " ".join(command) if command else f"remove moot from {path}"
 
 
 def _is_current(path: Path, edits: tuple[Edit, ...], change: Change | None) -> bool:
@@ -137,20 +140,20 @@ def _is_current(path: Path, edits: tuple[Edit, ...], change: Change | None) -> b
 # --- doing it --------------------------------------------------------------------------------------------
 
 
-def carry_out(plan: Plan, ledger: Ledger, at: str) -> Change | None:
+def carry_out(plan: InstallPlan, ledger: Ledger, at: str) -> Change | None:
     """Do the steps. What was done before a step failed stays entered, so that `uninstall` undoes it."""
-    wish = plan.wish
-    change = _change(wish, ledger)
+    request = plan.request
+    change = _change(request, ledger)
     if not plan.steps:
         return change
-    change = change or Change(wish.client.name, wish.scope, wish.folder, wish.way, at)
-    change = structs.replace(change, way=wish.way, wake=change.wake or wish.wake)
+    change = change or Change(request.client.name, request.scope, request.folder, request.way, at)
+    change = structs.replace(change, way=request.way, wake=change.wake or request.wake)
     for step in plan.steps:
         entered = _entered(step, change)
         change = change.with_file(entered)
         ledger.keep(change)
         try:
-            _do(step, wish, entered)
+            _do(step, request, entered)
         finally:
             # Also where it failed half-way: as long as nobody else writes to the file, its first bytes can come back.
             left = files.fingerprint(files.content(step.path))
@@ -159,17 +162,17 @@ def carry_out(plan: Plan, ledger: Ledger, at: str) -> Change | None:
     return change
 
 
-def _do(step: Step, wish: Wish, entered: Touched) -> None:
+def _do(step: Step, request: InstallRequest, entered: Touched) -> None:
     if isinstance(step, Write):
         _edit(step, entered)
         return
     for command in step.commands:
-        _run(wish, command)
-    _made_sure(wish, step.path)
+        _run(request, command)
+    _made_sure(request, step.path)
 
 
-def _change(wish: Wish, ledger: Ledger) -> Change | None:
-    return ledger.find(wish.client.name, wish.scope, wish.folder)
+def _change(request: InstallRequest, ledger: Ledger) -> Change | None:
+    return ledger.find(request.client.name, request.scope, request.folder)
 
 
 def _entered(step: Step, change: Change) -> Touched:
@@ -193,36 +196,36 @@ def _edit(step: Write, entered: Touched) -> None:
     files.write(step.path, made, files.mode_of(step.path))
 
 
-def _run(wish: Wish, command: tuple[str, ...]) -> None:
+def _run(request: InstallRequest, command: tuple[str, ...]) -> None:
     """The client's own command; what it says is told only where it fails."""
     try:
         done = subprocess.run(
-            (wish.program, *command[1:]),
+            (request.program, *command[1:]),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            cwd=wish.place.folder,
+            cwd=request.place.folder,
             timeout=COMMAND_SECONDS,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _failed(wish, command, str(error)) from None
+        raise _failed(request, command, str(error)) from None
     if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()
-        raise _failed(wish, command, said[-LONGEST_SAID:] or f"it ended with code {done.returncode}")
+        printed = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise _failed(request, command, printed[-LONGEST_PRINTED:] or f"exit code {done.returncode}")
 
 
-def _failed(wish: Wish, command: tuple[str, ...], said: str) -> McpClient:
+def _failed(request: InstallRequest, command: tuple[str, ...], reason: str) -> McpClient:
     return McpClient(
-        f"{' '.join(command[:3])} failed: {said}",
-        detail=by_hand(wish),
-        fix=(f"moot mcp uninstall {wish.client.name}",),
-        client=wish.client.name,
+        f"{' '.join(command[:3])} failed: {reason}",
+        detail=by_hand(request),
+        fix=(f"moot mcp uninstall {request.client.name}",),
+        client=request.client.name,
     )
 
 
-def _made_sure(wish: Wish, path: Path) -> None:
+def _made_sure(request: InstallRequest, path: Path) -> None:
     """Its command may say yes and do something else."""
     document: JsonObject = read(path, files.content(path))
-    if not wish.client.is_told(document, wish.way):
-        command = wish.client.adding(wish.way, wish.scope) or ()
-        raise _failed(wish, command, f"it ended well, and {path} does not have the entry")
+    if not request.client.is_set_up(document, request.way):
+        command = request.client.adding(request.way, request.scope) or ()
+        raise _failed(request, command, f"it succeeded, but {path} does not contain the entry")

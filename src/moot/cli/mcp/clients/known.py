@@ -21,7 +21,7 @@ from moot.model.json import JsonObject
 Scope: TypeAlias = Literal["user", "project"]
 
 
-class Place(Struct, frozen=True):
+class UserEnvironment(Struct, frozen=True):
     """Where a person stands: the folder, and the variables by which programs move their settings."""
 
     folder: Path
@@ -36,7 +36,7 @@ class Place(Struct, frozen=True):
         return Path(named) if named else otherwise
 
     @classmethod
-    def here(cls) -> "Place":
+    def here(cls) -> "UserEnvironment":
         return cls(Path.cwd(), os.environ)
 
 
@@ -54,14 +54,14 @@ class Client:
     trust: ClassVar[str] = ""
     """What a person has to do before its hooks run."""
 
-    def found(self, place: Place) -> str | None:
+    def found(self, place: UserEnvironment) -> str | None:
         """The program's path; None where it is not installed."""
         return shutil.which(self.program, path=place.environ.get("PATH"))
 
-    def config(self, scope: Scope, place: Place) -> Path:
+    def config(self, scope: Scope, place: UserEnvironment) -> Path:
         raise NotImplementedError
 
-    def hooks(self, scope: Scope, place: Place) -> Path | None:
+    def hooks(self, scope: Scope, place: UserEnvironment) -> Path | None:
         """The file its hooks stand in; None where Moot knows no hooks of it."""
         return None
 
@@ -95,7 +95,7 @@ class Client:
         servers = document.get(self.servers)
         return servers.get(SERVER) if isinstance(servers, Mapping) else None
 
-    def is_told(self, document: Mapping[str, object], way: Way) -> bool:
+    def is_set_up(self, document: Mapping[str, object], way: Way) -> bool:
         """Whether the client has Moot by this way; what else it keeps with it is its own affair."""
         known = self.knows(document)
         wanted = self.entry(way)
@@ -111,12 +111,12 @@ class Claude(Client):
     patience = 30.0
     after = "restart open sessions; /mcp there should list moot"
 
-    def config(self, scope: Scope, place: Place) -> Path:
+    def config(self, scope: Scope, place: UserEnvironment) -> Path:
         if scope == "project":
             return place.folder / ".mcp.json"
         return place.named_by("CLAUDE_CONFIG_DIR", place.user()) / ".claude.json"
 
-    def hooks(self, scope: Scope, place: Place) -> Path | None:
+    def hooks(self, scope: Scope, place: UserEnvironment) -> Path | None:
         if scope == "project":
             # settings.json of a project is shared by its people; the path of one's own moot is not
             return place.folder / ".claude" / "settings.local.json"
@@ -147,13 +147,13 @@ class Codex(Client):
     patience = 10.0
     trust = "Codex runs hooks only once you trust them: start codex, type /hooks"
 
-    def config(self, scope: Scope, place: Place) -> Path:
+    def config(self, scope: Scope, place: UserEnvironment) -> Path:
         return self._folder(scope, place) / "config.toml"
 
-    def hooks(self, scope: Scope, place: Place) -> Path | None:
+    def hooks(self, scope: Scope, place: UserEnvironment) -> Path | None:
         return self._folder(scope, place) / "hooks.json"
 
-    def _folder(self, scope: Scope, place: Place) -> Path:
+    def _folder(self, scope: Scope, place: UserEnvironment) -> Path:
         if scope == "project":
             return place.folder / ".codex"
         return place.named_by("CODEX_HOME", place.user(".codex"))
@@ -184,7 +184,7 @@ class Gemini(Client):
     title = "Gemini CLI"
     program = "gemini"
 
-    def config(self, scope: Scope, place: Place) -> Path:
+    def config(self, scope: Scope, place: UserEnvironment) -> Path:
         folder = place.folder if scope == "project" else place.user()
         return folder / ".gemini" / "settings.json"
 
@@ -211,7 +211,7 @@ class Antigravity(Client):
     title = "Antigravity CLI"
     program = "agy"
 
-    def config(self, scope: Scope, place: Place) -> Path:
+    def config(self, scope: Scope, place: UserEnvironment) -> Path:
         if scope == "project":
             return place.folder / ".agents" / "mcp_config.json"
         return place.user(".gemini", "config", "mcp_config.json")
@@ -229,15 +229,15 @@ class VsCode(Client):
     title = "VS Code"
     program = "code"
     servers = "servers"
-    after = "open windows ask you to start it"
+    after = "open windows will ask you to start it"
     ask_for: ClassVar[JsonObject] = {
         "type": "promptString",
         "id": "moot-token",
-        "description": "The token of this agent in Moot",
+        "description": "This agent's Moot token",
         "password": True,
     }
 
-    def config(self, scope: Scope, place: Place) -> Path:
+    def config(self, scope: Scope, place: UserEnvironment) -> Path:
         if scope == "project":
             return place.folder / ".vscode" / "mcp.json"
         if sys.platform == "darwin":
@@ -251,8 +251,8 @@ class VsCode(Client):
         return {"type": "stdio", **super().entry(way)}
 
     def edits(self, way: Way) -> tuple[Edit, ...]:
-        asked = (Add(("inputs",), self.ask_for),) if isinstance(way, Http) else ()
-        return (*asked, *super().edits(way))
+        prompts = (Add(("inputs",), self.ask_for),) if isinstance(way, Http) else ()
+        return (*prompts, *super().edits(way))
 
 
 class Generic(Client):
@@ -262,7 +262,7 @@ class Generic(Client):
     title = "any MCP client"
     program = ""
 
-    def config(self, scope: Scope, place: Place) -> Path:
+    def config(self, scope: Scope, place: UserEnvironment) -> Path:
         return place.folder / ".mcp.json"
 
 

@@ -67,7 +67,7 @@ class Change(Struct, frozen=True):
         return structs.replace(self, files=(*others, touched))
 
 
-class Kept(Struct, frozen=True):
+class LedgerFile(Struct, frozen=True):
     version: int = 1
     changes: tuple[Change, ...] = ()
 
@@ -80,16 +80,16 @@ class Ledger:
         self._path = home.path / NAME
         self._changes = {change.key: change for change in self._read().changes}
 
-    def _read(self) -> Kept:
+    def _read(self) -> LedgerFile:
         data = files.content(self._path)
         if data is None:
-            return Kept()
+            return LedgerFile()
         try:
-            return msgspec.json.decode(data, type=Kept)
+            return msgspec.json.decode(data, type=LedgerFile)
         except msgspec.DecodeError as error:
             raise MootError(
-                f"{self._path} cannot be read: {error}",
-                detail="it says what Moot changed in other programs' files; nothing was changed now",
+                f"cannot read {self._path}: {error}",
+                detail="it records what Moot changed in other programs' files; nothing was changed now",
                 fix=(f"mv {self._path} {self._path}.broken",),
             ) from None
 
@@ -113,7 +113,7 @@ class Ledger:
             self._path.unlink(missing_ok=True)
             return
         self._home.make()
-        text = msgspec.json.format(msgspec.json.encode(Kept(changes=self.changes)), indent=1)
+        text = msgspec.json.format(msgspec.json.encode(LedgerFile(changes=self.changes)), indent=1)
         files.write(self._path, text, files.OWNER_ONLY)
         _sync(self._path.parent)
 

@@ -55,10 +55,10 @@ def _seconds(argv: tuple[str, ...], patience: float) -> float | None:
 
 def too_slow(client: Client, took: float | None) -> McpClient:
     allowed = client.patience or LONGEST
-    needed = f"its first answer took {took:.1f} s" if took is not None else "no answer came at all"
+    needed = f"its first answer took {took:.1f} s" if took is not None else "it did not answer at all"
     return McpClient(
-        f"{client.name} gives up after {allowed:.0f} s",
-        detail=f"moot mcp was started as {client.name} starts it: {needed}",
+        f"{client.name} gave up after {allowed:.0f} s",
+        detail=f"moot mcp was started the way {client.name} starts it: {needed}",
         fix=("moot doctor mcp",),
         client=client.name,
     )

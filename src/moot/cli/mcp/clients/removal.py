@@ -10,7 +10,7 @@ from moot.cli.mcp.clients import files
 from moot.cli.mcp.clients.documents import read, without_edits
 from moot.cli.mcp.clients.files import Unreadable
 from moot.cli.mcp.clients.installation import COMMAND_SECONDS
-from moot.cli.mcp.clients.known import CLIENTS, Place
+from moot.cli.mcp.clients.known import CLIENTS, UserEnvironment
 from moot.cli.mcp.clients.ledger import Change, Ledger, Touched
 
 How = Literal["restored", "cleaned", "gone", "kept"]
@@ -25,18 +25,18 @@ class Undone(Struct, frozen=True):
     why: str = ""
 
 
-def undo(change: Change, ledger: Ledger, place: Place) -> list[Undone]:
+def undo(change: Change, ledger: Ledger, place: UserEnvironment) -> list[Undone]:
     """All files of a change. What could not be undone stays in the ledger, and says why."""
-    told = [_file(change, touched, place) for touched in reversed(change.files)]
-    kept = {each.path for each in told if each.how == "kept"}
+    undone = [_file(change, touched, place) for touched in reversed(change.files)]
+    kept = {each.path for each in undone if each.how == "kept"}
     if kept:
         ledger.keep(structs.replace(change, files=tuple(f for f in change.files if f.path in kept)))
     else:
         ledger.drop(change)
-    return told
+    return undone
 
 
-def _file(change: Change, touched: Touched, place: Place) -> Undone:
+def _file(change: Change, touched: Touched, place: UserEnvironment) -> Undone:
     path = Path(touched.path)
     data = files.content(path)
     now = files.fingerprint(data)
@@ -46,7 +46,7 @@ def _file(change: Change, touched: Touched, place: Place) -> Undone:
         _put_back(touched)
         return Undone(change.client, touched.path, "restored")
     if data is None:
-        return Undone(change.client, touched.path, "gone", "it was removed since")
+        return Undone(change.client, touched.path, "gone", "it has been removed since")
     try:
         return _cleaned(change, touched, data, place)
     except (Unreadable, OSError) as trouble:
@@ -58,7 +58,7 @@ def _put_back(touched: Touched) -> None:
     files.put_back(Path(touched.path), touched.before, touched.mode, folders)
 
 
-def _cleaned(change: Change, touched: Touched, data: bytes, place: Place) -> Undone:
+def _cleaned(change: Change, touched: Touched, data: bytes, place: UserEnvironment) -> Undone:
     """Its owner, or the client itself, wrote to it since: their changes stay, our entry goes."""
     path = Path(touched.path)
     rest = without_edits(path, data, touched.edits, touched.before)
@@ -68,11 +68,11 @@ def _cleaned(change: Change, touched: Touched, data: bytes, place: Place) -> Und
     if rest is not None and not _taken_out_by_its_owner(change, path, place):
         files.write(path, rest, files.mode_of(path))
     return Undone(
-        change.client, touched.path, "cleaned", "it changed since, so only what is ours was taken out"
+        change.client, touched.path, "cleaned", "it has changed since, so only Moot's entry was removed"
     )
 
 
-def _taken_out_by_its_owner(change: Change, path: Path, place: Place) -> bool:
+def _taken_out_by_its_owner(change: Change, path: Path, place: UserEnvironment) -> bool:
     """Whether the client's own command took the entry out: it lays out its file as it likes it."""
     client = CLIENTS[change.client]
     command, program = client.removing(change.scope), client.found(place)

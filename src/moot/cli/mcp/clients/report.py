@@ -13,13 +13,13 @@ from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.session import Session
 from moot.cli.mcp.clients import tokens
 from moot.cli.mcp.clients.entry import Http, Way, server, variable_of
-from moot.cli.mcp.clients.installation import Plan, Run, Wish, carry_out, plan
-from moot.cli.mcp.clients.known import CLIENTS, Client, Place, Scope
+from moot.cli.mcp.clients.installation import InstallPlan, InstallRequest, Run, carry_out, plan
+from moot.cli.mcp.clients.known import CLIENTS, Client, Scope, UserEnvironment
 from moot.cli.mcp.clients.ledger import Change, Issued, Ledger
 from moot.cli.mcp.clients.probe import LONGEST, seconds_to_start, too_slow
 from moot.cli.mcp.clients.removal import Undone
 from moot.cli.mcp.clients.removal import undo as undone_by
-from moot.cli.mcp.clients.state import Standing, standing
+from moot.cli.mcp.clients.state import ClientState, client_state
 from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import clock_time
 from moot.errors import McpClient
@@ -39,38 +39,38 @@ class Installing:
         self._http = http
         self._scope: Scope = scope
         self._home = home_of(session)
-        self._place = Place.here()
+        self._place = UserEnvironment.here()
 
     @cached_property
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[InstallPlan]:
         ledger = Ledger(self._home)
-        return [plan(wish, ledger) for wish in self._wishes()]
+        return [plan(request, ledger) for request in self._requests()]
 
     @property
     def has_to_change(self) -> bool:
         return any(plan.steps for plan in self.plans)
 
-    def _wishes(self) -> list[Wish]:
-        asked = [CLIENTS[name] for name in self._names]
-        there = asked or [client for client in CLIENTS.values() if client.found(self._place)]
-        wishes = [self._wish(client) for client in there]
-        missing = [wish for wish in wishes if not wish.program]
+    def _requests(self) -> list[InstallRequest]:
+        named = [CLIENTS[name] for name in self._names]
+        there = named or [client for client in CLIENTS.values() if client.found(self._place)]
+        requests = [self._request(client) for client in there]
+        missing = [request for request in requests if not request.program]
         if missing:
             raise not_installed(missing[0])
-        if not wishes:
+        if not requests:
             raise McpClient(
-                "no coding CLI that Moot knows is on PATH",
+                "no supported coding CLI is on PATH",
                 detail=f"looked for {', '.join(client.program for client in CLIENTS.values())}",
                 fix=("moot mcp config", "moot mcp config --client codex"),
             )
-        return wishes
+        return requests
 
-    def _wish(self, client: Client) -> Wish:
+    def _request(self, client: Client) -> InstallRequest:
         way: Way = server(self._home.path, client=client.name)
         if self._http:
             way = Http(tokens.address(self._home), variable_of(client.name))
         program = client.found(self._place) or ""
-        return Wish(client, program, way, self._scope, self._wake, self._home, self._place)
+        return InstallRequest(client, program, way, self._scope, self._wake, self._home, self._place)
 
     # --- before ------------------------------------------------------------------------------------------
 
@@ -78,15 +78,18 @@ class Installing:
         """What will be done, before it is."""
         say = self._session.screen.say
         if self._session.json:
-            self._session.screen.data([told(plan) for plan in self.plans])
+            self._session.screen.data([plan_to_dict(plan) for plan in self.plans])
             return
-        say("Found   " + "   ".join(f"{p.wish.client.name} ({p.wish.program})" for p in self.plans))
+        say("Found   " + "   ".join(f"{p.request.client.name} ({p.request.program})" for p in self.plans))
         self._show_steps()
         for each in self.plans:
             if not each.steps:
-                say(f"Nothing to do for {each.wish.client.name}: it is connected already.")
-            if self._wake and each.wish.client.hooks(self._scope, self._place) is None:
-                say(f"{each.wish.client.title} has no hooks that Moot knows: its agents read when they ask.")
+                say(f"Nothing to do for {each.request.client.name}: it is already connected.")
+            if self._wake and each.request.client.hooks(self._scope, self._place) is None:
+                say(
+                    f"{each.request.client.title} has no hooks that Moot can use: its agents read "
+                    "messages on demand."
+                )
         if self.has_to_change:
             mine = "project files" if self._scope == "user" else "your own settings"
             say(f"Will not touch: {mine}, other MCP servers.      Undo: moot mcp uninstall")
@@ -105,8 +108,8 @@ class Installing:
         for step in written:
             say(f"  {shown(step.path)}   {', '.join(dict.fromkeys(edit.path[-1] for edit in step.edits))}")
         if self._http:
-            named = ", ".join(plan.wish.client.name for plan in self.plans if plan.steps)
-            say(f"Will make a token for: {named}")
+            named = ", ".join(plan.request.client.name for plan in self.plans if plan.steps)
+            say(f"Will create a token for: {named}")
 
     # --- after -------------------------------------------------------------------------------------------
 
@@ -116,13 +119,15 @@ class Installing:
         issued: dict[str, shapes.IssuedToken] = {}
         for each in self.plans:
             change = carry_out(each, ledger, shapes.when(time.time()) or "")
-            if change is not None and each.steps and isinstance(each.wish.way, Http) and not change.token:
-                made = issued[each.wish.client.name] = tokens.issue(self._session, each.wish.client.name)
+            if change is not None and each.steps and isinstance(each.request.way, Http) and not change.token:
+                made = issued[each.request.client.name] = tokens.issue(
+                    self._session, each.request.client.name
+                )
                 ledger.keep(structs.replace(change, token=Issued(made.agent, made.id)))
         took = self._started()
         if self._session.json:
             secrets = {name: token.token for name, token in issued.items()}
-            clients = [told(plan) for plan in self.plans]
+            clients = [plan_to_dict(plan) for plan in self.plans]
             self._session.screen.data([{**each, "token": secrets.get(each["client"])} for each in clients])
         else:
             self._tell(took, issued)
@@ -133,58 +138,58 @@ class Installing:
 
     def _refuse_a_slow_start(self, took: float | None) -> None:
         for each in self.plans:
-            if took is None or took > (each.wish.client.patience or LONGEST):
-                raise too_slow(each.wish.client, took)
+            if took is None or took > (each.request.client.patience or LONGEST):
+                raise too_slow(each.request.client, took)
 
     def _tell(self, took: float | None, issued: dict[str, shapes.IssuedToken]) -> None:
         say = self._session.screen.say
         for each in self.plans:
-            client = each.wish.client
+            client = each.request.client
             done = "registered" if each.steps else "unchanged "
             allowed = f" ({client.title} allows {client.patience:.0f} s)" if client.patience else ""
             ready = f"; server started in {took:.1f} s{allowed}" if took else ""
             say(f"✓ {client.name:<12}{done}    {client.after}{ready}")
-            if each.wish.wake and client.trust:
+            if each.request.wake and client.trust:
                 say(f"  {client.trust}")
         for name, token in issued.items():
             say(f"  export {variable_of(name)}={token.token}   # {name}'s token, shown this once")
         if issued:
-            say("  They reach the hub while it runs: moot up")
+            say("  They can connect while the hub is running: moot up")
         self._tell_reachability()
 
     def _tell_reachability(self) -> None:
         say = self._session.screen.say
-        reach = {plan.wish.client.name: self._reach(plan) for plan in self.plans}
+        reach = {plan.request.client.name: self._reach(plan) for plan in self.plans}
         say(f"Reachability now: {', '.join(f'{name} {word}' for name, word in reach.items())}.")
         deaf = [name for name, word in reach.items() if word == "on-demand" and name in ("claude", "codex")]
         if deaf:
             say("  Messages wait until the agent asks. To deliver at turn end:"
                 f" moot mcp install --wake {' '.join(deaf)}")  # fmt: skip
 
-    def _reach(self, plan: Plan) -> str:
-        wakes = standing(plan.wish.client, self._home, self._place, ()).wake
-        trusted = " once its hooks are trusted" if plan.wish.client.trust else ""
+    def _reach(self, plan: InstallPlan) -> str:
+        wakes = client_state(plan.request.client, self._home, self._place, ()).wake
+        trusted = " once its hooks are trusted" if plan.request.client.trust else ""
         return f"next-turn{trusted}" if wakes else "on-demand"
 
 
-def not_installed(wish: Wish) -> McpClient:
+def not_installed(request: InstallRequest) -> McpClient:
     """E501, with what to paste."""
-    client = wish.client
-    snippet = "\n".join(f"        {line}" for line in client.snippet(wish.way).splitlines())
+    client = request.client
+    snippet = "\n".join(f"        {line}" for line in client.snippet(request.way).splitlines())
     return McpClient(
         f"{client.program} is not on PATH",
         fix=(f"install {client.title}, or add this to its config:\n{snippet}",),
         client=client.name,
-        file=str(client.config(wish.scope, wish.place)),
+        file=str(client.config(request.scope, request.place)),
     )
 
 
-def told(plan: Plan) -> JsonObject:
+def plan_to_dict(plan: InstallPlan) -> JsonObject:
     steps = plan.steps
     return {
-        "client": plan.wish.client.name,
-        "program": plan.wish.program,
-        "scope": plan.wish.scope,
+        "client": plan.request.client.name,
+        "program": plan.request.program,
+        "scope": plan.request.scope,
         "changes": bool(steps),
         "runs": [list(command) for step in steps if isinstance(step, Run) for command in step.commands],
         "writes": [str(step.path) for step in steps if not isinstance(step, Run)],
@@ -196,7 +201,7 @@ def told(plan: Plan) -> JsonObject:
 
 def undo(session: Session, names: Sequence[str], *, only_print: bool) -> bool:
     """Whether all of it could be undone."""
-    ledger, place = Ledger(home_of(session)), Place.here()
+    ledger, place = Ledger(home_of(session)), UserEnvironment.here()
     changes = [change for change in ledger.changes if not names or change.client in names]
     if only_print or not changes:
         _tell_changes(session, changes)
@@ -228,22 +233,22 @@ def _tell_changes(session: Session, changes: Sequence[Change]) -> None:
         for each in change.files:
             session.screen.say(f"{change.client:<12}{shown(Path(each.path))}")
     if not changes:
-        session.screen.say("nothing to undo: Moot has changed no client's files")
+        session.screen.say("nothing to undo: Moot has not changed any client's files")
 
 
 # --- looking ---------------------------------------------------------------------------------------------
 
 
-def tell_standing(session: Session, names: Sequence[str]) -> None:
-    home, place = home_of(session), Place.here()
+def tell_client_states(session: Session, names: Sequence[str]) -> None:
+    home, place = home_of(session), UserEnvironment.here()
 
     chosen = [client for client in CLIENTS.values() if not names or client.name in names]
 
-    async def look(hub: Hub) -> list[Standing]:
+    async def look(hub: Hub) -> list[ClientState]:
         agents = {agent.name: agent for agent in await hub.agents.list()}
         came = {client.name: await hub.agents.arrivals(client.name) for client in chosen}
         return [
-            standing(client, home, place, [agents[each.name] for each in came[client.name]])
+            client_state(client, home, place, [agents[each.name] for each in came[client.name]])
             for client in chosen
         ]
 
@@ -260,7 +265,7 @@ def tell_standing(session: Session, names: Sequence[str]) -> None:
             session.screen.note(f"  to connect {each.client}: moot mcp install {each.client}")
 
 
-def _row(each: Standing) -> tuple[str, ...]:
+def _row(each: ClientState) -> tuple[str, ...]:
     where = ", ".join(r.scope if r.by == "moot" else f"{r.scope}, by hand" for r in each.registered)
     seen = f"{clock_time(each.seen)} {each.agents[0]}" if each.agents else "never"
     installed = shown(Path(each.found)) if each.found else "no"

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from moot.cli.mcp.clients import files
 from moot.cli.mcp.clients.documents import holds, read
 from moot.cli.mcp.clients.files import Unreadable
-from moot.cli.mcp.clients.known import Client, Place, Scope
+from moot.cli.mcp.clients.known import Client, Scope, UserEnvironment
 from moot.cli.mcp.clients.ledger import Ledger
 from moot.cli.mcp.hooks.events import hook_edits
 from moot.model.json import JsonObject
@@ -28,7 +28,7 @@ class Registered(Struct, frozen=True):
     """`moot` or `hand`."""
 
 
-class Standing(Struct, frozen=True):
+class ClientState(Struct, frozen=True):
     client: str
     found: str | None
     registered: tuple[Registered, ...]
@@ -47,7 +47,7 @@ class Standing(Struct, frozen=True):
         }
 
 
-def standing(client: Client, home: Home, place: Place, agents: Sequence[Agent]) -> Standing:
+def client_state(client: Client, home: Home, place: UserEnvironment, agents: Sequence[Agent]) -> ClientState:
     """`agents` are those that came by this client."""
     ledger = Ledger(home)
     registered: list[Registered] = []
@@ -65,7 +65,7 @@ def standing(client: Client, home: Home, place: Place, agents: Sequence[Agent]) 
             trouble = str(error)
     recent = sorted(agents, key=lambda agent: agent.last_active or "", reverse=True)
     reach = min((agent.reachability for agent in recent), key=NEAREST.index, default=None)
-    return Standing(
+    return ClientState(
         client=client.name,
         found=client.found(place),
         registered=tuple(registered),

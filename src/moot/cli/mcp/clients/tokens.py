@@ -19,7 +19,7 @@ def address(home: Home) -> str:
         settings = load(home).hub
         if not settings.port:
             raise BadValue(
-                "no address can be registered: no hub runs, and it takes any free port (hub.port = 0)",
+                "there is no address to register: no hub is running, and hub.port = 0 picks any free port",
                 fix=("moot config set hub.port 8420", "moot up --detach"),
             )
         url = f"http://{settings.host}:{settings.port}"

@@ -8,16 +8,16 @@ import json
 from json import decoder, scanner
 
 
-class Text(str):
+class SpelledText(str):
     __slots__ = ("spelling",)
     spelling: str
 
 
-class Whole(int):
+class SpelledInt(int):
     spelling: str
 
 
-class Broken(float):
+class SpelledFloat(float):
     __slots__ = ("spelling",)
     spelling: str
 
@@ -29,21 +29,21 @@ class _Decoder(decoder.JSONDecoder):
         self.scan_once = scanner.py_make_scanner(self)  # type: ignore[attr-defined]  # the one that asks
 
 
-def _text(source: str, start: int, strict: bool) -> tuple[Text, int]:
+def _text(source: str, start: int, strict: bool) -> tuple[SpelledText, int]:
     value, end = decoder.scanstring(source, start, strict)  # type: ignore[attr-defined]
-    found = Text(value)
+    found = SpelledText(value)
     found.spelling = source[start - 1 : end]
     return found, end
 
 
-def _whole(spelling: str) -> Whole:
-    found = Whole(spelling)
+def _whole(spelling: str) -> SpelledInt:
+    found = SpelledInt(spelling)
     found.spelling = spelling
     return found
 
 
-def _broken(spelling: str) -> Broken:
-    found = Broken(spelling)
+def _broken(spelling: str) -> SpelledFloat:
+    found = SpelledFloat(spelling)
     found.spelling = spelling
     return found
 
@@ -61,7 +61,7 @@ def dumps(value: object, indent: str, inside: str = "") -> str:
     if isinstance(value, list | tuple) and value:
         items = [f"{deeper}{dumps(item, indent, deeper)}" for item in value]
         return "[\n" + ",\n".join(items) + f"\n{inside}]"
-    if isinstance(value, Text | Whole | Broken):
+    if isinstance(value, SpelledText | SpelledInt | SpelledFloat):
         return value.spelling
     return _quoted(value) if isinstance(value, str) else json.dumps(value)
 

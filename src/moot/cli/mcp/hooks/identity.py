@@ -34,8 +34,8 @@ def _parent(pid: int) -> int:
     if pid == os.getpid():
         return os.getppid()
     try:
-        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return int(told.rpartition(")")[2].split()[1])
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return int(stat.rpartition(")")[2].split()[1])
     except FileNotFoundError:
         return _asked_for(pid) if not Path("/proc/self").exists() else 0
     except (OSError, ValueError, IndexError):
@@ -45,9 +45,9 @@ def _parent(pid: int) -> int:
 def _asked_for(pid: int) -> int:
     """Where there is no /proc."""
     try:
-        told = subprocess.run(
+        printed = subprocess.run(
             ("ps", "-o", "ppid=", "-p", str(pid)), capture_output=True, text=True, timeout=2, check=False
         ).stdout
-        return int(told.strip() or 0)
+        return int(printed.strip() or 0)
     except (OSError, ValueError, subprocess.SubprocessError):
         return 0

@@ -23,7 +23,7 @@ Say: TypeAlias = Callable[[JsonObject], None]
 """Tells the client something; raises unless the client has been told when it returns."""
 
 
-class Asked(Struct, frozen=True):
+class HookMoment(Struct, frozen=True):
     """What the client said of the moment."""
 
     event: str
@@ -35,17 +35,19 @@ class Asked(Struct, frozen=True):
     """The turn goes on already because of a hook: nothing more is added to it."""
 
 
-def asked(event: str, client: str, told: bytes, environ: Mapping[str, str], name: str = "") -> Asked:
+def read_moment(
+    event: str, client: str, raw: bytes, environ: Mapping[str, str], name: str = ""
+) -> HookMoment:
     """A client that says something else than expected is taken at its word as far as it goes."""
     try:
-        facts = json.loads(told)
+        facts = json.loads(raw)
     except ValueError:
         facts = None
     if not isinstance(facts, dict):
         facts = {"stop_hook_active": True}
     # Where the session began; the shell in it may have gone elsewhere since.
     folder = environ.get("CLAUDE_PROJECT_DIR") or facts.get("cwd") or os.getcwd()
-    return Asked(
+    return HookMoment(
         event=event,
         client=client,
         folder=Path(os.path.realpath(str(folder))),
@@ -55,7 +57,7 @@ def asked(event: str, client: str, told: bytes, environ: Mapping[str, str], name
     )
 
 
-def run(folder: Path, moment: Asked, say: Say) -> None:
+def run(folder: Path, moment: HookMoment, say: Say) -> None:
     """Tell the client what there is to tell it. Whatever goes wrong, the session goes on."""
     home = Home(folder)
     try:
@@ -68,14 +70,14 @@ def run(folder: Path, moment: Asked, say: Say) -> None:
         _log(home, moment, error)
 
 
-def _is_idle(home: Home, moment: Asked) -> bool:
+def _is_idle(home: Home, moment: HookMoment) -> bool:
     """Nothing waits, and its hooks are known; a session that starts is always told who it is."""
     return moment.event != "SessionStart" and not anything_to_do(
         home.path, client=moment.client, folder=str(moment.folder), name=moment.name
     )
 
 
-def _log(home: Home, moment: Asked, error: Exception) -> None:
+def _log(home: Home, moment: HookMoment, error: Exception) -> None:
     """One line in logs/hooks.log, which begins anew when it is long."""
     line = {
         "at": time.time(),

@@ -12,7 +12,7 @@ from moot.model.ids import ConversationId
 from moot.model.json import JsonObject
 from moot.shapes import Handed, Hooked, Message
 
-MOST: Final = 20
+MAX_MESSAGES: Final = 20
 """Messages at once; what is left comes with the next turn."""
 LONGEST_TEXT: Final = 6_000
 """Characters of one message. Clients cut hook output at about ten thousand, and would cut it in the middle."""
@@ -21,12 +21,15 @@ LONGEST: Final = 9_000
 AGENTS: Final = frozenset({"agent", "external"})
 
 
-def said(event: str, told: Hooked) -> JsonObject | None:
+def hook_output(event: str, hooked: Hooked) -> JsonObject | None:
     """The client's own form of what a hook has to say; None for nothing."""
     if event == "Stop":
-        text = handed_over(told.name, told.found)
+        text = handed_over(hooked.name, hooked.found)
         return {"decision": "block", "reason": text} if text else None
-    parts = [announced(told.name, told.waiting) if told.first else "", handed_over(told.name, told.found)]
+    parts = [
+        announced(hooked.name, hooked.waiting) if hooked.first else "",
+        handed_over(hooked.name, hooked.found),
+    ]
     text = "\n\n".join(part for part in parts if part)
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}} if text else None
 
@@ -37,7 +40,7 @@ def announced(name: str, conversations: int) -> str:
     if not conversations:
         return text
     where = "one conversation" if conversations == 1 else f"{conversations} conversations"
-    return f"{text} Messages in {where} wait for you; they come with the next prompt."
+    return f"{text} Messages in {where} are waiting for you; they come with the next prompt."
 
 
 def handed_over(name: str, found: Handed) -> str:
@@ -50,7 +53,7 @@ def handed_over(name: str, found: Handed) -> str:
         blocks.append(_block(message, share))
     many = "A message" if len(blocks) == 1 else f"{len(blocks)} messages"
     return "\n\n".join([
-        f'{many} for you, "{name}", by Moot. Only what stands inside a frame was said by its sender.',
+        f'{many} for you, "{name}", from Moot. Only the text inside a frame was written by its sender.',
         *blocks,
         "\n".join(_closing(found)),
     ])  # fmt: skip
@@ -59,9 +62,12 @@ def handed_over(name: str, found: Handed) -> str:
 def _closing(found: Handed) -> Iterator[str]:
     if found.must_answer:
         yield f"An answer is expected to {', '.join(found.must_answer)}."
-    yield "To answer a message, call Moot's tool reply with its id. Where no answer is needed, go on or stop."
+    yield "To answer a message, call Moot's tool reply with its id. If no answer is needed, continue or stop."
     if found.next:
-        yield f"{found.next} more wait: check_messages reads them now, else they come with a later turn."
+        yield (
+            f"{found.next} more are waiting: check_messages reads them now; otherwise they come with a "
+            "later turn."
+        )
 
 
 def _block(message: Message, share: int) -> str:
@@ -73,4 +79,4 @@ def _block(message: Message, share: int) -> str:
     if left <= 0:
         return block
     whole = f'read_conversation("{message.conversation}", after={message.seq - 1})'
-    return f"{block}\n({left} more characters: {whole} shows it whole)"
+    return f"{block}\n({left} more characters: {whole} shows all of it)"

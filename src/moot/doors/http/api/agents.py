@@ -9,8 +9,8 @@ from moot.doors import delivery
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import CREATED, idempotency_key, stored
 from moot.doors.http.api.hint_requests import request
-from moot.doors.http.api.problems import Answer, status_of
-from moot.doors.http.api.route import Call
+from moot.doors.http.api.problems import Response, status_of
+from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import (
     KINDS,
     AgentList,
@@ -21,15 +21,15 @@ from moot.doors.http.api.schema import (
     TokenList,
 )
 from moot.errors import BadValue, NotPermitted, Passed, TimedOut, TurnFailed, Unanswered
-from moot.model.token import Scope
+from moot.model.records.token import TokenScope
 from moot.rules.access import Standing
 
 
-async def agents(call: Call) -> AgentList:
-    return AgentList([_told_of(one, call) for one in await call.hub.agents.list()], call.hub.name)
+async def agents(call: ApiCall) -> AgentList:
+    return AgentList([_as_seen_by(one, call) for one in await call.hub.agents.list()], call.hub.name)
 
 
-async def create(call: Call) -> Answer:
+async def create(call: ApiCall) -> Response:
     body = call.body
     if body.kind not in KINDS:
         raise BadValue(f'"{body.kind}" is no kind of participant', detail=f"kinds are {', '.join(KINDS)}")
@@ -40,14 +40,14 @@ async def create(call: Call) -> Answer:
         external=body.kind == "external",
         human=body.kind == "human",
     )
-    return Answer(made, CREATED, {"Location": f"/api/agents/{made.name}"})
+    return Response(made, CREATED, {"Location": f"/api/agents/{made.name}"})
 
 
-async def agent(call: Call) -> shapes.Agent:
-    return _told_of(await call.hub.agents.get(call.agent), call)
+async def agent(call: ApiCall) -> shapes.Agent:
+    return _as_seen_by(await call.hub.agents.get(call.agent), call)
 
 
-def _told_of(agent: shapes.Agent, call: Call) -> shapes.Agent:
+def _as_seen_by(agent: shapes.Agent, call: ApiCall) -> shapes.Agent:
     """That somebody's last turn failed is everybody's to know; why, may be words of a conversation that is not."""
     doing = agent.activity
     if doing["state"] != "error" or call.who.standing is Standing.OWNER or call.who.name == agent.name:
@@ -55,57 +55,57 @@ def _told_of(agent: shapes.Agent, call: Call) -> shapes.Agent:
     return structs.replace(agent, activity={**doing, "label": "error"})
 
 
-async def change(call: Call) -> shapes.Agent:
+async def change(call: ApiCall) -> shapes.Agent:
     body, name = call.body, call.agent
     if body.name is not None:
         name = (await call.hub.agents.rename(name, body.name)).name
     return await call.hub.agents.change(name, role=body.role, display=body.display, project=body.project)
 
 
-async def interrupt(call: Call) -> shapes.Agent:
+async def interrupt(call: ApiCall) -> shapes.Agent:
     await call.hub.agents.interrupt(call.agent)
     return await call.hub.agents.get(call.agent)
 
 
-async def pause(call: Call) -> shapes.Agent:
+async def pause(call: ApiCall) -> shapes.Agent:
     return await call.hub.agents.pause(call.agent)
 
 
-async def resume(call: Call) -> shapes.Agent:
+async def resume(call: ApiCall) -> shapes.Agent:
     return await call.hub.agents.resume(call.agent)
 
 
-async def remove(call: Call) -> shapes.Agent:
+async def remove(call: ApiCall) -> shapes.Agent:
     return await call.hub.agents.remove(call.agent)
 
 
-async def conversations(call: Call) -> ConversationList:
+async def conversations(call: ApiCall) -> ConversationList:
     found = await call.hub.conversations.list()
     return ConversationList([one for one in found if call.agent in {seat.name for seat in one.participants}])
 
 
-async def received(call: Call) -> ReceivedList:
+async def received(call: ApiCall) -> ReceivedList:
     query = call.query
     return ReceivedList(await call.hub.inbox(agent=call.agent, unread=query.unread, limit=query.limit))
 
 
-async def context(call: Call) -> dict[str, Any]:
+async def context(call: ApiCall) -> dict[str, Any]:
     where = await subject.conversation(call.hub, call.who, call.query.conversation)
     return await call.hub.inspector.context(call.agent, where.id)
 
 
-async def replay(call: Call) -> shapes.Replayed:
+async def replay(call: ApiCall) -> shapes.Replayed:
     return await call.hub.inspector.replay(call.agent)
 
 
-async def inbox(call: Call) -> MessageList:
+async def inbox(call: ApiCall) -> MessageList:
     return MessageList(await call.hub.agents.inbox(call.agent, limit=call.query.limit))
 
 
 # --- writing to them -------------------------------------------------------------------------------------
 
 
-async def send(call: Call) -> delivery.Delivered | Answer:
+async def send(call: ApiCall) -> delivery.Delivered | Response:
     """Refusals have the seed's shapes: an agent that writes to another reads them."""
     try:
         return await delivery.deliver(
@@ -114,10 +114,10 @@ async def send(call: Call) -> delivery.Delivered | Answer:
     except delivery.NotDelivered as refusal:
         after = refusal.cause.retry_after_ms
         headers = {} if after is None else {"Retry-After": str(max(1, -(-after // 1000)))}
-        return Answer(refusal.told, status_of(refusal.cause), headers)
+        return Response(refusal.answer, status_of(refusal.cause), headers)
 
 
-async def letter(call: Call) -> Answer:
+async def letter(call: ApiCall) -> Response:
     """The same, answered with the whole receipt; refusals are problems as everywhere else."""
     body, key = call.body, idempotency_key(call)
     return stored(await call.hub.send(call.path["name"], body.text, intent=body.intent, idempotency_key=key))
@@ -126,37 +126,39 @@ async def letter(call: Call) -> Answer:
 OUTCOMES: dict[type[Unanswered], str] = {Passed: "passed", TurnFailed: "failed", TimedOut: "timed_out"}
 
 
-async def ask(call: Call) -> Asked:
+async def ask(call: ApiCall) -> Asked:
     """That nobody answers is an outcome of asking, not a fault of the request."""
     body, key = call.body, idempotency_key(call)
     try:
-        said = await call.hub.ask(call.path["name"], body.text, timeout=body.timeout, idempotency_key=key)
+        answer = await call.hub.ask(
+            call.path["name"], body.text, timeout=body.timeout, choices=body.choices, idempotency_key=key
+        )
     except Unanswered as none:
         return Asked(OUTCOMES[type(none)], error=none.to_dict(request))
-    return Asked("replied", said)
+    return Asked("replied", answer)
 
 
-async def broadcast(call: Call) -> delivery.Broadcast:
+async def broadcast(call: ApiCall) -> delivery.Broadcast:
     return await delivery.broadcast(call.hub, call.body.message, key=idempotency_key(call))
 
 
 # --- tokens ----------------------------------------------------------------------------------------------
 
 
-async def tokens(call: Call) -> TokenList:
+async def tokens(call: ApiCall) -> TokenList:
     return TokenList(await call.hub.agents.tokens(call.agent))
 
 
-async def issue(call: Call) -> Answer:
+async def issue(call: ApiCall) -> Response:
     """Nobody gives away more than it has."""
     beyond = (
         sorted(set(call.body.scopes) - call.who.scopes) if call.who.standing is not Standing.OWNER else []
     )
-    if beyond and beyond[0] in {scope.value for scope in Scope}:
+    if beyond and beyond[0] in {scope.value for scope in TokenScope}:
         raise NotPermitted(f'a token without the scope "{beyond[0]}" cannot issue one with it')
     made = await call.hub.agents.mint_token(call.agent, scopes=call.body.scopes, shown=call.who.token)
-    return Answer(made, CREATED)
+    return Response(made, CREATED)
 
 
-async def revoke(call: Call) -> shapes.Token:
+async def revoke(call: ApiCall) -> shapes.Token:
     return await call.hub.agents.revoke_token(call.agent, call.path["id"])

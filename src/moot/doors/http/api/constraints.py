@@ -1,30 +1,30 @@
 """What fields take beyond their type, for the document only: the checks themselves stay where the words for a refusal
 are. tests/doors/http/test_schema.py holds the two together: what the document allows is accepted, all else refused."""
 
-from enum import StrEnum
+from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
 from moot.model.conversation import ConversationKind, GroupOverrides, GroupSettings
-from moot.model.token import Scope
+from moot.model.records.token import TokenScope
 from moot.model.turn import TurnState
-from moot.rules.words.names import NAME_EXPECTED
+from moot.rules.words.names import NAME_EXPECTED, NOTE_EXPECTED
 from moot.settings.schema.fields import FACTS
 
 
-def _one_of(choices: type[StrEnum]) -> Meta:
-    return Meta(extra_json_schema={"enum": [choice.value for choice in choices]})
+def one_of(choices: Iterable[str]) -> Meta:
+    return Meta(extra_json_schema={"enum": [str(choice) for choice in choices]})
 
 
 def _settings() -> dict[str, Any]:
     """As `[groups]` of moot.toml takes them; null follows the default."""
     facts = FACTS[GroupSettings]
-    told = {
+    properties = {
         name: {"anyOf": [facts[name].takes.schema, {"type": "null"}], "description": facts[name].meaning}
         for name in GroupOverrides.__struct_fields__
     }
-    return {"properties": told, "additionalProperties": False}
+    return {"properties": properties, "additionalProperties": False}
 
 
 Text = Annotated[
@@ -55,6 +55,13 @@ ConversationName = Annotated[
         extra_json_schema={"minLength": 1, "format": "conversation-name"},
     ),
 ]
+NoteName = Annotated[
+    str,
+    Meta(description=NOTE_EXPECTED, extra_json_schema={"minLength": 1, "format": "note-name"}),
+]
+NoteText = Annotated[
+    str, Meta(description="Without U+0000; may be empty", extra_json_schema={"pattern": r"^[^\x00]*$"})
+]
 Display = Annotated[
     str,
     Meta(
@@ -78,9 +85,9 @@ Folder = Annotated[
 Address = Annotated[
     str, Meta(description="Id of a message", extra_json_schema={"pattern": r"^[^\x00]+:[0-9]{1,18}$"})
 ]
-GroupKind = Annotated[str, _one_of(ConversationKind)]
-State = Annotated[str, _one_of(TurnState)]
-Granted = Annotated[str, _one_of(Scope)]
+GroupKind = Annotated[str, one_of(ConversationKind)]
+State = Annotated[str, one_of(TurnState)]
+Granted = Annotated[str, one_of(TokenScope)]
 Settings = Annotated[dict[str, Any], Meta(extra_json_schema=_settings())]
 
 HEADERS: Final[dict[str, dict[str, Any]]] = {

@@ -8,8 +8,8 @@ from msgspec import structs
 from moot import shapes
 from moot.doors.http.api import subject
 from moot.doors.http.api.hint_requests import request
-from moot.doors.http.api.problems import NO_CONTENT, Answer, Refusal
-from moot.doors.http.api.route import Call
+from moot.doors.http.api.problems import NO_CONTENT, Refusal, Response
+from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import (
     BIGGEST,
     ConversationList,
@@ -34,14 +34,14 @@ STALE_MATCH = 412
 NO_MATCH = 428
 
 
-def sees(call: Call, conversation: shapes.Conversation) -> bool:
-    return may(call.who, Action.READ, subject.place(conversation))
+def sees(call: ApiCall, conversation: shapes.Conversation) -> bool:
+    return may(call.who, Action.READ, subject.target_of(conversation))
 
 
 # --- conversations ---------------------------------------------------------------------------------------
 
 
-async def conversations(call: Call) -> ConversationList:
+async def conversations(call: ApiCall) -> ConversationList:
     query = call.query
     if query.kind is not None:
         kind_of_conversation(query.kind)
@@ -58,7 +58,7 @@ async def conversations(call: Call) -> ConversationList:
     return ConversationList(page, page[-1].id if len(seen) > len(page) else None)
 
 
-async def create(call: Call) -> Answer:
+async def create(call: ApiCall) -> Response:
     body = call.body
     made = await call.hub.conversations.create(
         body.name,
@@ -68,30 +68,30 @@ async def create(call: Call) -> Answer:
         channel=(body.channel_type, body.channel_group_id),
         exist_ok=body.exist_ok,
     )
-    return Answer(made, CREATED, {"Location": f"/api/conversations/{made.id}"})
+    return Response(made, CREATED, {"Location": f"/api/conversations/{made.id}"})
 
 
-async def implicit(call: Call) -> shapes.Conversation:
+async def implicit(call: ApiCall) -> shapes.Conversation:
     found = await call.hub.conversations.implicit(call.body.participants)
     return _not_left(call, found, ", ".join(call.body.participants))
 
 
-async def ephemeral(call: Call) -> shapes.Conversation:
+async def ephemeral(call: ApiCall) -> shapes.Conversation:
     found = await call.hub.conversations.ephemeral(call.body.target, call.body.key)
     return _not_left(call, found, call.body.target)
 
 
-def _not_left(call: Call, found: shapes.Conversation, told: str) -> shapes.Conversation:
+def _not_left(call: ApiCall, found: shapes.Conversation, ref: str) -> shapes.Conversation:
     """One that was there before may be one that the caller has left: what became of it is not the caller's to see."""
-    authorize(call.who, Action.POST, subject.place(found, told))
+    authorize(call.who, Action.POST, subject.target_of(found, ref))
     return found
 
 
-async def conversation(call: Call) -> shapes.Conversation:
+async def conversation(call: ApiCall) -> shapes.Conversation:
     return call.where
 
 
-async def change(call: Call) -> shapes.Conversation:
+async def change(call: ApiCall) -> shapes.Conversation:
     changed = call.where
     if call.body.name is not None:
         changed = await call.hub.conversations.rename(call.where.id, call.body.name)
@@ -100,53 +100,53 @@ async def change(call: Call) -> shapes.Conversation:
     return changed
 
 
-async def remove(call: Call) -> Answer:
+async def remove(call: ApiCall) -> Response:
     if call.query.purge:
         if call.who.standing is not Standing.OWNER:
             raise NotPermitted("only the owner may erase a conversation", fix=("leave out purge=true",))
         await call.hub.conversations.delete(call.ref)
     else:
         await call.hub.conversations.archive(call.ref)
-    return Answer(status=NO_CONTENT)
+    return Response(status=NO_CONTENT)
 
 
-async def join(call: Call) -> shapes.Conversation:
+async def join(call: ApiCall) -> shapes.Conversation:
     return await call.hub.conversations.join(call.ref, call.body.name)
 
 
-async def leave(call: Call) -> Answer:
+async def leave(call: ApiCall) -> Response:
     await call.hub.conversations.leave(call.ref, call.path["name"])
-    return Answer(status=NO_CONTENT)
+    return Response(status=NO_CONTENT)
 
 
-async def go_on(call: Call) -> Resumed:
+async def go_on(call: ApiCall) -> Resumed:
     return Resumed(await call.hub.conversations.resume(call.ref))
 
 
-async def unarchive(call: Call) -> shapes.Conversation:
+async def unarchive(call: ApiCall) -> shapes.Conversation:
     await call.hub.conversations.unarchive(call.where.id)
     return await call.hub.conversations.get(call.where.id)
 
 
-async def dissolve(call: Call) -> Answer:
+async def dissolve(call: ApiCall) -> Response:
     await call.hub.conversations.dissolve(call.ref)
-    return Answer(status=NO_CONTENT)
+    return Response(status=NO_CONTENT)
 
 
-async def stop(call: Call) -> Stopped:
+async def stop(call: ApiCall) -> Stopped:
     return Stopped(list(await call.hub.conversations.stop(call.ref, call.body.agent)))
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ApiCall) -> Response:
     await call.hub.conversations.read(call.ref, int(call.body.seq))
-    return Answer(status=NO_CONTENT)
+    return Response(status=NO_CONTENT)
 
 
-async def settled(call: Call) -> Settled:
+async def settled(call: ApiCall) -> Settled:
     return await settled_within(call, call.where.id)
 
 
-async def settled_within(call: Call, where: str | None) -> Settled:
+async def settled_within(call: ApiCall, where: str | None) -> Settled:
     try:
         await call.hub.settled(where, timeout=call.query.timeout)
     except TimedOut:
@@ -157,21 +157,20 @@ async def settled_within(call: Call, where: str | None) -> Settled:
 # --- messages --------------------------------------------------------------------------------------------
 
 
-async def messages(call: Call) -> MessageList | Answer:
+async def messages(call: ApiCall) -> MessageList | Response:
     query = call.query
+    assert call.version is not None
     if query.before is not None and query.before >= BIGGEST and not query.after:  # the newest: kept as bytes
-        newest = await call.hub.encoded.newest(call.where.id, query.limit)
-        return Answer(b'{"messages":%s,"next":null}' % bytes(newest))
-    found = await call.hub.messages(
-        call.where.id, after=query.after, before=query.before, limit=query.limit + 1
-    )
+        newest = await call.hub.encoded.newest_at(call.version, query.limit)
+        return Response(b'{"messages":%s,"next":null}' % newest)
+    found = await call.hub.messages(call.ref, after=query.after, before=query.before, limit=query.limit + 1)
     if query.before is not None and not query.after:
         return MessageList(found[-query.limit :])
     page = found[: query.limit]
     return MessageList(page, page[-1].seq if len(found) > len(page) else None)
 
 
-async def post(call: Call) -> Answer:
+async def post(call: ApiCall) -> Response:
     body = structs.asdict(call.body)
     key = idempotency_key(call)
     body["max_turns"] = body["max_turns"] and int(body["max_turns"])
@@ -179,73 +178,78 @@ async def post(call: Call) -> Answer:
     return stored(receipt)
 
 
-async def again(call: Call) -> Answer:
+async def again(call: ApiCall) -> Response:
     key = idempotency_key(call)
     return stored(await call.hub.deliveries.ask_again(call.path["id"], call.body.agents, idempotency_key=key))
 
 
-async def redeliver(call: Call) -> Answer:
+async def redeliver(call: ApiCall) -> Response:
     return stored(await call.hub.deliveries.redeliver(call.path["id"], idempotency_key=idempotency_key(call)))
 
 
-def stored(receipt: Receipt) -> Answer:
-    return Answer(in_words(receipt, request), DONE if receipt.replayed else CREATED)
+def stored(receipt: Receipt) -> Response:
+    return Response(in_words(receipt, request), DONE if receipt.replayed else CREATED)
 
 
-def idempotency_key(call: Call) -> str | None:
+def idempotency_key(call: ApiCall) -> str | None:
     key = call.headers.get("idempotency-key")
     if key is not None and not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
         raise BadValue("this Idempotency-Key cannot be used", detail="it takes 1 to 200 printable characters")
     return key
 
 
-async def preview(call: Call) -> Preview:
+async def preview(call: ApiCall) -> Preview:
     found = await call.hub.preview(call.where.id, call.body.text, force=call.body.force)
     return in_words(found, request)
 
 
-async def message(call: Call) -> Answer:
+async def message(call: ApiCall) -> Response:
     return _versioned(await call.hub.message(call.path["id"]))
 
 
-async def edit(call: Call) -> Answer:
+async def edit(call: ApiCall) -> Response:
     version = await _matched(call)
     with _match_is_checked():
         return _versioned(await call.hub.edit(call.path["id"], call.body.text, version=version))
 
 
-async def delete(call: Call) -> Answer:
+async def delete(call: ApiCall) -> Response:
     version = await _matched(call)
     with _match_is_checked():
         return _versioned(await call.hub.delete(call.path["id"], version=version))
 
 
-async def why(call: Call) -> shapes.Why:
+async def why(call: ApiCall) -> shapes.Why:
     return await call.hub.why(call.path["id"])
 
 
-async def deliveries(call: Call) -> DeliveryList:
+async def deliveries(call: ApiCall) -> DeliveryList:
     return DeliveryList(await call.hub.deliveries.of(call.path["id"]))
 
 
-def _versioned(message: shapes.Message) -> Answer:
-    return Answer(message, headers={"ETag": f'"{message.version}"'})
+def _versioned(message: shapes.Message) -> Response:
+    return Response(message, headers={"ETag": f'"{message.version}"'})
 
 
-async def _matched(call: Call) -> int:
+async def _matched(call: ApiCall) -> int:
     """The version that the caller saw; `*` is whichever stands."""
-    given = call.headers.get("if-match", "").strip()
-    if not given:
+    header = call.headers.get("if-match", "").strip()
+    if not header:
         missing = BadValue(
             "a change of a message needs the header If-Match with the version you saw",
             fix=("read the message; its version is in it, and in the ETag",),
         )
         raise Refusal(NO_MATCH, missing)
-    if given == "*":
+    if header == "*":
         return (await call.hub.message(call.path["id"])).version
-    number = given.removeprefix("W/").strip('"')
+    return version_seen(header)
+
+
+def version_seen(header: str) -> int:
+    """What If-Match says, plain or as an ETag."""
+    number = header.removeprefix("W/").strip('"')
     if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_VERSION):
-        raise BadValue(f"If-Match: {given[:40]} is no version", detail='it takes a number, plain or as "3"')
+        raise BadValue(f"If-Match: {header[:40]} is no version", detail='it takes a number, plain or as "3"')
     return int(number)
 
 
@@ -263,7 +267,7 @@ def _match_is_checked() -> Iterator[None]:
 # --- turns and search ------------------------------------------------------------------------------------
 
 
-async def turns(call: Call) -> TurnList:
+async def turns(call: ApiCall) -> TurnList:
     query = call.query
     where = query.conversation and (await subject.conversation(call.hub, call.who, query.conversation)).id
     found = await call.hub.turns(conversation=where, agent=query.agent, state=query.state)
@@ -272,17 +276,17 @@ async def turns(call: Call) -> TurnList:
     return TurnList(page, int(page[-1].id) if len(seen) > len(page) else None)
 
 
-async def dead_letters(call: Call) -> TurnList:
+async def dead_letters(call: ApiCall) -> TurnList:
     return TurnList(await _seen(call, await call.hub.deliveries.dead_letters(agent=call.query.agent)))
 
 
-async def _seen(call: Call, turns: list[shapes.Turn]) -> list[shapes.Turn]:
+async def _seen(call: ApiCall, turns: list[shapes.Turn]) -> list[shapes.Turn]:
     """Those in conversations that the caller may read."""
     places = {where: await _sees_id(call, where) for where in {turn.conversation for turn in turns}}
     return [turn for turn in turns if places[turn.conversation]]
 
 
-async def turn(call: Call) -> shapes.Turn:
+async def turn(call: ApiCall) -> shapes.Turn:
     """What an agent was given is its own, and the owner's."""
     found = await call.hub.turn(call.path["id"], given=False)
     if call.query.given and (call.who.standing is Standing.OWNER or call.who.name == found.agent):
@@ -290,7 +294,7 @@ async def turn(call: Call) -> shapes.Turn:
     return found
 
 
-async def search(call: Call) -> Hits:
+async def search(call: ApiCall) -> Hits:
     """The hub finds what lies in the caller's conversations; who was taken out meanwhile is told nothing more."""
     found = await call.hub.search(call.query.q, limit=call.query.limit)
     seen = {where: await _sees_id(call, where) for where in {hit.message.conversation for hit in found}}
@@ -298,7 +302,7 @@ async def search(call: Call) -> Hits:
     return Hits(hits, None if hits else await call.hub.inspector.narrowest(call.query.q))
 
 
-async def _sees_id(call: Call, conversation: str) -> bool:
+async def _sees_id(call: ApiCall, conversation: str) -> bool:
     if call.who.standing is Standing.OWNER:
         return True
     try:

@@ -13,9 +13,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from moot.doors.credentials import still_good_for
 from moot.doors.http.api import subject
-from moot.doors.http.api.problems import Answer, Refusal, problem
+from moot.doors.http.api.problems import Refusal, Response, problem
 from moot.doors.http.api.query import query
-from moot.doors.http.api.route import About, Call, House, Route
+from moot.doors.http.api.route import ApiCall, HttpDoor, Route, SubjectKind
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import sent
 from moot.doors.http.streams.sse import Stream, until_gone
@@ -27,22 +27,22 @@ from moot.shapes import Handed
 
 log = structlog.get_logger("moot.http")
 
-NOTHING = subject.Found()
+NOTHING = subject.PathSubject()
 LEAST_BODY = 1024 * 1024
 TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
 REFUSED = 400
 
 
-class Entry:
+class PathEndpoint:
     """Everything at one path: its methods, and what they share."""
 
-    def __init__(self, routes: Mapping[str, Route], house: House, gate: Gate) -> None:
+    def __init__(self, routes: Mapping[str, Route], door: HttpDoor, gate: Gate) -> None:
         self._routes = dict(routes)
-        self._house = house
+        self._door = door
         self._gate = gate
         self._path = next(iter(routes.values())).path
         self._decoders = {r.body: msgspec.json.Decoder(r.body) for r in routes.values() if r.body is not None}
-        self._most_bytes = most_bytes(house.hub.settings.limits.message_bytes)
+        self._max_bytes = max_bytes(door.hub.settings.limits.message_bytes)
         if "GET" in self._routes and not self._routes["GET"].streams:
             self._routes.setdefault("HEAD", self._routes["GET"])
         self.allow = ", ".join(sorted(self._routes))
@@ -54,7 +54,7 @@ class Entry:
         if isinstance(answer, Stream):
             await answer.run(scope, receive, send)
             return
-        self._house.meters.answered(
+        self._door.meters.answered(
             request.method if request.method in self._routes else "other",
             self._path,
             answer.status,
@@ -62,15 +62,15 @@ class Entry:
         )
         await sent(answer, send, head=request.method == "HEAD")
 
-    async def _answer(self, request: Request, receive: Any) -> Answer | Stream:
+    async def _answer(self, request: Request, receive: Any) -> Response | Stream:
         who = NOBODY
         try:
             route = self._routes.get(request.method)
             if route is None:
-                told = NotPermitted(
+                refusal = NotPermitted(
                     f"{request.method[:20]} means nothing here", detail=f"allowed: {self.allow}"
                 )
-                raise Refusal(NO_METHOD, told, allow=self.allow)
+                raise Refusal(NO_METHOD, refusal, allow=self.allow)
             if route.action is not None:
                 who = await self._gate.principal(request, settled_later=route.settles)
             return await self._carried_out(request, route, who, receive)
@@ -101,43 +101,44 @@ class Entry:
 
     async def _carried_out(
         self, request: Request, route: Route, who: Principal, receive: Any
-    ) -> Answer | Stream:
+    ) -> Response | Stream:
         hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
-        looked_up = not route.settles or route.about is About.HOUSE  # which takes no reading
+        looked_up = not route.settles or route.about is SubjectKind.HUB  # which takes no reading
         found = await subject.named_by(route, hub, who, path) if looked_up else NOTHING
         if who.standing is Standing.PARTICIPANT and route.method not in ("GET", "HEAD"):
             hub = hub.admitted(subject.admission(route, who, path))
-        call = Call(
+        call = ApiCall(
             who=who,
             hub=hub,
-            house=self._house,
+            door=self._door,
             path=path,
             query=query(request.scope["query_string"], route.query),
             body=await self._body(request, route),
             headers=request.headers,
             conversation=found.conversation,
             agent=found.agent,
+            version=found.version,
         )
         if route.waits:
             value = await self._waited(route, call, receive)
         else:
             value = await route.handle(call)
         if who.by_owner and route.method != "GET":
-            await self._house.hub.history.acted_as(who.name, f"{route.method} {request.url.path}")
-        if isinstance(value, Answer | Stream):
-            if route.settles and isinstance(value, Answer) and value.status >= REFUSED:
+            await self._door.hub.history.acted_as(who.name, f"{route.method} {request.url.path}")
+        if isinstance(value, Response | Stream):
+            if route.settles and isinstance(value, Response) and value.status >= REFUSED:
                 await self._still_good(who)
             return value
-        return Answer(value, route.status)
+        return Response(value, route.status)
 
     async def _still_good(self, who: Principal) -> None:
         """Whoever was let in before its token was revoked is told no more than that."""
         if not await self._gate.is_good(who):
             raise unauthenticated()
 
-    async def _waited(self, route: Route, call: Call, receive: Any) -> Any:
-        open_at_once = self._house.open_at_once
+    async def _waited(self, route: Route, call: ApiCall, receive: Any) -> Any:
+        open_at_once = self._door.open_at_once
         with open_at_once.one(call.who) if route.waits_now(call) else nullcontext():
             value = await self._while_asked(route.handle(call), receive)
         await still_good_for(call.hub, call.who, value.handed if isinstance(value, Handed) else ())
@@ -148,7 +149,7 @@ class Entry:
         working = asyncio.ensure_future(work)
         others = [
             asyncio.ensure_future(until_gone(receive)),
-            asyncio.ensure_future(self._house.leaving.wait()),
+            asyncio.ensure_future(self._door.leaving.wait()),
         ]
         try:
             await asyncio.wait([working, *others], return_when=asyncio.FIRST_COMPLETED)
@@ -183,20 +184,20 @@ class Entry:
 
     async def _read(self, request: Request) -> bytes:
         """What takes too long to come is not waited for: wire/http1.py hangs up."""
-        told = request.headers.get("content-length", "")
-        if told.isdecimal() and int(told[:20]) > self._most_bytes:
+        announced = request.headers.get("content-length", "")
+        if announced.isdecimal() and int(announced[:20]) > self._max_bytes:
             raise self._too_large()
         read = b""
         async for piece in request.stream():
             read = read + piece if read else piece
-            if len(read) > self._most_bytes:
+            if len(read) > self._max_bytes:
                 raise self._too_large()
         return read
 
     def _too_large(self) -> Refusal:
-        return Refusal(TOO_LARGE, BadValue(f"a body may have {self._most_bytes} bytes at most"))
+        return Refusal(TOO_LARGE, BadValue(f"a body may have {self._max_bytes} bytes at most"))
 
 
-def most_bytes(longest_message: int) -> int:
+def max_bytes(longest_message: int) -> int:
     """What is taken at once from somebody."""
     return max(LEAST_BODY, 2 * longest_message)

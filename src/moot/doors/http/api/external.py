@@ -2,38 +2,38 @@
 
 from moot import shapes
 from moot.doors.http.api.conversations import idempotency_key, stored
-from moot.doors.http.api.problems import NO_CONTENT, Answer
-from moot.doors.http.api.route import Call
+from moot.doors.http.api.problems import NO_CONTENT, Response
+from moot.doors.http.api.route import ApiCall
 
 
-async def check(call: Call) -> shapes.Handed:
+async def check(call: ApiCall) -> shapes.Handed:
     """With `wait_seconds`, as soon as something waits."""
     hub = call.hub if call.hub.name == call.agent else call.hub.acting_as(call.agent)
     body = call.body
-    given = {"limit": int(body.limit), "handed": body.handed, "held": body.held}
+    options = {"limit": int(body.limit), "handed": body.handed, "held": body.held}
     if body.wait_seconds:
-        return await hub.mailbox.wait(timeout=body.wait_seconds, **given)
-    return await hub.mailbox.check(**given)
+        return await hub.mailbox.wait(timeout=body.wait_seconds, **options)
+    return await hub.mailbox.check(**options)
 
 
-async def reply(call: Call) -> Answer:
+async def reply(call: ApiCall) -> Response:
     message = (
         f"{call.where.id}:{call.path['id'].rpartition(':')[2]}"  # the path may say the conversation's name
     )
     receipt = await call.hub.mailbox.reply(message, call.body.text, idempotency_key=idempotency_key(call))
-    return Answer(status=NO_CONTENT) if receipt is None else stored(receipt)
+    return Response(status=NO_CONTENT) if receipt is None else stored(receipt)
 
 
-async def view(call: Call) -> shapes.View:
+async def view(call: ApiCall) -> shapes.View:
     return await call.hub.mailbox.view(
         call.path["id"], messages=call.query.messages, tokens=call.query.tokens
     )
 
 
-async def end(call: Call) -> shapes.Turn:
+async def end(call: ApiCall) -> shapes.Turn:
     return await call.hub.mailbox.end(call.path["id"], text=call.body.text, error=call.body.error)
 
 
-async def give_back(call: Call) -> Answer:
+async def give_back(call: ApiCall) -> Response:
     await call.hub.mailbox.give_back(call.path["id"])
-    return Answer(status=NO_CONTENT)
+    return Response(status=NO_CONTENT)

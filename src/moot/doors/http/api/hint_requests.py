@@ -10,7 +10,7 @@ from msgspec import structs
 
 from moot import shapes
 from moot.model.event import EventType
-from moot.model.hint import Act, Hint, from_data, said
+from moot.model.hint import Act, Hint, from_data, worded
 
 REQUESTS: Final[dict[Act, str]] = {
     Act.LIST_AGENTS: "GET /api/agents",
@@ -36,6 +36,20 @@ REQUESTS: Final[dict[Act, str]] = {
     Act.DELETE_CONVERSATION: "DELETE /api/conversations/{conversation}?purge=true",
     Act.CONTINUE_CHAIN: "POST /api/conversations/{conversation}/continue",
     Act.SHOW_TURN: "GET /api/turns/{turn}",
+    Act.LIST_LINKS: "GET /api/links",
+    Act.SHOW_LINK: "GET /api/links/{id}",
+    Act.NEW_LINK: "POST /api/links with the ends {agents}",
+    Act.ENABLE_LINK: "PUT /api/links/{id} with enabled true",
+    Act.DISABLE_LINK: "PUT /api/links/{id} with enabled false",
+    Act.OPEN_LINK: "PUT /api/links/{id} with direction two_way",
+    Act.LIST_DECISIONS: "GET /api/decisions",
+    Act.LIST_TASKS: "GET /api/tasks",
+    Act.SEND_TO_AGENT: "POST /api/agents/{agent}/messages",
+    Act.ASK_AGENT: "POST /api/agents/{agent}/ask",
+    Act.LIST_NOTES: "GET /api/notes",
+    Act.SHOW_NOTE: "GET /api/notes/{note}",
+    Act.NEW_NOTE: "POST /api/notes with the name {note}",
+    Act.SHARE_NOTE: "PUT /api/notes/{note}/permissions with the agent {agent}",
     Act.SET_KEY: "ask whoever runs the hub to set a key for {provider}",
     Act.LIST_SETTINGS: "ask whoever runs the hub which settings there are",
     Act.SHOW_SETTING: "ask whoever runs the hub what {setting} takes",
@@ -64,9 +78,9 @@ def request(hint: Hint) -> str:
     return " with ".join(part for part in words if part)
 
 
-def in_words(event: shapes.Event) -> shapes.Event:
-    """An event as HTTP tells it: what can be done about a brake is said in requests."""
-    if event.type != EventType.BRAKE_TRIPPED:
+def event_in_words(event: shapes.Event) -> shapes.Event:
+    """An event as HTTP tells it: what can be done about a brake, or a broken moot.toml, is said in requests."""
+    if event.type not in (EventType.BRAKE_TRIPPED, EventType.CONFIG_REFUSED):
         return event
-    ways = said(from_data(event.body.get("fix", ())), request)
+    ways = worded(from_data(event.body.get("fix", ())), request)
     return structs.replace(event, body={**event.body, "fix": ways})

@@ -4,48 +4,49 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from moot import shapes
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import settled_within
-from moot.doors.http.api.hint_requests import in_words
-from moot.doors.http.api.problems import Answer
-from moot.doors.http.api.route import Call
+from moot.doors.http.api.hint_requests import event_in_words
+from moot.doors.http.api.problems import Response
+from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import EventList, Healthy, Settled, Status
 from moot.doors.http.streams.sse import Stream
 
 
-async def healthz(call: Call) -> Healthy:
+async def healthz(call: ApiCall) -> Healthy:
     """The process answers."""
     return Healthy("ok")
 
 
-async def readyz(call: Call) -> Healthy:
+async def readyz(call: ApiCall) -> Healthy:
     """The store answers too."""
     await call.hub.history.horizon()
     return Healthy("ready")
 
 
-async def metrics(call: Call) -> Answer:
+async def metrics(call: ApiCall) -> Response:
     found = await call.hub.agents.list()
-    text, media = call.house.meters.written(
+    text, media = call.door.meters.written(
         position=call.hub.position,
         live=sum(agent.reachability == "live" for agent in found),
         open_turns=len(await call.hub.inspector.unsettled()),
     )
-    return Answer(text, media=media)
+    return Response(text, media=media)
 
 
-async def openapi(call: Call) -> Answer:
-    return Answer(call.house.openapi())
+async def openapi(call: ApiCall) -> Response:
+    return Response(call.door.openapi())
 
 
-async def limits(call: Call) -> dict[str, Any]:
+async def limits(call: ApiCall) -> dict[str, Any]:
     found: dict[str, Any] = to_builtins(call.hub.settings.limits)
     return found
 
 
-async def status(call: Call) -> Status:
+async def status(call: ApiCall) -> Status:
     found = await call.hub.agents.list()
-    facts = call.house.facts
+    facts = call.door.facts
     return Status(
         me=call.hub.name,
         version=facts["version"],
@@ -56,28 +57,32 @@ async def status(call: Call) -> Status:
         agents=len(found),
         live=sum(agent.reachability == "live" for agent in found),
         open_turns=len(await call.hub.inspector.unsettled()),
-        streams=call.house.fan.count,
+        streams=call.door.fan.count,
     )
 
 
-async def settled(call: Call) -> Settled:
+async def settled(call: ApiCall) -> Settled:
     """All conversations of the hub."""
     return await settled_within(call, None)
 
 
-async def usage(call: Call) -> dict[str, Any]:
+async def usage(call: ApiCall) -> dict[str, Any]:
     return await call.hub.inspector.usage(agent=call.query.agent, conversation=call.query.conversation)
 
 
-async def audit(call: Call) -> EventList:
+async def audit(call: ApiCall) -> EventList:
     found = await call.hub.history.audit(after=call.query.after, limit=call.query.limit)
     return EventList(
-        [in_words(event) for event in found],
+        [event_in_words(event) for event in found],
         int(found[-1].id or 0) if len(found) == call.query.limit else None,
     )
 
 
-async def events(call: Call) -> Stream:
+async def reload(call: ApiCall) -> shapes.Reloaded:
+    return await call.hub.reload()
+
+
+async def events(call: ApiCall) -> Stream:
     query = call.query
     after = query.after
     if after is None and (last := call.headers.get("last-event-id", "")).isascii() and last.isdecimal():
@@ -85,4 +90,4 @@ async def events(call: Call) -> Stream:
     where = query.conversation and (await subject.conversation(call.hub, call.who, query.conversation)).id
     agent = (await call.hub.agents.get(query.agent)).name if query.agent else None
     types = frozenset(kind.strip() for kind in query.types.split(",") if kind.strip())
-    return Stream(call.house.fan, call.who, where=where, agent=agent, types=types, after=after)
+    return Stream(call.door.fan, call.who, where=where, agent=agent, types=types, after=after)

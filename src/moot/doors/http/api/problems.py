@@ -23,6 +23,7 @@ STATUSES: Final[dict[type[MootError], int]] = {
     errors.RateLimited: 429,
     errors.Braked: 409,
     errors.Closed: 409,
+    errors.WouldDeadlock: 409,
     errors.Stale: 409,
     errors.TimedOut: 504,
     errors.Undelivered: 504,
@@ -48,7 +49,7 @@ REPEATING: Final = ("title", "detail", "fix", "suggestions", "ref")
 """Members in which words of the request may come back."""
 
 
-class Answer(Struct, frozen=True):
+class Response(Struct, frozen=True):
     """What goes back: a value that becomes JSON, or bytes as they are."""
 
     value: Any = None
@@ -85,14 +86,16 @@ def status_of(error: MootError) -> int:
     return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), FAILED)
 
 
-def problem(error: MootError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Answer:
+def problem(
+    error: MootError, status: int | None = None, headers: Mapping[str, str] | None = None
+) -> Response:
     """RFC 9457, with our error object's members in it. What repeats the request repeats no secret out of it."""
     status = status or status_of(error)
-    told: dict[str, Any] = {"type": "about:blank", "status": status, **error.to_dict(request)}
-    told |= {key: redacted_values(told[key]) for key in REPEATING if key in told}
+    fields: dict[str, Any] = {"type": "about:blank", "status": status, **error.to_dict(request)}
+    fields |= {key: redacted_values(fields[key]) for key in REPEATING if key in fields}
     extra = dict(headers or {})
     if error.retry_after_ms is not None:
         extra["Retry-After"] = str(max(1, ceil(error.retry_after_ms / 1000)))
     if status == STATUSES[errors.Unauthenticated]:
         extra["WWW-Authenticate"] = 'Bearer realm="moot"'
-    return Answer(told, status, extra, PROBLEM)
+    return Response(fields, status, extra, PROBLEM)

@@ -17,15 +17,15 @@ def query(raw: bytes, kind: type[Struct]) -> Any:
     if not raw and (nothing := _nothing(kind)) is not None:
         return nothing
     pairs = QueryParams(raw).multi_items()
-    given = dict(pairs)
-    if len(given) != len(pairs):
+    values = dict(pairs)
+    if len(values) != len(pairs):
         raise BadValue("a parameter stands in the query twice")
     kinds = _kinds(kind)
     try:
         known = {
-            name: msgspec.convert(given[name], kinds[name], strict=False) for name in kinds.keys() & given
+            name: msgspec.convert(values[name], kinds[name], strict=False) for name in kinds.keys() & values
         }
-        found = msgspec.convert({**given, **known}, kind)
+        found = msgspec.convert({**values, **known}, kind)
     except msgspec.ValidationError as wrong:
         fields = ", ".join(kind.__struct_encode_fields__) or "none"
         raise BadValue(f"the query does not fit: {wrong}", detail=f"parameters are {fields}") from wrong

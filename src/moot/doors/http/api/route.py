@@ -9,17 +9,18 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from moot import shapes
-from moot.doors.http.api.schema import Listening, NoQuery
+from moot.doors.http.api.schema import NoQuery, SocketQuery
 from moot.doors.open_limit import OpenAtOnce
 from moot.errors import MootError
 from moot.hub import Hub
+from moot.ports import ConversationVersion
 from moot.rules.access import Action, Principal
 
 
-class About(StrEnum):
+class SubjectKind(StrEnum):
     """What a path names; endpoint.py finds it, and asks whether the caller may."""
 
-    HOUSE = "house"
+    HUB = "hub"
     CONVERSATION = "conversation"
     SEAT = "seat"
     MESSAGE = "message"
@@ -27,13 +28,13 @@ class About(StrEnum):
     AGENT = "agent"
 
 
-class Call(Struct, frozen=True):
+class ApiCall(Struct, frozen=True):
     """A request that was let in and understood."""
 
     who: Principal
     hub: Hub
     """Speaks as the caller."""
-    house: "House"
+    door: "HttpDoor"
     path: Mapping[str, str]
     query: Any
     body: Any
@@ -42,11 +43,14 @@ class Call(Struct, frozen=True):
     """Of the path, the message or the turn that it names."""
     agent: str = ""
     """Current name of the agent that the path names."""
+    version: ConversationVersion | None = None
+    """Of the conversation, where nothing else of it was looked up."""
 
     @property
     def ref(self) -> str:
         """The conversation by its id, or as the path names it where it was not looked up."""
-        return self.path["id"] if self.conversation is None else self.conversation.id
+        found = self.conversation or self.version
+        return self.path["id"] if found is None else found.id
 
     @property
     def where(self) -> shapes.Conversation:
@@ -54,7 +58,7 @@ class Call(Struct, frozen=True):
         return self.conversation
 
 
-class House(Struct, frozen=True):
+class HttpDoor(Struct, frozen=True):
     """What the whole door shares; the hub in it is the owner's."""
 
     hub: Hub
@@ -70,7 +74,7 @@ class House(Struct, frozen=True):
 
 
 Find: TypeAlias = Callable[[Hub, Principal, Mapping[str, str]], Awaitable[shapes.Conversation]]
-Handle: TypeAlias = Callable[[Call], Awaitable[Any]]
+Handle: TypeAlias = Callable[[ApiCall], Awaitable[Any]]
 
 
 class Route(Struct, frozen=True):
@@ -82,7 +86,7 @@ class Route(Struct, frozen=True):
     """None: no token is needed."""
     answer: Any
     """Type of the answer; None for an empty one."""
-    about: About = About.HOUSE
+    about: SubjectKind = SubjectKind.HUB
     body: type[Struct] | None = None
     query: type[Struct] = NoQuery
     status: int = 200
@@ -97,6 +101,8 @@ class Route(Struct, frozen=True):
     settles: bool = False
     """What it does is one decision, which settles whether the caller may and finds what the path names: nothing is
     looked up before. The conversation is then in `Call.ref` only."""
+    glances: bool = False
+    """It reads a conversation of which it need only know that the caller is in it, and its version."""
     waits: str = ""
     """It may take its time: the field that says how long. It ends when its caller goes, or the hub."""
     silent: bool = False
@@ -111,7 +117,7 @@ class Route(Struct, frozen=True):
         """Its name in OpenAPI."""
         return "_".join(re.findall(r"\w+", f"{self.method.lower()} {self.path.removeprefix('/api')}"))
 
-    def waits_now(self, call: Call) -> bool:
+    def waits_now(self, call: ApiCall) -> bool:
         """Whether this caller is ready to wait at all."""
         return bool(getattr(call.query if call.body is None else call.body, self.waits))
 
@@ -120,7 +126,7 @@ class Route(Struct, frozen=True):
         return self.media == "text/event-stream"
 
 
-class Socket(Struct, frozen=True):
+class SocketRoute(Struct, frozen=True):
     """A path for WebSockets: plain text both ways, in the one conversation that `find` gives."""
 
     path: str
@@ -128,7 +134,7 @@ class Socket(Struct, frozen=True):
     find: Find
     """The conversation, once it is clear that the caller may hear it."""
     action: Action
-    query: type[Struct] = Listening
+    query: type[Struct] = SocketQuery
     errors: tuple[type[MootError], ...] = ()
 
     @property

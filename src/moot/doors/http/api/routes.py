@@ -1,16 +1,28 @@
 """The table: every method of every path, who may, what goes in, what comes out. Nothing is served that is not here.
 
-Links, topology, tasks and notes join it with the features they belong to.
+Topology joins it with the feature it belongs to.
 """
 
 from typing import Any, Final
 
 from moot import shapes
 from moot.doors import delivery
-from moot.doors.http.api import agents, conversations, external, hub, schema, subject
-from moot.doors.http.api.route import About, Route, Socket
+from moot.doors.http.api import (
+    agents,
+    conversations,
+    decisions,
+    external,
+    hub,
+    links,
+    notes,
+    schema,
+    subject,
+    tasks,
+)
+from moot.doors.http.api.route import Route, SocketRoute, SubjectKind
 from moot.errors import (
     BadName,
+    BadSettings,
     BadText,
     Braked,
     Closed,
@@ -27,11 +39,11 @@ from moot.rules.access import Action
 CREATED, EMPTY = 201, 204
 LOOK, READ, POST, RULE = Action.LOOK, Action.READ, Action.POST, Action.RULE
 CREATE, MANAGE, SEE_OWN, CHANGE_OWN = Action.CREATE, Action.MANAGE, Action.SEE_OWN, Action.CHANGE_OWN
-IN, AGENT, MESSAGE, TURN = About.CONVERSATION, About.AGENT, About.MESSAGE, About.TURN
+IN, AGENT, MESSAGE, TURN = SubjectKind.CONVERSATION, SubjectKind.AGENT, SubjectKind.MESSAGE, SubjectKind.TURN
 KEY: Final = ("Idempotency-Key",)
 SAYING: Final = (BadText, Closed, Braked, Conflict, StoreUnwritable)
 
-HOUSE: Final = (
+HUB: Final = (
     Route("GET", "/healthz", "Whether the process answers", hub.healthz, None, schema.Healthy),
     Route("GET", "/readyz", "Whether the store answers too", hub.readyz, LOOK, schema.Healthy),
     Route("GET", "/metrics", "Numbers for Prometheus", hub.metrics, LOOK, str, media="text/plain"),
@@ -40,30 +52,34 @@ HOUSE: Final = (
     Route("GET", "/api/limits", "The limits in force", hub.limits, LOOK, dict[str, Any]),
     Route(
         "GET", "/api/settled", "Wait until no turn of any conversation is open", hub.settled, RULE,
-        schema.Settled, query=schema.Waiting, waits="timeout", errors=(HubAbsent,),
+        schema.Settled, query=schema.WaitQuery, waits="timeout", errors=(HubAbsent,),
     ),
     Route(
         "GET", "/api/usage", "What the newest thousand turns cost", hub.usage, RULE, dict[str, Any],
-        query=schema.Spent, errors=(NotFound,),
+        query=schema.UsageQuery, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/audit", "Who let whom in, and what was changed", hub.audit, RULE, schema.EventList,
-        query=schema.Page,
+        query=schema.PageQuery,
     ),
     Route(
         "GET", "/api/search", "What was said: words, phrases and operators; newest first", conversations.search, LOOK,
-        schema.Hits, query=schema.Search, errors=(NotFound,),
+        schema.Hits, query=schema.SearchQuery, errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/reload", "Take in moot.toml as it is now", hub.reload, RULE, shapes.Reloaded,
+        errors=(BadSettings, HubAbsent),
     ),
     Route(
         "GET", "/api/events", "What happens, as it happens", hub.events, LOOK, str,
-        query=schema.Events, media="text/event-stream", headers=("Last-Event-ID",), errors=(NotFound,),
+        query=schema.EventsQuery, media="text/event-stream", headers=("Last-Event-ID",), errors=(NotFound,),
     ),
 )  # fmt: skip
 
 CONVERSATIONS: Final = (
     Route(
         "GET", "/api/conversations", "The conversations you are in; the owner's are all", conversations.conversations,
-        LOOK, schema.ConversationList, query=schema.Conversations,
+        LOOK, schema.ConversationList, query=schema.ConversationsQuery,
     ),
     Route(
         "POST", "/api/conversations", "Begin a conversation; you join it", conversations.create, CREATE,
@@ -88,7 +104,7 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "DELETE", "/api/conversations/{id}", "Archive it; with purge=true erase it", conversations.remove, MANAGE,
-        None, about=IN, query=schema.Erasing, status=EMPTY, errors=(NotFound,), settles=True,
+        None, about=IN, query=schema.EraseQuery, status=EMPTY, errors=(NotFound,), settles=True,
     ),
     Route(
         "POST", "/api/conversations/{id}/participants", "Bring somebody in", conversations.join, MANAGE,
@@ -96,7 +112,7 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "DELETE", "/api/conversations/{id}/participants/{name}", "Take somebody out, or leave", conversations.leave,
-        MANAGE, None, about=About.SEAT, status=EMPTY, errors=(NotFound, Closed), settles=True,
+        MANAGE, None, about=SubjectKind.SEAT, status=EMPTY, errors=(NotFound, Closed), settles=True,
     ),
     Route(
         "POST", "/api/conversations/{id}/continue", "Let a stopped round or chain go on", conversations.go_on, MANAGE,
@@ -120,18 +136,18 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "GET", "/api/conversations/{id}/settled", "Wait until no turn is open", conversations.settled, READ,
-        schema.Settled, about=IN, query=schema.Waiting, waits="timeout", errors=(NotFound, HubAbsent),
+        schema.Settled, about=IN, query=schema.WaitQuery, waits="timeout", errors=(NotFound, HubAbsent),
     ),
     Route(
         "POST", "/api/conversations/{id}/preview", "Who would answer a message; nothing is stored",
-        conversations.preview, POST, Preview, about=IN, body=schema.Draft, errors=(NotFound, *SAYING),
+        conversations.preview, POST, Preview, about=IN, body=schema.DraftBody, errors=(NotFound, *SAYING),
     ),
 )  # fmt: skip
 
 MESSAGES: Final = (
     Route(
         "GET", "/api/conversations/{id}/messages", "What was said, ascending", conversations.messages, READ,
-        schema.MessageList, about=IN, query=schema.Messages, errors=(NotFound,),
+        schema.MessageList, about=IN, query=schema.MessagesQuery, errors=(NotFound,), glances=True,
     ),
     Route(
         "POST", "/api/conversations/{id}/messages", "Say something; answered once it is on disk", conversations.post,
@@ -169,16 +185,16 @@ MESSAGES: Final = (
         errors=(NotFound, TurnFailed, *SAYING),
     ),
     Route(
-        "GET", "/api/turns", "Turns, oldest first", conversations.turns, LOOK, schema.TurnList, query=schema.Turns,
+        "GET", "/api/turns", "Turns, oldest first", conversations.turns, LOOK, schema.TurnList, query=schema.TurnsQuery,
         errors=(NotFound,),
     ),
     Route(
         "GET", "/api/turns/{id}", "One turn; its agent and the owner see what it was given", conversations.turn, READ,
-        shapes.Turn, about=TURN, query=schema.OneTurn, errors=(NotFound,),
+        shapes.Turn, about=TURN, query=schema.TurnQuery, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/turns/{id}/view", "What an outside agent sees in a turn it has open", external.view, READ,
-        shapes.View, about=TURN, query=schema.Window, errors=(NotFound, Stale),
+        shapes.View, about=TURN, query=schema.ContextQuery, errors=(NotFound, Stale),
     ),
     Route(
         "POST", "/api/turns/{id}/end", "An outside agent ends its turn: with a text, an error, or silence",
@@ -194,7 +210,7 @@ MESSAGES: Final = (
     ),
     Route(
         "GET", "/api/dead-letters", "Turns that failed or expired, and were not made up for",
-        conversations.dead_letters, LOOK, schema.TurnList, query=schema.OfAgent, errors=(NotFound,),
+        conversations.dead_letters, LOOK, schema.TurnList, query=schema.AgentQuery, errors=(NotFound,),
     ),
 )  # fmt: skip
 
@@ -206,7 +222,7 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/broadcast", "One message to everybody else", agents.broadcast, POST,
-        delivery.Broadcast, body=schema.Said, headers=KEY, errors=(BadText,),
+        delivery.Broadcast, body=schema.SendBody, headers=KEY, errors=(BadText,),
     ),
     Route(
         "GET", "/api/agents/{name}", "One of them", agents.agent, LOOK, shapes.Agent, about=AGENT,
@@ -218,7 +234,7 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/{name}/messages", "Write to one of them", agents.send, POST, delivery.Delivered,
-        body=schema.Said, headers=KEY, errors=(NotFound, BadText, Conflict), refusal=delivery.Undelivered,
+        body=schema.SendBody, headers=KEY, errors=(NotFound, BadText, Conflict), refusal=delivery.DeliveryRefusal,
         settles=True,
     ),
     Route(
@@ -231,16 +247,16 @@ AGENTS: Final = (
     ),
     Route(
         "POST", "/api/agents/{name}/check", "What waits for an outside agent, as a turn of its own; it can wait for it",
-        external.check, CHANGE_OWN, shapes.Handed, about=AGENT, body=schema.Check, waits="wait_seconds",
+        external.check, CHANGE_OWN, shapes.Handed, about=AGENT, body=schema.CheckBody, waits="wait_seconds",
         errors=(NotFound, HubAbsent),
     ),
     Route(
         "GET", "/api/agents/{name}/received", "What others said to it, read or not", agents.received, SEE_OWN,
-        schema.ReceivedList, about=AGENT, query=schema.Received, errors=(NotFound,),
+        schema.ReceivedList, about=AGENT, query=schema.ReceivedQuery, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/agents/{name}/context", "What it would be given if its turn began now", agents.context, SEE_OWN,
-        dict[str, Any], about=AGENT, query=schema.Inside, errors=(NotFound,),
+        dict[str, Any], about=AGENT, query=schema.ConversationQuery, errors=(NotFound,),
     ),
     Route(
         "GET", "/api/agents/{name}/replay", "Its views rebuilt from the log, and compared", agents.replay, RULE,
@@ -252,7 +268,7 @@ AGENTS: Final = (
     ),
     Route(
         "GET", "/api/agents/{name}/inbox", "What waits to be read by it", agents.inbox, SEE_OWN,
-        schema.MessageList, about=AGENT, query=schema.Inbox, errors=(NotFound,),
+        schema.MessageList, about=AGENT, query=schema.InboxQuery, errors=(NotFound,),
     ),
     Route(
         "POST", "/api/agents/{name}/interrupt", "Stop what it is saying", agents.interrupt, RULE, shapes.Agent,
@@ -284,14 +300,118 @@ AGENTS: Final = (
     ),
 )  # fmt: skip
 
-ROUTES: Final[tuple[Route, ...]] = (*HOUSE, *CONVERSATIONS, *MESSAGES, *AGENTS)
+LINKS: Final = (
+    Route(
+        "GET", "/api/links", "Who may write to whom", links.links, LOOK, links.LinkList, query=links.Between,
+        errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/links", "Link two agents; the answer says whom that cuts off", links.create, RULE,
+        shapes.MadeLink, body=links.NewLink, status=CREATED, errors=(NotFound, Conflict),
+    ),
+    Route("GET", "/api/links/{id}", "One link", links.link, LOOK, shapes.Link, errors=(NotFound,)),
+    Route(
+        "GET", "/api/links/{id}/prompts", "What the prompts of both ends say of it", links.prompts, LOOK,
+        shapes.LinkPrompts, errors=(NotFound,),
+    ),
+    Route(
+        "PUT", "/api/links/{id}", "Who may start, who stands above whom, whether it is on", links.change, RULE,
+        shapes.Link, body=links.ChangedLink, errors=(NotFound, Conflict),
+    ),
+    Route(
+        "DELETE", "/api/links/{id}", "Delete it; its channel is archived, or erased with purge=true", links.remove,
+        RULE, shapes.Link, query=schema.EraseQuery, errors=(NotFound, Conflict),
+    ),
+)  # fmt: skip
 
-SOCKETS: Final[tuple[Socket, ...]] = (
-    Socket(
+TASKS: Final = (
+    Route(
+        "GET", "/api/tasks", "What was delegated, as far as it is yours to see", tasks.tasks, LOOK, tasks.TaskList,
+        query=tasks.TasksQuery, errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/tasks", "Hand work to somebody who reports to you; its end comes back to you", tasks.create, POST,
+        shapes.Task, body=tasks.NewTask, status=CREATED, errors=(NotFound, *SAYING),
+    ),
+    Route("GET", "/api/tasks/{id}", "One task", tasks.task, LOOK, shapes.Task, errors=(NotFound,)),
+    Route(
+        "PATCH", "/api/tasks/{id}", "How far it is, how it ended, or that it is called off", tasks.change, POST,
+        shapes.Task, body=tasks.ChangedTask, errors=(NotFound, Conflict),
+    ),
+)  # fmt: skip
+
+DECISIONS: Final = (
+    Route(
+        "GET", "/api/decisions", "What you are asked to decide, and what you ask for", decisions.decisions, LOOK,
+        decisions.DecisionList, query=decisions.DecisionsQuery,
+    ),
+    Route(
+        "GET", "/api/decisions/{id}", "One decision", decisions.decision, LOOK, shapes.PersonsDecision,
+        errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/decisions/{id}", "Decide: once, and only who was asked", decisions.answer, POST,
+        shapes.PersonsDecision, body=decisions.AnswerBody, errors=(NotFound, *SAYING),
+    ),
+)  # fmt: skip
+
+NOTES: Final = (
+    Route("GET", "/api/notes", "The notes you may read, with their texts", notes.notes, LOOK, notes.NoteList),
+    Route(
+        "POST", "/api/notes", "Make a note", notes.create, CREATE, shapes.Note, body=notes.NewNote, status=CREATED,
+        errors=(BadName, BadText, Conflict),
+    ),
+    Route(
+        "GET", "/api/notes/{name}", "A note, or one of its versions, with its version as ETag", notes.note, LOOK,
+        shapes.Note, query=notes.VersionQuery, errors=(NotFound,),
+    ),
+    Route(
+        "PUT", "/api/notes/{name}", "Write a new version; a stale one is refused with both texts", notes.write, POST,
+        shapes.Note, body=notes.WrittenNote, headers=("If-Match",), errors=(NotFound, BadText, Conflict),
+    ),
+    Route(
+        "DELETE", "/api/notes/{name}", "Delete it with all its versions", notes.remove, MANAGE, shapes.Note,
+        errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/notes/{name}/append", "Add lines behind what stands", notes.append, POST, shapes.Note,
+        body=notes.AppendedText, errors=(NotFound, BadText),
+    ),
+    Route(
+        "POST", "/api/notes/{name}/revert", "Write the text of an old version as the newest", notes.revert, POST,
+        shapes.Note, body=notes.RevertedNote, errors=(NotFound, Conflict),
+    ),
+    Route(
+        "GET", "/api/notes/{name}/history", "Who wrote which version, newest first", notes.history, LOOK,
+        notes.NoteHistory, query=notes.HistoryQuery, errors=(NotFound,),
+    ),
+    Route(
+        "GET", "/api/notes/{name}/permissions", "Which agents may do what with it", notes.permissions, LOOK,
+        notes.NotePermissions, errors=(NotFound,),
+    ),
+    Route(
+        "PUT", "/api/notes/{name}/permissions", "Let an agent read, read_write or see none of it", notes.share,
+        MANAGE, notes.NotePermissions, body=notes.NoteSharing, errors=(NotFound,),
+    ),
+)  # fmt: skip
+
+ROUTES: Final[tuple[Route, ...]] = (
+    *HUB,
+    *CONVERSATIONS,
+    *MESSAGES,
+    *AGENTS,
+    *LINKS,
+    *TASKS,
+    *DECISIONS,
+    *NOTES,
+)
+
+SOCKETS: Final[tuple[SocketRoute, ...]] = (
+    SocketRoute(
         "/ws/conversations/{id}", "A conversation as plain text, both ways", subject.heard, READ,
         errors=(NotFound, Conflict),
     ),
-    Socket(
+    SocketRoute(
         "/ws/agents/{name}", "Your own conversation with one of them, made when it is first needed",
         subject.pair, POST, errors=(NotFound, Conflict),
     ),

@@ -11,20 +11,20 @@ from moot.doors.http.api.constraints import Text
 KINDS = ("external", "agent", "human")
 """Whom the API can enrol."""
 BIGGEST = 2**53
-MOST = 500
+MAX_LIMIT = 500
 Cursor = Annotated[int, Meta(ge=0, le=BIGGEST)]
-Limit = Annotated[int, Meta(ge=1, le=MOST)]
+Limit = Annotated[int, Meta(ge=1, le=MAX_LIMIT)]
 Seconds = Annotated[float, Meta(ge=0, le=300)]
 
 
-class Given(Struct, frozen=True, forbid_unknown_fields=True):
+class RequestShape(Struct, frozen=True, forbid_unknown_fields=True):
     """Comes from outside."""
 
 
 # --- bodies ----------------------------------------------------------------------------------------------
 
 
-class NewConversation(Given, frozen=True):
+class NewConversation(RequestShape, frozen=True):
     name: constraints.ConversationName
     participants: tuple[str, ...] = ()
     kind: constraints.GroupKind = "group"
@@ -35,25 +35,25 @@ class NewConversation(Given, frozen=True):
     """Where you are in one of this name and kind, it is the answer; participants who are missing join it."""
 
 
-class Among(Given, frozen=True):
+class Among(RequestShape, frozen=True):
     participants: tuple[str, ...]
 
 
-class Question(Given, frozen=True):
+class Question(RequestShape, frozen=True):
     target: str
     key: Annotated[str, Meta(max_length=200)] = ""
 
 
-class ChangedConversation(Given, frozen=True):
+class ChangedConversation(RequestShape, frozen=True):
     name: constraints.ConversationName | None = None
     settings: constraints.Settings | None = None
 
 
-class Joining(Given, frozen=True):
+class Joining(RequestShape, frozen=True):
     name: str
 
 
-class NewMessage(Given, frozen=True):
+class NewMessage(RequestShape, frozen=True):
     text: Text
     reply_to: constraints.Address | None = None
     force: tuple[str, ...] = ()
@@ -64,74 +64,76 @@ class NewMessage(Given, frozen=True):
     correlation_id: Annotated[str, Meta(max_length=200)] | None = None
 
 
-class Stopping(Given, frozen=True):
+class Stopping(RequestShape, frozen=True):
     agent: str | None = None
 
 
-class ReadTo(Given, frozen=True):
+class ReadTo(RequestShape, frozen=True):
     seq: Annotated[
         float, Meta(ge=0, le=BIGGEST - 1, multiple_of=1)
     ]  # the next number up is read as the same float
 
 
-class Edit(Given, frozen=True):
+class Edit(RequestShape, frozen=True):
     text: Text
 
 
-class Draft(Given, frozen=True):
+class DraftBody(RequestShape, frozen=True):
     text: Text
     force: tuple[str, ...] = ()
 
 
-class Again(Given, frozen=True):
+class Again(RequestShape, frozen=True):
     agents: tuple[str, ...]
 
 
-class Reply(Given, frozen=True):
+class Reply(RequestShape, frozen=True):
     text: constraints.Words
 
 
-class Letter(Given, frozen=True):
+class Letter(RequestShape, frozen=True):
     text: Text
     intent: str | None = None
 
 
-class Asking(Given, frozen=True):
+class Asking(RequestShape, frozen=True):
     text: Text
     timeout: Seconds = 60.0
+    choices: tuple[str, ...] = ()
+    """Of a question to a person: what can be answered."""
 
 
-class Check(Given, frozen=True):
-    limit: Annotated[float, Meta(ge=1, le=MOST, multiple_of=1)] = 50
+class CheckBody(RequestShape, frozen=True):
+    limit: Annotated[float, Meta(ge=1, le=MAX_LIMIT, multiple_of=1)] = 50
     wait_seconds: Seconds = 0.0
     handed: tuple[str, ...] | None = None
     held: tuple[str, ...] = ()
 
 
-class Ending(Given, frozen=True):
+class Ending(RequestShape, frozen=True):
     text: str | None = None
     error: str | None = None
 
 
-class NewAgent(Given, frozen=True):
+class NewAgent(RequestShape, frozen=True):
     name: constraints.AgentName
     role: constraints.Line = ""
     display: constraints.Display = ""
     kind: Annotated[str, Meta(extra_json_schema={"enum": list(KINDS)})] = KINDS[0]
 
 
-class ChangedAgent(Given, frozen=True):
+class ChangedAgent(RequestShape, frozen=True):
     name: constraints.AgentName | None = None
     role: constraints.Line | None = None
     display: constraints.Display | None = None
     project: constraints.Folder | None = None
 
 
-class Said(Given, frozen=True):
+class SendBody(RequestShape, frozen=True):
     message: Text
 
 
-class NewToken(Given, frozen=True):
+class NewToken(RequestShape, frozen=True):
     scopes: Annotated[tuple[constraints.Granted, ...], Meta(extra_json_schema={"minItems": 1})] = (
         "read",
         "post",
@@ -141,11 +143,11 @@ class NewToken(Given, frozen=True):
 # --- queries ---------------------------------------------------------------------------------------------
 
 
-class NoQuery(Given, frozen=True):
+class NoQuery(RequestShape, frozen=True):
     pass
 
 
-class Conversations(Given, frozen=True):
+class ConversationsQuery(RequestShape, frozen=True):
     kind: constraints.GroupKind | None = None
     archived: bool = False
     channel_type: str | None = None
@@ -154,7 +156,7 @@ class Conversations(Given, frozen=True):
     limit: Limit = 100
 
 
-class Listening(Given, frozen=True):
+class SocketQuery(RequestShape, frozen=True):
     """How a WebSocket goes on where it was."""
 
     client: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._~-]{1,64}$")] | None = None
@@ -162,43 +164,43 @@ class Listening(Given, frozen=True):
     received: Cursor | None = None
 
 
-class Erasing(Given, frozen=True):
+class EraseQuery(RequestShape, frozen=True):
     purge: bool = False
 
 
-class Messages(Given, frozen=True):
+class MessagesQuery(RequestShape, frozen=True):
     after: Cursor = 0
     before: Cursor | None = None
     limit: Limit = 100
 
 
-class Waiting(Given, frozen=True):
+class WaitQuery(RequestShape, frozen=True):
     timeout: Seconds = 30.0
 
 
-class OneTurn(Given, frozen=True):
+class TurnQuery(RequestShape, frozen=True):
     given: bool = True
 
 
-class Window(Given, frozen=True):
+class ContextQuery(RequestShape, frozen=True):
     messages: Limit = 20
     tokens: Annotated[int, Meta(ge=1, le=1_000_000)] = 8000
 
 
-class OfAgent(Given, frozen=True):
+class AgentQuery(RequestShape, frozen=True):
     agent: str | None = None
 
 
-class Spent(Given, frozen=True):
+class UsageQuery(RequestShape, frozen=True):
     agent: str | None = None
     conversation: str | None = None
 
 
-class Inside(Given, frozen=True):
+class ConversationQuery(RequestShape, frozen=True):
     conversation: str
 
 
-class Turns(Given, frozen=True):
+class TurnsQuery(RequestShape, frozen=True):
     conversation: str | None = None
     agent: str | None = None
     state: constraints.State | None = None
@@ -206,27 +208,27 @@ class Turns(Given, frozen=True):
     limit: Limit = 100
 
 
-class Search(Given, frozen=True):
+class SearchQuery(RequestShape, frozen=True):
     q: Annotated[str, Meta(max_length=1000)]
     """Words, "phrases" and from: to: in: kind: before: after: has: is:"""
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-class Page(Given, frozen=True):
+class PageQuery(RequestShape, frozen=True):
     after: Cursor = 0
     limit: Limit = 100
 
 
-class Inbox(Given, frozen=True):
+class InboxQuery(RequestShape, frozen=True):
     limit: Limit = 100
 
 
-class Received(Given, frozen=True):
+class ReceivedQuery(RequestShape, frozen=True):
     unread: bool = False
     limit: Limit = 20
 
 
-class Events(Given, frozen=True):
+class EventsQuery(RequestShape, frozen=True):
     conversation: str | None = None
     agent: str | None = None
     types: str = ""
@@ -257,7 +259,7 @@ class ReceivedList(Struct, frozen=True):
 
 
 class DeliveryList(Struct, frozen=True):
-    deliveries: list[shapes.Delivered]
+    deliveries: list[shapes.DeliveryProgress]
 
 
 class Stopped(Struct, frozen=True):

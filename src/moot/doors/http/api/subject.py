@@ -5,15 +5,26 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from moot import shapes
-from moot.doors.http.api.route import About, Route
-from moot.doors.lookup import around, conversation, looked_up, place
+from moot.doors.http.api.route import Route, SubjectKind
+from moot.doors.lookup import around, conversation, looked_up, target_of, version
 from moot.errors import NotFound
 from moot.flow.steps.admission import Admission, InConversation, OfHub, OfPerson, OfTurn, Subject
 from moot.hub import Hub
 from moot.model.ids import TurnId
-from moot.rules.access import HOUSE, Action, Person, Place, Principal, Seat, Standing, authorize, hidden
+from moot.ports import ConversationVersion
+from moot.rules.access import (
+    HUB_TARGET,
+    Action,
+    ConversationTarget,
+    MembershipTarget,
+    PersonTarget,
+    Principal,
+    Standing,
+    authorize,
+    hidden,
+)
 
-__all__ = ["Found", "conversation", "heard", "named_by", "pair", "place"]
+__all__ = ["PathSubject", "conversation", "heard", "named_by", "pair", "target_of"]
 
 
 def admission(route: Route, who: Principal, path: Mapping[str, str]) -> Admission:
@@ -23,56 +34,59 @@ def admission(route: Route, who: Principal, path: Mapping[str, str]) -> Admissio
     return Admission(who.id, route.action, _subject_of(route.about, path), token)
 
 
-def _subject_of(about: About, path: Mapping[str, str]) -> Subject:
+def _subject_of(about: SubjectKind, path: Mapping[str, str]) -> Subject:
     match about:
-        case About.CONVERSATION:
+        case SubjectKind.CONVERSATION:
             return InConversation(path["id"])
-        case About.SEAT:
+        case SubjectKind.SEAT:
             return InConversation(path["id"], path["name"])
-        case About.MESSAGE:
+        case SubjectKind.MESSAGE:
             return InConversation(path["id"].rpartition(":")[0])
-        case About.TURN:
+        case SubjectKind.TURN:
             return OfTurn(TurnId(int(path["id"])))
-        case About.AGENT:
+        case SubjectKind.AGENT:
             return OfPerson(path["name"])
-        case About.HOUSE:
+        case SubjectKind.HUB:
             return OfHub()
 
 
-class Found(Struct, frozen=True):
+class PathSubject(Struct, frozen=True):
     conversation: shapes.Conversation | None = None
     agent: str = ""
+    version: ConversationVersion | None = None
 
 
-async def named_by(route: Route, hub: Hub, who: Principal, path: Mapping[str, str]) -> Found:
+async def named_by(route: Route, hub: Hub, who: Principal, path: Mapping[str, str]) -> PathSubject:
     """What the route is about, once it is clear that the caller may do to it what the route does."""
     action = route.action
     if action is None:
-        return Found()
-    if route.about is About.AGENT:
-        authorize(who, Action.LOOK, HOUSE)
+        return PathSubject()
+    if route.about is SubjectKind.AGENT:
+        authorize(who, Action.LOOK, HUB_TARGET)
         name = (await hub.agents.get(path["name"])).name
-        authorize(who, action, Person(name))
-        return Found(agent=name)
-    if route.about is About.HOUSE:
-        authorize(who, action, HOUSE)
-        return Found()
-    return Found(await _conversation_of(route.about, hub, who, path, action))
+        authorize(who, action, PersonTarget(name))
+        return PathSubject(agent=name)
+    if route.about is SubjectKind.HUB:
+        authorize(who, action, HUB_TARGET)
+        return PathSubject()
+    if route.glances:
+        return PathSubject(version=await version(hub, who, path["id"]))
+    return PathSubject(await _conversation_of(route.about, hub, who, path, action))
 
 
 async def _conversation_of(
-    about: About, hub: Hub, who: Principal, path: Mapping[str, str], action: Action
+    about: SubjectKind, hub: Hub, who: Principal, path: Mapping[str, str], action: Action
 ) -> shapes.Conversation:
     match about:
-        case About.CONVERSATION:
+        case SubjectKind.CONVERSATION:
             return await conversation(hub, who, path["id"], action)
-        case About.SEAT:
+        case SubjectKind.SEAT:
             found = await looked_up(hub, who, path["id"], path["id"])
-            authorize(who, action, Seat(place(found, path["id"]), path["name"]))
+            authorize(who, action, MembershipTarget(target_of(found, path["id"]), path["name"]))
             return found
-        case About.MESSAGE:
+        case SubjectKind.MESSAGE:
             return await around(hub, who, path["id"], action)
-        case About.TURN:
+        case SubjectKind.TURN:
             return await _of_turn(hub, who, path["id"], action)
         case _:
             raise AssertionError(f"{about} is in no conversation")
@@ -84,9 +98,9 @@ async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shape
     except NotFound:
         if who.standing is Standing.OWNER:
             raise
-        raise hidden(Place(turn, frozenset())) from None
+        raise hidden(ConversationTarget(turn, frozenset())) from None
     found = await looked_up(hub, who, where, turn)
-    authorize(who, action, place(found, turn))
+    authorize(who, action, target_of(found, turn))
     return found
 
 
@@ -100,8 +114,8 @@ async def heard(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Con
 
 async def pair(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
     """The caller's own conversation with somebody, the same that `hub.send` uses; one that it has left is not."""
-    authorize(who, Action.LOOK, HOUSE)
-    authorize(who, Action.POST, HOUSE)
+    authorize(who, Action.LOOK, HUB_TARGET)
+    authorize(who, Action.POST, HUB_TARGET)
     found = await hub.conversations.implicit([path["name"]])
-    authorize(who, Action.READ, place(found, path["name"]))
+    authorize(who, Action.READ, target_of(found, path["name"]))
     return found

@@ -11,10 +11,10 @@ from moot.doors.http.wire.unauthenticated import KNOWN
 from moot.errors import MootError, NotPermitted, RateLimited
 from moot.hub import Hub
 from moot.model.ids import ParticipantId
-from moot.model.token import Scope
+from moot.model.records.token import TokenScope
 from moot.rules.access import Principal, Standing, unauthenticated
 
-ALL_SCOPES = frozenset(scope.value for scope in Scope)
+ALL_SCOPES = frozenset(scope.value for scope in TokenScope)
 
 
 class Gate:
@@ -31,8 +31,8 @@ class Gate:
         self, request: HTTPConnection, door: str = "http", *, settled_later: bool = False
     ) -> Principal:
         """As the credential says, and not more often than it may. `settled_later`: see `bearer`."""
-        given = request.headers.getlist("authorization")
-        kind, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        headers = request.headers.getlist("authorization")
+        kind, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token if kind.lower() == "bearer" else ""
         return await self.admitted(token, request, door, settled_later=settled_later)
 

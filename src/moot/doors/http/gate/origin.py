@@ -8,7 +8,7 @@ is sent along without being asked for.
 from collections.abc import Iterable
 from typing import Any
 
-from moot.doors.http.api.problems import Answer, problem
+from moot.doors.http.api.problems import Response, problem
 from moot.errors import NotPermitted
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -27,13 +27,13 @@ def hosts(names: Iterable[str], port: int, scheme: str = "http") -> frozenset[st
 
 def judged(
     headers: Iterable[tuple[bytes, bytes]], allowed: frozenset[str], scheme: str = "http"
-) -> Answer | None:
+) -> Response | None:
     """None when the request may pass, else the answer to it."""
-    given: dict[bytes, list[str]] = {b"host": [], b"origin": []}
+    sent_by: dict[bytes, list[str]] = {b"host": [], b"origin": []}
     for name, value in headers:
-        if name in given:
-            given[name].append(value.decode("latin-1"))
-    if len(given[b"host"]) != 1 or given[b"host"][0].lower() not in allowed:
+        if name in sent_by:
+            sent_by[name].append(value.decode("latin-1"))
+    if len(sent_by[b"host"]) != 1 or sent_by[b"host"][0].lower() not in allowed:
         refusal = NotPermitted(
             "this hub does not go by that Host",
             detail=f"it goes by {', '.join(sorted(allowed))}",
@@ -41,7 +41,7 @@ def judged(
         )
         return problem(refusal, MISDIRECTED)
     origins = {f"{scheme}://{host}" for host in allowed}
-    if given[b"origin"] and (len(given[b"origin"]) > 1 or given[b"origin"][0].lower() not in origins):
+    if sent_by[b"origin"] and (len(sent_by[b"origin"]) > 1 or sent_by[b"origin"][0].lower() not in origins):
         return problem(NotPermitted("a web page of another origin may not ask here"), FOREIGN)
     return None
 
@@ -64,7 +64,7 @@ class Guard:
             await denied(answer, send)
 
 
-async def sent(answer: Answer, send: Any, *, head: bool = False) -> None:
+async def sent(answer: Response, send: Any, *, head: bool = False) -> None:
     """Write an answer down, with what every answer has."""
     body = answer.body()
     headers = {
@@ -81,7 +81,7 @@ async def sent(answer: Answer, send: Any, *, head: bool = False) -> None:
     await send({"type": "http.response.body", "body": b"" if head else body})
 
 
-async def denied(answer: Answer, send: Any) -> None:
+async def denied(answer: Response, send: Any) -> None:
     """The same answer to somebody who wanted a WebSocket: HTTP, as long as the handshake is not over."""
 
     async def as_handshake(event: dict[str, Any]) -> None:

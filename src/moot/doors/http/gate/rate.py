@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 BURST = 5.0
-MOST_KNOWN = 10_000
+MAX_KNOWN = 10_000
 
 
 class Buckets:
@@ -18,7 +18,7 @@ class Buckets:
         now, full = self._clock(), self._rate * BURST
         left, since = self._left.get(who, (full, now))
         left = min(full, left + (now - since) * self._rate)
-        if len(self._left) >= MOST_KNOWN:
+        if len(self._left) >= MAX_KNOWN:
             self._forget_the_full(now)
         if left < 1:
             self._left[who] = (left, now)

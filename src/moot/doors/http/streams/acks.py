@@ -13,7 +13,7 @@ import structlog
 
 from moot.errors import MootError
 from moot.hub import Hub
-from moot.model.bookmark import Bookmark, BookmarkKey
+from moot.model.records.bookmark import Bookmark, BookmarkKey
 
 EVERY_SECONDS = 0.5
 """A message is asked about in the next round and noted in the one after: within about a second."""

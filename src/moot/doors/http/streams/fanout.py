@@ -12,22 +12,25 @@ from typing import Any, Protocol
 from msgspec import Struct, json
 
 from moot import shapes
-from moot.doors.http.api.hint_requests import in_words
-from moot.doors.http.streams.members import Places
-from moot.doors.http.streams.text_frames import Said
-from moot.doors.http.wire.stream_line import Lent, chunked
+from moot.doors.http.api.hint_requests import event_in_words
+from moot.doors.http.streams.members import ConversationTargets
+from moot.doors.http.streams.text_frames import MessageFrames
+from moot.doors.http.wire.direct_writer import DirectWriter, chunked
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
-from moot.rules.access import HOUSE, Action, Place, Principal, Standing, may
+from moot.hub.queries.encoded import StreamedEvent
+from moot.rules.access import HUB_TARGET, Action, ConversationTarget, Principal, Standing, may
 
-MOST_EVENTS = 256
-MOST_BYTES = 1024 * 1024
+MAX_EVENTS = 256
+MAX_BYTES = 1024 * 1024
 """How far a stream may lag behind, in events and in bytes; then it is told how far it got, and let go."""
 COMING = frozenset({"conversation.joined", "conversation.created"})
 """Told to those who are there afterwards."""
 GOING = frozenset({"conversation.left", "conversation.deleted"})
 """Told to those who were there before."""
 PUBLIC = "agent."
+OF_NOTES = "note."
+"""Told to people, and to the agents that may read the note by now."""
 TO_ALL = frozenset({"token.revoked", "agent.renamed"})
 """What may end the stream of anybody, whatever it follows."""
 SAID_OF_ITSELF = frozenset({"lagged", "server_restarting"})
@@ -43,12 +46,14 @@ class Frame(Struct, frozen=True):
     """0 for what is told live only."""
     type: str
     by: str | None
-    place: Place | None
+    target: ConversationTarget | None
     written: bytes
     chunk: bytes = b""
     """The same, ready for the wire."""
-    said: Said | None = None
+    message: MessageFrames | None = None
     """The message it tells of, for those who read plain text."""
+    readers: frozenset[str] = frozenset()
+    """Agents that may read the note it tells of."""
 
 
 def control(kind: str, after: int) -> bytes:
@@ -63,11 +68,11 @@ class Wants(Struct):
     where: str | None = None
     agent: str | None = None
     types: frozenset[str] = frozenset()
-    _asked_about: Place | None = None
+    _judged: ConversationTarget | None = None
     _answer: bool = False
 
     def __call__(self, frame: Frame) -> bool:
-        if self.where is not None and (frame.place is None or frame.place.ref != self.where):
+        if self.where is not None and (frame.target is None or frame.target.ref != self.where):
             return False
         if self.agent is not None and frame.by != self.agent:
             return False
@@ -76,25 +81,28 @@ class Wants(Struct):
         return self._may(frame)
 
     def _may(self, frame: Frame) -> bool:
-        if frame.place is not None:
-            if frame.place is not self._asked_about:  # the fan has a new one as soon as its members change
-                self._asked_about, self._answer = frame.place, may(self.who, Action.READ, frame.place)
+        if frame.target is not None:
+            if frame.target is not self._judged:  # the fan has a new one as soon as its members change
+                self._judged, self._answer = frame.target, may(self.who, Action.READ, frame.target)
             return self._answer
         if frame.type.startswith(PUBLIC):
-            return may(self.who, Action.LOOK, HOUSE)
+            return may(self.who, Action.LOOK, HUB_TARGET)
+        if frame.type.startswith(OF_NOTES):
+            reads = self.who.human or self.who.name in frame.readers
+            return reads and may(self.who, Action.LOOK, HUB_TARGET)
         return self.who.standing is Standing.OWNER
 
 
-class Follower:
+class StreamFollower:
     """One stream's place in the fan: a bounded queue, and whether it is over."""
 
-    def __init__(self, wants: Wants, cursor: int = 0, line: Lent | None = None) -> None:
+    def __init__(self, wants: Wants, cursor: int = 0, writer: DirectWriter | None = None) -> None:
         self.wants = wants
         self.ending: str | None = None
         """Why the stream ends."""
         self.cursor = cursor
         """The newest event that the reader has surely been sent."""
-        self._line = line
+        self._writer = writer
         self._idle = False
         """Its task waits, and nothing of it is under way: who has something may write it there."""
         self._waiting: deque[Frame] = deque()
@@ -105,11 +113,11 @@ class Follower:
         """False when it did not fit: the follower lags."""
         if frame.id and frame.id <= self.cursor:
             return True  # it was read from the store
-        if self._idle and self._line is not None and not self._waiting and self._line.write(frame.chunk):
+        if self._idle and self._writer is not None and not self._waiting and self._writer.write(frame.chunk):
             self.cursor = frame.id or self.cursor
             return True
         size = self._bytes + len(frame.written)
-        if len(self._waiting) >= MOST_EVENTS or size > MOST_BYTES:
+        if len(self._waiting) >= MAX_EVENTS or size > MAX_BYTES:
             if not frame.id:
                 return True  # pieces of a reply are dropped before the follower is
             self.end("lagged")
@@ -165,7 +173,7 @@ class Fan:
         self._open_at_once = open_at_once
         self._followers: dict[str | None, set[Following]] = {}
         """By the conversation they follow; None for all."""
-        self._places = Places(hub)
+        self._targets = ConversationTargets(hub)
         self._pump: asyncio.Task[None] | None = None
         meters.count_streams(lambda: self.count)
 
@@ -181,7 +189,7 @@ class Fan:
     def start(self) -> None:
         if self._pump is None:
             self.position = self.hub.position
-            self._places.all_changed()  # what happened while nobody looked was not noted
+            self._targets.all_changed()  # what happened while nobody looked was not noted
             self._pump = asyncio.get_running_loop().create_task(self._run())
 
     def add(self, follower: Following) -> None:
@@ -233,13 +241,14 @@ class Fan:
         ]
 
     async def _hand_out(self) -> None:
-        async for event in self.hub.events(after=self.position):
+        async for streamed in self.hub.encoded.stream(self.position):
+            event = streamed.event
             if event.type == "reset":  # the log was cut under us: each stream looks for itself what it missed
                 self._let_all_go("lagged")
-                self._places.all_changed()
+                self._targets.all_changed()
                 self.position = max(self.position, int(event.body["after"]))
                 continue
-            frame = await self.frame(event)
+            frame = await self.frame(streamed)
             self.position = max(self.position, frame.id)
             for follower in self._concerned(event):
                 if follower.wants(frame) and not follower.push(frame):
@@ -249,27 +258,39 @@ class Fan:
                     follower.end(why)
                     self.drop(follower)
 
-    async def frame(self, event: shapes.Event) -> Frame:
+    async def frame(self, streamed: StreamedEvent) -> Frame:
+        event = streamed.event
         number = int(event.id or 0)
         head = b"id: %d\n" % number if number else b""
-        written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _encode(in_words(event)))
-        where = await self._place(event, is_news=number > self.position)
-        said = Said.told(event.body) if event.type == "message.posted" else None
-        return Frame(number, event.type, event.by, where, written, chunked(written), said)
+        written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _in_words(streamed).to_json())
+        where = await self._target_of(event, is_news=number > self.position)
+        posted = streamed.message if event.type == "message.posted" else None
+        message = None if posted is None else MessageFrames.of_line(posted)
+        readers = await self._readers(event)
+        return Frame(number, event.type, event.by, where, written, chunked(written), message, readers)
 
-    async def _place(self, event: shapes.Event, *, is_news: bool) -> Place | None:
+    async def _readers(self, event: shapes.Event) -> frozenset[str]:
+        if not event.type.startswith(OF_NOTES):
+            return frozenset()
+        return await self.hub.notes.readers(event.body["name"], event.body["created_at"])
+
+    async def _target_of(self, event: shapes.Event, *, is_news: bool) -> ConversationTarget | None:
         """Changes are noted by whoever comes to them first: a stream that reads the past may be ahead of the pump."""
         where, kind = event.conversation, event.type
         if is_news and kind == "agent.renamed":
-            self._places.all_changed()
+            self._targets.all_changed()
         if where is None:
             return None
         if is_news and kind in COMING:
-            self._places.changed(where)
-        found = await self._places.of(where)
+            self._targets.changed(where)
+        found = await self._targets.of(where)
         if is_news and kind in GOING:
-            self._places.changed(where)
+            self._targets.changed(where)
         return found
+
+
+def _in_words(streamed: StreamedEvent) -> StreamedEvent:
+    return streamed if streamed.message is not None else StreamedEvent(event_in_words(streamed.event))
 
 
 def _shut_out(wants: Wants, event: shapes.Event) -> str:

@@ -4,41 +4,41 @@ What is kept was read after the last change that was noted. A change that is not
 it: what the read brings is good for whoever asked, and is not kept.
 """
 
-from moot.doors.lookup import place
+from moot.doors.lookup import target_of
 from moot.errors import NotFound
 from moot.hub import Hub
-from moot.rules.access import Place
+from moot.rules.access import ConversationTarget
 
-MOST_KEPT = 4096
+MAX_KEPT = 4096
 
 
-class Places:
+class ConversationTargets:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._kept: dict[str, Place] = {}
+        self._kept: dict[str, ConversationTarget] = {}
         self._reading: dict[str, object] = {}
         """The newest read of each place that is under way, as long as nothing has overtaken it."""
 
-    async def of(self, conversation: str) -> Place:
+    async def of(self, conversation: str) -> ConversationTarget:
         """As it is now, or was at the last change that was noted; nobody's where it is gone."""
         known = self._kept.get(conversation)
         return known if known is not None else await self._read(conversation)
 
-    async def _read(self, conversation: str) -> Place:
+    async def _read(self, conversation: str) -> ConversationTarget:
         reading = self._reading[conversation] = object()
         try:
-            found = place(await self._hub.conversations.get(conversation))
+            found = target_of(await self._hub.conversations.get(conversation))
             if self._reading.get(conversation) is reading:
                 self._keep(conversation, found)
             return found
         except NotFound:
-            return Place(conversation, frozenset())
+            return ConversationTarget(conversation, frozenset())
         finally:
             if self._reading.get(conversation) is reading:
                 del self._reading[conversation]
 
-    def _keep(self, conversation: str, found: Place) -> None:
-        if len(self._kept) >= MOST_KEPT:
+    def _keep(self, conversation: str, found: ConversationTarget) -> None:
+        if len(self._kept) >= MAX_KEPT:
             del self._kept[next(iter(self._kept))]
         self._kept[conversation] = found
 

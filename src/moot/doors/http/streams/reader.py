@@ -10,16 +10,16 @@ import asyncio
 from contextlib import suppress
 
 from moot.doors.http.streams.acks import Marks
-from moot.doors.http.streams.fanout import MOST_BYTES, MOST_EVENTS, Frame, Wants
-from moot.doors.http.streams.text_frames import Said
-from moot.doors.http.wire.frames import Wire
-from moot.model.bookmark import Bookmark
+from moot.doors.http.streams.fanout import MAX_BYTES, MAX_EVENTS, Frame, Wants
+from moot.doors.http.streams.text_frames import MessageFrames
+from moot.doors.http.wire.frames import SocketWire
+from moot.model.records.bookmark import Bookmark
 from moot.rules.access import Principal
 
 TYPES = frozenset({"message.posted"})
 
 
-class Place:
+class ReadPosition:
     """How far somebody is: the seq, and how many messages of others were told up to there."""
 
     __slots__ = ("frames", "seq")
@@ -30,7 +30,9 @@ class Place:
 
 
 class Listener:
-    def __init__(self, who: Principal, where: str, wire: Wire, begin: Place, *, alone: bool) -> None:
+    def __init__(
+        self, who: Principal, where: str, wire: SocketWire, begin: ReadPosition, *, alone: bool
+    ) -> None:
         self.wants = Wants(who, where=where, types=TYPES)
         self._name = who.name
         self.ending: str | None = None
@@ -45,31 +47,31 @@ class Listener:
         self._woken = asyncio.Event()
         self._marks: Marks | None = None
         self._bookmark: Bookmark | None = None
-        self._asked: Place | None = None
+        self._pinged: ReadPosition | None = None
         wire.drained = self._drained
 
     # --- what the fan does -------------------------------------------------------------------------------
 
     def push(self, frame: Frame) -> bool:
         """False when the reader is too slow."""
-        said, place = frame.said, self.place
-        if said is None or said.seq <= place.seq:
+        message, place = frame.message, self.place
+        if message is None or message.seq <= place.seq:
             return True
         if not self._catching_up and not self._wire.writable.is_set():
-            return self._held_back(said)
-        if self._catching_up or said.seq != place.seq + 1:
+            return self._held_back(message)
+        if self._catching_up or message.seq != place.seq + 1:
             self.behind = True
             self._woken.set()
             return True
-        self.tell(said)
+        self.tell(message)
         return True
 
-    def _held_back(self, said: Said) -> bool:
+    def _held_back(self, message: MessageFrames) -> bool:
         """It stays in the store until the reader has taken what it was told before; not too much of it, though."""
         self.behind = True
         self._unread += 1
-        self._unread_bytes += len(said.frame(alone=self._alone))
-        if self._unread <= MOST_EVENTS and self._unread_bytes <= MOST_BYTES:
+        self._unread_bytes += len(message.frame(alone=self._alone))
+        if self._unread <= MAX_EVENTS and self._unread_bytes <= MAX_BYTES:
             return True
         self.end("lagged")
         return False
@@ -83,14 +85,14 @@ class Listener:
 
     # --- what the socket does ----------------------------------------------------------------------------
 
-    def tell(self, said: Said) -> None:
+    def tell(self, message: MessageFrames) -> None:
         """The next message, if it is somebody else's; in any case we have come so far."""
         place = self.place
-        place.seq = said.seq
-        if said.author == self._name:
+        place.seq = message.seq
+        if message.author == self._name:
             return
-        place.frames += said.counts
-        self._wire.tell(said.frame(alone=self._alone))
+        place.frames += message.counts
+        self._wire.tell(message.frame(alone=self._alone))
         if self._marks is not None:
             self._marks.restless(self)
 
@@ -133,19 +135,19 @@ class Listener:
         """Have the reader answer for what it was told; False when it already has."""
         if self._bookmark is None or self._bookmark.seq >= self.place.seq:
             return False
-        if self._asked is None or self._asked.seq < self.place.seq:
-            self._asked = Place(self.place.seq, self.place.frames)
-            self._wire.ask(self._asked.seq)
+        if self._pinged is None or self._pinged.seq < self.place.seq:
+            self._pinged = ReadPosition(self.place.seq, self.place.frames)
+            self._wire.ask(self._pinged.seq)
         return self._wire.is_open
 
     def _received(self, seq: int) -> None:
-        if self._asked is not None and self._asked.seq == seq:
-            self._note(self._asked)
+        if self._pinged is not None and self._pinged.seq == seq:
+            self._note(self._pinged)
 
     def _all_received(self) -> None:
         self._note(self.place)
 
-    def _note(self, place: Place) -> None:
+    def _note(self, place: ReadPosition) -> None:
         if self._marks is None or self._bookmark is None or place.seq <= self._bookmark.seq:
             return
         mark = self._bookmark

@@ -6,8 +6,8 @@ messages and the hub's words are told to nobody who counts, so both sides count 
 """
 
 from moot import shapes
-from moot.doors.http.streams.reader import Place
-from moot.doors.http.streams.text_frames import Said
+from moot.doors.http.streams.reader import ReadPosition
+from moot.doors.http.streams.text_frames import MessageFrames
 from moot.errors import Conflict
 from moot.hub import Hub
 
@@ -17,10 +17,10 @@ FURTHEST = 10_000
 
 
 def _counted(message: shapes.Message, reader: str) -> bool:
-    return message.sender != reader and Said.of(message).counts
+    return message.sender != reader and MessageFrames.of(message).counts
 
 
-async def stood(hub: Hub, where: str, mark: Place, received: int) -> Place:
+async def stood(hub: Hub, where: str, mark: ReadPosition, received: int) -> ReadPosition:
     """The place of a client that has received so many messages here."""
     if abs(received - mark.frames) > FURTHEST:
         raise _lost(received, mark)
@@ -29,8 +29,8 @@ async def stood(hub: Hub, where: str, mark: Place, received: int) -> Place:
     return await _back(hub, where, mark, received)
 
 
-async def _ahead(hub: Hub, where: str, mark: Place, received: int) -> Place:
-    place = Place(mark.seq, mark.frames)
+async def _ahead(hub: Hub, where: str, mark: ReadPosition, received: int) -> ReadPosition:
+    place = ReadPosition(mark.seq, mark.frames)
     while place.frames < received:
         page = await hub.messages(where, after=place.seq, limit=PAGE)
         if not page:
@@ -42,8 +42,8 @@ async def _ahead(hub: Hub, where: str, mark: Place, received: int) -> Place:
     return place
 
 
-async def _back(hub: Hub, where: str, mark: Place, received: int) -> Place:
-    place = Place(mark.seq, mark.frames)
+async def _back(hub: Hub, where: str, mark: ReadPosition, received: int) -> ReadPosition:
+    place = ReadPosition(mark.seq, mark.frames)
     while place.frames > received:
         page = await hub.messages(where, before=place.seq + 1, limit=PAGE)
         if not page:
@@ -55,7 +55,7 @@ async def _back(hub: Hub, where: str, mark: Place, received: int) -> Place:
     return place
 
 
-def _lost(received: int, place: Place) -> Conflict:
+def _lost(received: int, place: ReadPosition) -> Conflict:
     return Conflict(
         f"nobody here can have received {received} messages",
         detail=f"{place.frames} were told to this client; the history may be a restored one",

@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import Any
 
 from moot.doors.credentials import still_good
-from moot.doors.http.streams.fanout import SAID_OF_ITSELF, Fan, Follower, Frame, Wants, control
-from moot.doors.http.wire.stream_line import EXTENSION, Lent
+from moot.doors.http.streams.fanout import SAID_OF_ITSELF, Fan, Frame, StreamFollower, Wants, control
+from moot.doors.http.wire.direct_writer import EXTENSION, DirectWriter
 from moot.errors import Unauthenticated
 from moot.rules.access import Principal
 
@@ -27,7 +27,7 @@ HEADERS = [
 ]
 
 
-class Gone(Exception):
+class StreamGone(Exception):
     """Nobody reads any more."""
 
 
@@ -36,13 +36,13 @@ class Stream:
         self._fan = fan
         self._wants = Wants(who, **wants)
         self._after = after
-        self._line: Lent | None = None
+        self._writer: DirectWriter | None = None
         self._cursor = 0
         """The newest event that the reader has surely been sent."""
         fan.enter(who)
 
     async def run(self, scope: Any, receive: Any, send: Any) -> None:
-        self._line = scope.get("extensions", {}).get(EXTENSION)
+        self._writer = scope.get("extensions", {}).get(EXTENSION)
         try:
             async with asyncio.TaskGroup() as tasks:
                 telling = tasks.create_task(self._tell(send))
@@ -54,12 +54,12 @@ class Stream:
             self._fan.leave(self._wants.who)
 
     async def _tell(self, send: Any) -> None:
-        with suppress(Gone, OSError):
+        with suppress(StreamGone, OSError):
             await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
             await self._send(send, b"retry: 1000\n\n")
             self._fan.start()
             await self._catch_up(send)
-            follower = Follower(self._wants, self._cursor, self._line)
+            follower = StreamFollower(self._wants, self._cursor, self._writer)
             self._fan.add(follower)  # nothing is awaited since the fan was caught up with: there is no gap
             try:
                 await still_good(self._fan.hub, self._wants.who)  # from here on the fan hears of a revocation
@@ -75,12 +75,14 @@ class Stream:
         """Until nothing is left that the fan has handed out before."""
         hub, fan = self._fan.hub, self._fan
         self._cursor = hub.position if self._after is None else self._after
+        if self._cursor > hub.position:  # another hub may have told it what is not known here yet
+            await hub.history.catch_up()
         if self._cursor > hub.position:
             await self._reset(send, hub.position)
         elif self._cursor < (horizon := await hub.history.horizon()):
             await self._reset(send, horizon)
         while self._cursor < fan.position:
-            past = await hub.history.past(self._cursor)
+            past = await hub.encoded.past(self._cursor)
             if self._cursor < (
                 horizon := await hub.history.horizon()
             ):  # it moved while we read: the page may have a gap
@@ -93,7 +95,7 @@ class Stream:
         self._cursor = cursor
         await self._send(send, control("reset", cursor))
 
-    async def _follow(self, follower: Follower, send: Any) -> None:
+    async def _follow(self, follower: StreamFollower, send: Any) -> None:
         while True:
             frames = await follower.taken(HEARTBEAT_SECONDS)
             self._cursor = follower.cursor
@@ -127,7 +129,7 @@ class Stream:
             async with asyncio.timeout(STUCK_SECONDS):
                 await send({"type": "http.response.body", "body": written, "more_body": True})
         except TimeoutError:
-            raise Gone from None
+            raise StreamGone from None
 
 
 async def until_gone(receive: Any) -> None:

@@ -13,16 +13,14 @@ front. Frames of the hub are no messages, and nobody counts them.
     ! warning[E201] nobody is …     it was stored, and there is something to know
 """
 
-from typing import Any
-
-from msgspec import Struct
+from msgspec import Struct, json
 
 from moot import shapes
 from moot.doors.http.api.hint_requests import request
 from moot.doors.http.wire.frames import framed
 from moot.errors import MootError
 from moot.model.answer import Warned
-from moot.model.hint import said
+from moot.model.hint import worded
 from moot.model.participant import Kind
 
 MARK = "!"
@@ -30,7 +28,19 @@ PAIRS = frozenset({"direct", "link"})
 """Kinds of conversation in which there is no need to say who speaks."""
 
 
-class Said(Struct):
+class _Spoken(Struct, rename={"sender": "from"}):
+    """What of a message is said in a frame."""
+
+    seq: int = 0
+    sender: str = ""
+    kind: str = ""
+    text: str = ""
+
+
+_SPOKEN = json.Decoder(_Spoken)
+
+
+class MessageFrames(Struct):
     """A message, and its frames once somebody needed them: each is written down once, however many read it."""
 
     seq: int
@@ -48,13 +58,14 @@ class Said(Struct):
         self.counts = self.kind not in (Kind.SYSTEM, Kind.TOOL)
 
     @classmethod
-    def of(cls, message: shapes.Message) -> "Said":
+    def of(cls, message: shapes.Message) -> "MessageFrames":
         return cls(message.seq, message.sender, message.kind, message.text)
 
     @classmethod
-    def told(cls, body: dict[str, Any]) -> "Said | None":
-        """As an event tells of it; None where it is gone by now."""
-        return cls(body["seq"], body["from"], body["kind"], body["text"]) if body else None
+    def of_line(cls, line: bytes) -> "MessageFrames | None":
+        """As it was written down; None where it is gone by now."""
+        found = _SPOKEN.decode(line)
+        return cls(found.seq, found.sender, found.kind, found.text) if found.seq else None
 
     def frame(self, *, alone: bool) -> bytes:
         if alone:
@@ -75,12 +86,12 @@ class Said(Struct):
 
 def refusal(error: MootError) -> str:
     """Why something was not done, in one frame."""
-    parts = [error.title, error.detail, *(f"try: {way}" for way in said(error.fix, request)[:1])]
+    parts = [error.title, error.detail, *(f"try: {way}" for way in worded(error.fix, request)[:1])]
     if error.retry_after_ms is not None:
         parts.append(f"again in {error.retry_after_ms / 1000:.1f} s")
     return f"{MARK} error[{error.code}] {'; '.join(part for part in parts if part)}"
 
 
-def warning(told: Warned) -> str:
-    ways = (f"try: {way}" for way in said(told.fix, request)[:1])
-    return f"{MARK} warning[{told.code}] {'; '.join((told.message, *ways))}"
+def warning(warned: Warned) -> str:
+    ways = (f"try: {way}" for way in worded(warned.fix, request)[:1])
+    return f"{MARK} warning[{warned.code}] {'; '.join((warned.message, *ways))}"

@@ -22,20 +22,20 @@ from moot import shapes
 from moot.doors.credentials import still_good
 from moot.doors.http.api.problems import FAILED, problem, status_of
 from moot.doors.http.api.query import query
-from moot.doors.http.api.route import House, Socket
+from moot.doors.http.api.route import HttpDoor, SocketRoute
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import denied
-from moot.doors.http.streams.reader import Listener, Place
+from moot.doors.http.streams.reader import Listener, ReadPosition
 from moot.doors.http.streams.resume import stood
-from moot.doors.http.streams.text_frames import PAIRS, Said, refusal, warning
-from moot.doors.http.wire.frames import EXTENSION, Wire, framed
+from moot.doors.http.streams.text_frames import PAIRS, MessageFrames, refusal, warning
+from moot.doors.http.wire.frames import EXTENSION, SocketWire, framed
 from moot.doors.lookup import without_hints
 from moot.errors import BadText, BadValue, MootError, RateLimited
 from moot.flow.steps.admission import Admission, InConversation
 from moot.hub import Hub
 from moot.hub.commands.tokens import LONGEST
 from moot.hub.process.owner_token import SHORTEST
-from moot.model.bookmark import Bookmark
+from moot.model.records.bookmark import Bookmark
 from moot.rules.access import NOBODY, Action, Principal, Standing
 from moot.rules.words.redact import redacted
 
@@ -46,7 +46,7 @@ PROTOCOL = "moot"
 BEARER = "bearer."
 TOKEN_SECONDS = 10.0
 """In which the first frame must come, where the handshake brought no token."""
-MOST_UNKNOWN = 64
+MAX_UNKNOWN = 64
 """Sockets that may be open at once without having said who they are."""
 STUCK_SECONDS = 30.0
 """A reader that catches up and takes nothing for so long is gone, or should be."""
@@ -67,7 +67,7 @@ LATE = (4408, "no token came in time")
 BROKEN = (1011, "the hub failed at this; its log says more")
 
 
-class Gone(Exception):
+class SocketGone(Exception):
     """Nobody is there any more."""
 
 
@@ -80,23 +80,23 @@ class Party(Struct, frozen=True):
     voice: Hub
     """The same for what it posts: whether it may is settled with each post."""
     where: shapes.Conversation
-    begin: Place
+    begin: ReadPosition
     bookmark: Bookmark | None
 
 
-class SocketEntry:
+class SocketEndpoint:
     """Everything at one path. `unknown` is shared by all paths: how many have not said yet who they are."""
 
-    def __init__(self, row: Socket, house: House, gate: Gate, unknown: set[object]) -> None:
+    def __init__(self, row: SocketRoute, door: HttpDoor, gate: Gate, unknown: set[object]) -> None:
         self._row = row
-        self._house = house
+        self._door = door
         self._gate = gate
         self._unknown = unknown
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await receive()  # that somebody wants to connect
         begun, request = time.perf_counter(), HTTPConnection(scope)
-        wire: Wire = scope["extensions"][EXTENSION]
+        wire: SocketWire = scope["extensions"][EXTENSION]
         offered = [one for one in scope["subprotocols"] if one.startswith(BEARER)]
         chosen = PROTOCOL if PROTOCOL in scope["subprotocols"] else None
         status = SWITCHING
@@ -107,30 +107,30 @@ class SocketEntry:
                 await self._accept(send, chosen)
             else:
                 party = await self._admitted_late(request, wire, receive, send, chosen)
-            await Talk(party, wire, self._house, self._gate, request.url.path).run(receive)
+            await SocketTalk(party, wire, self._door, self._gate, request.url.path).run(receive)
         except _Refused as refused:
             status = status_of(refused.error)
             if wire.handshake_complete:
                 wire.say_goodbye(BY_STATUS + status, refused.error.title)
             else:
                 await denied(problem(refused.error), send)
-        except (Gone, OSError):
+        except (SocketGone, OSError):
             pass
         except Exception as error:  # the border of the process: the others go on
             status = FAILED
             failed(error, self._row.path)
             wire.say_goodbye(*BROKEN)
         finally:
-            self._house.meters.answered("GET", self._row.path, status, time.perf_counter() - begun)
+            self._door.meters.answered("GET", self._row.path, status, time.perf_counter() - begun)
 
     async def _accept(self, send: Any, chosen: str | None) -> None:
         await send({"type": "websocket.accept", "subprotocol": chosen})
 
     async def _admitted_late(
-        self, request: HTTPConnection, wire: Wire, receive: Any, send: Any, chosen: str | None
+        self, request: HTTPConnection, wire: SocketWire, receive: Any, send: Any, chosen: str | None
     ) -> Party:
         """By the first frame. Until it comes, nothing is told and nothing else is taken."""
-        if len(self._unknown) >= MOST_UNKNOWN:
+        if len(self._unknown) >= MAX_UNKNOWN:
             raise _Refused(RateLimited("too many are at the door; bring the token with the handshake"))
         self._unknown.add(wire)
         try:
@@ -139,7 +139,7 @@ class SocketEntry:
                 token = await _text(receive)
         except TimeoutError:
             wire.say_goodbye(*LATE)
-            raise Gone from None
+            raise SocketGone from None
         finally:
             self._unknown.discard(wire)
         return await self._admitted(request, (token or "").strip())
@@ -160,20 +160,20 @@ class SocketEntry:
 
     async def _party(self, request: HTTPConnection, who: Principal) -> Party:
         hub = self._gate.voice(who)
-        asked = query(request.scope["query_string"], self._row.query)
-        if asked.received is not None and asked.client is None:
+        wanted = query(request.scope["query_string"], self._row.query)
+        if wanted.received is not None and wanted.client is None:
             raise BadValue("received says how much a client has received; it needs client=ID")
         where = await self._row.find(hub, who, request.path_params)
-        if asked.client is None:
+        if wanted.client is None:
             head = max((message.seq for message in await hub.newest(where.id, 1)), default=0)
-            begin = head if asked.after is None else min(asked.after, head)
-            return Party(who, hub, self._voice(hub, who, where), where, Place(begin, 0), None)
-        await self._house.marks.write()
-        opened = await hub.conversations.bookmarks.open(where.id, asked.client, after=asked.after)
+            begin = head if wanted.after is None else min(wanted.after, head)
+            return Party(who, hub, self._voice(hub, who, where), where, ReadPosition(begin, 0), None)
+        await self._door.marks.write()
+        opened = await hub.conversations.bookmarks.open(where.id, wanted.client, after=wanted.after)
         mark = opened.bookmark
-        begin_at = Place(mark.seq, mark.frames)
-        if asked.received is not None:
-            begin_at = await stood(hub, where.id, begin_at, asked.received)
+        begin_at = ReadPosition(mark.seq, mark.frames)
+        if wanted.received is not None:
+            begin_at = await stood(hub, where.id, begin_at, wanted.received)
         return Party(who, hub, self._voice(hub, who, where), where, begin_at, mark)
 
     def _voice(self, hub: Hub, who: Principal, where: shapes.Conversation) -> Hub:
@@ -183,13 +183,13 @@ class SocketEntry:
         return hub.admitted(Admission(who.id, Action.POST, InConversation(where.id), token))
 
 
-class Talk:
+class SocketTalk:
     """The life of a socket that was let in."""
 
-    def __init__(self, party: Party, wire: Wire, house: House, gate: Gate, path: str) -> None:
+    def __init__(self, party: Party, wire: SocketWire, door: HttpDoor, gate: Gate, path: str) -> None:
         self._party = party
         self._wire = wire
-        self._house = house
+        self._door = door
         self._gate = gate
         self._path = path
         self._gone = False
@@ -199,7 +199,7 @@ class Talk:
         )
 
     async def run(self, receive: Any) -> None:
-        fan, marks, party = self._house.fan, self._house.marks, self._party
+        fan, marks, party = self._door.fan, self._door.marks, self._party
         try:
             fan.enter(party.who)
         except RateLimited as refusal:
@@ -235,7 +235,7 @@ class Talk:
     async def _tell(self) -> None:
         listener = self._listener
         try:
-            await still_good(self._house.hub, self._party.who)  # from here on the fan hears of a revocation
+            await still_good(self._door.hub, self._party.who)  # from here on the fan hears of a revocation
             while listener.ending is None:
                 await self._catch_up()
                 await listener.stirred()
@@ -257,7 +257,7 @@ class Talk:
                 if not await listener.room(STUCK_SECONDS):
                     listener.end("lagged")
                     return
-                listener.tell(Said.of(message))
+                listener.tell(MessageFrames.of(message))
             listener.behind = listener.behind or len(page) == PAGE
 
     # --- what it says ------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ class Talk:
         try:
             while True:
                 await self._say(await _text(receive))
-        except Gone:
+        except SocketGone:
             self._gone = True
 
     async def _say(self, text: str | None) -> None:
@@ -285,10 +285,10 @@ class Talk:
         if _may_be_token(text) and await self._gate.bearer(text.strip(), DOOR) is not None:
             raise BadText("this is a token, and was not posted", fix=("bring it with the handshake only",))
         receipt = await party.voice.post(party.where.id, text)
-        for told in receipt.warnings:
-            self._wire.tell(framed(warning(told)))
+        for warned in receipt.warnings:
+            self._wire.tell(framed(warning(warned)))
         if party.who.by_owner:
-            await self._house.hub.history.acted_as(party.who.name, f"said {receipt.id} at {self._path}")
+            await self._door.hub.history.acted_as(party.who.name, f"said {receipt.id} at {self._path}")
 
 
 class _Refused(Exception):
@@ -305,13 +305,13 @@ async def _text(receive: Any) -> str | None:
     """The next frame; None where it is no text."""
     event = await receive()
     if event["type"] != "websocket.receive":
-        raise Gone
+        raise SocketGone
     found: str | None = event.get("text")
     return found
 
 
 async def _until_gone(receive: Any) -> None:
-    with suppress(Gone):
+    with suppress(SocketGone):
         while True:
             await _text(receive)
 

@@ -19,7 +19,7 @@ from moot.doors.http.wire.unauthenticated import TOCK, Strangers
 
 log = structlog.get_logger("moot.http")
 
-MOST_AT_ONCE: Final = 8
+MAX_AT_ONCE: Final = 8
 """Let in before anybody else is heard."""
 PLAIN_SECONDS: Final = 0.00015
 SECURED_SECONDS: Final = 0.003
@@ -69,7 +69,7 @@ class Porch:
         self._timer = self._loop.call_later(seconds, self._open)
 
     def _let_in(self) -> None:
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_AT_ONCE):
             if self._strangers.owed() > 0 or not self._strangers.has_room():
                 self._shut_for(TOCK)
                 return

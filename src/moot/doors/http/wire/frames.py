@@ -28,11 +28,11 @@ _PLACE = struct.Struct("!Q")
 SWITCHING = 101
 PIECE = 4096
 """Bytes that are parsed before anybody else is heard: some hundred frames."""
-MOST_UNKNOWN = 32
+MAX_UNKNOWN = 32
 """Frames of somebody who has not shown a token: its first one is to be that."""
-MOST_CONTROLS = 100
+MAX_CONTROLS = 100
 """Pings and pongs in a second."""
-MOST_PIECES = 1024
+MAX_PIECES = 1024
 """Of one message."""
 BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
@@ -42,7 +42,7 @@ def framed(text: str) -> bytes:
     return Frame(Opcode.TEXT, text.encode()).serialize(mask=False)
 
 
-class Wire(WebSocketsSansIOProtocol):
+class SocketWire(WebSocketsSansIOProtocol):
     _intake: Intake
 
     def __init__(self, *, server_state: Any, **more: Any) -> None:
@@ -146,7 +146,7 @@ class Wire(WebSocketsSansIOProtocol):
             super().handle_bytes(event)
 
     def handle_cont(self, event: Frame) -> None:
-        if self._may_say_more() and len(self.frames) < MOST_PIECES:
+        if self._may_say_more() and len(self.frames) < MAX_PIECES:
             super().handle_cont(event)
         else:
             self._enough()
@@ -174,7 +174,7 @@ class Wire(WebSocketsSansIOProtocol):
         if now - self._counted_from > 1.0:
             self._controls, self._counted_from = 0, now
         self._controls += 1
-        if self._controls > MOST_CONTROLS:
+        if self._controls > MAX_CONTROLS:
             self._enough()
         return self._may_say_more()
 
@@ -183,7 +183,7 @@ class Wire(WebSocketsSansIOProtocol):
         if self._intake.stranger is None:
             return not self.close_sent
         self._frames_seen += 1
-        if self._frames_seen > MOST_UNKNOWN:
+        if self._frames_seen > MAX_UNKNOWN:
             self._enough()
         return not self.close_sent
 

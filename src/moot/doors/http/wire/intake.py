@@ -59,7 +59,7 @@ class Intake:
         if self.stranger is None:
             self._step()
         else:
-            self._strangers.do(self.stranger.spent, self._step)
+            self._strangers.do(self.stranger.cost, self._step)
 
     def _step(self) -> None:
         self._planned = False

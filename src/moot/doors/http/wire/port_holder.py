@@ -16,12 +16,12 @@ STATE, INODE = 3, 9
 """Columns of a table, behind its own number."""
 
 
-class Holder(Struct, frozen=True):
+class PortHolder(Struct, frozen=True):
     name: str
     pid: int
 
 
-def holder_of(port: int, proc: Path = Path("/proc")) -> Holder | None:
+def holder_of(port: int, proc: Path = Path("/proc")) -> PortHolder | None:
     """None where nobody listens, or it is not ours to see."""
     sockets = {f"socket:[{inode}]" for table in TABLES for inode in _listening(proc / table, port)}
     if not sockets:
@@ -29,7 +29,7 @@ def holder_of(port: int, proc: Path = Path("/proc")) -> Holder | None:
     for folder in proc.glob("[0-9]*"):
         with suppress(OSError):  # processes end, and those of others are closed to us
             if any(os.readlink(file) in sockets for file in (folder / "fd").iterdir()):
-                return Holder((folder / "comm").read_text().strip(), int(folder.name))
+                return PortHolder((folder / "comm").read_text().strip(), int(folder.name))
     return None
 
 

@@ -23,8 +23,8 @@ SHARE: Final = 0.05
 """Of one core."""
 BURST: Final = 0.02
 """Seconds of it that may be saved up."""
-MOST: Final = 512
-MOST_OF_ONE: Final = 256
+MAX_STRANGERS: Final = 512
+MAX_OF_ONE: Final = 256
 """From one address. On this machine all have the same, and there is only the number in all."""
 CHANCE_SECONDS: Final = 1.0
 """So long a stranger stays, however many more wait outside: time to show a token."""
@@ -33,13 +33,13 @@ TICK, TOCK = 0.001, 0.005
 
 
 class Stranger:
-    __slots__ = ("peer", "since", "spent", "transport")
+    __slots__ = ("cost", "peer", "since", "transport")
 
     def __init__(self, transport: asyncio.BaseTransport, peer: str) -> None:
         self.since = time.perf_counter()
         self.transport = transport
         self.peer = peer
-        self.spent = 0.0
+        self.cost = 0.0
 
 
 class Strangers:
@@ -63,18 +63,18 @@ class Strangers:
         stranger = Stranger(transport, peer)
         self._coming = max(0, self._coming - 1)
         mine = self._from.setdefault(peer, {})
-        if len(mine) >= MOST_OF_ONE and not _is_here(peer):
+        if len(mine) >= MAX_OF_ONE and not _is_here(peer):
             self._show_out(next(iter(mine.values())))
-        if len(self._here) >= MOST:
+        if len(self._here) >= MAX_STRANGERS:
             self._show_out(next(iter(self._here.values())))
         self._from.setdefault(peer, mine)[transport] = self._here[transport] = stranger
         return stranger
 
     def has_room(self) -> bool:
         """For one more: there is, or the oldest has had its chance."""
-        if len(self._here) + self._coming < MOST:
+        if len(self._here) + self._coming < MAX_STRANGERS:
             return True
-        if len(self._here) < MOST:
+        if len(self._here) < MAX_STRANGERS:
             return False
         return time.perf_counter() - next(iter(self._here.values())).since >= CHANCE_SECONDS
 
@@ -84,7 +84,7 @@ class Strangers:
     def is_known(self, stranger: Stranger) -> None:
         """It has shown a token: what it cost so far was nobody's flood."""
         if self._forget(stranger):
-            self._left = min(BURST, self._left + stranger.spent + self.entrance)
+            self._left = min(BURST, self._left + stranger.cost + self.entrance)
             if self._waiting and self._left > 0 and self._timer is not None:
                 self._timer.cancel()
                 self._timer = asyncio.get_running_loop().call_later(0, self._go_on)
@@ -109,7 +109,7 @@ class Strangers:
     # --- what they cost ----------------------------------------------------------------------------------
 
     def charge(self, stranger: Stranger, seconds: float) -> None:
-        stranger.spent += seconds
+        stranger.cost += seconds
         self._left -= seconds
 
     def owed(self) -> float:
@@ -125,13 +125,13 @@ class Strangers:
     def turned_back(self) -> None:
         self._coming = max(0, self._coming - 1)
 
-    def do(self, spent: float, work: Callable[[], None]) -> None:
+    def do(self, cost: float, work: Callable[[], None]) -> None:
         """Now, where time is left for strangers and nobody waits for it; else when it is this one's turn."""
         self._refill()
         if self._left > 0 and not self._waiting:
             work()
             return
-        heapq.heappush(self._waiting, (spent, next(self._order), work))
+        heapq.heappush(self._waiting, (cost, next(self._order), work))
         self._plan()
 
     def _refill(self) -> None:

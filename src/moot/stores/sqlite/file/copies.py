@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import apsw
-from msgspec import Struct, structs
 
 from moot import files
 from moot.errors import StoreDamaged, StoreUnwritable
+from moot.storage import Inspection
 from moot.stores.sqlite.file import database, migrate, outline
 from moot.stores.sqlite.file.lock import WriterLock
 from moot.stores.sqlite.file.soundness import read_all
@@ -41,17 +41,7 @@ OPEN_MARK = 128
 """The byte of the `-shm` file on which every process that has the database open holds a shared lock."""
 
 
-class Found(Struct, frozen=True):
-    """What reading a copy whole has shown."""
-
-    schema: int
-    messages: int
-    problems: tuple[str, ...] = ()
-    revoked: int = 0
-    """Tokens in it that were good then and are not now."""
-
-
-def copy(source: Path, target: Path) -> Found:
+def copy(source: Path, target: Path) -> Inspection:
     """A verified copy of a database, whoever writes to it meanwhile."""
     with speaking_of(source):
         database.look_at(source)
@@ -62,7 +52,7 @@ def copy(source: Path, target: Path) -> Found:
             _copy_pages(source, partial)
         found = inspect(partial)
         if found.problems:
-            raise damaged(source, f"its copy did not verify: {found.problems[0]}")
+            raise damaged(source, f"its copy failed verification: {found.problems[0]}")
         with speaking_of(target):
             partial.rename(target)
             sync_folder(target.parent)
@@ -90,17 +80,17 @@ def _copy_pages(source: Path, target: Path) -> None:
         there.close()
 
 
-def inspect(path: Path) -> Found:
+def inspect(path: Path) -> Inspection:
     """Read a copy whole: its pages, its schema, the chain of every conversation."""
     with speaking_of(path):
         database.look_at(path)
         version = migrate.known_version(path, migrate.shipped(), reading=True)
         if version >= migrate.shipped()[-1].number:
-            return Found(version, *_read(path))
+            return Inspection(version, *_read(path))
     return _inspect_older(path, version)
 
 
-def _inspect_older(path: Path, version: int) -> Found:
+def _inspect_older(path: Path, version: int) -> Inspection:
     """Chains are read by today's code, so they are read in a copy of the copy that was brought up to date."""
     newer = path.with_name(path.name + ".checking")
     try:
@@ -108,7 +98,7 @@ def _inspect_older(path: Path, version: int) -> Found:
             remove(newer)
             _copy_pages(path, newer)
             _bring_up(newer)
-            return Found(version, *_read(newer))
+            return Inspection(version, *_read(newer))
     finally:
         remove(newer)
 
@@ -182,8 +172,9 @@ def _read_lock(record: bytes) -> tuple[int, int]:
     return kind, pid
 
 
-def stage(source: Path, db: Path) -> tuple[Path, Found]:
-    """A copy brought up to date beside the database it will replace, read whole; the database stays as it is."""
+def stage(source: Path, db: Path) -> tuple[Path, Inspection, int]:
+    """A copy brought up to date beside the database it will replace, read whole, and how many tokens in it are no
+    longer good; the database stays as it is."""
     staged = db.with_name(db.name + ".restoring")
     with speaking_of(source):
         database.look_at(source)
@@ -197,12 +188,11 @@ def stage(source: Path, db: Path) -> tuple[Path, Found]:
             revoked = _settle(staged, db)
         found = inspect(staged)
         if found.problems:
-            raise damaged(source, f"restored, it would not verify: {found.problems[0]}")
-        found = structs.replace(found, revoked=revoked)
+            raise damaged(source, f"it fails verification: {found.problems[0]}")
     except BaseException:  # half a database must not lie about
         remove(staged)
         raise
-    return staged, found
+    return staged, found, revoked
 
 
 def _refuse_strange(source: Path, staged: Path) -> None:

@@ -16,7 +16,7 @@ from moot.stores.sqlite.file import migrate
 from moot.stores.sqlite.file.lock import OpenMark, WriterLock
 from moot.stores.sqlite.file.outline import differences
 from moot.stores.sqlite.file.untrusted import PARTS, close_to_others, distrust
-from moot.stores.sqlite.statements import SCHEMA, SHAPES
+from moot.stores.sqlite.statements import RECORDS, SCHEMA, SHAPES
 from moot.stores.sqlite.trouble import damaged, speaking_of
 
 BUSY_MS = 5000
@@ -39,7 +39,7 @@ def prepare_home(home: Path) -> Path:
         (home / "run").mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StoreUnwritable(
-            f"{home} cannot be made or written",
+            f"cannot create or write to {home}",
             detail=str(error),
             fix=("choose another folder with --home or MOOT_HOME",),
         ) from error
@@ -62,7 +62,7 @@ def opened(
                 create(path, steps)
             connection = writer(path)
             if connection.execute(SCHEMA.counters).get != COUNTERS:
-                raise damaged(path, "a counter is missing: ids would be given again")
+                raise damaged(path, "a counter is missing: ids would be reused")
             mark.share(_numbers(path))  # only now: from the first reading on the log is there
             return connection
     finally:
@@ -77,7 +77,7 @@ def _refuse_to_begin_anew(path: Path, mark: OpenMark) -> None:
     now = _numbers(path)
     gone = [name for name, number in mark.noted().items() if now.get(name) != number]
     if gone:
-        raise damaged(path, f"{' and '.join(gone)} is gone, and another process still has it open")
+        raise damaged(path, f"{' and '.join(gone)} was deleted, but another process still has it open")
 
 
 def _numbers(path: Path) -> dict[str, int]:
@@ -89,7 +89,7 @@ def _numbers(path: Path) -> dict[str, int]:
 def create(path: Path, steps: tuple[migrate.Migration, ...]) -> None:
     left_over = path.with_name(path.name + "-wal")
     if left_over.exists() and left_over.stat().st_size:
-        raise damaged(path, f"the file is gone, but its log {left_over.name} is still here")
+        raise damaged(path, f"the file is missing, but its log {left_over.name} is still there")
     new = path.with_name(path.name + ".new")
     for part in (new, *(new.with_name(new.name + ending) for ending in ("-wal", "-shm", "-journal"))):
         part.unlink(missing_ok=True)
@@ -128,8 +128,8 @@ def writer(path: Path) -> apsw.Connection:
     connection.pragma("page_size", 4096)
     if connection.pragma("journal_mode", "wal") != "wal":
         raise StoreUnwritable(
-            f"{path} cannot be kept in WAL mode",
-            detail="its file system does not offer shared memory",
+            f"{path} cannot use WAL mode",
+            detail="its file system does not support shared memory",
             fix=("put the home on a local disk",),
         )
     connection.pragma("synchronous", "full")
@@ -154,5 +154,5 @@ def reader(path: Path) -> apsw.Connection:
 def give_shapes(connection: apsw.Connection) -> None:
     """The views through which values are read; they live with the connection."""
     connection.pragma("temp_store", "memory")
-    for statement in SHAPES.all().values():
+    for statement in (*SHAPES.all().values(), *(of.shape for of in RECORDS.values())):
         connection.execute(statement)

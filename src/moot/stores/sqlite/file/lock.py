@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 10.0
 """A batch takes milliseconds; who holds the lock for so long has stopped."""
 QUEUE_SECONDS = 300.0
 """So long one waits at most while others get on: hundreds of processes on a small machine take their time."""
-MOST_NOTED = 4096
+MAX_NOTED = 4096
 """Bytes; three names and numbers take a hundred."""
 
 
@@ -92,7 +92,7 @@ class OpenMark:
 
     def noted(self) -> dict[str, int]:
         """The files that whoever has it open had opened, by their numbers."""
-        return json.decode(os.pread(self._file, MOST_NOTED, 0), type=dict[str, int])
+        return json.decode(os.pread(self._file, MAX_NOTED, 0), type=dict[str, int])
 
     def close(self) -> None:
         """Before the database itself is closed: whoever closes it last takes its log away."""

@@ -20,7 +20,7 @@ from moot.stores.sqlite.file.untrusted import distrust
 from moot.stores.sqlite.statements import SCHEMA
 from moot.stores.sqlite.trouble import damaged
 
-COMPAT = 1
+COMPAT = 12
 """The oldest schema whose Moot can still read what this one writes."""
 BUSY_MS = 5000
 """While another process closes the database it is locked for a moment."""
@@ -99,7 +99,7 @@ def recorded(connection: apsw.Connection, path: Path) -> tuple[int, int, str]:
     """The newest row of schema_version; without one it is somebody else's file."""
     newest = connection.execute(SCHEMA.newest).fetchone() if connection.execute(SCHEMA.known).get else None
     if newest is None:
-        raise damaged(path, "it holds no Moot schema")
+        raise damaged(path, "it has no Moot schema")
     version, compat, moot = newest
     return version, compat, moot
 
@@ -141,7 +141,7 @@ def backup(connection: apsw.Connection, path: Path, version: int) -> Path:
         copy.pragma("journal_mode", "delete")
         verdict = copy.pragma("integrity_check")
         if verdict != "ok" or recorded(copy, target)[0] != version:
-            raise damaged(path, f"the backup before migrating did not verify: {verdict}")
+            raise damaged(path, f"the backup made before the migration failed verification: {verdict}")
     finally:
         copy.close()
     return target

@@ -27,12 +27,12 @@ def differences(connection: apsw.Connection, version: int) -> list[str]:
     if version > shipped()[-1].number:
         return []
     ours, found = _shipped(version), _outline(connection)
-    told = [
+    wrong = [
         f"it has the {kind} {name}, which is not Moot's" for kind, name in sorted(found.keys() - ours.keys())
     ]
-    told += [f"the {kind} {name} is missing" for kind, name in sorted(ours.keys() - found.keys())]
+    wrong += [f"the {kind} {name} is missing" for kind, name in sorted(ours.keys() - found.keys())]
     other = sorted(each for each in ours.keys() & found.keys() if found[each] != ours[each])
-    return told + [f"the {kind} {name} is not as Moot made it" for kind, name in other]
+    return wrong + [f"the {kind} {name} was altered" for kind, name in other]
 
 
 def is_as_made(path: Path) -> bool:

@@ -14,12 +14,12 @@ from moot.model.conversation import Conversation
 from moot.model.ids import address
 from moot.model.message import Message, Revision
 from moot.rules import audit
-from moot.rules.words.names import is_id, is_name
+from moot.rules.words.names import is_conversation_id, is_id, is_name
 from moot.stores.sqlite import rows
 from moot.stores.sqlite.file import outline
-from moot.stores.sqlite.statements import READ, SCHEMA, SOUND
+from moot.stores.sqlite.statements import READ, RECORDS, SCHEMA, SOUND
 
-MOST_PROBLEMS: Final = 100
+MAX_PROBLEMS: Final = 100
 NOT_A_ROW: Final = (DecodeError, UnicodeDecodeError, ValueError, TypeError, RecursionError)
 """What becomes of a value whose bits have changed."""
 BESIDES: Final[dict[str, rows.Rows[Any]]] = {
@@ -31,10 +31,9 @@ BESIDES: Final[dict[str, rows.Rows[Any]]] = {
     "pairs": rows.PAIRS,
     "quotas": rows.QUOTAS,
     "hosts": rows.HOSTS,
-    "tokens": rows.TOKENS,
-    "bookmarks": rows.BOOKMARKS,
     "summaries": rows.SUMMARIES,
     "events": rows.EVENTS,
+    **rows.RECORDS,
 }
 """Tables that no chain holds together."""
 
@@ -45,7 +44,7 @@ def read_all(connection: apsw.Connection) -> tuple[int, list[str]]:
     try:
         reading = _Reading(connection)
         reading.whole()
-        return reading.messages, reading.problems[:MOST_PROBLEMS]
+        return reading.messages, reading.problems[:MAX_PROBLEMS]
     finally:
         connection.execute("ROLLBACK")
 
@@ -76,12 +75,12 @@ class _Reading:
 
     def _conversation(self, conversation: Conversation, revisions: list[Revision]) -> None:
         called = f"{conversation.name} ({conversation.id})"
-        if not is_id(conversation.id):
+        if not is_conversation_id(conversation.id):
             self.problems.append(f"conversations {conversation.id!a}: it is not an id")
             return
         before = len(self.problems)
         messages = self._messages(conversation)
-        problem = audit.verify(messages, revisions, conversation.chain, conversation.links)
+        problem = audit.verify(messages, revisions, conversation.chain, conversation.chain_length)
         if problem and len(self.problems) == before:  # a damaged row breaks the chain as well: told once
             self.problems.append(f"{called}: {problem}")
 
@@ -94,7 +93,7 @@ class _Reading:
 
     def _named(self, table: str, place: str, value: Any) -> None:
         """What becomes part of a path must not lead anywhere, and who is named must be somebody."""
-        if table in ("registry", "tokens", "hosts") and not is_id(value.id):
+        if table in ("registry", "tokens", "hosts", "links") and not is_id(value.id):
             self.problems.append(f"{table} {place}: it is not an id")
         if table == "registry":
             names = (value.name, *value.aliases)
@@ -103,7 +102,7 @@ class _Reading:
                 f"{table} {place}: {name!a} is not a name" for name in names if not is_name(name)
             ]
         if table == "members" and value.participant not in self._people:
-            self.problems.append(f"{table} {place}: nobody of that id is in the registry")
+            self.problems.append(f"{table} {place}: the registry has no such id")
 
     def _answered_to(self) -> None:
         """The names by which participants are found are those they have, and no others."""
@@ -111,14 +110,16 @@ class _Reading:
         known = {(name.decode("utf-8", "replace"), who.decode("utf-8", "replace")) for name, who in found}
         expected = {(name, who) for who, names in self._people.items() for name in names}
         self.problems += [
-            f"aliases {name}: it leads to {who}, who is not called so" for name, who in known - expected
+            f"aliases {name}: it points to {who}, which does not have that name"
+            for name, who in known - expected
         ]
-        self.problems += [f"aliases {name}: it does not lead to {who}" for name, who in expected - known]
+        self.problems += [f"aliases {name}: it does not point to {who}" for name, who in expected - known]
 
     # --- rows ----------------------------------------------------------------------------------------------
 
     def _rows(self, table: str, of: rows.Rows[Any]) -> Iterator[tuple[str, Any]]:
-        for key, shape in self._found(table, SOUND.all()[table], ()):
+        statement = RECORDS[table].every if table in RECORDS else SOUND.all()[table]
+        for key, shape in self._found(table, statement, ()):
             place = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
             value = self._value(table, place, of, shape)
             if value is not None:
@@ -129,16 +130,16 @@ class _Reading:
         try:
             yield from self._connection.execute(statement, values)
         except (apsw.Error, UnicodeDecodeError) as error:
-            self.problems.append(f"{table}: not all of it can be read: {error}")
+            self.problems.append(f"{table}: cannot be read completely: {error}")
 
     def _value(self, table: str, place: str, of: rows.Rows[Any], shape: Any) -> Any:
         try:
             return of.one(shape)
         except NOT_A_ROW as error:
-            self.problems.append(f"{table} {place}: {_told(error)}")
+            self.problems.append(f"{table} {place}: {_error_text(error)}")
             return None
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
     return "a text is not UTF-8" if "utf-8" in text.lower() else text

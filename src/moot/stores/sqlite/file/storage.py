@@ -3,75 +3,87 @@
 Above: backups, `moot doctor` and wiring ask here, and know of no file. Below: copies.py.
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
 from moot.errors import StoreDamaged
+from moot.model.hint import Act, Hint
+from moot.storage import Holder, Inspection, Replaced
 from moot.stores.sqlite.file import copies
-from moot.stores.sqlite.file.copies import Found
 from moot.stores.sqlite.peek import file_of
+
+ENGINE = "sqlite"
 
 
 def version() -> str:
-    """What keeps the data, and which release of it."""
+    """Which release of SQLite keeps the data."""
     return f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})"
 
 
 class SqliteStorage:
+    """`Storage` in one file of the home."""
+
     def __init__(self, home: Path) -> None:
-        self.place = file_of(home)
-        """Where the data lies."""
+        self._file = file_of(home)
+        self.engine = ENGINE
+        self.version = version()
+        self.place = str(self._file)
 
     def exists(self) -> bool:
-        return self.place.exists()
+        return self._file.exists()
 
     def is_remnant(self) -> bool:
         """A log whose database is gone: the writer refuses it, and says why."""
-        return not self.exists() and self.place.with_name(f"{self.place.name}-wal").exists()
+        return not self.exists() and self._file.with_name(f"{self._file.name}-wal").exists()
 
     def size(self) -> int:
-        return self.place.stat().st_size
+        return self._file.stat().st_size
 
-    # --- copies --------------------------------------------------------------------------------------------
+    def copy(self, target: Path) -> Inspection:
+        return copies.copy(self._file, target)
 
-    def copy(self, target: Path) -> Found:
-        """A verified copy, whoever writes meanwhile."""
-        return copies.copy(self.place, target)
+    def inspect(self, copy: Path) -> Inspection:
+        return copies.inspect(copy)
 
-    def inspect(self) -> Found:
-        return copies.inspect(self.place)
+    @contextmanager
+    def reserved(self) -> Iterator[Holder | None]:
+        with copies.nobody_writes(self._file):
+            pid = copies.holder(self._file)
+            yield None if pid is None else Holder(f"process {pid}", (f"kill {pid}",))
 
-    def stage(self, source: Path) -> tuple[Path, Found]:
-        """A copy made ready to take the database's place, read whole."""
-        return copies.stage(source, self.place)
+    # --- putting a copy back ---------------------------------------------------------------------------------
 
-    def put_in_place(self, staged: Path) -> None:
-        copies.put_in_place(staged, self.place)
+    def replace(self, copy: Path, *, keep: Path) -> Replaced:
+        staged, expected, revoked = copies.stage(copy, self._file)
+        try:
+            kept = self._kept(keep)
+            copies.put_in_place(staged, self._file)
+        finally:
+            copies.remove(staged)
+        found = copies.inspect(self._file)
+        if found.messages != expected.messages or found.problems:
+            raise StoreDamaged(
+                f"{self.place} does not match the backup it was restored from",
+                detail=found.problems[0]
+                if found.problems
+                else f"it has {found.messages} messages, not {expected.messages}",
+                fix=(Hint(Act.RUN_DOCTOR),),
+            )
+        return Replaced(found.messages, kept, revoked)
 
-    def nobody_writes(self) -> AbstractContextManager[None]:
-        return copies.nobody_writes(self.place)
-
-    def holder(self) -> int | None:
-        """The process that has it open, if any."""
-        return copies.holder(self.place)
-
-    def keep(self, target: Path) -> None:
-        """Copy what is there, for good, before it is replaced."""
-        if not self.exists():
-            raise StoreDamaged(f"{self.place} is gone, but its log is still here")
-        copies.copy(self.place, target)
-
-    def fold_log(self) -> None:
-        copies.fold_log(self.place)
-
-    def set_aside(self, folder: Path) -> None:
-        """Keep what cannot be copied as it lies."""
-        copies.set_aside(self.place, folder)
-
-
-inspect = copies.inspect
-"""Read a copy whole; what is wrong with it is in what was found."""
-remove = copies.remove
-"""Remove a copy and what lies beside it."""
+    def _kept(self, target: Path) -> Path | None:
+        """A copy of what is there; where it cannot be copied, it is set aside as it lies."""
+        if not self.exists() and not self.is_remnant():
+            return None
+        try:
+            if not self.exists():
+                raise StoreDamaged(f"{self.place} is missing, but its log is still there")
+            copies.copy(self._file, target)
+            copies.fold_log(self._file)
+        except StoreDamaged:
+            target = target.with_suffix(".damaged")
+            copies.set_aside(self._file, target)
+        return target

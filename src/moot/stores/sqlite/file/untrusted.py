@@ -35,14 +35,14 @@ def close_to_others(path: Path) -> None:
             continue
         except files.Unfit as unfit:
             raise StoreUnwritable(
-                f"{part} cannot be used: {unfit.strerror}",
-                detail="expected a plain file of your own; nothing was changed",
+                f"cannot use {part}: {unfit.strerror}",
+                detail="expected a regular file of yours; nothing was changed",
                 fix=(f"ls -l {part}", "choose another folder with --home or MOOT_HOME"),
                 path=str(path),
             ) from None
 
 
-class Standing:
+class OpenFiles:
     """The files of an open database, to be looked at after each commit: three stats, some microseconds.
 
     Whoever deletes a log under a running hub takes away what was committed since it was last folded back, and nothing
@@ -68,7 +68,7 @@ class Standing:
     def _gone(self, part: str) -> StoreDamaged:
         return StoreDamaged(
             f"{self._path} was deleted or replaced while it was open",
-            detail=f"{os.path.basename(part)} is no longer the file that was opened; nothing more is taken",
+            detail=f"{os.path.basename(part)} is no longer the file that was opened; nothing more is stored",
             fix=(Hint(Act.STOP_HUB), Hint(Act.RUN_DOCTOR), Hint(Act.RESTORE_BACKUP)),
             path=str(self._path),
         )

@@ -1,9 +1,10 @@
 -- What a batch loads onto its desk: one statement per table for all commands of the batch. ?1 is a JSON list.
 
 -- name: next_ids
--- The highest turn and event ids ever given.
+-- The highest turn and event ids ever given, and the version of the link graph.
 SELECT max(coalesce((SELECT max(id) FROM turns), 0), (SELECT value FROM counters WHERE name = 'turn')),
-       max(coalesce((SELECT max(id) FROM events), 0), (SELECT value FROM counters WHERE name = 'event'));
+       max(coalesce((SELECT max(id) FROM events), 0), (SELECT value FROM counters WHERE name = 'event')),
+       (SELECT value FROM counters WHERE name = 'links');
 
 -- name: turns_by_id
 -- Turns a command names, ended ones too.
@@ -83,23 +84,6 @@ SELECT group_concat(shape, ',') FROM participant_shape WHERE id IN (
 -- name: quotas
 -- What agents used of their hour.
 SELECT group_concat(shape, ',') FROM quota_shape WHERE agent IN (SELECT value FROM json_each(?1));
-
--- name: tokens
--- Tokens by id.
-SELECT group_concat(shape, ',') FROM token_shape WHERE id IN (SELECT value FROM json_each(?1));
-
--- name: tokens_of
--- All tokens of some participants.
-SELECT group_concat(shape, ',') FROM token_shape WHERE participant IN (SELECT value FROM json_each(?1));
-
--- name: bookmarks
--- Bookmarks by [[participant, client, conversation], …].
-SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN bookmark_shape b
-ON b.participant = w.value ->> 0 AND b.client = w.value ->> 1 AND b.conversation = w.value ->> 2;
-
--- name: bookmarks_of
--- All bookmarks of some participants.
-SELECT group_concat(shape, ',') FROM bookmark_shape WHERE participant IN (SELECT value FROM json_each(?1));
 
 -- name: roots
 -- Chains by id.

@@ -9,9 +9,21 @@ LIMIT 1;
 
 -- name: version
 -- Of a conversation, by id, else by name or key: moves with every message, edit and delete in it.
-SELECT id, links FROM conversations WHERE id = ?1
-UNION ALL SELECT id, links FROM conversations WHERE name = ?1 AND archived = 0
-UNION ALL SELECT id, links FROM conversations WHERE key = ?1 AND archived = 0 AND key <> ''
+SELECT id, chain_length FROM conversations WHERE id = ?1
+UNION ALL SELECT id, chain_length FROM conversations WHERE name = ?1 AND archived = 0
+UNION ALL SELECT id, chain_length FROM conversations WHERE key = ?1 AND archived = 0 AND key <> ''
+LIMIT 1;
+
+-- name: version_for
+-- The same, and whether ?2 is in it.
+SELECT id, chain_length, EXISTS (SELECT 1 FROM members WHERE conversation = id AND participant = ?2)
+FROM conversations WHERE id = ?1
+UNION ALL
+SELECT id, chain_length, EXISTS (SELECT 1 FROM members WHERE conversation = id AND participant = ?2)
+FROM conversations WHERE name = ?1 AND archived = 0
+UNION ALL
+SELECT id, chain_length, EXISTS (SELECT 1 FROM members WHERE conversation = id AND participant = ?2)
+FROM conversations WHERE key = ?1 AND archived = 0 AND key <> ''
 LIMIT 1;
 
 -- name: conversations
@@ -40,7 +52,7 @@ SELECT shape FROM message_shape WHERE conversation = ?1 AND seq = ?2;
 
 -- name: revisions
 -- Edits and deletes in a conversation, in the order of the audit chain.
-SELECT group_concat(shape, ',' ORDER BY link) FROM revision_shape WHERE conversation = ?1;
+SELECT group_concat(shape, ',' ORDER BY chain_place) FROM revision_shape WHERE conversation = ?1;
 
 -- name: summary
 -- The newest of ?1 that stands for nothing beyond ?2.
@@ -126,13 +138,20 @@ SELECT group_concat(shape, ',') FROM (
 SELECT shape FROM round_shape WHERE conversation = ?1 AND opener = ?2;
 
 -- name: due
--- Conversations with an open turn whose time has come.
-SELECT DISTINCT conversation FROM turns
-WHERE due > 0 AND due <= ?1 AND state IN ('waiting', 'ready', 'held', 'owed', 'running') ORDER BY conversation;
+-- Conversations with an open turn, or a task, whose time has come.
+SELECT conversation FROM turns
+WHERE due > 0 AND due <= ?1 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+UNION
+SELECT conversation FROM tasks WHERE deadline > 0 AND deadline <= ?1 AND state IN ('open', 'working')
+ORDER BY conversation;
 
 -- name: next_due
--- The next moment at which an open turn must be looked at.
-SELECT min(due) FROM turns WHERE due > 0 AND state IN ('waiting', 'ready', 'held', 'owed', 'running');
+-- The next moment at which an open turn or task must be looked at.
+SELECT min(due) FROM (
+    SELECT min(due) AS due FROM turns WHERE due > 0 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+    UNION ALL
+    SELECT min(deadline) FROM tasks WHERE deadline > 0 AND state IN ('open', 'working')
+);
 
 -- name: participants
 -- The whole registry, in the order of enrolment.
@@ -146,14 +165,6 @@ WHERE a.name = ?1 ORDER BY p.id = ?1 DESC, p.name = ?1 DESC LIMIT 1;
 -- name: hosts
 -- All hosts, present or lost.
 SELECT group_concat(shape, ',' ORDER BY id) FROM host_shape;
-
--- name: token
--- By what it hashes to.
-SELECT shape FROM token_shape WHERE digest = ?1;
-
--- name: tokens
--- Of one participant, oldest first.
-SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM token_shape WHERE participant = ?1;
 
 -- name: events
 -- The first ?1 things that happened after ?2.

@@ -7,7 +7,7 @@
 -- A Conversation.
 CREATE TEMP VIEW conversation_shape AS
 SELECT id, name, kind, key, archived, rtrim(json_array(
-    id, name, kind, created_us / 1e6, updated_us / 1e6, home, next_seq, chain, links, version, archived, key,
+    id, name, kind, created_us / 1e6, updated_us / 1e6, home, next_seq, chain, chain_length, version, archived, key,
     channel_type, channel_group_id, last_human, pointer, answered, stalled, epoch, summarised
 ), ']') || ',' || settings || ',' || blocked || ']' AS shape FROM main.conversations;
 
@@ -45,14 +45,14 @@ FROM main.hosts;
 CREATE TEMP VIEW message_shape AS
 SELECT row, conversation, seq, sender, key, at_us, rtrim(json_array(
     conversation, seq, sender, kind, content, root, hop, at_us / 1e6, reply_to, intent, version, turn, round,
-    depth, key, digest, link, hash
+    depth, key, digest, chain_place, hash
 ), ']') || ',' || mentions || ',' || metadata || ',' || plan || ']' AS shape FROM main.messages;
 
 -- name: revision_shape
 -- A Revision.
 CREATE TEMP VIEW revision_shape AS
-SELECT conversation, link, json_array(
-    conversation, seq, version, was_hash, text_hash, by, at_us / 1e6, link, hash
+SELECT conversation, chain_place, json_array(
+    conversation, seq, version, was_hash, text_hash, by, at_us / 1e6, chain_place, hash
 ) AS shape FROM main.revisions;
 
 -- name: turn_shape
@@ -77,7 +77,7 @@ AS shape FROM main.rounds;
 -- name: root_shape
 -- A Root.
 CREATE TEMP VIEW root_shape AS
-SELECT id, rtrim(json_array(id, turns, base_hop, paused), ']') || ',' || noticed || ',' || tails || ']' AS shape
+SELECT id, rtrim(json_array(id, turns, base_hop, paused, messages), ']') || ',' || noticed || ',' || tails || ']' AS shape
 FROM main.roots;
 
 -- name: pair_shape
@@ -97,16 +97,3 @@ SELECT id, type, conversation, rtrim(json_array(type, at_us / 1e6, conversation,
 CREATE TEMP VIEW summary_shape AS
 SELECT conversation, epoch, upto, rtrim(json_array(conversation, epoch, upto, content, by, at_us / 1e6, version), ']')
     || ',' || coalesce(usage, 'null') || ']' AS shape FROM main.summaries;
-
--- name: token_shape
--- A Token.
-CREATE TEMP VIEW token_shape AS
-SELECT id, participant, digest, created_us,
-    rtrim(json_array(id, participant, digest, created_us / 1e6, used_at, revoked_at, parent), ']') || ',' || scopes || ']' AS shape
-FROM main.tokens;
-
--- name: bookmark_shape
--- A Bookmark.
-CREATE TEMP VIEW bookmark_shape AS
-SELECT participant, client, conversation, json_array(participant, client, conversation, seq, frames, used_at) AS shape
-FROM main.bookmarks;

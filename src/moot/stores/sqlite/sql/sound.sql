@@ -19,7 +19,7 @@ SELECT CAST(conversation || ' ' || participant AS BLOB), CAST(shape AS BLOB) FRO
 
 -- name: revisions
 -- Every edit and delete.
-SELECT CAST(conversation || ' link ' || link AS BLOB), CAST(shape AS BLOB) FROM revision_shape;
+SELECT CAST(conversation || ' entry ' || chain_place AS BLOB), CAST(shape AS BLOB) FROM revision_shape;
 
 -- name: turns
 -- Every turn.
@@ -44,14 +44,6 @@ SELECT CAST(agent AS BLOB), CAST(shape AS BLOB) FROM quota_shape;
 -- name: hosts
 -- Every process that hosts agents.
 SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM host_shape;
-
--- name: tokens
--- Every token's hash.
-SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM token_shape;
-
--- name: bookmarks
--- Every bookmark.
-SELECT CAST(participant || ' ' || client || ' ' || conversation AS BLOB), CAST(shape AS BLOB) FROM bookmark_shape;
 
 -- name: summaries
 -- Every summary.

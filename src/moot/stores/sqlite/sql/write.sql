@@ -4,7 +4,7 @@
 -- A new message.
 INSERT INTO messages (
     conversation, seq, sender, kind, content, root, hop, at_us, mentions, reply_to, intent, version, turn, round,
-    depth, metadata, plan, key, digest, link, hash
+    depth, metadata, plan, key, digest, chain_place, hash
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: revise_message
@@ -12,24 +12,24 @@ INSERT INTO messages (
 UPDATE messages SET
     sender = ?3, kind = ?4, content = ?5, root = ?6, hop = ?7, at_us = ?8, mentions = ?9, reply_to = ?10,
     intent = ?11, version = ?12, turn = ?13, round = ?14, depth = ?15, metadata = ?16, plan = ?17, key = ?18,
-    digest = ?19, link = ?20, hash = ?21
+    digest = ?19, chain_place = ?20, hash = ?21
 WHERE conversation = ?1 AND seq = ?2;
 
 -- name: append_revision
 -- The record of an edit or delete.
-INSERT INTO revisions (conversation, seq, version, was_hash, text_hash, by, at_us, link, hash)
+INSERT INTO revisions (conversation, seq, version, was_hash, text_hash, by, at_us, chain_place, hash)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: put_conversation
 -- A conversation, new or changed.
 INSERT INTO conversations (
-    id, name, kind, created_us, updated_us, settings, home, next_seq, chain, links, version, archived, key,
+    id, name, kind, created_us, updated_us, settings, home, next_seq, chain, chain_length, version, archived, key,
     channel_type, channel_group_id, last_human, pointer, answered, stalled, blocked, epoch, summarised
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     name = excluded.name, kind = excluded.kind, created_us = excluded.created_us,
     updated_us = excluded.updated_us, settings = excluded.settings, home = excluded.home,
-    next_seq = excluded.next_seq, chain = excluded.chain, links = excluded.links, version = excluded.version,
+    next_seq = excluded.next_seq, chain = excluded.chain, chain_length = excluded.chain_length, version = excluded.version,
     archived = excluded.archived, key = excluded.key, channel_type = excluded.channel_type,
     channel_group_id = excluded.channel_group_id, last_human = excluded.last_human, pointer = excluded.pointer,
     answered = excluded.answered, stalled = excluded.stalled, blocked = excluded.blocked,
@@ -38,7 +38,7 @@ ON CONFLICT (id) DO UPDATE SET
 -- name: talk_in_conversation
 -- A conversation in which there was talk, and which is otherwise as it was.
 UPDATE conversations SET
-    updated_us = ?2, next_seq = ?3, chain = ?4, links = ?5, last_human = ?6, pointer = ?7, answered = ?8, stalled = ?9
+    updated_us = ?2, next_seq = ?3, chain = ?4, chain_length = ?5, last_human = ?6, pointer = ?7, answered = ?8, stalled = ?9
 WHERE id = ?1;
 
 -- name: put_member
@@ -94,10 +94,10 @@ ON CONFLICT (conversation, opener) DO UPDATE SET
 
 -- name: put_root
 -- A chain's counters.
-INSERT INTO roots (id, turns, base_hop, paused, noticed, tails) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO roots (id, turns, base_hop, paused, noticed, tails, messages) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     turns = excluded.turns, base_hop = excluded.base_hop, paused = excluded.paused, noticed = excluded.noticed,
-    tails = excluded.tails;
+    tails = excluded.tails, messages = excluded.messages;
 
 -- name: put_pair
 -- The limiter between two agents.
@@ -146,24 +146,9 @@ ON CONFLICT (id) DO UPDATE SET
 -- A host that went.
 DELETE FROM hosts WHERE id = ?;
 
--- name: put_token
--- A token, new, used or revoked.
-INSERT INTO tokens (id, participant, digest, scopes, created_us, used_at, revoked_at, parent)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET
-    participant = excluded.participant, digest = excluded.digest, scopes = excluded.scopes,
-    created_us = excluded.created_us, used_at = excluded.used_at, revoked_at = excluded.revoked_at,
-    parent = excluded.parent;
-
--- name: put_bookmark
--- A bookmark, new or moved.
-INSERT INTO bookmarks (participant, client, conversation, seq, frames, used_at) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (participant, client, conversation) DO UPDATE SET
-    seq = excluded.seq, frames = excluded.frames, used_at = excluded.used_at;
-
--- name: drop_bookmark
--- A bookmark that made room for a newer one.
-DELETE FROM bookmarks WHERE participant = ? AND client = ? AND conversation = ?;
+-- name: links_changed
+-- Whoever keeps the link graph at hand has to read it again.
+UPDATE counters SET value = value + 1 WHERE name = 'links';
 
 -- name: append_event
 -- Something that happened.
@@ -210,4 +195,6 @@ DELETE FROM turns WHERE conversation = :conversation
 DELETE FROM rounds WHERE conversation = :conversation;
 DELETE FROM summaries WHERE conversation = :conversation;
 DELETE FROM bookmarks WHERE conversation = :conversation;
+DELETE FROM waits WHERE conversation = :conversation;
+DELETE FROM decisions WHERE conversation = :conversation;
 DELETE FROM conversations WHERE id = :conversation;

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from moot.model.json import JsonObject
-from moot.testing.fake_llm.answers import Answer, Call, Spent, halves, pieces
+from moot.testing.fake_llm.answers import Answer, ScriptedCall, Spent, halves, pieces
 from moot.testing.fake_llm.requests import Request
 
 CREATED = 1_790_000_000
@@ -57,7 +57,7 @@ def _frame(request: Request, kind: str) -> JsonObject:
     return {"id": identity, "object": kind, "created": CREATED, "model": request.model}
 
 
-def _call(call: Call, request: Request, index: int) -> JsonObject:
+def _call(call: ScriptedCall, request: Request, index: int) -> JsonObject:
     return {
         "id": call.id or f"call_fake_{request.number:06d}_{index}",
         "type": "function",

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from moot.model.json import JsonObject
-from moot.testing.fake_llm.answers import Answer, Call, Spent, halves, pieces
+from moot.testing.fake_llm.answers import Answer, ScriptedCall, Spent, halves, pieces
 from moot.testing.fake_llm.requests import Request
 
 KINDS = {
@@ -17,7 +17,7 @@ KINDS = {
 
 def events(answer: Answer, request: Request, spent: Spent) -> Iterator[bytes]:
     opening = {**_frame(answer, request), "content": [], "stop_reason": None}
-    yield _event("message_start", message={**opening, "usage": {**_given(spent), "output_tokens": 1}})
+    yield _event("message_start", message={**opening, "usage": {**_input_usage(spent), "output_tokens": 1}})
     yield _event("ping")
     if answer.text:
         yield _event("content_block_start", index=0, content_block={"type": "text", "text": ""})
@@ -44,7 +44,7 @@ def whole(answer: Answer, request: Request, spent: Spent) -> JsonObject:
     for index, call in enumerate(answer.calls, start=len(content)):
         block = {"type": "tool_use", "id": _call_id(call, request, index), "name": call.name}
         content.append({**block, "input": _input(call)})
-    usage = {**_given(spent), "output_tokens": spent.output}
+    usage = {**_input_usage(spent), "output_tokens": spent.output}
     return {
         **_frame(answer, request),
         "content": content,
@@ -75,7 +75,7 @@ def _frame(answer: Answer, request: Request) -> JsonObject:
     }
 
 
-def _given(spent: Spent) -> dict[str, int]:
+def _input_usage(spent: Spent) -> dict[str, int]:
     """Here the three kinds of input add up; elsewhere cached ones are part of the sum."""
     return {
         "input_tokens": max(0, spent.input - spent.cached - spent.written),
@@ -92,11 +92,11 @@ def _stop_reason(answer: Answer) -> str:
     return "tool_use" if answer.calls else "end_turn"
 
 
-def _call_id(call: Call, request: Request, index: int) -> str:
+def _call_id(call: ScriptedCall, request: Request, index: int) -> str:
     return call.id or f"toolu_fake_{request.number:06d}_{index}"
 
 
-def _input(call: Call) -> object:
+def _input(call: ScriptedCall) -> object:
     """A whole answer cannot carry broken JSON here: the provider would have failed instead."""
     try:
         return json.loads(call.json or "{}")

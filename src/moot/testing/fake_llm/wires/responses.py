@@ -17,8 +17,8 @@ def events(answer: Answer, request: Request, spent: Spent) -> Iterator[bytes]:
     numbers = count()
 
     def event(kind: str, **fields: object) -> bytes:
-        told = json.dumps({"type": kind, "sequence_number": next(numbers), **fields})
-        return f"event: {kind}\ndata: {told}\n\n".encode()
+        data = json.dumps({"type": kind, "sequence_number": next(numbers), **fields})
+        return f"event: {kind}\ndata: {data}\n\n".encode()
 
     done = whole(answer, request, spent)
     begun = {**done, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
@@ -78,8 +78,14 @@ def whole(answer: Answer, request: Request, spent: Spent) -> JsonObject:
 
 
 def failed_event(message: str) -> bytes:
-    told = {"type": "error", "code": "server_error", "message": message, "param": None, "sequence_number": 99}
-    return f"event: error\ndata: {json.dumps(told)}\n\n".encode()
+    error = {
+        "type": "error",
+        "code": "server_error",
+        "message": message,
+        "param": None,
+        "sequence_number": 99,
+    }
+    return f"event: error\ndata: {json.dumps(error)}\n\n".encode()
 
 
 def _output(answer: Answer, request: Request) -> list[JsonObject]:

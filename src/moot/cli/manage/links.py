@@ -1,0 +1,198 @@
+"""`moot links`: who may write to whom, and who stands above whom. Always said as a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from moot import shapes
+from moot.cli.frame import resolve
+from moot.cli.frame.confirm import ask_first
+from moot.cli.frame.hub_access import with_hub, with_reading
+from moot.cli.frame.params import Branch
+from moot.cli.frame.session import Session
+from moot.cli.terminal.screen import clock_time
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+SHOWN = 5
+LAST = 2**53
+
+
+@click.group(
+    "links",
+    cls=Branch,
+    examples=("moot links new manager support --superior", "moot links list"),
+    short_help="Decide who may write to whom, and who stands above whom.",
+    aliases={"add": "new", "delete": "rm", "remove": "rm", "create": "new"},
+)
+def links() -> None:
+    """Decide who may write to whom, and who stands above whom."""
+
+
+@links.command("list", examples=("moot links list", "moot links list arya --json"))
+@click.argument("agent", required=False)
+@click.pass_obj
+def list_(session: Session, agent: str | None) -> None:
+    """All links, or those of one agent."""
+
+    async def work(hub: Hub) -> list[shapes.Link]:
+        name = await resolve.agent(hub, agent) if agent else None
+        return await hub.links.list(between=name)
+
+    found = with_reading(session, work)
+    if session.json:
+        session.screen.data([link.to_dict() for link in found])
+        return
+    if not found:
+        session.screen.note("no links: agents write to each other freely (hub.policy)")
+        return
+    session.screen.table(
+        ("id", "link", "from"), [(link.id, link.sentence, link.place or link.origin) for link in found]
+    )
+
+
+@links.command("show", examples=("moot links show l0", "moot links show l0 --prompts"))
+@click.argument("id")
+@click.option("--prompts", is_flag=True, help="Print what each end is told about the other.")
+@click.pass_obj
+def show(session: Session, id: str, prompts: bool) -> None:
+    """One link, and what was last said over it."""
+    if prompts:
+        _show_prompts(session, with_reading(session, lambda hub: hub.links.prompts(id)))
+        return
+
+    async def work(hub: Hub) -> tuple[shapes.Link, list[shapes.Message]]:
+        found = await hub.links.get(id)
+        return found, await _said(hub, found)
+
+    link, said = with_reading(session, work)
+    if session.json:
+        session.screen.data({**link.to_dict(), "messages": [message.to_dict() for message in said]})
+        return
+    session.screen.say(link.sentence)
+    session.screen.say(f"  id {link.id}, channel {link.channel}, set in {link.place or link.origin}")
+    for message in said:
+        session.screen.say(f"  {clock_time(message.at)} {message.sender}: {message.text}")
+
+
+def _show_prompts(session: Session, prompts: shapes.LinkPrompts) -> None:
+    """What stands in the prompts, to the letter."""
+    if session.json:
+        session.screen.data(prompts.to_dict())
+        return
+    session.screen.say(prompts.sentence)
+    for end in prompts.prompts:
+        session.screen.note(f"\n{end.agent} is told:")
+        for part in (end.link, end.organisation):
+            if part:
+                session.screen.say(f"\n{part}")
+
+
+async def _said(hub: Hub, link: shapes.Link) -> list[shapes.Message]:
+    return await hub.messages(link.channel, before=LAST, limit=SHOWN)
+
+
+def _kinds(work: Callable[..., object]) -> Callable[..., object]:
+    """How the two stand to each other, and who may start."""
+    for name, value, text in (
+        ("--subordinate", "subordinate", "FROM reports to TO."),
+        ("--superior", "superior", "FROM stands above TO and may delegate to it."),
+        ("--peer", "peer", "Neither stands above the other."),
+    ):
+        work = click.option(name, "relationship", flag_value=value, help=text)(work)
+    for name, value, text in (
+        ("--one-way", "one_way", "Only FROM may start; TO may answer."),
+        ("--two-way", "two_way", "Both may start."),
+    ):
+        work = click.option(name, "direction", flag_value=value, help=text)(work)
+    return work
+
+
+@links.command(
+    "new", examples=("moot links new manager support --superior", "moot links new arya gendry --one-way")
+)
+@click.argument("source", metavar="FROM")
+@click.argument("to", metavar="TO")
+@_kinds
+@click.option("--off", is_flag=True, help="Make it, but leave it off.")
+@click.pass_obj
+def new(session: Session, /, source: str, to: str, *, off: bool, **kinds: str | None) -> None:
+    """Link two agents."""
+
+    async def work(hub: Hub) -> shapes.MadeLink:
+        ends = await resolve.agents(hub, (source, to))
+        return await hub.links.create(
+            *ends,
+            relationship=kinds["relationship"] or "peer",
+            direction=kinds["direction"] or "two_way",
+            enabled=not off,
+        )
+
+    made = with_hub(session, work)
+    if session.json:
+        session.screen.data(made.to_dict())
+        return
+    session.screen.say(made.sentence)
+    session.screen.note(f"  id {made.id}, channel {made.channel}")
+    for end, names in made.cuts_off.items():
+        session.screen.note(f"  {end} writes only along its links now, no longer to {', '.join(names)}")
+
+
+@links.command("set", examples=("moot links set l0 --two-way", "moot links set l0 --peer --json"))
+@click.argument("id")
+@_kinds
+@click.pass_obj
+def set_(session: Session, id: str, relationship: str | None, direction: str | None) -> None:
+    """Change who may start, or who stands above whom."""
+    if relationship is None and direction is None:
+        raise click.UsageError(
+            "nothing to change: add --peer, --superior, --subordinate, --one-way or --two-way"
+        )
+    _changed(session, lambda hub: hub.links.update(id, relationship=relationship, direction=direction))
+
+
+@links.command("enable", examples=("moot links enable l0", "moot links enable l0 --json"))
+@click.argument("id")
+@click.pass_obj
+def enable(session: Session, id: str) -> None:
+    """Turn a link on."""
+    _changed(session, lambda hub: hub.links.update(id, enabled=True))
+
+
+@links.command("disable", examples=("moot links disable l0", "moot links disable l0 --json"))
+@click.argument("id")
+@click.pass_obj
+def disable(session: Session, id: str) -> None:
+    """Turn a link off: it lets nobody through until it is turned on again."""
+    _changed(session, lambda hub: hub.links.update(id, enabled=False))
+
+
+def _changed(session: Session, work: Callable[[Hub], Awaitable[shapes.Link]]) -> None:
+    link = with_hub(session, work)
+    if session.json:
+        session.screen.data(link.to_dict())
+    else:
+        session.screen.say(link.sentence)
+
+
+@links.command("rm", examples=("moot links rm l0", "moot links rm l0 --purge-history --yes"))
+@click.argument("id")
+@click.option("--purge-history", is_flag=True, help="Also erase what was said over it.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def rm(session: Session, id: str, purge_history: bool, yes: bool) -> None:
+    """Delete a link; what was said over it stays readable."""
+    ask_first(yes=yes, what="deleting a link")
+    found = with_reading(session, lambda hub: hub.links.get(id))
+    if not yes:
+        kept = "what was said over it is erased" if purge_history else "what was said over it stays readable"
+        click.confirm(f"Delete the link ({found.sentence})? {kept.capitalize()}", abort=True, err=True)
+    link = with_hub(session, lambda hub: hub.links.delete(found.id, purge=purge_history))
+    if session.json:
+        session.screen.data(link.to_dict())
+    else:
+        session.screen.say(f"deleted: {link.sentence}")

@@ -1,0 +1,106 @@
+"""`moot tasks`: hand work to agents, and see what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from moot import shapes
+from moot.cli.frame import resolve
+from moot.cli.frame.hub_access import with_hub, with_reading
+from moot.cli.frame.params import SECONDS, Branch
+from moot.cli.frame.session import Session
+from moot.cli.terminal.screen import ago
+
+if TYPE_CHECKING:
+    from moot.hub import Hub
+
+STATES = ("unfinished", "open", "working", "done", "failed", "cancelled", "expired")
+
+
+@click.group(
+    "tasks",
+    cls=Branch,
+    examples=('moot tasks new support "find the open tickets"', "moot tasks list --state unfinished"),
+    short_help="Hand work to agents, and see what became of it.",
+    aliases={"delegate": "new", "cancel": "stop"},
+)
+def tasks() -> None:
+    """Hand work to agents, and see what became of it."""
+
+
+@tasks.command("list", examples=("moot tasks list", "moot tasks list --state unfinished --json"))
+@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
+@click.option("--by", metavar="AGENT", help="Only those that this one delegated.")
+@click.option("--to", metavar="AGENT", help="Only those that this one was given.")
+@click.pass_obj
+def list_(session: Session, state: str | None, by: str | None, to: str | None) -> None:
+    """All tasks, oldest first."""
+
+    async def work(hub: Hub) -> list[shapes.Task]:
+        giver = await resolve.agent(hub, by) if by else None
+        worker = await resolve.agent(hub, to) if to else None
+        return await hub.tasks.list(state=state, by=giver, to=worker)
+
+    found = with_reading(session, work)
+    if session.json:
+        session.screen.data([task.to_dict() for task in found])
+    elif not found:
+        session.screen.note("no tasks")
+    else:
+        session.screen.table(
+            ("id", "state", "by", "to", "task", "changed"),
+            [(t.id, t.state, t.by, t.to, t.task.splitlines()[0][:60], ago(t.updated_at)) for t in found],
+        )
+
+
+@tasks.command("show", examples=("moot tasks show t0", "moot tasks show t0 --json"))
+@click.argument("id")
+@click.pass_obj
+def show(session: Session, id: str) -> None:
+    """One task, and where it is worked on."""
+    _tell(session, with_reading(session, lambda hub: hub.tasks.get(id)))
+
+
+@tasks.command(
+    "new",
+    examples=('moot tasks new support "find the open tickets"', 'moot tasks new dev "fix it" --deadline 600'),
+)
+@click.argument("agent")
+@click.argument("text")
+@click.option(
+    "--deadline", type=SECONDS, metavar="SECONDS", help="When it expires (limits.task_deadline_seconds)."
+)
+@click.option("--conv", metavar="ID", help="Where to report how it ended; a conversation you are in.")
+@click.pass_obj
+def new(session: Session, agent: str, text: str, deadline: float | None, conv: str | None) -> None:
+    """Hand work to an agent; how it ends is reported back."""
+
+    async def work(hub: Hub) -> shapes.Task:
+        where = (await resolve.place(hub, conv)).id if conv else None
+        worker = await resolve.agent(hub, agent)
+        return await hub.delegate(worker, text, deadline_seconds=deadline, conversation=where)
+
+    _tell(session, with_hub(session, work))
+
+
+@tasks.command("stop", examples=("moot tasks stop t0", 'moot tasks stop t0 --because "no longer needed"'))
+@click.argument("id")
+@click.option("--because", default="", metavar="TEXT", help="What its delegator and its worker are told.")
+@click.pass_obj
+def stop(session: Session, id: str, because: str) -> None:
+    """Call a task off; whoever delegated it is told."""
+    _tell(session, with_hub(session, lambda hub: hub.tasks.update(id, "cancelled", result=because or None)))
+
+
+def _tell(session: Session, task: shapes.Task) -> None:
+    if session.json:
+        session.screen.data(task.to_dict())
+        return
+    session.screen.say(f"{task.id}: {task.by} → {task.to}, {task.state}")
+    session.screen.say(f"  {task.task}")
+    for label, text in (("note", task.note), ("result", task.result), ("deadline", task.deadline)):
+        if text:
+            session.screen.say(f"  {label}: {text}")
+    session.screen.note(f"  worked on in {task.conversation}")

@@ -1,0 +1,41 @@
+"""`moot reload`: a running hub takes in moot.toml; where none runs, its links and agents are taken into the store."""
+
+from __future__ import annotations
+
+from moot import shapes
+from moot.cli.frame.hub_access import home_of, with_hub
+from moot.cli.frame.params import leaf
+from moot.cli.frame.session import Session
+from moot.cli.terminal.screen import Screen, safe
+from moot.hub.process.hub_lock import running_hub
+
+SIGNS = {"added": "+", "changed": "~", "removed": "-"}
+
+
+@leaf("reload", examples=("moot reload", "moot reload --json"))
+def reload(session: Session) -> None:
+    """Read moot.toml again and apply it: links, policy, limits, groups and agents.
+
+    A running hub also notices changes by itself. A broken file changes nothing. The other settings take effect when the
+    hub starts.
+    """
+    done = with_hub(session, lambda hub: hub.reload())
+    if session.json:
+        session.screen.data(done.to_dict())
+        return
+    hub = running_hub(home_of(session))
+    by = f"the hub (pid {hub['pid']})" if hub is not None else "the home; no hub is running"
+    session.screen.say(f"✓ moot.toml was read by {by}")
+    tell(session.screen, done)
+
+
+def tell(screen: Screen, done: shapes.Reloaded) -> None:
+    """What is otherwise now, and what is not yet."""
+    for change in done.changes:
+        screen.say(f"  {SIGNS[change.change]} {change.what:<8}{safe(change.text)}")
+    if not done.changes:
+        screen.say("  nothing changed")
+    for key in done.restart:
+        screen.note(f"  {key} takes effect when the hub starts again: moot stop, then moot up")
+    for trouble in done.troubles:
+        screen.note(f"  ! {safe(trouble)}")

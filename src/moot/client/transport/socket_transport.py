@@ -1,0 +1,191 @@
+"""The way to a hub: a transport takes the calls that sdk/ declares and answers them, and it tells what happens.
+
+There are two, and whoever speaks over one need not know which: `SocketTransport` here, over the hub's socket in lines
+of JSON, and `HttpTransport` (http.py). A program that does one thing and leaves has blocking_socket.py.
+"""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable, Hashable
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+from moot import shapes
+from moot.client.transport.refusal import error_from
+from moot.errors import HubAbsent, MootError
+from moot.host.pings import JsonLine, Peer, connect
+from moot.model.hint import Act, Hint
+from moot.sdk.call import DeclaredCall
+
+MAX_UNREAD = 10_000
+MAX_ASKED = 128
+MAX_QUICK = 256
+"""Calls of one transport that are under way; more would only wait in buffers."""
+GREETING_SECONDS = 10.0
+
+PARTS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
+"""A line taken apart; what an answer holds is read once, as what the caller expects."""
+NUMBER, FACT, ANYTHING = Decoder(int), Decoder(dict[str, Any]), Decoder(Any)
+
+
+class Voice(Struct, frozen=True):
+    """As whom a call is made, and in which turn: the caller itself in none, unless it says otherwise."""
+
+    speaker: str | None = None
+    turn: str | None = None
+
+
+class Transport(Protocol):
+    asking: asyncio.Semaphore
+    """Questions under way, so many at once; the others wait here, and quick calls are not kept waiting by them."""
+
+    async def call(self, call: DeclaredCall, voice: Voice, /, **named: Any) -> Any:
+        """Call a method of the hub; what comes back is read as the type that is declared."""
+
+    def follow(self, voice: Voice, /, **filters: Any) -> AsyncIterator[shapes.Event]:
+        """What happens, event by event."""
+
+    async def close(self) -> None: ...
+
+
+class SocketTransport:
+    """Over the hub's socket."""
+
+    def __init__(self) -> None:
+        self.asking = asyncio.Semaphore(MAX_ASKED)
+        self._quick = asyncio.Semaphore(MAX_QUICK)
+        self._numbers = itertools.count(1)
+        self._awaited: dict[int, asyncio.Future[Any]] = {}
+        self._followed: dict[int, asyncio.Queue[Any]] = {}
+        self._visited: dict[int, Callable[[Any], None]] = {}
+        self.gone: Callable[[], None] | None = None
+        """Called when the hub has gone."""
+        self._greeting: asyncio.Future[JsonLine] = asyncio.get_running_loop().create_future()
+        self._peer: Peer | None = None
+
+    async def open(self, path: Path) -> JsonLine:
+        """Connect; answers with what the hub says of itself."""
+        try:
+            self._peer = await connect(path, self._heard, self._gone, PARTS)
+        except OSError as error:
+            raise HubAbsent(f"no hub at {path}: {error.strerror}", fix=(Hint(Act.START_HUB),)) from None
+        self._peer.tell({"hello": 1})
+        try:
+            async with asyncio.timeout(GREETING_SECONDS):
+                return await self._greeting
+        except TimeoutError:
+            self._peer.close()
+            raise HubAbsent(
+                f"the process listening at {path} is not a Moot hub", fix=(Hint(Act.RUN_DOCTOR),)
+            ) from None
+
+    async def close(self) -> None:
+        if self._peer is not None:
+            self._peer.close()
+        await asyncio.sleep(0)
+
+    async def call(self, call: DeclaredCall, voice: Voice, /, **named: Any) -> Any:
+        request = {"do": call.name, "as": voice.speaker, "in": voice.turn, "with": named}
+        if call.waits:
+            found = await self._call(request)
+        else:
+            async with self._quick:
+                found = await self._call(request)
+        return decoder(cast(Hashable, call.answer)).decode(found)
+
+    async def _call(self, request: JsonLine) -> Any:
+        number = next(self._numbers)
+        self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
+        try:
+            self._tell({"call": number, **request})
+            return await waiting
+        except asyncio.CancelledError:  # nobody wants the answer any more, and the hub should know
+            if self._peer is not None and self._peer.transport is not None:
+                self._peer.tell({"shut": number})
+            raise
+        finally:
+            self._awaited.pop(number, None)
+
+    async def follow(self, voice: Voice, /, **filters: Any) -> AsyncIterator[shapes.Event]:
+        number = next(self._numbers)
+        events: asyncio.Queue[Any] = asyncio.Queue(MAX_UNREAD)
+        self._followed[number] = events
+        self._tell({"follow": number, "as": voice.speaker, "with": filters})
+        try:
+            while True:
+                event = await events.get()
+                if isinstance(event, MootError):
+                    raise event
+                yield shapes.Event(**event)
+        finally:
+            self._followed.pop(number, None)
+            if self._peer is not None:
+                self._peer.tell({"unfollow": number})
+
+    async def visit(self, what: str, heard: Callable[[Any], None], **whence: Any) -> tuple[int, JsonLine]:
+        """Come in by a door of the hub: its number here, and what the hub says of it."""
+        number = next(self._numbers)
+        self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
+        self._visited[number] = heard
+        try:
+            self._tell({"open": number, "what": what, "with": whence})
+            return number, FACT.decode(await waiting)
+        except BaseException:  # whatever went wrong, nobody listens there any more
+            self._visited.pop(number, None)
+            raise
+        finally:
+            self._awaited.pop(number, None)
+
+    def say(self, number: int, message: Any) -> None:
+        """To whom the door was opened for."""
+        self._tell({"to": number, "said": message})
+
+    def _tell(self, line: JsonLine) -> None:
+        if self._peer is None or self._peer.transport is None:
+            raise HubAbsent("the hub has stopped", fix=(Hint(Act.START_HUB),))
+        self._peer.tell(line)
+
+    # --- what comes back ---------------------------------------------------------------------------------
+
+    def _heard(self, line: dict[str, Raw], peer: Peer) -> None:
+        if "answer" in line:
+            self._answered(NUMBER.decode(line["answer"]), line)
+        elif "event" in line and (events := self._followed.get(NUMBER.decode(line["event"]))) is not None:
+            events.put_nowait(FACT.decode(line["value"]))
+        elif "from" in line and (heard := self._visited.get(NUMBER.decode(line["from"]))) is not None:
+            heard(ANYTHING.decode(line["said"]))
+        elif "hello" in line and not self._greeting.done():
+            self._greeting.set_result(FACT.decode(line["hello"]))
+
+    def _answered(self, number: int, line: dict[str, Raw]) -> None:
+        waiting = self._awaited.get(number)
+        if waiting is not None and not waiting.done():
+            if "error" in line:
+                waiting.set_exception(error_from(FACT.decode(line["error"])))
+            else:
+                waiting.set_result(line["value"])
+        elif number in self._followed and "error" in line:
+            self._followed[number].put_nowait(error_from(FACT.decode(line["error"])))
+
+    def _gone(self, peer: Peer) -> None:
+        gone = HubAbsent(
+            "the hub stopped during the request", fix=(Hint(Act.START_HUB), Hint(Act.RUN_DOCTOR))
+        )
+        for waiting in [*self._awaited.values(), self._greeting]:
+            if not waiting.done():
+                waiting.set_exception(gone)
+                waiting.exception()
+        for events in self._followed.values():
+            if not events.full():
+                events.put_nowait(gone)
+        if self.gone is not None:
+            self.gone()
+
+
+@cache
+def decoder(answer: Hashable) -> Decoder[Any]:
+    return Decoder(cast(Any, answer), strict=False)

@@ -1,0 +1,101 @@
+"""The parts of a prompt that say where an agent stands: its place in the organisation, whom it talks to over a link,
+and the task of the branch it works in.
+
+All of it is read from the link graph and the tasks when the turn is built. Names stand as they are, since a name takes
+neither line ends nor quotes; of roles only those the owner wrote are handed in, the others are framed in prompt.py.
+
+Above: prompt.py. Below: rules/org_place.py, the templates.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from moot.context.templates import Templates
+from moot.model.ids import ParticipantId
+from moot.model.participant import Kind, Participant
+from moot.model.records.link import LINKS, Direction, Link, Policy, Relationship
+from moot.model.records.task import TASKS, UNFINISHED, Task
+from moot.ports import Records
+from moot.rules.graph import Graph
+from moot.rules.org_place import OrgPlace
+
+GROUPS = {
+    "superiors": Relationship.SUPERIOR,
+    "reports": Relationship.SUBORDINATE,
+    "peers": Relationship.PEER,
+}
+"""As the template calls them → what they are to the agent."""
+
+Known = Callable[[ParticipantId], Participant | None]
+RoleOf = Callable[[Participant], str]
+
+
+async def org_place(reads: Records, policy: Policy, who: ParticipantId) -> OrgPlace:
+    """Where somebody stands now."""
+    graph = Graph(await reads.records(LINKS.all()))
+    for state in sorted(UNFINISHED):
+        tasks = await reads.records(TASKS.where(state=state.value))
+        if any(who in (task.by, task.to) for task in tasks):
+            return OrgPlace(who, graph, policy, has_task=True)
+    return OrgPlace(who, graph, policy)
+
+
+class Organisation:
+    """Renders the parts."""
+
+    def __init__(self, templates: Templates, known: Known, role: RoleOf) -> None:
+        """`role` is what the owner wrote of somebody; empty where somebody else may have."""
+        self._templates = templates
+        self._known = known
+        self._role = role
+
+    def related(self, place: OrgPlace) -> list[Participant]:
+        """Everybody whom a link that is on connects with it."""
+        return [who for group in GROUPS.values() for who in self._group(place, group)]
+
+    def place(self, place: OrgPlace) -> str:
+        """Its place in the organisation; nothing where it has no links."""
+        groups = {
+            name: [self._described(who, place.may_write_to(who.id)) for who in self._group(place, group)]
+            for name, group in GROUPS.items()
+        }
+        relations = groups if any(groups.values()) else {}
+        return self._templates.render("organisation.md.j2", relations=relations)
+
+    def link(self, link: Link, end: ParticipantId) -> str:
+        """In a link's channel: whom it talks to there, and what that one is to it."""
+        other = self._known(link.other(end))
+        if other is None or not link.enabled:
+            return ""
+        starts = "both" if link.direction is Direction.TWO_WAY else "you" if link.may_start(end) else "other"
+        return self._templates.render(
+            "link.md.j2",
+            other={**self._described(other, link.may_start(end)), "is_your": link.seen_by(end).value},
+            starts=starts,
+        )
+
+    def task(self, task: Task, agent: ParticipantId, *, may_update: bool) -> str:
+        """In the branch of a task: for whom, until when, and how to report."""
+        if agent != task.to or not task.is_open:
+            return ""
+        by = self._known(task.by)
+        return self._templates.render(
+            "task.md.j2",
+            task={"id": task.id, "deadline": _moment(task.deadline)},
+            by={
+                "name": by.name if by is not None else task.by,
+                "is_person": by is not None and by.kind is Kind.HUMAN,
+            },
+            may_update=may_update,
+        )
+
+    def _group(self, place: OrgPlace, group: Relationship) -> list[Participant]:
+        found = (self._known(who) for who in place.graph.related(place.who, group))
+        return sorted((who for who in found if who is not None and not who.removed), key=lambda who: who.name)
+
+    def _described(self, who: Participant, may_start: bool) -> dict[str, str | bool]:
+        return {"name": who.name, "role": self._role(who), "may_start": may_start}
+
+
+def _moment(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC") if at else ""

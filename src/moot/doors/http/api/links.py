@@ -1,0 +1,76 @@
+"""Links over HTTP: what goes in, what comes out, and how."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from moot import shapes
+from moot.doors.http.api.conversations import CREATED
+from moot.doors.http.api.problems import Response
+from moot.doors.http.api.route import ApiCall
+from moot.doors.http.api.schema import RequestShape
+from moot.model.records.link import Direction, Relationship
+
+ONE_OR_TWO = r"^\s*[^,\s]+\s*(,\s*[^,\s]+\s*)?$"
+
+
+class Between(RequestShape, frozen=True):
+    between: Annotated[str, Meta(pattern=ONE_OR_TWO)] | None = None
+    """One name, or two with a comma between."""
+
+
+class NewLink(RequestShape, frozen=True, rename={"sender": "from"}):
+    sender: str
+    to: str
+    direction: Direction = Direction.TWO_WAY
+    relationship: Relationship = Relationship.PEER
+    """What `from` is of `to`."""
+    enabled: bool = True
+
+
+class ChangedLink(RequestShape, frozen=True):
+    direction: Direction | None = None
+    relationship: Relationship | None = None
+    enabled: bool | None = None
+
+
+class LinkList(Struct, frozen=True):
+    links: list[shapes.Link]
+
+
+async def links(call: ApiCall) -> LinkList:
+    return LinkList(await call.hub.links.list(between=call.query.between))
+
+
+async def link(call: ApiCall) -> shapes.Link:
+    return await call.hub.links.get(call.path["id"])
+
+
+async def prompts(call: ApiCall) -> shapes.LinkPrompts:
+    return await call.hub.links.prompts(call.path["id"])
+
+
+async def create(call: ApiCall) -> Response:
+    body = call.body
+    made = await call.hub.links.create(
+        body.sender,
+        body.to,
+        relationship=body.relationship.value,
+        direction=body.direction.value,
+        enabled=body.enabled,
+    )
+    return Response(made, CREATED, {"Location": f"/api/links/{made.id}"})
+
+
+async def change(call: ApiCall) -> shapes.Link:
+    body = call.body
+    return await call.hub.links.update(
+        call.path["id"],
+        relationship=body.relationship.value if body.relationship else None,
+        direction=body.direction.value if body.direction else None,
+        enabled=body.enabled,
+    )
+
+
+async def remove(call: ApiCall) -> shapes.Link:
+    return await call.hub.links.delete(call.path["id"], purge=call.query.purge)

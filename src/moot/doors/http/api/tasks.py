@@ -1,0 +1,64 @@
+"""Tasks over HTTP: what goes in, what comes out, and how."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from moot import shapes
+from moot.doors.http.api.constraints import Text
+from moot.doors.http.api.conversations import CREATED
+from moot.doors.http.api.problems import Response
+from moot.doors.http.api.route import ApiCall
+from moot.doors.http.api.schema import RequestShape
+from moot.flow.delegate import LONGEST
+from moot.hub.tasks import UNFINISHED_ONES
+from moot.model.records.task import TaskState
+
+STATES = [UNFINISHED_ONES, *(state.value for state in TaskState)]
+
+
+class TasksQuery(RequestShape, frozen=True):
+    state: Annotated[str, Meta(extra_json_schema={"enum": STATES})] | None = None
+    """A state, or `unfinished`."""
+    by: str | None = None
+    to: str | None = None
+
+
+class NewTask(RequestShape, frozen=True):
+    to: str
+    task: Text
+    deadline_seconds: Annotated[float, Meta(gt=0, le=LONGEST)] | None = None
+    conversation: str | None = None
+    """Where you hear how it ended; one that you are in."""
+
+
+class ChangedTask(RequestShape, frozen=True):
+    state: TaskState
+    result: Text | None = None
+    note: Text | None = None
+
+
+class TaskList(Struct, frozen=True):
+    tasks: list[shapes.Task]
+
+
+async def tasks(call: ApiCall) -> TaskList:
+    query = call.query
+    return TaskList(await call.hub.tasks.list(state=query.state, by=query.by, to=query.to))
+
+
+async def task(call: ApiCall) -> shapes.Task:
+    return await call.hub.tasks.get(call.path["id"])
+
+
+async def create(call: ApiCall) -> Response:
+    body = call.body
+    made = await call.hub.delegate(
+        body.to, body.task, deadline_seconds=body.deadline_seconds, conversation=body.conversation
+    )
+    return Response(made, CREATED, {"Location": f"/api/tasks/{made.id}"})
+
+
+async def change(call: ApiCall) -> shapes.Task:
+    body = call.body
+    return await call.hub.tasks.update(call.path["id"], body.state.value, result=body.result, note=body.note)

@@ -1,0 +1,1 @@
+"""What /openapi.json says: written from the table of routes, with where each answer leads."""

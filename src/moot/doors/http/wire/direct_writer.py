@@ -1,0 +1,45 @@
+"""uvicorn's HTTP connection, written to directly by event streams: an event goes to all that follow it at once.
+
+ASGI would wake a task for each reader, which costs several times the writing. Only a stream that waits and a peer that
+keeps up are written to in this way; everything else goes through ASGI, which waits for slow ones.
+"""
+
+from typing import Any, Final
+
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+from moot.doors.http.wire.http1 import BoundedProtocol
+from moot.doors.http.wire.unauthenticated import KNOWN
+
+EXTENSION: Final = "moot.direct_writer"
+
+
+class StreamProtocol(BoundedProtocol):
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        extensions: dict[str, Any] = cycle.scope.setdefault("extensions", {})
+        extensions[EXTENSION] = DirectWriter(cycle)
+        extensions[KNOWN] = self._intake.recognised
+        super()._start_asgi_task(cycle, app)
+
+
+class DirectWriter:
+    """A response under way, written to past ASGI."""
+
+    __slots__ = ("_cycle", "_write")
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle = cycle
+        self._write = cycle.transport.write
+
+    def write(self, chunk: bytes) -> bool:
+        """A chunk as it goes over the wire; False where it must go the usual way."""
+        cycle = self._cycle
+        if cycle.disconnected or cycle.flow.write_paused or not cycle.chunked_encoding:
+            return False
+        self._write(chunk)
+        return True
+
+
+def chunked(written: bytes) -> bytes:
+    """As HTTP/1.1 wants what has no length of its own."""
+    return b"%x\r\n%b\r\n" % (len(written), written)

@@ -1,0 +1,91 @@
+"""Answer a decision: the person who was asked says it, once. Whoever asked and still waits goes on with it.
+
+The answer is also a message in their conversation, so that the history says who decided what.
+"""
+
+from msgspec import Struct, structs
+
+from moot.errors import BadValue, Conflict, NotFound
+from moot.flow import post
+from moot.flow.steps import find
+from moot.model.change import Decision
+from moot.model.event import EventType
+from moot.model.hint import Act, Hint
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.moment import Moment
+from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+from moot.rules.words import mentions
+
+
+class AnswerDecision(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    id: str
+    answer: str
+    conversation: ConversationId
+    """Where it was asked, as the caller knows it."""
+
+
+def scope(command: AnswerDecision) -> Scope:
+    return Scope(
+        conversations=(command.conversation,),
+        names=(command.author, *post.meant(mentions.parse(command.answer))),
+        records=(DECISIONS.one(command.id),),
+    )
+
+
+def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsDecision]:
+    asked = seen.record(DECISIONS, command.id)
+    if asked is None or asked.to != command.author:
+        raise unknown(command.id)
+    answer = _chosen(asked, command.answer)
+    state = asked.state_at(at.now)
+    if state is not DecisionState.OPEN:
+        raise Conflict(
+            f"{asked.id} is {state}: it is decided once",
+            detail=f"the answer was: {asked.answer}" if asked.answer else "nobody waits for it any more",
+            state=state.value,
+        )
+    draft = Draft(seen, at)
+    room = find.open_room(draft, asked.conversation)
+    said = post.speak(
+        room,
+        find.member(room, command.author),
+        structs.replace(
+            post.posting(command.author, room.id, answer, reply_to=asked.seq, intent="decision"),
+            quiet=bool(asked.until),
+        ),
+    )
+    asked = structs.replace(
+        asked,
+        state=DecisionState.ANSWERED,
+        answer=answer,
+        answer_seq=said.message.seq,
+        updated_at=at.now,
+    )
+    draft.put(DECISIONS, asked)
+    draft.emit(EventType.DECISION_ANSWERED, room, by=command.author, body=structs.asdict(asked))
+    return Decision(draft.changes(), asked)
+
+
+def unknown(id: str) -> NotFound:
+    """What one may not decide is not there."""
+    return NotFound(
+        f'no decision of yours is called "{id}"', what="decision", fix=(Hint(Act.LIST_DECISIONS),), ref=id
+    )
+
+
+def _chosen(asked: PersonsDecision, answer: str) -> str:
+    """One of the choices, however it is written; by its number too."""
+    if not asked.choices:
+        return answer
+    by_word = {choice.casefold(): choice for choice in asked.choices}
+    by_number = {str(number): choice for number, choice in enumerate(asked.choices, 1)}
+    word = answer.strip().casefold()
+    found = by_word.get(word) or by_number.get(word)
+    if found is None:
+        raise BadValue(
+            f'"{answer[:80]}" is not one of the choices', detail=f"choices are {', '.join(asked.choices)}"
+        )
+    return found

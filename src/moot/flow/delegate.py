@@ -1,0 +1,174 @@
+"""Delegate: hand work down a link, with a report that always comes home.
+
+Only a superior may, and people; to a peer one may talk or ask. The task gets a conversation of its own in which the
+worker has a turn; whoever delegates goes on at once.
+"""
+
+from msgspec import Struct
+
+from moot.errors import Braked, NotPermitted
+from moot.flow import create, post
+from moot.flow.steps import find, lineage, membership, obligations
+from moot.model.answer import Delivery
+from moot.model.change import Decision
+from moot.model.conversation import ConversationKind
+from moot.model.event import EventType
+from moot.model.hint import Act, Hint
+from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.moment import Moment
+from moot.model.participant import Participant
+from moot.model.records.link import Link, pair_key
+from moot.model.records.task import NOWHERE, TASKS, Task, TaskId
+from moot.model.turn import RuleName
+from moot.ports import Scope
+from moot.rules import links
+from moot.rules.draft import Draft, Seen
+from moot.rules.room import Room
+from moot.rules.words import mentions
+
+LONGEST = 366 * 86400.0
+"""Seconds that a task may be given."""
+
+
+class Delegate(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    target: str
+    task: str
+    deadline: float = 0.0
+    """When it expires; 0 takes the setting."""
+    asked_in: str = ""
+    """Where the author is woken, if it delegates outside a turn: a conversation it is in."""
+    turn: TurnId | None = None
+    fence: int = 0
+    taken_for: ParticipantId = ParticipantId("")
+    """Whom the caller takes the name for: the channel of that pair has to be at hand."""
+
+
+def scope(command: Delegate) -> Scope:
+    pair = pair_key(command.author, command.taken_for) if command.taken_for else ""
+    refs = tuple(ref for ref in (pair, command.asked_in) if ref)
+    return Scope(
+        refs=refs,
+        turns=() if command.turn is None else (command.turn,),
+        names=(command.author, command.target, *post.meant(mentions.parse(command.task))),
+        running_of=command.author if command.turn is None else None,
+    )
+
+
+def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
+    draft = Draft(seen, at)
+    author, worker = find.participant(seen, command.author), find.addressee(seen, command.target)
+    link = seen.graph().between(author.id, worker.id)
+    check(draft, author, worker, link)
+    task_id = TaskId(f"t{at.conversation_id()[1:]}")
+    branch = _branch(draft, author, worker, task_id)
+    said = post.speak(
+        branch,
+        author,
+        post.Post(
+            author=author.id,
+            conversation=branch.id,
+            text=command.task,
+            mentions=mentions.parse(command.task),
+            intent=post.DELEGATE,
+            turn=command.turn,
+            fence=command.fence,
+            metadata={"task": task_id},
+        ),
+    )
+    if worker.id not in branch.turns:
+        raise _no_turn(draft, worker, said.receipt().deliveries)
+    channel = link.channel if link is not None else NOWHERE
+    turn = lineage.current_turn(branch, author, command.turn, command.fence)
+    task = Task(
+        id=task_id,
+        by=author.id,
+        to=worker.id,
+        task=command.task,
+        conversation=branch.id,
+        channel=channel,
+        asked_in=_asked_in(seen, command, turn.conversation if turn is not None else NOWHERE, channel),
+        link=link.id if link is not None else "",
+        root=said.message.root,
+        hop=said.message.hop + 1,
+        deadline=command.deadline or at.now + at.terms.limits.task_deadline_seconds,
+        created_at=at.now,
+        updated_at=at.now,
+    )
+    draft.put(TASKS, task)
+    draft.emit(EventType.TASK_CREATED, by=author.id, body=obligations.event_body(task))
+    _tell_channel(draft, task)
+    return Decision(draft.changes(), task)
+
+
+def check(draft: Draft, author: Participant, worker: Participant, link: Link | None) -> None:
+    """Whether one may give the other work: people may, agents only to those who report to them."""
+    if not worker.speaks_in_turns:
+        raise NotPermitted(f"{worker.name} is a person; ask instead of delegating")
+    if author.id == worker.id:
+        raise NotPermitted("nobody can delegate to itself", fix=("name another agent",))
+    if not author.speaks_in_turns or links.is_above(draft.graph, author, worker):
+        return
+    names = (author.name, worker.name)
+    if link is None or not link.enabled:
+        state = "is off" if link is not None else "does not exist"
+        way = Hint(Act.NEW_LINK, agents=names) if link is None else Hint(Act.ENABLE_LINK, id=link.id)
+        raise NotPermitted(
+            f"{author.name} cannot delegate to {worker.name}: a link by which it stands above it {state}",
+            detail="work is handed down a superior link only",
+            fix=(way,),
+            rule="link",
+        )
+    raise NotPermitted(
+        f"{author.name} cannot delegate to {worker.name}: {links.sentence(link, draft.name)}",
+        detail="only a superior may delegate; a peer may ask, and a report may escalate",
+        fix=(Hint(Act.ASK_AGENT, agent=worker.name), Hint(Act.SHOW_LINK, id=link.id)),
+        rule="link",
+        link=link.id,
+    )
+
+
+def _no_turn(draft: Draft, worker: Participant, deliveries: tuple[Delivery, ...]) -> Braked:
+    """A task nobody gets a turn for would never come home."""
+    why = next((one for one in deliveries if one.agent == worker.name), None)
+    return Braked(
+        f"{worker.name} gets no turn for this task: it {why.reason if why is not None else 'is not asked'}",
+        detail="nothing was stored",
+        rule=why.rule if why is not None else RuleName.CHAIN.value,
+    )
+
+
+def _branch(draft: Draft, author: Participant, worker: Participant, task: TaskId) -> Room:
+    """Where it is worked on: the worker takes turns there, the delegator reads."""
+    wanted = create.Create(
+        author=author.id,
+        name=f"task-{task}",
+        participants=(worker.id,),
+        kind=ConversationKind.TASK,
+        joins=False,
+    )
+    room = create.make(draft, wanted)
+    membership.add(room, author, cursor=0, speaks=False)
+    return room
+
+
+def _asked_in(
+    seen: Seen, command: Delegate, in_turn: ConversationId, channel: ConversationId
+) -> ConversationId:
+    """Where the delegator hears of it: where it delegates, or over the link."""
+    if in_turn:
+        return in_turn
+    named = find.conversation(seen, command.asked_in) if command.asked_in else None
+    if named is not None and command.author in seen.members(named.id):
+        return named.id
+    return channel
+
+
+def _tell_channel(draft: Draft, task: Task) -> None:
+    """Both ends see in their channel that there is a task; nobody is woken by that."""
+    found = draft.seen.conversation(task.channel) if task.channel else None
+    if found is None or found.archived:
+        return
+    asked = task.task.strip().splitlines()[0][:200]
+    text = f"[{draft.name(task.by)} gave {draft.name(task.to)} the task {task.id}: {asked}]"
+    post.notice(draft.room(found), text, {"notice": "task", "task": task.id})

@@ -1,0 +1,54 @@
+"""Link two participants: from here on they may write to each other, and its channel is open.
+
+A link also binds: under `auto` whoever has one writes only along links. The answer says whom that cuts off.
+"""
+
+from msgspec import Struct
+
+from moot.flow.steps import channel, find
+from moot.model.change import Decision
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.model.records.link import Direction, Link, LinkOrigin, Relationship
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class MakeLink(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    source: str
+    target: str
+    direction: Direction = Direction.TWO_WAY
+    relationship: Relationship = Relationship.PEER
+    enabled: bool = True
+
+
+class LinkMade(Struct, frozen=True, gc=False):
+    link: Link
+    cut_off: dict[str, list[str]]
+    """By the name of an end: whom it could write to before, and no longer can."""
+
+
+def scope(command: MakeLink) -> Scope:
+    return Scope(names=(command.author, command.source, command.target), everyone=True)
+
+
+def decide(command: MakeLink, seen: Seen, at: Moment) -> Decision[LinkMade]:
+    draft = Draft(seen, at)
+    channel.by_person(draft, command.author)
+    source, target = (find.addressee(seen, name) for name in (command.source, command.target))
+    link = Link(
+        id=channel.new_id(draft),
+        source=source.id,
+        target=target.id,
+        direction=command.direction,
+        relationship=command.relationship,
+        wanted=command.enabled,
+        origin=LinkOrigin.API,
+        created_at=at.now,
+        updated_at=at.now,
+    )
+    channel.check(draft, link)
+    channel.make(draft, link, command.author)
+    lost = channel.cut_off(draft, seen.graph(), link)
+    return Decision(draft.changes(), LinkMade(link, lost))

@@ -1,0 +1,50 @@
+"""Lower reach: outside agents whose signs of life stopped are less reachable, one level at a time."""
+
+from msgspec import Struct, structs
+
+from moot.model.change import Decision
+from moot.model.event import EventType
+from moot.model.ids import ParticipantId
+from moot.model.moment import Moment
+from moot.model.participant import REACH_SECONDS, Kind, Participant, Reach
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class LowerReach(Struct, frozen=True, gc=False):
+    """Leases of these may have run out; what has is taken back, one level at a time."""
+
+    agents: tuple[ParticipantId, ...]
+
+
+def scope(command: LowerReach) -> Scope:
+    return Scope(names=command.agents)
+
+
+def decide(command: LowerReach, seen: Seen, at: Moment) -> Decision[None]:
+    draft = Draft(seen, at)
+    for agent in command.agents:
+        who = seen.participant(agent)
+        if who is not None and has_lapsed(who, at.now):
+            draft.put_participant(lowered(who, at.now))
+            draft.emit(EventType.AGENT_STATUS, by=agent, body={"reachability": who.reachable(at.now).value})
+    return Decision(draft.changes(), None)
+
+
+def has_lapsed(who: Participant, now: float) -> bool:
+    """What stands written says more than what holds."""
+    if who.kind is not Kind.EXTERNAL:
+        return False
+    waited = 0.0 < who.live_until <= now
+    return waited or (who.reach is not Reach.AWAY and who.reach_until <= now)
+
+
+def lowered(who: Participant, now: float) -> Participant:
+    """As it is now, written down."""
+    level = who.reachable(now)
+    if who.live_until <= now:
+        who = structs.replace(who, live_until=0.0)
+    if who.reach_until > now:
+        return who
+    until = who.reach_until + REACH_SECONDS if level is Reach.ON_DEMAND else 0.0
+    return structs.replace(who, reach=level, reach_until=until)

@@ -1,0 +1,70 @@
+"""Change a link: who may start, who stands above whom, whether it is on.
+
+Turning a link off while the hub runs counts until somebody turns it on again, whatever moot.toml says. Everything else
+about a link of moot.toml is changed there.
+"""
+
+from msgspec import Struct, structs
+
+from moot.errors import Conflict
+from moot.flow.steps import channel
+from moot.model.change import Decision
+from moot.model.hint import Act, Hint
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.moment import Moment
+from moot.model.records.link import CHANNEL, Direction, Link, LinkOrigin, Relationship
+from moot.model.records.task import TASKS
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+
+class ChangeLink(Struct, frozen=True, gc=False):
+    """None leaves as it is."""
+
+    author: ParticipantId
+    link: str
+    direction: Direction | None = None
+    relationship: Relationship | None = None
+    enabled: bool | None = None
+    branches: tuple[ConversationId, ...] = ()
+    """Where what was delegated over it is worked on."""
+
+
+def scope(command: ChangeLink) -> Scope:
+    return Scope(
+        conversations=(ConversationId(f"{CHANNEL}{command.link}"), *command.branches),
+        names=(command.author,),
+        records=(TASKS.where(link=command.link),),
+        everyone=True,
+    )
+
+
+def decide(command: ChangeLink, seen: Seen, at: Moment) -> Decision[Link]:
+    draft = Draft(seen, at)
+    channel.by_person(draft, command.author)
+    before = channel.found(seen.graph(), command.link)
+    _is_for_us(command, before)
+    after = structs.replace(
+        before,
+        direction=command.direction or before.direction,
+        relationship=command.relationship or before.relationship,
+        wanted=before.wanted or command.enabled is True,
+        switched_off=before.switched_off if command.enabled is None else not command.enabled,
+    )
+    if after == before:
+        return Decision([], before)
+    channel.check(draft, after)
+    after = channel.change(draft, before, after, command.author)
+    return Decision(draft.changes(), after)
+
+
+def _is_for_us(command: ChangeLink, link: Link) -> None:
+    """moot.toml wins for what it names; only turning off and on is done here."""
+    asks_more = command.direction is not None or command.relationship is not None
+    if link.origin is LinkOrigin.CONFIG and asks_more:
+        raise Conflict(
+            f"this link is set in {link.place or 'moot.toml'}, which wins over changes made here",
+            detail="it can be turned off and on here; direction and relationship are changed in the file",
+            fix=(Hint(Act.EDIT_SETTINGS), Hint(Act.DISABLE_LINK, id=link.id)),
+            place=link.place,
+        )

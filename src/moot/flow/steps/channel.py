@@ -1,0 +1,166 @@
+"""The conversation of a link: made with it, closed when it is cut. What the verbs on links share.
+
+Above: link.py, relink.py, unlink.py, sync_links.py. Below: create.py makes it, put_away.py archives it.
+"""
+
+from msgspec import structs
+
+from moot.errors import Conflict, NotFound, NotPermitted
+from moot.flow import create
+from moot.flow.steps import obligations
+from moot.flow.steps.put_away import put_away
+from moot.model.conversation import Conversation, ConversationKind
+from moot.model.event import EventType
+from moot.model.hint import Act, Hint
+from moot.model.ids import ParticipantId
+from moot.model.participant import HUMAN, Participant
+from moot.model.records.link import Link, LinkId, Policy, pair_key
+from moot.model.records.task import TASKS
+from moot.model.turn import UNCLAIMED, RuleName
+from moot.rules import links
+from moot.rules.draft import Draft
+from moot.rules.floor import seats
+from moot.rules.graph import Graph
+from moot.rules.room import Room
+
+
+def by_person(draft: Draft, author: ParticipantId) -> Participant:
+    """Who may speak to whom is for people to say."""
+    who = draft.participant(author)
+    if who.kind is not HUMAN:
+        raise NotPermitted(
+            f"{who.name} may not change links", detail="who may speak to whom is for people to say"
+        )
+    return who
+
+
+def new_id(draft: Draft) -> LinkId:
+    return LinkId(f"l{draft.at.conversation_id()[1:]}")
+
+
+def found(graph: Graph, link: str) -> Link:
+    known = graph.get(link)
+    if known is None:
+        raise NotFound(f'there is no link "{link}"', what="link", fix=(Hint(Act.LIST_LINKS),), ref=link)
+    return known
+
+
+def check(draft: Draft, link: Link) -> None:
+    """One link per pair, whichever way round; and nobody is its own superior, over however many others."""
+    if link.source == link.target:
+        name = draft.name(link.source)
+        raise Conflict(f"{name} cannot be linked with itself", fix=("name another agent",))
+    before = draft.graph.between(link.source, link.target)
+    if before is not None and before.id != link.id:
+        names = f"{draft.name(link.source)} and {draft.name(link.target)}"
+        raise Conflict(
+            f"{names} are linked already",
+            detail=f"there is one link per pair: {before.id}, {links.sentence(before, draft.name)}",
+            fix=(Hint(Act.SHOW_LINK, id=before.id),),
+            link=before.id,
+        )
+    ring = [draft.name(each) for each in draft.graph.ring_with(link)]
+    if ring:
+        raise Conflict(
+            f"{' is superior of '.join(ring)}: nobody can stand above itself",
+            detail="superiors may not form a ring",
+            fix=("make one of these links a peer link",),
+            ring=ring,
+        )
+
+
+def make(draft: Draft, link: Link, author: ParticipantId) -> Link:
+    """A new link with its channel."""
+    names = "+".join(sorted(link.ends))
+    wanted = create.Create(
+        author=author,
+        name=f"link-{names}"[: create.LONGEST_MADE],
+        participants=link.ends,
+        kind=ConversationKind.LINK,
+        key=pair_key(*link.ends),
+        joins=False,
+        id=link.channel,
+    )
+    create.make(draft, wanted)
+    draft.put_link(link)
+    tell(draft, EventType.LINK_CREATED, link, author)
+    return link
+
+
+def call_off_tasks(draft: Draft, link: Link) -> None:
+    """What was delegated over a link that is cut comes home as called off."""
+    tasks = draft.records(TASKS.where(link=link.id))
+    obligations.call_off(draft, tasks, "the link it came down was cut")
+
+
+def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Link:
+    """A link as it shall be; what it no longer lets through is not waited for."""
+    after = structs.replace(after, updated_at=draft.at.now)
+    draft.put_link(after)
+    tell(draft, EventType.LINK_CHANGED, after, author)
+    room = _room(draft, after)
+    if before.enabled and not after.enabled:
+        call_off_tasks(draft, after)
+        if room is not None:
+            cut(room)
+    return after
+
+
+def remove(draft: Draft, link: Link, author: ParticipantId) -> None:
+    """The link is gone; its channel is archived, and stays readable."""
+    call_off_tasks(draft, link)
+    draft.drop_link(link)
+    tell(draft, EventType.LINK_DELETED, link, author)
+    room = _room(draft, link)
+    if room is not None:
+        cut(room)
+        put_away(room, room.conversation, by=author)
+
+
+def cut(room: Room) -> None:
+    """Nobody has a turn here because of the other one any more. What people said is still to be answered."""
+    for turn in [*room.turns.values(), *room.asks.all()]:
+        if turn.state in UNCLAIMED and not any(call.human for call in turn.calls):
+            seats.cancel(room, turn, RuleName.LINK)
+    obligations.move_on(room)
+
+
+def _room(draft: Draft, link: Link) -> Room | None:
+    found = draft.seen.conversation(link.channel)
+    return None if found is None or found.archived else draft.room(found)
+
+
+def tell(draft: Draft, kind: EventType, link: Link, author: ParticipantId) -> None:
+    body = structs.asdict(link) | {"enabled": link.enabled, "channel": link.channel}
+    draft.emit(kind, by=author, body=body)
+
+
+def cut_off(draft: Draft, before: Graph, link: Link) -> dict[str, list[str]]:
+    """Whom a new link cuts off from whom: those that its ends could write to before, and no longer can."""
+    if draft.at.terms.policy is not Policy.AUTO:
+        return {}
+    lost: dict[str, list[str]] = {}
+    others = [who for who in draft.seen.everyone() if who.listed and who.id not in link.ends]
+    for end in link.ends:
+        if not draft.participant(end).speaks_in_turns:
+            continue
+        names = [
+            who.name
+            for who in others
+            if links.verdict(before, Policy.AUTO, end, who.id).bar is None
+            and links.verdict(draft.graph, Policy.AUTO, end, who.id).bar is not None
+        ]
+        if names:
+            lost[draft.name(end)] = names
+    return lost
+
+
+def keeps_its_channel(draft: Draft, conversation: Conversation) -> None:
+    """A channel is open as long as its link stands, and has the two ends of it as members."""
+    link = draft.graph.of_channel(conversation.id)
+    if link is not None:
+        raise Conflict(
+            f"{conversation.name} is the channel of a link, and stays as long as that does",
+            fix=(Hint(Act.SHOW_LINK, id=link.id),),
+            link=link.id,
+        )

@@ -1,0 +1,212 @@
+"""Sync links: a list of links, as a whole, is what there shall be.
+
+`[[links]]` of moot.toml wins for what it names: its links are made or changed, also where somebody made them by hand
+before; those that it named before and no longer does are gone; those that people made stay. What somebody turned off
+while the hub ran stays off. A list that a person applies is the other half: it says which links people have made, and
+leaves those of moot.toml as they are.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct, structs
+
+from moot.errors import Conflict, MootError
+from moot.flow.steps import channel, find
+from moot.model.change import Decision
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.moment import Moment
+from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
+from moot.model.records.task import TASKS
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+from moot.rules.graph import Graph
+
+
+class ConfiguredLink(Struct, frozen=True, gc=False):
+    """A row of the list."""
+
+    source: str
+    target: str
+    direction: Direction
+    relationship: Relationship
+    enabled: bool
+    place: str = ""
+    """File and line."""
+
+
+class SyncLinks(Struct, frozen=True, gc=False):
+    author: ParticipantId
+    links: tuple[ConfiguredLink, ...]
+    known: tuple[Link, ...] = ()
+    """Those that will change or go, as far as the caller knows: their channels have to be at hand."""
+    branches: tuple[ConversationId, ...] = ()
+    """Where what was delegated over these is worked on."""
+    origin: LinkOrigin = LinkOrigin.CONFIG
+    """Whose list it is: moot.toml's, or of what people have made."""
+
+
+class LinkChange(Struct, frozen=True, gc=False):
+    before: Link
+    after: Link
+
+
+class SyncedLinks(Struct, frozen=True, gc=False):
+    made: tuple[Link, ...] = ()
+    changed: tuple[LinkChange, ...] = ()
+    removed: tuple[Link, ...] = ()
+    left: tuple[Link, ...] = ()
+    """Those of others that the list says otherwise, or not at all: they are as they were."""
+
+    def __bool__(self) -> bool:
+        return bool(self.made or self.changed or self.removed)
+
+
+class LinksMoved(Exception):
+    """Links will change whose channels the caller did not bring along: sync anew, with these."""
+
+    def __init__(self, links: tuple[Link, ...]) -> None:
+        super().__init__()
+        self.links = links
+
+
+class LinkPlan:
+    """What becomes of the links there are, row by row."""
+
+    def __init__(self, graph: Graph, origin: LinkOrigin, rows: list[Link]) -> None:
+        self.fresh: list[tuple[int, Link]] = []
+        self.changed: list[tuple[int, LinkChange]] = []
+        self.moved: list[Link] = []
+        """The same as before, but for how and where it is written."""
+        self.left: list[Link] = []
+        named = {frozenset(row.ends) for row in rows}
+        others = [link for link in graph.all() if frozenset(link.ends) not in named]
+        self.removed = [link for link in others if link.origin is origin]
+        if origin is not LinkOrigin.CONFIG:
+            self.left = [link for link in others if link.origin is not origin]
+        for number, row in enumerate(rows):
+            self._add(number, row, graph.between(*row.ends))
+
+    def _add(self, number: int, row: Link, before: Link | None) -> None:
+        if before is None:
+            self.fresh.append((number, row))
+            return
+        after = _kept(before, row)
+        if row.origin is not LinkOrigin.CONFIG and before.origin is not row.origin:
+            if before.meaning != row.meaning:
+                self.left.append(before)
+        elif _is_other(before, after):
+            self.changed.append((number, LinkChange(before, after)))
+        elif after != before:
+            self.moved.append(after)
+
+    @property
+    def touched(self) -> tuple[Link, ...]:
+        """Those whose channels have to be at hand."""
+        return (*self.removed, *(change.before for _, change in self.changed))
+
+
+def scope(command: SyncLinks) -> Scope:
+    names = [name for row in command.links for name in (row.source, row.target)]
+    return Scope(
+        conversations=(*(link.channel for link in command.known), *command.branches),
+        names=(command.author, *names),
+        records=tuple(TASKS.where(link=link.id) for link in command.known),
+        everyone=True,
+    )
+
+
+def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
+    draft = Draft(seen, at)
+    channel.by_person(draft, command.author)
+    plan = LinkPlan(seen.graph(), command.origin, _rows(command, draft))
+    if not _are_at_hand(plan.touched, command, seen):
+        raise LinksMoved(plan.touched)
+    author = command.author
+    for link in plan.removed:
+        channel.remove(draft, link, author)
+    for link in plan.moved:
+        draft.put_link(link)
+    made = [(number, channel.make(draft, _new(draft, row), author)) for number, row in plan.fresh]
+    changed = [
+        (number, LinkChange(one.before, channel.change(draft, one.before, one.after, author)))
+        for number, one in plan.changed
+    ]
+    # only now: what one row closes to a ring another may have opened
+    for number, link in (*made, *((number, one.after) for number, one in changed)):
+        with _naming_row(number):
+            channel.check(draft, link)
+    done = SyncedLinks(
+        tuple(link for _, link in made),
+        tuple(change for _, change in changed),
+        tuple(plan.removed),
+        tuple(plan.left),
+    )
+    return Decision(draft.changes(), done)
+
+
+def _are_at_hand(links: tuple[Link, ...], command: SyncLinks, seen: Seen) -> bool:
+    """Their channels, and where what was delegated over them is worked on."""
+    known = {link.id for link in command.known}
+    tasks = [task for link in links for task in seen.records(TASKS.where(link=link.id)) if task.is_open]
+    return all(link.id in known for link in links) and all(
+        task.conversation in command.branches for task in tasks
+    )
+
+
+def _rows(command: SyncLinks, draft: Draft) -> list[Link]:
+    """The links that the list describes; two rows for one pair are refused, under whatever names."""
+    found: dict[frozenset[ParticipantId], Link] = {}
+    for number, row in enumerate(command.links):
+        with _naming_row(number):
+            link = _described(row, command.origin, draft.seen)
+            if found.setdefault(frozenset(link.ends), link) is not link:
+                raise Conflict(f"{draft.name(link.source)} and {draft.name(link.target)} are linked twice")
+    return list(found.values())
+
+
+def _described(row: ConfiguredLink, origin: LinkOrigin, seen: Seen) -> Link:
+    source, target = (find.addressee(seen, name) for name in (row.source, row.target))
+    return Link(
+        id=LinkId(""),
+        source=source.id,
+        target=target.id,
+        direction=row.direction,
+        relationship=row.relationship,
+        wanted=row.enabled,
+        origin=origin,
+        place=row.place,
+    )
+
+
+@contextmanager
+def _naming_row(number: int) -> Iterator[None]:
+    """A refusal says which row it is about."""
+    try:
+        yield
+    except MootError as refusal:
+        refusal.facts.setdefault("row", number)
+        raise
+
+
+def _new(draft: Draft, row: Link) -> Link:
+    now = draft.at.now
+    return structs.replace(row, id=channel.new_id(draft), created_at=now, updated_at=now)
+
+
+def _kept(before: Link, row: Link) -> Link:
+    """What the row says, with what only the hub knows. Who applies a list says what is on; moot.toml does not turn on
+    what was turned off by hand."""
+    by_hand = before.switched_off and row.origin is LinkOrigin.CONFIG
+    return structs.replace(
+        row,
+        id=before.id,
+        switched_off=by_hand,
+        created_at=before.created_at,
+        updated_at=before.updated_at,
+    )
+
+
+def _is_other(before: Link, after: Link) -> bool:
+    """Whether people should hear of it: not of the line it stands in."""
+    return (before.meaning, before.origin, before.wanted) != (after.meaning, after.origin, after.wanted)

@@ -1,0 +1,36 @@
+"""What the agents of this host are doing, told live when it changes: a turn begins, a tool runs, words come.
+
+Above: the host says that something moved. Below: rules/activity.py has the words. Whoever misses one asks the registry,
+which says the same of the store; what an agent waits for when it has ended its turns is read there, and not said here.
+"""
+
+from msgspec import to_builtins
+
+from moot.host.hosted import Running
+from moot.model.event import Event, EventType
+from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
+from moot.ports import Clock, LiveLane
+from moot.rules.activity import Activity
+
+
+class ActivitySignal:
+    def __init__(self, live: LiveLane, clock: Clock) -> None:
+        self._live = live
+        self._clock = clock
+        self._last: dict[ParticipantId, Activity] = {}
+
+    def moved(self, run: Running) -> None:
+        """The newest turn of its agent that runs here."""
+        agent, doing = run.turn.agent, run.doing
+        if self._last.get(agent) != doing:
+            self._last[agent] = doing
+            self._publish(agent, {"turn": str(run.turn.id), "activity": to_builtins(doing)})
+
+    def rested(self, agent: ParticipantId) -> None:
+        """None of its turns runs here any more."""
+        if self._last.pop(agent, None) is not None:
+            self._publish(agent, {})
+
+    def _publish(self, agent: ParticipantId, body: JsonObject) -> None:
+        self._live.publish(Event(EventType.AGENT_ACTIVITY, self._clock.now(), by=agent, body=body))

@@ -1,0 +1,47 @@
+"""What a host has under way: the agents it runs, and their turns."""
+
+import asyncio
+
+from msgspec import Struct
+
+from moot.brain import Brain
+from moot.context.window import Size
+from moot.host.agent_turn import Speaking
+from moot.model.json import JsonObject
+from moot.model.participant import Participant
+from moot.model.prompt import Offered
+from moot.model.turn import Turn
+from moot.rules.activity import Activity, working
+
+
+class Hosted(Struct, frozen=True):
+    """An agent this host runs."""
+
+    who: Participant
+    brain: Brain
+    size: Size
+    concurrency: int = 4
+    offered: Offered = Offered()
+
+
+class Running:
+    """A turn under way, under the fence it was claimed with: what is done for it is done for that claim alone."""
+
+    task: "asyncio.Task[None]"
+
+    def __init__(self, turn: Turn, hosted: Hosted) -> None:
+        self.turn = turn
+        self.hosted = hosted
+        self.speaking: Speaking | None = None
+        self.sign_of_life = turn.started_at
+        self.renewed = turn.started_at
+
+    @property
+    def spent(self) -> JsonObject | None:
+        return self.speaking.spent if self.speaking is not None else None
+
+    @property
+    def doing(self) -> Activity:
+        if self.speaking is None:
+            return working(self.turn, speaking=False)
+        return working(self.speaking.turn, speaking=bool(self.speaking.said))

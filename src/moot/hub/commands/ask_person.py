@@ -1,0 +1,79 @@
+"""A question to a person: posted as a decision, and waited for until it is taken or the time is over.
+
+Above: hub.ask, where a person is asked. Below: flow/send.py makes the decision, flow/answer_decision.py takes it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from moot.errors import BadValue, NotFound, TimedOut
+from moot.flow.post import Post
+from moot.hub.commands.ask import until_moment
+from moot.hub.commands.send import sent
+from moot.hub.core import Core
+from moot.model.event import EventType
+from moot.model.message import Message
+from moot.model.participant import Participant
+from moot.model.records.decision import DECISIONS, PersonsDecision
+from moot.ports import Follower
+
+MAX_CHOICES = 20
+LONGEST_CHOICE = 200
+
+
+def checked_choices(choices: Sequence[str]) -> tuple[str, ...]:
+    """Few, short and each once: a person has to read them."""
+    kept = tuple(choice.strip() for choice in choices)
+    if len(kept) > MAX_CHOICES or any(not 0 < len(choice) <= LONGEST_CHOICE for choice in kept):
+        raise BadValue(
+            "these choices cannot be offered",
+            detail=f"expected at most {MAX_CHOICES}, each of 1 to {LONGEST_CHOICE} characters",
+        )
+    if len({choice.casefold() for choice in kept}) != len(kept):
+        raise BadValue("a choice stands twice", detail=", ".join(kept))
+    return kept
+
+
+async def decided_by(
+    core: Core, command: Post, person: Participant, choices: tuple[str, ...], seconds: float
+) -> Message:
+    follower = core.parts.log.subscribe()
+    try:
+        posted = await sent(core, person.id, command, choices)
+        id = str(posted.message.metadata["decision"])
+        taken = asyncio.ensure_future(_taken(follower, id))
+        try:
+            if (await _asked(core, id)).answer_seq == 0:
+                await until_moment(core.parts.clock, taken, command.awaited)
+        finally:
+            taken.cancel()
+    finally:
+        follower.close()
+    asked = await _asked(core, id)
+    if not asked.answer_seq:
+        raise TimedOut(
+            f"{person.name} did not decide within {seconds:g} s",
+            detail=f"the question is kept as {posted.message.id}",
+            message=posted.message.id,
+        )
+    answer = await core.parts.store.message(asked.conversation, asked.answer_seq)
+    if answer is None:
+        raise NotFound("the answer is gone: its conversation was deleted", what="message")
+    return answer
+
+
+async def _taken(follower: Follower, id: str) -> None:
+    async for event in follower:
+        if (
+            event.type is EventType.DECISION_ANSWERED
+            and event.body is not None
+            and event.body.get("id") == id
+        ):
+            return
+
+
+async def _asked(core: Core, id: str) -> PersonsDecision:
+    found = await core.parts.store.records(DECISIONS.one(id))
+    if not found:
+        raise NotFound("the question is gone: its conversation was deleted", what="decision")
+    return found[0]

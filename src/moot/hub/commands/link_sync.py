@@ -1,0 +1,84 @@
+"""Sync a list of links with those there are: rows of moot.toml, or what somebody applies.
+
+Which channels a decision needs is known only once it has been seen what changes; so it is asked again with these.
+Above: process/settings_in_force.py, hub/topology.py. Below: flow/sync_links.py.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from msgspec import structs
+
+from moot.errors import BadSettings, MootError, NotFound, StoreUnwritable
+from moot.flow import sync_links
+from moot.flow.sync_links import ConfiguredLink, LinksMoved, SyncedLinks, SyncLinks
+from moot.hub.core import Core
+from moot.model.hint import Act, Hint
+from moot.model.ids import ConversationId
+from moot.model.records.link import Link
+from moot.model.records.task import TASKS
+from moot.rules.words.mentions import nearest
+from moot.settings import SettingsFile
+from moot.settings.problems import SettingProblem, did_you_mean, shown
+
+TRIES: Final = 5
+"""Somebody else may change links between two looks at them; not for ever."""
+
+
+async def synced(core: Core, command: SyncLinks, *, dry: bool = False) -> SyncedLinks:
+    """What changed, or with `dry` what would."""
+    for _ in range(TRIES):
+        try:
+            return await (core.foresee if dry else core.do)(sync_links, command)
+        except LinksMoved as moved:
+            branches = await _branches(core, moved.links)
+            command = structs.replace(command, known=moved.links, branches=branches)
+    raise StoreUnwritable("others keep changing links", fix=("try again",), retry_after_ms=1000)
+
+
+async def _branches(core: Core, links: tuple[Link, ...]) -> tuple[ConversationId, ...]:
+    """Where what was delegated over these links is worked on."""
+    found = [await core.parts.store.records(TASKS.where(link=link.id)) for link in links]
+    return tuple(task.conversation for tasks in found for task in tasks if task.is_open)
+
+
+# --- of moot.toml -----------------------------------------------------------------------------------------
+
+
+def rows_of(file: SettingsFile) -> tuple[ConfiguredLink, ...]:
+    return tuple(
+        ConfiguredLink(
+            row.sender, row.to, row.direction, row.relationship, row.enabled, file.place(("links", number))
+        )
+        for number, row in enumerate(file.settings.links)
+    )
+
+
+def refuse_strangers(file: SettingsFile, known: Collection[str]) -> None:
+    """Every end of a link is somebody: an agent of moot.toml, or one that is known here."""
+    described = [row.name for row in file.settings.agents]
+    for problem in _strangers(file, {*known, *described}):
+        raise file.refusal(problem)
+
+
+def _strangers(file: SettingsFile, known: Collection[str]) -> Iterator[SettingProblem]:
+    for number, row in enumerate(file.settings.links):
+        for key, name in (("from", row.sender), ("to", row.to)):
+            if name not in known:
+                close = nearest(name, sorted(known))
+                words = f"{key} = {shown(name)} names nobody{did_you_mean(close)}"
+                detail = "expected an agent that moot.toml describes, or one that has been here"
+                fix = (Hint(Act.EDIT_SETTINGS), Hint(Act.NEW_AGENT, agent=name))
+                yield SettingProblem(("links", number, key), words, detail, close, fix)
+
+
+def in_the_file(file: SettingsFile, refusal: MootError) -> MootError:
+    """A refusal about a row, told where the row stands."""
+    number = refusal.facts.get("row")
+    if number is None or isinstance(refusal, BadSettings):
+        return refusal
+    row, path = file.settings.links[number], ("links", number)
+    ends = {row.sender: "from", row.to: "to"}
+    key = ends.get(str(refusal.facts.get("ref"))) if isinstance(refusal, NotFound) else None
+    where = (*path, key) if key is not None else path
+    return file.refusal(SettingProblem(where, f"this link is refused: {refusal.title}", refusal.detail))

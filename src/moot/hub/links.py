@@ -1,0 +1,133 @@
+"""`hub.links`: links of the graph, found, made, changed and deleted."""
+
+from typing import TypeVar
+
+from msgspec import convert
+
+from moot import shapes
+from moot.errors import BadValue, NotFound
+from moot.flow import erase, link, relink, unlink
+from moot.hub.core import Core
+from moot.model.hint import Act, Hint
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.records.link import CHANNEL, LINKS, Direction, Link, Relationship
+from moot.model.records.task import TASKS
+from moot.rules.links import sentence
+from moot.sdk.links import LinkCalls
+
+E = TypeVar("E", Direction, Relationship)
+A_PAIR = 2
+
+
+class Links(LinkCalls):
+    def __init__(self, core: Core, me: ParticipantId) -> None:
+        self._core = core
+        self._me = me
+
+    async def list(self, *, between: str | None = None) -> list[shapes.Link]:
+        found = await self._core.parts.store.records(LINKS.all())
+        if between is not None:
+            ends = {(await self._core.directory.participant(name)).id for name in _names(between)}
+            found = [each for each in found if ends <= set(each.ends)]
+        return [self._shape(each) for each in found]
+
+    async def get(self, id: str) -> shapes.Link:
+        return self._shape(await self._found(id))
+
+    async def prompts(self, id: str) -> shapes.LinkPrompts:
+        found = await self._found(id)
+        name = self._core.directory.name
+        prompts = [await self._prompt(found, end) for end in found.ends]
+        return shapes.LinkPrompts(found.id, sentence(found, name), tuple(prompts))
+
+    async def _prompt(self, found: Link, end: ParticipantId) -> shapes.LinkEndPrompt:
+        context = self._core.context
+        place = await context.org_place(end)
+        return shapes.LinkEndPrompt(
+            agent=self._core.directory.name(end),
+            link=context.organisation.link(found, end),
+            organisation=context.organisation.place(place),
+        )
+
+    async def create(
+        self,
+        from_: str,
+        to: str,
+        *,
+        relationship: str = "peer",
+        direction: str = "two_way",
+        enabled: bool = True,
+    ) -> shapes.MadeLink:
+        command = link.MakeLink(
+            self._me, from_, to, _one_of(Direction, direction), _one_of(Relationship, relationship), enabled
+        )
+        made = await self._core.do(link, command)
+        shape = self._shape(made.link)
+        cuts_off = {end: tuple(names) for end, names in made.cut_off.items()}
+        return convert({**shape.to_dict(), "cuts_off": cuts_off}, shapes.MadeLink)
+
+    async def update(
+        self,
+        id: str,
+        *,
+        relationship: str | None = None,
+        direction: str | None = None,
+        enabled: bool | None = None,
+    ) -> shapes.Link:
+        link_id = (await self._found(id)).id
+        command = relink.ChangeLink(
+            self._me,
+            link_id,
+            None if direction is None else _one_of(Direction, direction),
+            None if relationship is None else _one_of(Relationship, relationship),
+            enabled,
+            await self._branches(link_id),
+        )
+        return self._shape(await self._core.do(relink, command))
+
+    async def delete(self, id: str, *, purge: bool = False) -> shapes.Link:
+        link_id = (await self._found(id)).id
+        gone = await self._core.do(unlink, unlink.Unlink(self._me, link_id, await self._branches(link_id)))
+        if purge:
+            await self._core.do(erase, erase.Erase(self._me, gone.channel))
+        return self._shape(gone)
+
+    async def _branches(self, link_id: str) -> tuple[ConversationId, ...]:
+        """Where what was delegated over a link is worked on."""
+        tasks = await self._core.parts.store.records(TASKS.where(link=link_id))
+        return tuple(task.conversation for task in tasks if task.is_open)
+
+    async def _found(self, ref: str) -> Link:
+        """By its id, the beginning of it, or its channel."""
+        wanted = ref.removeprefix(CHANNEL)
+        known = await self._core.parts.store.records(LINKS.all())
+        found = [each for each in known if each.id == wanted] or [
+            each for each in known if wanted and each.id.startswith(wanted)
+        ]
+        if len(found) > 1:
+            raise BadValue(f'several links begin with "{ref}"', detail=", ".join(each.id for each in found))
+        if not found:
+            raise NotFound(f'there is no link "{ref}"', what="link", fix=(Hint(Act.LIST_LINKS),), ref=ref)
+        return found[0]
+
+    def _shape(self, found: Link) -> shapes.Link:
+        return shapes.Link.of(found, self._core.directory.name)
+
+
+def _names(between: str) -> list[str]:
+    names = [name.strip().lstrip("@") for name in between.split(",") if name.strip()]
+    if not 1 <= len(names) <= A_PAIR:
+        raise BadValue(
+            f'"{between}" names {len(names)} agents', detail='expected one or two, as in "arya,gendry"'
+        )
+    return names
+
+
+def _one_of(kind: type[E], value: str) -> E:
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(each.value for each in kind)
+        raise BadValue(
+            f'unknown {kind.__name__.lower()} "{value}"', detail=f"expected one of {known}"
+        ) from None

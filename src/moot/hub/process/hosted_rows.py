@@ -1,0 +1,61 @@
+"""Which agents of moot.toml a hub runs, and how that follows the file.
+
+Rows that were added start, rows that are gone stop, rows that were changed go on with a new brain. None of that touches
+a turn under way: it ends with the brain that it began with. Above: settings_in_force.py. Below: the host.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from moot.brains.code import AgentSpec
+from moot.host.host import AgentHost
+from moot.hub.core import Spawn
+from moot.hub.process import daemons
+from moot.model.ids import ParticipantId
+from moot.model.participant import Participant
+from moot.rules.brain_kinds import runs_here
+from moot.settings import AgentSettings, Home
+from moot.wiring import loaded
+
+Enrolled = Mapping[str, Participant]
+Start = Callable[[Sequence[AgentSpec], Enrolled], Awaitable[None]]
+
+
+class HostedRows:
+    def __init__(self, home: Home, host: AgentHost, start: Start, spawn: Spawn) -> None:
+        self._home = home
+        self._host = host
+        self._start = start
+        self._spawn = spawn
+        self._rows: dict[ParticipantId, AgentSettings] = {}
+        """Those that run here, as moot.toml described them then."""
+
+    def begin(self, rows: Sequence[AgentSettings], enrolled: Enrolled, agents: Sequence[AgentSpec]) -> None:
+        """These agents were started with the hub."""
+        given = {spec.name for spec in agents}
+        self._rows = {enrolled[row.name].id: row for row in rows if row.name in given}
+
+    async def follow(self, rows: Sequence[AgentSettings], enrolled: Enrolled) -> list[str]:
+        """Run what the file describes now; what kept an agent from it, in sentences."""
+        apart = daemons.all_running(self._home)
+        wanted = {
+            enrolled[row.name].id: row
+            for row in rows
+            if row.autostart and runs_here(row.brain) and row.name not in apart
+        }
+        gone = [id for id in self._rows if id not in wanted]
+        if gone:
+            self._spawn(self._host.let_go(gone))
+        changed = {
+            id: row for id, row in wanted.items() if self._rows.get(id) != row or not self._host.runs(id)
+        }
+        specs, broken = loaded(changed.values(), self._home)
+        names = {spec.name for spec in specs}
+        await self._start(specs, enrolled)
+        kept = {id: row for id, row in self._rows.items() if id in wanted}
+        self._rows = kept | {id: row for id, row in changed.items() if row.name in names}
+        return [one.text for one in broken]
+
+    def left_to_daemons(self, names: Sequence[str]) -> list[str]:
+        """Those of them that run in processes of their own, which have read moot.toml at their start."""
+        apart = daemons.all_running(self._home)
+        return [name for name in names if name in apart]

@@ -1,0 +1,229 @@
+"""moot.toml as an open hub follows it: taken in when the home is opened, and again when it is written or somebody asks.
+
+A file that is broken, or names somebody that nobody knows, changes nothing: what was in force stays so, and is told
+where the file is wrong. What can be heeded at once is: links, policy, limits, groups, and the agents that the hub runs.
+The rest waits for the next start, and the answer says so. A process that is not the hub follows when it hears that one
+of them has taken the file in.
+
+Above: runtime.py. Below: settings/ reads, flow/sync_links.py keeps the links. Not here: watching (file_watch.py), which
+agents run (hosted_rows.py).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from typing import Final
+
+import structlog
+from msgspec import structs
+
+from moot.errors import MootError
+from moot.flow import enrol, report_config
+from moot.flow.sync_links import SyncedLinks, SyncLinks
+from moot.hub.commands.link_sync import in_the_file, refuse_strangers, rows_of, synced
+from moot.hub.core import Core
+from moot.hub.process import file_watch
+from moot.hub.process.hosted_rows import HostedRows
+from moot.model.event import Event, EventType
+from moot.model.participant import Participant
+from moot.model.records.link import Link
+from moot.rules.links import sentence
+from moot.settings import AgentSettings, Settings, SettingsFile, read
+from moot.settings.changes import changed_fields, changed_settings, in_force
+from moot.settings.load import data_of
+from moot.settings.problems import shown
+from moot.shapes import ConfigChange, Reloaded
+from moot.wiring import check_places
+
+log = structlog.get_logger("moot.config")
+
+Newcomers = tuple[enrol.Newcomer, ...]
+DIGEST: Final = "digest"
+"""In what is reported: of the file that was taken in, so that everybody else knows whether it has that one."""
+MOST_LINKS: Final = 200
+"""Told of one by one; of the others only how many there are."""
+
+
+class SettingsInForce:
+    def __init__(
+        self,
+        core: Core,
+        newcomers: Callable[[Settings], Newcomers],
+        take_up: Callable[[Settings], Awaitable[Mapping[str, Participant]]],
+    ) -> None:
+        self._core = core
+        self._newcomers = newcomers
+        """Everybody that some settings name."""
+        self._take_up = take_up
+        """Brings the registry up to date with some settings."""
+        self._taking_in = asyncio.Lock()
+        self._looked_at = core.parts.file.digest
+        """The file that was last taken in, or refused."""
+        self._at_opening: list[ConfigChange] = []
+        """What changed when the home was opened, where nobody has been told."""
+        self.rows: HostedRows | None = None
+        """The agents that follow the file; None where others say who runs here."""
+
+    # --- when the home is opened ---------------------------------------------------------------------------
+
+    async def begin(self, *, is_hub: bool) -> None:
+        """The links of moot.toml as they stand now; a refusal says where in the file. Whoever merely looks in may find
+        the file in the moment between emptying and writing it: then it says nothing."""
+        file = self._core.parts.file
+        if is_hub or not _is_blank(file):
+            refuse_strangers(file, await self._known())
+            done = await self._sync(file)
+            self._at_opening = [] if is_hub else self._link_changes(done)
+
+    # --- while it is open ----------------------------------------------------------------------------------
+
+    async def reload(self) -> Reloaded:
+        """Take in the file as it is now; raises where it is refused, and then nothing has changed."""
+        async with self._taking_in:
+            return await self._reload()
+
+    async def watch(self) -> None:
+        """Follow the file for as long as the hub runs."""
+        try:
+            async for _ in file_watch.changes(self._core.parts.home.toml):
+                async with self._taking_in:
+                    await self._look()
+        except OSError as trouble:
+            log.warning(
+                "moot.toml is not watched: changes are taken in when somebody asks for it",
+                action="config_not_watched",
+                error=str(trouble),
+            )
+
+    async def _look(self) -> None:
+        """Something happened to the file. One that is empty or gone is about to be written, or was taken away by
+        mistake: nothing is undone because of it until somebody asks."""
+        try:
+            data = data_of(self._core.parts.home)
+        except MootError:
+            data = b"unreadable"
+        if not data.strip():
+            log.warning("moot.toml is empty: what it said stays in force", action="config_empty")
+        elif sha256(data).hexdigest() != self._looked_at:
+            with suppress(MootError):  # told already
+                await self._reload()
+
+    def on_events(self, events: list[Event]) -> None:
+        """Another process may have taken the file in: from then on its terms hold here too."""
+        digests = [
+            (event.body or {}).get(DIGEST) for event in events if event.type is EventType.CONFIG_RELOADED
+        ]
+        if any(digest != self._core.parts.file.digest for digest in digests):
+            self._core.spawn(self._follow())
+
+    async def _follow(self) -> None:
+        async with self._taking_in:
+            with suppress(MootError):  # whoever took it in has told what is wrong with it since
+                file = read(self._core.parts.home)
+                self._adopt(file, in_force(self._core.parts.settings, file.settings))
+
+    # --- taking it in --------------------------------------------------------------------------------------
+
+    async def _reload(self) -> Reloaded:
+        home = self._core.parts.home
+        try:
+            with suppress(MootError):
+                self._looked_at = sha256(data_of(home)).hexdigest()
+            file = read(home)
+            check_places(file.settings, home)
+            done = await self._taken_in(file)
+        except MootError as refusal:
+            log.error(f"{refusal.title}\n{refusal.detail}".strip(), action="config_refused")
+            await self._report(refusal.to_dict(), refused=True)
+            raise
+        await self._report({**done.to_dict(), DIGEST: file.digest})
+        return done
+
+    async def _taken_in(self, file: SettingsFile) -> Reloaded:
+        """All of it or nothing: whatever could be refused is tried before anything is done."""
+        before = self._core.parts.settings
+        now = in_force(before, file.settings)
+        known = await self._known()
+        refuse_strangers(file, known)
+        await self._core.parts.store.preview(enrol, enrol.Enrol(self._newcomers(now)))
+        if {name for row in now.links for name in (row.sender, row.to)} <= known:
+            await self._sync(file, dry=True)
+        enrolled = await self._take_up(now)
+        links = await self._sync(file)
+        self._adopt(file, now)
+        troubles = await self._run_rows(before.agents, now.agents, enrolled)
+        opened, self._at_opening = self._at_opening, []
+        changes = (*opened, *_setting_changes(before, now), *self._link_changes(links))
+        restart = (change.key for change in changed_settings(now, file.settings))
+        return Reloaded(changes, tuple(restart), tuple(troubles))
+
+    def _adopt(self, file: SettingsFile, now: Settings) -> None:
+        self._core.parts.adopt(structs.replace(file, settings=now))
+        self._core.directory.groups = now.groups
+
+    async def _run_rows(
+        self,
+        before: Iterable[AgentSettings],
+        now: tuple[AgentSettings, ...],
+        enrolled: Mapping[str, Participant],
+    ) -> list[str]:
+        if self.rows is None:
+            return []
+        changed = [row.name for row in now if row not in before]
+        apart = [
+            f"{name} runs as a daemon, and follows when that is started again"
+            for name in self.rows.left_to_daemons(changed)
+        ]
+        return [*await self.rows.follow(now, enrolled), *apart]
+
+    async def _known(self) -> set[str]:
+        """Everything that somebody answers to."""
+        people = await self._core.parts.store.participants()
+        return {name for who in people if not who.removed for name in (who.id, who.name, *who.aliases)}
+
+    async def _sync(self, file: SettingsFile, *, dry: bool = False) -> SyncedLinks:
+        try:
+            return await synced(self._core, SyncLinks(self._core.user, rows_of(file)), dry=dry)
+        except MootError as refusal:
+            raise in_the_file(file, refusal) from None
+
+    async def _report(self, body: dict[str, object], *, refused: bool = False) -> None:
+        await self._core.do(report_config, report_config.ReportConfig(self._core.user, body, refused))
+
+    # --- in words --------------------------------------------------------------------------------------------
+
+    def _link_changes(self, done: SyncedLinks) -> list[ConfigChange]:
+        links = [
+            *(("added", link) for link in done.made),
+            *(("changed", change.after) for change in done.changed),
+            *(("removed", link) for link in done.removed),
+        ]
+        shown_links = [self._link_change(change, link) for change, link in links[:MOST_LINKS]]
+        rest = len(links) - len(shown_links)
+        return (
+            [*shown_links, ConfigChange("link", "", "changed", f"and {rest} more links")]
+            if rest
+            else shown_links
+        )
+
+    def _link_change(self, change: str, link: Link) -> ConfigChange:
+        return ConfigChange("link", link.id, change, sentence(link, self._core.directory.name))
+
+
+def _setting_changes(before: Settings, now: Settings) -> Iterator[ConfigChange]:
+    for one in changed_settings(before, now):
+        text = f"{one.key} = {shown(one.now)} (was {shown(one.before)})"
+        yield ConfigChange("setting", one.key, "changed", text)
+    old, new = ({row.name: row for row in settings.agents} for settings in (before, now))
+    for name, row in new.items():
+        if name not in old:
+            yield ConfigChange("agent", name, "added", f"{name} was added")
+        elif fields := changed_fields(old[name], row):
+            yield ConfigChange("agent", name, "changed", f"{name} has another {', '.join(fields)}")
+    for name in old.keys() - new.keys():
+        yield ConfigChange("agent", name, "removed", f"{name} is not run any more; what it said stays")
+
+
+def _is_blank(file: SettingsFile) -> bool:
+    return not file.document.text.strip()

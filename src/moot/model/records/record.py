@@ -1,0 +1,131 @@
+"""Records: rows that stand beside conversations and that no rule of turns moves, such as tokens, links and notes.
+
+A kind of record is declared once, beside its value: what its table is called, what its key is, by what else it is
+looked up. Scopes ask for lookups, decisions put and drop records, and every store loads, writes and checks them all
+alike; tables.py lists them. Not here: what belongs to the floor (turns, rounds, members), which is loaded as a whole.
+"""
+
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+R = TypeVar("R", bound=Struct)
+
+Key: TypeAlias = tuple[str | int, ...]
+
+BY_KEY = "key"
+ALL = "all"
+
+
+class Table(Generic[R]):
+    """One kind of record."""
+
+    def __init__(
+        self,
+        name: str,
+        of: type[R],
+        *,
+        key: tuple[str, ...],
+        by: tuple[str, ...] = (),
+        all_at_once: bool = False,
+        in_micros: tuple[str, ...] = (),
+        ends_with_conversation: bool = False,
+    ) -> None:
+        self.name = name
+        """Of the table, and of the file with its statements."""
+        self.of = of
+        self.by = by
+        """Fields by which sets of them are looked up."""
+        self.all_at_once = all_at_once
+        """It stays small: all of it may be looked up."""
+        self.in_micros = in_micros
+        """Fields that stores keep as whole microseconds."""
+        self.ends_with_conversation = ends_with_conversation
+        """It goes when the conversation it names is erased."""
+        self.key_fields = key
+        self._key = attrgetter(*key)
+
+    def key(self, record: R) -> Key:
+        found = self._key(record)
+        return found if len(self.key_fields) > 1 else (found,)
+
+    def one(self, *key: str | int) -> "Lookup[R]":
+        """The record of a key, if there is one."""
+        return Lookup(self, BY_KEY, key)
+
+    def where(self, **field: str | int) -> "Lookup[R]":
+        """Every record with this value in a field; one of those in `by`."""
+        [(name, value)] = field.items()
+        if name not in self.by:
+            raise LookupError(f"{self.name} are not looked up by {name}")
+        return Lookup(self, name, (value,))
+
+    def all(self) -> "Lookup[R]":
+        """Every record there is: for tables that stay small."""
+        if not self.all_at_once:
+            raise LookupError(f"{self.name} may be too many to be looked up all at once")
+        return Lookup(self, ALL, ())
+
+    def __repr__(self) -> str:
+        return f"Table({self.name})"
+
+
+class Lookup(Struct, Generic[R], frozen=True, gc=False):
+    """Which records of a table a decision, or a reader, wants to see."""
+
+    table: Table[R]
+    by: str
+    value: Key
+
+    def picks(self, record: R) -> bool:
+        """Whether a record is among them."""
+        if self.by == ALL:
+            return True
+        if self.by == BY_KEY:
+            return self.table.key(record) == self.value
+        return bool(getattr(record, self.by) == self.value[0])
+
+    def among(self, records: Iterable[R]) -> list[R]:
+        return [record for record in records if self.picks(record)]
+
+
+AnyTable: TypeAlias = Table[Any]
+AnyLookup: TypeAlias = Lookup[Any]
+
+
+class Shelves:
+    """Records of all kinds as they lie in memory: by table, then by key."""
+
+    __slots__ = ("_by_table",)
+
+    def __init__(self) -> None:
+        self._by_table: dict[str, dict[Key, Any]] = {}
+
+    def put(self, table: Table[R], record: R) -> None:
+        self._by_table.setdefault(table.name, {})[table.key(record)] = record
+
+    def drop(self, table: Table[R], key: Key) -> None:
+        self._by_table.get(table.name, {}).pop(key, None)
+
+    def find(self, lookup: Lookup[R]) -> list[R]:
+        kept: dict[Key, R] = self._by_table.get(lookup.table.name, {})
+        if lookup.by == BY_KEY:
+            found = kept.get(lookup.value)
+            return [] if found is None else [found]
+        return lookup.among(kept.values())
+
+    def drop_of_conversation(self, tables: Iterable[AnyTable], conversation: str) -> None:
+        """What goes with a conversation that is erased."""
+        for table in tables:
+            if table.ends_with_conversation:
+                kept = self._by_table.get(table.name, {})
+                for key in [key for key, record in kept.items() if record.conversation == conversation]:
+                    del kept[key]
+
+    def clear(self) -> None:
+        self._by_table.clear()
+
+    def __bool__(self) -> bool:
+        return any(self._by_table.values())

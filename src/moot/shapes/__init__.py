@@ -1,0 +1,74 @@
+"""The shapes everything outside relies on: JSON at every door, the same names as attributes in Python.
+
+Inside, values speak in ids; here they speak in names. Built from the stored values and a directory of names;
+nothing flows back from here into the store.
+"""
+
+from moot.shapes.config import ConfigChange, Reloaded
+from moot.shapes.decisions import PersonsDecision
+from moot.shapes.links import Link, LinkEndPrompt, LinkPrompts, MadeLink
+from moot.shapes.notes import Note, NoteChange, NoteShare
+from moot.shapes.shape import Names, Shape, plain, when
+from moot.shapes.talk import (
+    Agent,
+    Arrival,
+    Because,
+    Conversation,
+    DeliveryProgress,
+    Event,
+    Handed,
+    Heard,
+    Hit,
+    Hooked,
+    IssuedToken,
+    Message,
+    Received,
+    Removed,
+    Replayed,
+    Seat,
+    Token,
+    Turn,
+    View,
+    Why,
+    still_open,
+)
+from moot.shapes.tasks import Task
+
+__all__ = [
+    "Agent",
+    "Arrival",
+    "Because",
+    "ConfigChange",
+    "Conversation",
+    "DeliveryProgress",
+    "Event",
+    "Handed",
+    "Heard",
+    "Hit",
+    "Hooked",
+    "IssuedToken",
+    "Link",
+    "LinkEndPrompt",
+    "LinkPrompts",
+    "MadeLink",
+    "Message",
+    "Names",
+    "Note",
+    "NoteChange",
+    "NoteShare",
+    "PersonsDecision",
+    "Received",
+    "Reloaded",
+    "Removed",
+    "Replayed",
+    "Seat",
+    "Shape",
+    "Task",
+    "Token",
+    "Turn",
+    "View",
+    "Why",
+    "plain",
+    "still_open",
+    "when",
+]

@@ -1,0 +1,80 @@
+"""What agents ask people to decide: asked once, answered once, by who was asked."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot import Hub, agent
+from moot.errors import BadValue, Conflict, NotFound, TimedOut
+from moot.testing import ManualClock
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.req("M-08")
+START = 1_800_000_000.0
+
+
+@agent("deployer")
+async def deployer(turn: Any) -> str:
+    answer = await turn.hub.ask("user", "deploy now?", choices=["yes", "not today"], timeout=20)
+    return f"you said {answer.text}"
+
+
+async def open_one(hub: Hub) -> Any:
+    [found] = await until(lambda: hub.decisions.list(state="open"), bool)
+    return found
+
+
+@pytest.mark.parametrize(("said", "meant"), [("yes", "yes"), ("NOT TODAY", "not today"), ("2", "not today")])
+async def test_an_agent_waits_for_what_a_person_decides(tmp_path: Path, said: str, meant: str) -> None:
+    async with Hub.open(tmp_path, agents=[deployer]) as hub:
+        asking = asyncio.ensure_future(hub.ask("deployer", "ship it", timeout=20))
+        asked = await open_one(hub)
+        assert (asked.by, asked.to, asked.choices) == ("deployer", "user", ("yes", "not today"))
+        decided = await hub.decisions.answer(asked.id[:8], said)
+        assert (decided.state, decided.answer) == ("answered", meant)
+        assert (await asking).text == f"you said {meant}"
+        await hub.settled(timeout=10)
+        assert [turn.state for turn in await hub.turns(agent="deployer")] == ["said"], "it is not woken twice"
+        with pytest.raises(Conflict, match="decided once"):
+            await hub.decisions.answer(asked.id, "yes")
+
+
+async def test_only_one_of_the_choices_counts_and_only_from_whom_was_asked(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[deployer]) as hub:
+        await hub.agents.create("bert", human=True)
+        await hub.agents.create("other")
+        await hub.post((await hub.conversations.implicit(["deployer"])).id, "ship it")
+        asked = await open_one(hub)
+        with pytest.raises(BadValue, match="not one of the choices"):
+            await hub.decisions.answer(asked.id, "perhaps")
+        for who in ("bert", "other", "deployer"):
+            with pytest.raises(NotFound):
+                await hub.acting_as(who).decisions.answer(asked.id, "yes")
+        assert await hub.acting_as("other").decisions.list() == []
+        assert (await hub.decisions.get(asked.id)).state == "open"
+
+
+async def test_what_nobody_decides_in_time_is_over(tmp_path: Path) -> None:
+    clock = ManualClock(start=START)
+    async with Hub.open(tmp_path, clock=clock) as hub:
+        await hub.agents.create("asker")
+        asking = asyncio.ensure_future(hub.acting_as("asker").ask("user", "may I?", timeout=5))
+        asked = await open_one(hub)
+        await clock.advance(6)
+        with pytest.raises(TimedOut, match="did not decide"):
+            await asking
+        assert (await hub.decisions.get(asked.id)).state == "expired"
+        with pytest.raises(Conflict, match="is expired"):
+            await hub.decisions.answer(asked.id, "yes")
+
+
+async def test_choices_are_for_people(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[deployer]) as hub:
+        with pytest.raises(BadValue, match="choices are for people"):
+            await hub.ask("deployer", "?", choices=["a"], timeout=5)
+        for wrong in (["a", "A"], [""], ["x"] * 21):
+            with pytest.raises(BadValue):
+                await hub.acting_as("deployer").ask("user", "?", choices=wrong, timeout=5)
+        assert await hub.decisions.list() == []

@@ -1,0 +1,260 @@
+"""Links from the outside: made, changed and deleted, and what they let through on every way in."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot import Hub, agent
+from moot.errors import Conflict, MootError, NotFound, NotPermitted
+from tests.support.waiting import until
+
+
+def quiet(name: str, answer: str = "[PASS]") -> Any:
+    @agent(name)
+    async def think(turn: Any) -> str:
+        return answer
+
+    return think
+
+
+@pytest.fixture
+async def hub(tmp_path: Path) -> AsyncIterator[Hub]:
+    async with Hub.open(tmp_path, agents=[quiet(name) for name in ("a", "b", "c", "d")]) as hub:
+        yield hub
+
+
+async def conversations(hub: Hub) -> list[str]:
+    return sorted(each.name for each in await hub.conversations.list())
+
+
+@pytest.mark.req("S-01", "S-02")
+async def test_a_link_has_a_channel_that_both_ends_are_in(hub: Hub) -> None:
+    made = await hub.links.create("a", "b", relationship="superior")
+    assert made.sentence == "a is superior of b. Both may start."
+    assert made.cuts_off == {"a": ("c", "d"), "b": ("c", "d")}
+    channel = await hub.conversations.get(made.channel)
+    assert (channel.id, channel.kind) == (f"link:{made.id}", "link")
+    assert [seat.name for seat in channel.participants] == ["a", "b"]
+    assert [link.id for link in await hub.links.list(between="b,a")] == [made.id]
+
+
+@pytest.mark.req("S-01")
+async def test_there_is_one_link_per_pair_whichever_way_round(hub: Hub) -> None:
+    first = await hub.links.create("a", "b")
+    for ends in (("a", "b"), ("b", "a")):
+        with pytest.raises(Conflict, match="linked already") as refused:
+            await hub.links.create(*ends)
+        assert refused.value.facts["link"] == first.id
+        assert first.sentence in refused.value.detail
+    with pytest.raises(Conflict, match="with itself"):
+        await hub.links.create("a", "a")
+    with pytest.raises(NotFound):
+        await hub.links.create("a", "nobody")
+    assert len(await hub.links.list()) == 1
+
+
+@pytest.mark.req("S-01")
+async def test_superiors_never_form_a_ring(hub: Hub) -> None:
+    await hub.links.create("a", "b", relationship="superior")
+    await hub.links.create("b", "c", relationship="superior")
+    with pytest.raises(Conflict, match="stand above itself") as refused:
+        await hub.links.create("c", "a", relationship="superior")
+    assert refused.value.facts["ring"] == ["a", "b", "c", "a"]
+    third = await hub.links.create("c", "a")
+    with pytest.raises(Conflict, match="stand above itself"):
+        await hub.links.update(third.id, relationship="superior")
+    assert (await hub.links.get(third.id)).relationship == "peer"
+
+
+@pytest.mark.req("S-04", "S-06")
+async def test_a_send_goes_into_the_channel_with_what_the_sender_is_to_the_receiver(hub: Hub) -> None:
+    link = await hub.links.create("a", "b", relationship="superior")
+    down = await hub.acting_as("a").send("b", "status?")
+    up = await hub.acting_as("b").send("a", "two open")
+    assert down.conversation == up.conversation == link.channel
+    stamped = [message.metadata for message in await hub.messages(link.channel)]
+    assert stamped[0] == {
+        "type": "inter-agent",
+        "sender": "a",
+        "source": "internal",
+        "link_id": link.id,
+        "from_agent_id": "a",
+        "relationship": "superior",
+    }
+    assert stamped[1]["relationship"] == "subordinate"
+
+
+WAYS: dict[str, Callable[[Hub, str, str], Awaitable[object]]] = {
+    "send": lambda hub, sender, to: hub.acting_as(sender).send(to, "hello"),
+    "ask": lambda hub, sender, to: hub.acting_as(sender).ask(to, "hello?", timeout=5),
+}
+
+
+@pytest.mark.req("S-04", "S-05")
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_refused_send_leaves_nothing_behind(hub: Hub, way: str) -> None:
+    await hub.links.create("a", "b")
+    before = await conversations(hub)
+    for sender, to, title in (("a", "c", "a is bound"), ("c", "a", "a is bound")):
+        with pytest.raises(NotPermitted, match=title) as refused:
+            await WAYS[way](hub, sender, to)
+        assert refused.value.facts["rule"] == "link"
+    assert await conversations(hub) == before
+    await hub.acting_as("c").send("d", "the unlinked talk freely")
+
+
+async def test_a_refusal_says_what_would_be_allowed(hub: Hub) -> None:
+    await hub.links.create("a", "b")
+    with pytest.raises(NotPermitted) as refused:
+        await hub.acting_as("a").send("c", "hello")
+    assert refused.value.facts["allowed"] == ["b"]
+    assert "a may write to b" in refused.value.detail
+    assert [hint.agents for hint in refused.value.fix] == [("a", "c")]  # type: ignore[union-attr]
+
+
+@pytest.mark.req("S-05")
+async def test_a_broadcast_reaches_those_it_may_and_names_the_others(hub: Hub) -> None:
+    await hub.links.create("a", "b")
+    sent = await hub.acting_as("a").broadcast("to all")
+    assert sent["delivered_to"] == ["b"]
+    assert {each["agent"] for each in sent["failed"]} == {"c", "d"}
+
+
+@pytest.mark.req("S-03")
+async def test_of_a_one_way_link_only_one_end_starts_and_the_other_answers(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[quiet("manager"), quiet("support", "two open")]) as hub:
+        link = await hub.links.create("manager", "support", direction="one_way", relationship="superior")
+        with pytest.raises(NotPermitted, match="only manager may start"):
+            await hub.acting_as("support").send("manager", "hello?")
+        asked = await hub.acting_as("manager").send("support", "how many?")
+        await hub.settled(link.channel)
+        assert [message.text for message in await hub.messages(link.channel)] == ["how many?", "two open"]
+        await hub.acting_as("support").post(link.channel, "and one more", reply_to=asked.id)
+        with pytest.raises(NotPermitted, match="only manager may start"):
+            await hub.acting_as("support").post(link.channel, "by the way")
+
+
+@pytest.mark.req("S-03")
+async def test_a_link_that_is_off_lets_nobody_through(hub: Hub) -> None:
+    link = await hub.links.create("a", "b")
+    assert (await hub.links.update(link.id, enabled=False)).sentence == "a and b are peers. The link is off."
+    for sender, to in (("a", "b"), ("b", "a")):
+        with pytest.raises(NotPermitted, match="is off"):
+            await hub.acting_as(sender).send(to, "hello")
+    await hub.links.update(link.id, enabled=True)
+    await hub.acting_as("a").send("b", "hello")
+
+
+@pytest.mark.req("S-05")
+async def test_people_are_not_bound(hub: Hub) -> None:
+    link = await hub.links.create("a", "b", direction="one_way")
+    for name in ("a", "b", "c"):
+        await hub.send(name, "a person writes to whom they like")
+    await hub.post(link.channel, "and into the channel of any link")
+    await hub.settled(timeout=10)
+
+
+@pytest.mark.req("S-05")
+async def test_in_a_group_membership_is_enough_unless_links_bind(hub: Hub) -> None:
+    await hub.links.create("a", "b")
+    for name, binds in (("free", False), ("bound", True)):
+        await hub.conversations.create(name, participants=["a", "b", "c"], settings={"links_bind": binds})
+        receipt = await hub.acting_as("a").post(name, "@b and @c, please")
+        rules = {each.agent: (each.duty, each.rule) for each in receipt.deliveries}
+        assert rules["b"] == ("must", "mention")
+        assert rules["c"] == (("blocked", "link") if binds else ("must", "mention"))
+
+
+@pytest.mark.req("S-02")
+async def test_deleting_a_link_archives_its_channel_and_purging_erases_it(hub: Hub) -> None:
+    for purge in (False, True):
+        link = await hub.links.create("a", "b")
+        await hub.acting_as("a").send("b", "remember this")
+        with pytest.raises(Conflict, match="stays as long as"):
+            await hub.conversations.archive(link.channel)
+        await hub.links.delete(link.id, purge=purge)
+        kept = [each.id for each in await hub.conversations.list(archived=True)]
+        assert (link.channel in kept) is not purge
+        if not purge:
+            assert [message.text for message in await hub.messages(link.channel)] == ["remember this"]
+            with pytest.raises(Conflict, match="is gone"):
+                await hub.conversations.unarchive(link.channel)
+    assert await hub.links.list() == []
+
+
+async def test_agents_do_not_change_links(hub: Hub) -> None:
+    link = await hub.links.create("a", "b")
+    other = hub.acting_as("a")
+    for attempt in (
+        other.links.create("a", "c"),
+        other.links.update(link.id, enabled=False),
+        other.links.delete(link.id),
+    ):
+        with pytest.raises(NotPermitted, match="may not change links"):
+            await attempt
+    assert [each.sentence for each in await hub.links.list()] == ["a and b are peers. Both may start."]
+
+
+@pytest.mark.req("S-05")
+async def test_a_link_cut_while_a_turn_waits_ends_it(tmp_path: Path) -> None:
+    """Nobody hosts b: its turn waits until it comes, and by then the link is gone."""
+    async with Hub.open(tmp_path, agents=[quiet("a")]) as hub:
+        await hub.agents.create("b")
+        link = await hub.links.create("a", "b")
+        await hub.acting_as("a").send("b", "when you are there")
+        assert [turn.state for turn in await hub.turns(agent="b")] == ["owed"]
+        await hub.links.update(link.id, enabled=False)
+        assert [(turn.state, turn.rule) for turn in await hub.turns(agent="b")] == [("cancelled", "link")]
+
+
+@pytest.mark.req("S-05")
+async def test_a_policy_that_became_stricter_holds_when_the_turn_would_begin(tmp_path: Path) -> None:
+    """The graph is asked again when the turn begins: in between a link came that binds the receiver."""
+    ran: list[str] = []
+
+    @agent("b")
+    async def think(turn: Any) -> str:
+        ran.append(turn.text)
+        return "[PASS]"
+
+    async with Hub.open(tmp_path, agents=[quiet("a"), quiet("c")]) as hub:
+        await hub.agents.create("b")
+        await hub.acting_as("a").send("b", "freely sent")
+        await hub.links.create("b", "c")
+        await hub.host([think])
+        await until(lambda: hub.turns(agent="b"), _is_cut)
+        assert ran == []
+
+
+def _is_cut(turns: list[Any]) -> bool:
+    return [(turn.state, turn.rule) for turn in turns] == [("cancelled", "link")]
+
+
+async def test_links_survive_a_restart(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[quiet("a"), quiet("b"), quiet("c")]) as hub:
+        made = await hub.links.create("a", "b", relationship="superior", direction="one_way")
+    async with Hub.open(tmp_path, agents=[quiet("a"), quiet("b"), quiet("c")]) as hub:
+        assert [link.id for link in await hub.links.list()] == [made.id]
+        with pytest.raises(NotPermitted):
+            await hub.acting_as("b").send("c", "hello")
+
+
+async def test_two_at_once_make_one_link(hub: Hub) -> None:
+    results = await asyncio.gather(
+        hub.links.create("a", "b"), hub.links.create("b", "a"), return_exceptions=True
+    )
+    assert sorted(isinstance(each, MootError) for each in results) == [False, True]
+    assert len(await hub.links.list()) == 1
+
+
+@pytest.mark.req("S-05")
+async def test_what_an_outside_agent_is_handed_was_let_through_when_it_asks(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[quiet("a"), quiet("c")]) as hub:
+        await hub.agents.create("b", external=True)
+        await hub.acting_as("a").send("b", "freely sent")
+        await hub.links.create("b", "c")
+        assert (await hub.acting_as("b").mailbox.check()).messages == ()
+        assert _is_cut(await hub.turns(agent="b"))

@@ -1,0 +1,272 @@
+"""Work that is delegated: only down a link, worked on beside the talk, and its end always comes home, once."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot import Hub, agent
+from moot.errors import Braked, Conflict, NotFound, NotPermitted
+from moot.testing import ManualClock
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.req("S-10", "M-05")
+START = 1_800_000_000.0
+
+
+def saying(name: str, answer: str | None) -> Any:
+    @agent(name)
+    async def think(turn: Any) -> str | None:
+        return answer
+
+    return think
+
+
+def manager(heard: list[str], *, conversations: list[str] | None = None) -> Any:
+    """Delegates what people ask of it, and writes down what it hears of it."""
+
+    @agent("manager")
+    async def think(turn: Any) -> str:
+        heard.append(turn.text)
+        if conversations is not None:
+            conversations.append(turn.conversation.id)
+        if turn.trigger.kind == "human":
+            await turn.hub.delegate("support", f"look into: {turn.text}")
+            return "I will see to it"
+        return f"done: {turn.text}"
+
+    return think
+
+
+async def ended(hub: Hub, task: str) -> Any:
+    return await until(lambda: hub.tasks.get(task), lambda found: found.state not in ("open", "working"))
+
+
+async def test_a_task_is_worked_on_in_its_branch_and_its_result_wakes_who_asked_where_it_asked(
+    tmp_path: Path,
+) -> None:
+    heard: list[str] = []
+    where: list[str] = []
+    cast = [manager(heard, conversations=where), saying("support", "two tickets are open")]
+    async with Hub.open(tmp_path, agents=cast) as hub:
+        link = await hub.links.create("manager", "support", relationship="superior")
+        await hub.send("manager", "how many tickets?")
+        [task] = await until(hub.tasks.list, bool)
+        task = await ended(hub, task.id)
+        await hub.settled(timeout=10)
+        assert (task.by, task.to, task.state, task.result) == (
+            "manager",
+            "support",
+            "done",
+            "two tickets are open",
+        )
+        direct = (await hub.conversations.implicit(["manager"])).id
+        assert len(heard) == 2
+        assert "two tickets are open" in heard[1]
+        assert where == [direct, direct]
+        branch = await hub.conversations.get(task.conversation)
+        assert (branch.kind, branch.archived) == ("task", True)
+        reported = (await hub.messages(link.channel))[-1]
+        assert (reported.sender, reported.intent, reported.text) == (
+            "support",
+            "report",
+            "two tickets are open",
+        )
+        assert reported.metadata["task"] == task.id
+        assert (await hub.messages(direct))[-1].text.startswith("done: [support finished the task")
+
+
+async def test_who_delegates_goes_on_at_once_and_the_channel_stays_free(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[saying("manager", "[PASS]")]) as hub:
+        await hub.agents.create("support")
+        link = await hub.links.create("manager", "support", relationship="superior")
+        task = await hub.acting_as("manager").delegate("support", "take your time")
+        assert task.state == "open"
+        receipt = await hub.acting_as("manager").send("support", "and how are you?")
+        assert receipt.conversation == link.channel != task.conversation
+
+
+@pytest.mark.parametrize(
+    ("relationship", "direction", "says"),
+    [
+        ("peer", "two_way", "are peers"),
+        ("subordinate", "two_way", "b is superior of a"),
+    ],
+)
+async def test_only_a_superior_delegates(
+    tmp_path: Path, relationship: str, direction: str, says: str
+) -> None:
+    async with Hub.open(tmp_path, agents=[saying("a", None), saying("b", "ok")]) as hub:
+        with pytest.raises(NotPermitted, match="does not exist"):
+            await hub.acting_as("a").delegate("b", "do it")
+        await hub.links.create("a", "b", relationship=relationship, direction=direction)
+        with pytest.raises(NotPermitted, match=says) as refused:
+            await hub.acting_as("a").delegate("b", "do it")
+        assert "only a superior may delegate" in refused.value.detail
+        assert await hub.tasks.list() == []
+        assert await hub.conversations.list(kind="task") == []
+
+
+async def test_people_delegate_to_anybody_and_read_how_it_ended(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[saying("dev", "fixed in 1.2")]) as hub:
+        direct = await hub.conversations.implicit(["dev"])
+        task = await hub.delegate("dev", "fix it", conversation=direct.id)
+        task = await ended(hub, task.id)
+        assert (task.state, task.result) == ("done", "fixed in 1.2")
+        last = (await hub.messages(direct.id))[-1]
+        assert (last.kind, last.metadata["task"]) == ("system", task.id)
+        assert "fixed in 1.2" in last.text
+
+
+@agent("broken")
+async def broken(turn: Any) -> str:
+    raise RuntimeError("the forge is cold")
+
+
+@pytest.mark.parametrize(
+    ("worker", "state", "result"),
+    [
+        (broken, "failed", "the forge is cold"),
+        (saying("broken", "[PASS]"), "failed", "said nothing"),
+    ],
+    ids=["an error", "silence"],
+)
+async def test_failure_and_silence_come_home(tmp_path: Path, worker: Any, state: str, result: str) -> None:
+    heard: list[str] = []
+
+    @agent("boss")
+    async def boss(turn: Any) -> str:
+        heard.append(turn.text)
+        return "[PASS]"
+
+    async with Hub.open(tmp_path, agents=[boss, worker]) as hub:
+        await hub.links.create("boss", "broken", relationship="superior")
+        task = await ended(hub, (await hub.acting_as("boss").delegate("broken", "forge it")).id)
+        await hub.settled(timeout=10)
+        assert task.state == state
+        assert result in task.result
+        assert len(heard) == 1
+        assert "could not do the task" in heard[0]
+
+
+async def test_a_deadline_that_passes_while_nobody_is_there_is_told_at_the_next_start(tmp_path: Path) -> None:
+    heard: list[str] = []
+    clock = ManualClock(start=START)
+    async with Hub.open(tmp_path, clock=clock) as hub:
+        for name in ("boss", "worker"):
+            await hub.agents.create(name)
+        await hub.links.create("boss", "worker", relationship="superior")
+        task = await hub.acting_as("boss").delegate("worker", "by noon", deadline_seconds=60)
+    later = ManualClock(start=START + 3600)
+
+    @agent("boss")
+    async def boss(turn: Any) -> str:
+        heard.append(turn.text)
+        return "[PASS]"
+
+    async with Hub.open(tmp_path, agents=[boss], clock=later) as hub:
+        await later.advance(1)
+        await until(lambda: hub.tasks.get(task.id), lambda found: found.state == "expired")
+        await hub.settled(timeout=10)
+        assert len(heard) == 1
+        assert "expired" in heard[0]
+
+
+async def test_progress_is_a_note_and_the_worker_ends_it_when_it_says_so(tmp_path: Path) -> None:
+    @agent("worker")
+    async def worker(turn: Any) -> str:
+        if turn.reason == "task":
+            task = turn.trigger.metadata["task"]
+            await turn.hub.tasks.update(task, "working", note="half of it")
+            return "I am at it"
+        [task] = await turn.hub.tasks.list(state="working")
+        await turn.hub.tasks.update(task.id, "done", result="all of it")
+        return "[PASS]"
+
+    async with Hub.open(tmp_path, agents=[saying("boss", "[PASS]"), worker]) as hub:
+        await hub.links.create("boss", "worker", relationship="superior")
+        task = await hub.acting_as("boss").delegate("worker", "do both halves")
+        await hub.settled(timeout=10)
+        now = await hub.tasks.get(task.id)
+        assert (now.state, now.note, now.result) == ("working", "half of it", None)
+        await hub.acting_as("boss").post(task.conversation, "and?")
+        task = await ended(hub, task.id)
+        assert (task.state, task.result) == ("done", "all of it")
+
+
+async def test_a_link_that_is_cut_calls_its_tasks_off(tmp_path: Path) -> None:
+    for cut in ("off", "deleted"):
+        async with Hub.open(tmp_path / cut, agents=[saying("boss", "[PASS]")]) as hub:
+            await hub.agents.create("worker")
+            link = await hub.links.create("boss", "worker", relationship="superior")
+            task = await hub.acting_as("boss").delegate("worker", "some time")
+            if cut == "off":
+                await hub.links.update(link.id, enabled=False)
+            else:
+                await hub.links.delete(link.id)
+            ended_task = await hub.tasks.get(task.id)
+            assert (ended_task.state, ended_task.result) == ("cancelled", "the link it came down was cut")
+            assert [turn.state for turn in await hub.turns(agent="worker")] == ["cancelled"]
+
+
+async def test_a_task_ends_once_and_only_by_who_may(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[saying("boss", "[PASS]"), saying("other", "[PASS]")]) as hub:
+        await hub.agents.create("worker")
+        await hub.links.create("boss", "worker", relationship="superior")
+        task = await hub.acting_as("boss").delegate("worker", "do it")
+        with pytest.raises(NotFound):
+            await hub.acting_as("other").tasks.update(task.id, "done", result="me!")
+        with pytest.raises(NotPermitted):
+            await hub.acting_as("boss").tasks.update(task.id, "done", result="I say so")
+        with pytest.raises(NotPermitted):
+            await hub.acting_as("worker").tasks.update(task.id, "cancelled")
+        assert (await hub.acting_as("other").tasks.list()) == []
+        await hub.acting_as("worker").tasks.update(task.id, "done", result="there")
+        with pytest.raises(Conflict, match="ended already"):
+            await hub.tasks.update(task.id, "cancelled")
+
+
+async def test_a_task_that_gets_no_turn_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[saying("boss", "[PASS]"), saying("worker", "x")]) as hub:
+        await hub.links.create("boss", "worker", relationship="superior")
+        await hub.agents.pause("worker")
+        with pytest.raises(Braked, match="is paused"):
+            await hub.acting_as("boss").delegate("worker", "do it")
+        assert await hub.tasks.list() == []
+        assert await hub.conversations.list(kind="task") == []
+
+
+async def test_work_is_handed_further_down_and_comes_back_up(tmp_path: Path) -> None:
+    """manager → support → dev: each hears the end of what it delegated, where it delegated it."""
+    heard: dict[str, list[str]] = {"manager": [], "support": []}
+
+    @agent("manager")
+    async def top(turn: Any) -> str:
+        heard["manager"].append(turn.text)
+        if turn.trigger.kind == "human":
+            await turn.hub.delegate("support", "the customer's question")
+            return "one moment"
+        return "thank you"
+
+    @agent("support")
+    async def middle(turn: Any) -> str:
+        heard["support"].append(turn.text)
+        [mine] = await turn.hub.tasks.list(state="working", to="support")
+        if turn.reason == "task" and turn.trigger.sender == "manager":
+            await turn.hub.delegate("dev", "the hard part")
+            await turn.hub.tasks.update(mine.id, "working", note="dev is at it")
+            return "asked dev"
+        await turn.hub.tasks.update(mine.id, "done", result=f"dev says: {turn.text}")
+        return "[PASS]"
+
+    async with Hub.open(tmp_path, agents=[top, middle, saying("dev", "it is a typo")]) as hub:
+        await hub.links.create("manager", "support", relationship="superior")
+        await hub.links.create("support", "dev", relationship="superior")
+        await hub.send("manager", "why does it fail?")
+        tasks = await until(
+            hub.tasks.list, lambda found: len(found) == 2 and all(t.state == "done" for t in found)
+        )
+        await hub.settled(timeout=10)
+        assert [(task.by, task.to) for task in tasks] == [("manager", "support"), ("support", "dev")]
+        assert "it is a typo" in heard["manager"][-1]
+        assert len(heard["manager"]) == len(heard["support"]) == 2

@@ -1,0 +1,72 @@
+"""Delegating and reporting by tool, and that each caller is listed what it could use (J-02, S-09, S-10)."""
+
+import pytest
+
+from tests.doors.http.world import World
+from tests.doors.mcp.conftest import ERAS, Called, came_in
+
+pytestmark = pytest.mark.req("J-02", "S-10")
+
+
+async def listed(caller: Called) -> set[str]:
+    return {tool.name for tool in (await caller.client.list_tools()).tools}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_superior_delegates_and_its_report_ends_the_task(world: World, era: str) -> None:
+    await world.hub.links.create("bob", "eve", relationship="superior")
+    async with came_in(world, "bob", era) as bob, came_in(world, "eve", era) as eve:
+        assert "delegate" in await listed(bob)
+        assert {"delegate", "update_task"}.isdisjoint(await listed(eve))
+        task = await bob("delegate", target="eve", task="count the tickets", deadline_seconds=600)
+        assert (task["to"], task["state"]) == ("eve", "open")
+        assert "update_task" in await listed(eve)
+        [message] = (await eve("check_messages"))["messages"]
+        assert message["text"] == "count the tickets"
+        working = await eve("update_task", id=task["id"], state="working", result="half of it")
+        assert (working["state"], working["note"]) == ("working", "half of it")
+        done = await eve("update_task", id=task["id"], state="done", result="two are open")
+        assert (done["state"], done["result"]) == ("done", "two are open")
+        assert "update_task" not in await listed(eve)
+        heard = (await bob("check_messages"))["messages"]
+        assert "two are open" in heard[-1]["text"]
+
+
+async def test_who_is_nobodys_superior_is_refused_and_told_why(world: World) -> None:
+    await world.hub.links.create("bob", "eve")
+    async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
+        refused = await bob.error("delegate", target="eve", task="do it")
+        assert refused["name"] == "not_permitted"
+        assert "are peers" in refused["title"]
+        assert 'ask(target="eve", question="…")' in refused["fix"]
+        unknown = await eve.error("update_task", id="t0", state="done")
+        assert unknown["name"] == "task_not_found"
+    assert await world.hub.tasks.list() == []
+
+
+@pytest.mark.req("S-09")
+async def test_the_send_tool_is_listed_only_where_it_could_be_used(world: World) -> None:
+    sending = {"send_to_agent", "broadcast"}
+    async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
+        assert sending <= await listed(bob)
+        link = await world.hub.links.create("eve", "bob", direction="one_way")
+        assert sending.isdisjoint(await listed(bob))
+        assert sending <= await listed(eve)
+        refused = await bob("send_to_agent", target="eve", message="hello")
+        assert refused["delivered"] is False
+        await world.hub.links.update(link.id, enabled=False)
+        assert sending.isdisjoint(await listed(eve))
+
+
+async def test_the_list_of_agents_says_whom_one_may_write_to_and_what_they_are(world: World) -> None:
+    await world.hub.links.create("bob", "eve", relationship="superior", direction="one_way")
+    async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
+        for caller, other, standing in (
+            (bob, "eve", {"may_write": True, "relationship": "subordinate"}),
+            (eve, "bob", {"may_write": False, "relationship": "superior"}),
+            (bob, "arya", {"may_write": False}),
+        ):
+            there = {agent["name"]: agent for agent in (await caller("list_agents"))["agents"]}
+            assert standing.items() <= there[other].items()
+            assert "relationship" not in there["arya"]
+            assert "may_write" not in there[(await caller("list_agents"))["self"]]
