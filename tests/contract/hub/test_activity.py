@@ -62,13 +62,18 @@ class Screen:
             self.shown.put_nowait(event)
 
     async def begin(self) -> None:
-        """Until it sees something, and that is over: whoever begins to watch too late sees the next time."""
+        """Until it sees something, and all of that is over: whoever begins to watch too late sees the next time.
+
+        What it sees may come after the turn has settled, and so may be of several turns: the last one passes, which no
+        other does, and whatever is shown of those before stands before that."""
         for _ in range(20):
             await self._hub.post("room", "@worker measure it")
             await self._hub.settled("room", timeout=10)
             if not self.shown.empty():
                 break
-        await self.until_rest()
+        await self._hub.post("room", "@worker pass")
+        while (await self.until_rest())[-1].body["activity"]["state"] != "passed":
+            pass
 
     async def until_rest(self) -> list[Any]:
         """What is shown of one turn."""
