@@ -301,7 +301,7 @@ async def test_quick_messages_between_agents_are_held_then_refused_and_people_ar
 @pytest.mark.req("M-02")
 async def test_a_receipt_names_the_setting_behind_a_silence_as_why_does(quick: Path) -> None:
     three = ["a", "b", "c"]
-    async with Hub.open(quick, agents=[speaker(name) for name in three]) as hub:
+    async with Hub.open(quick, agents=[speaker(name, "yes") for name in three]) as hub:
         create = hub.conversations.create
         await create("calm", participants=three, settings={"reply_strategy": "mention_only"})
         await create("small", participants=three, settings={"max_agent_turns_per_message": 1})

@@ -32,12 +32,21 @@ class Directory:
         self.groups = settings.groups
         """What a conversation that has chosen nothing follows."""
         self._known: dict[ParticipantId, Participant] = {}
+        self._reads_begun = 0
+        self._read_kept = 0
+        """Of the reads of the registry, which one the names in memory come from."""
         self.on_rename: Callable[[], None] = lambda: None
         """Called when somebody is called otherwise than before."""
 
     async def refresh(self) -> None:
+        """Read the registry again. Of several reads that overlap, one that began earlier never undoes a later one."""
+        self._reads_begun += 1
+        number = self._reads_begun
         found = {who.id: who for who in await self._reads.participants()}
-        before, self._known = self._known, found  # others may have looked while we did
+        if number < self._read_kept:
+            return
+        self._read_kept = number
+        before, self._known = self._known, found
         if any(self.name(who.id) != who.name for who in before.values()):
             self.on_rename()
 
