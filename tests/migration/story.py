@@ -285,6 +285,7 @@ async def _linked(stage: Stage, hub: Hub) -> None:
     await hub.post(link.channel, "a person says something too")
     off = await hub.links.create("meera", "jojen")
     await hub.links.update(off.id, enabled=False)
+    await hub.arrange({"osha": {"x": 120.5, "y": -40}, "user": {"x": 0, "y": 0}})
     gone = await hub.links.create("jojen", "osha", relationship="subordinate")
     await hub.links.delete(gone.id)
     task = await hub.acting_as("osha").delegate("meera", "carry him")

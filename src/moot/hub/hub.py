@@ -7,7 +7,7 @@ Above: programs, the command line, later the doors. Below: verbs over the store,
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import TurnView
 from moot.errors import BadValue, NotFound, NotPermitted
-from moot.flow import edit_message, post
+from moot.flow import arrange, edit_message, post
 from moot.flow.steps.admission import Admission
 from moot.flow.steps.posted import Posted
 from moot.host.agent_turn import Speaking
@@ -29,6 +29,7 @@ from moot.hub.commands.ask_person import checked_choices, decided_by
 from moot.hub.commands.broadcast import broadcast_id, to_each
 from moot.hub.commands.delegate import delegated
 from moot.hub.commands.send import sent
+from moot.hub.commands.values import point
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
 from moot.hub.decisions import Decisions
@@ -40,7 +41,7 @@ from moot.hub.links import Links
 from moot.hub.mailbox import Mailbox
 from moot.hub.notes import Notes
 from moot.hub.process.rpc import Calls
-from moot.hub.queries import event_stream, inbox, search, settled, turns
+from moot.hub.queries import event_stream, inbox, search, settled, topology, turns
 from moot.hub.queries.addresses import located, message_at, replied
 from moot.hub.queries.encoded import Encoded
 from moot.hub.queries.why import explained, foreseen
@@ -361,6 +362,13 @@ class Hub(HubCalls):
     ) -> list[shapes.Received]:
         who = (await self._core.directory.participant(agent)).id if agent else self._me
         return await inbox.inbox(self._core, who, unread=unread, limit=limit)
+
+    async def topology(self) -> shapes.Topology:
+        return await topology.topology(self._core, self._me)
+
+    async def arrange(self, positions: Mapping[str, Mapping[str, float]]) -> shapes.Positions:
+        places = tuple((name, *point(name, place)) for name, place in positions.items())
+        return topology.positions(await self._core.do(arrange, arrange.Arrange(self._me, places)))
 
     # --- waiting ---------------------------------------------------------------------------------------
 

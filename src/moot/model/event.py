@@ -50,6 +50,7 @@ class EventType(StrEnum):
     TASK_ENDED = "task.ended"
     TOKEN_ISSUED = "token.issued"
     TOKEN_REVOKED = "token.revoked"
+    TOPOLOGY_MOVED = "topology.moved"
     TURN_DELTA = "turn.delta"
     TURN_FINISHED = "turn.finished"
     TURN_HELD = "turn.held"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from moot import shapes
@@ -172,6 +172,14 @@ class HubCalls(Subject, subject=""):
     @http.get("/api/search", part="hits", shaped=renamed(query="q"))
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
         """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
+
+    @http.get("/api/topology")
+    async def topology(self) -> shapes.Topology:
+        """Everybody and every link between them, with where people have put them on the map."""
+
+    @http.put("/api/topology/positions", repeats=True)
+    async def arrange(self, positions: Mapping[str, Mapping[str, float]]) -> shapes.Positions:
+        """Put somebody, by name or id, on the map that all look at: `{"arya": {"x": 1, "y": 2}}`. For people."""
 
     # --- waiting ---------------------------------------------------------------------------------------
 

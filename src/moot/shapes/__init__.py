@@ -6,7 +6,16 @@ nothing flows back from here into the store.
 
 from moot.shapes.config import ConfigChange, Reloaded
 from moot.shapes.decisions import PersonsDecision
-from moot.shapes.links import Link, LinkEndPrompt, LinkPrompts, MadeLink
+from moot.shapes.links import (
+    Link,
+    LinkEndPrompt,
+    LinkPrompts,
+    MadeLink,
+    Point,
+    Positions,
+    Topology,
+    TopologyNode,
+)
 from moot.shapes.notes import Note, NoteChange, NoteShare
 from moot.shapes.shape import Names, Shape, plain, when
 from moot.shapes.talk import (
@@ -57,6 +66,8 @@ __all__ = [
     "NoteChange",
     "NoteShare",
     "PersonsDecision",
+    "Point",
+    "Positions",
     "Received",
     "Reloaded",
     "Removed",
@@ -65,6 +76,8 @@ __all__ = [
     "Shape",
     "Task",
     "Token",
+    "Topology",
+    "TopologyNode",
     "Turn",
     "View",
     "Why",

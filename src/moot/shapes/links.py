@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from moot.model.records import link as model_link
 from moot.rules.links import sentence
 from moot.shapes.shape import Names, Shape, when
+from moot.shapes.talk import Agent
 
 
 class Link(Shape, frozen=True, rename={"sender": "from"}):
@@ -66,3 +67,34 @@ class LinkPrompts(Shape, frozen=True):
     id: str
     sentence: str
     prompts: tuple[LinkEndPrompt, ...]
+
+
+class Point(Shape, frozen=True):
+    """A place on the map."""
+
+    x: float
+    y: float
+
+
+class Positions(Shape, frozen=True):
+    """Where people have put whom."""
+
+    positions: Mapping[str, Point]
+    """By id, which stays when a name changes."""
+
+
+class TopologyNode(Agent, frozen=True):
+    """An agent or a person on the map."""
+
+    x: float | None = None
+    """None where nobody has put it anywhere yet."""
+    y: float | None = None
+
+
+class Topology(Shape, frozen=True):
+    """Everybody, and every link between them."""
+
+    agents: tuple[TopologyNode, ...]
+    """People too; `kind` says which."""
+    links: tuple[Link, ...]
+    """Here `from` and `to` are ids, of `agents`."""

@@ -21,6 +21,7 @@ from moot.model.records.bookmark import Bookmark
 from moot.model.records.decision import DecisionId, DecisionState, PersonsDecision
 from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
 from moot.model.records.note import NoteAccess, NoteName, NotePermission, NoteVersion, SharedNote
+from moot.model.records.position import Position
 from moot.model.records.task import Task, TaskId, TaskState
 from moot.model.records.token import Token, TokenId, TokenScope
 from moot.model.records.wait import Wait
@@ -336,3 +337,5 @@ NOTE_VERSION = NoteVersion(note=NOTE.name, version=3, text=TEXT, by=ARYA, at=LAT
 NOTE_PERMISSION = NotePermission(
     note=NOTE.name, participant=ARYA, access=NoteAccess.READ_WRITE, by=BOB, at=LATER
 )
+
+POSITION = Position(participant=ARYA, x=0.1 + 0.2, y=-123456.789, by=BOB, at=AT)

@@ -1,5 +1,7 @@
 """What callers may set at run time takes the same values as in moot.toml, and is refused in the same words."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from moot.errors import BadValue
@@ -50,4 +52,14 @@ def kind_of_conversation(kind: str) -> ConversationKind:
         raise BadValue(
             f'unknown kind of conversation "{kind}"',
             detail=f"kinds are {', '.join(item.value for item in ConversationKind)}",
+        ) from None
+
+
+def point(name: str, place: Mapping[str, float]) -> tuple[float, float]:
+    """Where to put somebody on the map."""
+    try:
+        return float(place["x"]), float(place["y"])
+    except (KeyError, TypeError, ValueError):
+        raise BadValue(
+            f"{shown(place)} is no position for {name}", detail="expected x and y, two numbers"
         ) from None

@@ -13,6 +13,7 @@ from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import MODEL
+from moot.model.records.link import Link
 from moot.model.records.note import NOTE_VERSIONS
 from moot.ports import RESET
 from moot.rules.activity import Activity
@@ -136,13 +137,19 @@ async def _kept_body(core: Core, event: Event, body: JsonObject) -> JsonObject:
         return {**body, "from": core.directory.name(body["from"]), "to": core.directory.name(body["to"])}
     if event.type == EventType.AGENT_ACTIVITY and event.by is not None:
         return await _at_work(core, event.by, body)
-    if event.type.startswith("note."):
-        return await _note(core, body)
+    if event.type.startswith(("link.", "note.")):
+        return _link(core, body) if event.type.startswith("link.") else await _note(core, body)
     if event.type.startswith("agent.") and event.by is not None:
         return {**await _agent(core, event.by), **body}
     return (
         {**body, "agent": core.directory.name(body["agent"])} if event.type == EventType.TURN_DELTA else body
     )
+
+
+def _link(core: Core, body: JsonObject) -> JsonObject:
+    """A link as it stood when it was told of."""
+    stood = convert(body, Link, str_keys=True)  # which leaves out what is made from the rest of it
+    return shapes.Link.of(stood, core.directory.name).to_dict()
 
 
 async def _at_work(core: Core, id: ParticipantId, body: JsonObject) -> JsonObject:

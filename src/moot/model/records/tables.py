@@ -6,6 +6,7 @@ from moot.model.records.bookmark import BOOKMARKS
 from moot.model.records.decision import DECISIONS
 from moot.model.records.link import LINKS
 from moot.model.records.note import NOTE_PERMISSIONS, NOTE_VERSIONS, NOTES
+from moot.model.records.position import POSITIONS
 from moot.model.records.record import AnyTable
 from moot.model.records.task import TASKS
 from moot.model.records.token import TOKENS
@@ -21,4 +22,5 @@ TABLES: Final[tuple[AnyTable, ...]] = (
     NOTES,
     NOTE_VERSIONS,
     NOTE_PERMISSIONS,
+    POSITIONS,
 )

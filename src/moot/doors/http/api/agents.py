@@ -1,6 +1,6 @@
 """Agents, their inbox and tokens over HTTP; writing to one or all of them in the seed's shapes."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import structs
 
@@ -24,9 +24,11 @@ from moot.errors import BadValue, NotPermitted, Passed, TimedOut, TurnFailed, Un
 from moot.model.records.token import TokenScope
 from moot.rules.access import Standing
 
+A = TypeVar("A", bound=shapes.Agent)
+
 
 async def agents(call: ApiCall) -> AgentList:
-    return AgentList([_as_seen_by(one, call) for one in await call.hub.agents.list()], call.hub.name)
+    return AgentList([as_seen_by(one, call) for one in await call.hub.agents.list()], call.hub.name)
 
 
 async def create(call: ApiCall) -> Response:
@@ -44,10 +46,10 @@ async def create(call: ApiCall) -> Response:
 
 
 async def agent(call: ApiCall) -> shapes.Agent:
-    return _as_seen_by(await call.hub.agents.get(call.agent), call)
+    return as_seen_by(await call.hub.agents.get(call.agent), call)
 
 
-def _as_seen_by(agent: shapes.Agent, call: ApiCall) -> shapes.Agent:
+def as_seen_by(agent: A, call: ApiCall) -> A:
     """That somebody's last turn failed is everybody's to know; why, may be words of a conversation that is not."""
     doing = agent.activity
     if doing["state"] != "error" or call.who.standing is Standing.OWNER or call.who.name == agent.name:

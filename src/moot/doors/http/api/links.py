@@ -2,13 +2,15 @@
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs, to_builtins
 
 from moot import shapes
+from moot.doors.http.api.agents import as_seen_by
 from moot.doors.http.api.conversations import CREATED
 from moot.doors.http.api.problems import Response
 from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import RequestShape
+from moot.flow.arrange import MAX_DISTANCE, MAX_MOVED
 from moot.model.records.link import Direction, Relationship
 
 ONE_OR_TWO = r"^\s*[^,\s]+\s*(,\s*[^,\s]+\s*)?$"
@@ -32,6 +34,19 @@ class ChangedLink(RequestShape, frozen=True):
     direction: Direction | None = None
     relationship: Relationship | None = None
     enabled: bool | None = None
+
+
+Coordinate = Annotated[float, Meta(ge=-MAX_DISTANCE, le=MAX_DISTANCE)]
+
+
+class NewPoint(RequestShape, frozen=True):
+    x: Coordinate
+    y: Coordinate
+
+
+class NewPositions(RequestShape, frozen=True):
+    positions: Annotated[dict[str, NewPoint], Meta(max_length=MAX_MOVED)]
+    """By name or id; who is not named stays where it is."""
 
 
 class LinkList(Struct, frozen=True):
@@ -74,3 +89,19 @@ async def change(call: ApiCall) -> shapes.Link:
 
 async def remove(call: ApiCall) -> shapes.Link:
     return await call.hub.links.delete(call.path["id"], purge=call.query.purge)
+
+
+async def of_agent(call: ApiCall) -> LinkList:
+    return LinkList(await call.hub.links.list(between=call.agent))
+
+
+# --- the map ---------------------------------------------------------------------------------------------
+
+
+async def topology(call: ApiCall) -> shapes.Topology:
+    found = await call.hub.topology()
+    return structs.replace(found, agents=tuple(as_seen_by(node, call) for node in found.agents))
+
+
+async def arrange(call: ApiCall) -> shapes.Positions:
+    return await call.hub.arrange(to_builtins(call.body.positions))

@@ -26,6 +26,8 @@ class SubjectKind(StrEnum):
     MESSAGE = "message"
     TURN = "turn"
     AGENT = "agent"
+    LINK = "link"
+    """Stands for the conversation that is its channel."""
 
 
 class ApiCall(Struct, frozen=True):

@@ -1,7 +1,4 @@
-"""The table: every method of every path, who may, what goes in, what comes out. Nothing is served that is not here.
-
-Topology joins it with the feature it belongs to.
-"""
+"""The table: every method of every path, who may, what goes in, what comes out. Nothing is served that is not here."""
 
 from typing import Any, Final
 
@@ -40,6 +37,7 @@ CREATED, EMPTY = 201, 204
 LOOK, READ, POST, RULE = Action.LOOK, Action.READ, Action.POST, Action.RULE
 CREATE, MANAGE, SEE_OWN, CHANGE_OWN = Action.CREATE, Action.MANAGE, Action.SEE_OWN, Action.CHANGE_OWN
 IN, AGENT, MESSAGE, TURN = SubjectKind.CONVERSATION, SubjectKind.AGENT, SubjectKind.MESSAGE, SubjectKind.TURN
+LINK = SubjectKind.LINK
 KEY: Final = ("Idempotency-Key",)
 SAYING: Final = (BadText, Closed, Braked, Conflict, StoreUnwritable)
 
@@ -321,6 +319,21 @@ LINKS: Final = (
     Route(
         "DELETE", "/api/links/{id}", "Delete it; its channel is archived, or erased with purge=true", links.remove,
         RULE, shapes.Link, query=schema.EraseQuery, errors=(NotFound, Conflict),
+    ),
+    Route(
+        "GET", "/api/links/{id}/messages", "What was said over it, ascending; also once it is deleted",
+        conversations.messages, READ, schema.MessageList, about=LINK, query=schema.MessagesQuery, errors=(NotFound,),
+        glances=True,
+    ),
+    Route(
+        "GET", "/api/agents/{name}/links", "Those it is an end of", links.of_agent, LOOK, links.LinkList, about=AGENT,
+        errors=(NotFound,),
+    ),
+    Route("GET", "/api/topology", "Everybody, and every link between them, as a map", links.topology, LOOK,
+        shapes.Topology),
+    Route(
+        "PUT", "/api/topology/positions", "Put somebody somewhere on the map", links.arrange, MANAGE,
+        shapes.Positions, body=links.NewPositions, errors=(NotFound,),
     ),
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from moot.errors import NotFound
 from moot.flow.steps.admission import Admission, InConversation, OfHub, OfPerson, OfTurn, Subject
 from moot.hub import Hub
 from moot.model.ids import TurnId
+from moot.model.records.link import CHANNEL
 from moot.ports import ConversationVersion
 from moot.rules.access import (
     HUB_TARGET,
@@ -36,8 +37,8 @@ def admission(route: Route, who: Principal, path: Mapping[str, str]) -> Admissio
 
 def _subject_of(about: SubjectKind, path: Mapping[str, str]) -> Subject:
     match about:
-        case SubjectKind.CONVERSATION:
-            return InConversation(path["id"])
+        case SubjectKind.CONVERSATION | SubjectKind.LINK:
+            return InConversation(_ref(about, path))
         case SubjectKind.SEAT:
             return InConversation(path["id"], path["name"])
         case SubjectKind.MESSAGE:
@@ -48,6 +49,11 @@ def _subject_of(about: SubjectKind, path: Mapping[str, str]) -> Subject:
             return OfPerson(path["name"])
         case SubjectKind.HUB:
             return OfHub()
+
+
+def _ref(about: SubjectKind, path: Mapping[str, str]) -> str:
+    """The conversation that a path names; of a link, its channel."""
+    return CHANNEL + path["id"].removeprefix(CHANNEL) if about is SubjectKind.LINK else path["id"]
 
 
 class PathSubject(Struct, frozen=True):
@@ -70,7 +76,7 @@ async def named_by(route: Route, hub: Hub, who: Principal, path: Mapping[str, st
         authorize(who, action, HUB_TARGET)
         return PathSubject()
     if route.glances:
-        return PathSubject(version=await version(hub, who, path["id"]))
+        return PathSubject(version=await version(hub, who, _ref(route.about, path)))
     return PathSubject(await _conversation_of(route.about, hub, who, path, action))
 
 
