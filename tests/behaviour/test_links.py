@@ -211,6 +211,70 @@ async def test_a_link_cut_while_a_turn_waits_ends_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("S-05")
+async def test_where_links_bind_a_group_asks_the_graph_again_when_a_turn_begins(tmp_path: Path) -> None:
+    """a calls b and c, which nobody hosts yet; by the time they come, the link to b is off."""
+    ran: list[str] = []
+
+    def noting(name: str) -> Any:
+        @agent(name)
+        async def think(turn: Any) -> str:
+            ran.append(f"{name}: {turn.text}")
+            return "[PASS]"
+
+        return think
+
+    async with Hub.open(tmp_path, agents=[quiet("a")]) as hub:
+        for name in ("b", "c"):
+            await hub.agents.create(name)
+            await hub.links.create("a", name)
+        await hub.conversations.create("room", participants=["a", "b", "c"], settings={"links_bind": True})
+        sent = await hub.acting_as("a").post("room", "@b and @c, please")
+        [link] = await hub.links.list(between="a,b")
+        await hub.links.update(link.id, enabled=False)
+        await hub.host([noting("b"), noting("c")])
+        await until(lambda: hub.turns(agent="b"), _is_cut)
+        await hub.settled(timeout=10)
+        assert ran == ["c: @b and @c, please"]
+        parts = {part.agent: (part.duty, part.rule, part.reason) for part in (await hub.why(sent.id)).agents}
+        assert parts["b"] == ("blocked", "link", "b got no turn: no link that is on joins it with the sender")
+        assert parts["c"][:2] == ("must", "mention")
+
+
+@pytest.mark.req("S-05")
+async def test_a_person_who_calls_too_keeps_the_turn_of_a_group_whose_link_was_cut(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    @agent("b")
+    async def think(turn: Any) -> str:
+        heard.append(turn.trigger.sender)
+        return "[PASS]"
+
+    async with Hub.open(tmp_path, agents=[quiet("a")]) as hub:
+        await hub.agents.create("b")
+        link = await hub.links.create("a", "b")
+        await hub.conversations.create("room", participants=["a", "b"], settings={"links_bind": True})
+        await hub.post("room", "@b, are you there?")
+        await hub.acting_as("a").post("room", "@b, I ask too")
+        await hub.links.update(link.id, enabled=False)
+        await hub.host([think])
+        await until(lambda: hub.turns(agent="b", state="passed"), bool)
+        assert heard == [hub.name]
+
+
+@pytest.mark.req("S-05")
+async def test_where_no_link_binds_turning_one_off_ends_nothing(tmp_path: Path) -> None:
+    (tmp_path / "moot.toml").write_text('[hub]\npolicy = "open"\n')
+    async with Hub.open(tmp_path, agents=[quiet("a")]) as hub:
+        await hub.agents.create("b")
+        link = await hub.links.create("a", "b")
+        await hub.acting_as("a").send("b", "when you are there")
+        await hub.links.update(link.id, enabled=False)
+        assert [turn.state for turn in await hub.turns(agent="b")] == ["owed"]
+        await hub.host([quiet("b", "I am here")])
+        await until(lambda: hub.turns(agent="b", state="said"), bool)
+
+
+@pytest.mark.req("S-05")
 async def test_a_policy_that_became_stricter_holds_when_the_turn_would_begin(tmp_path: Path) -> None:
     """The graph is asked again when the turn begins: in between a link came that binds the receiver."""
     ran: list[str] = []

@@ -41,12 +41,15 @@ def begin(room: Room, turn: Turn, host: HostId | None) -> Turn | None:
     """Begin the turn over everything up to the head, to its question, or, in parallel, to where the others read; not
     where its agent was paused, or what called it may not do so any more."""
     stop = RuleName.PAUSED if room.draft.participant(turn.agent).paused else None
-    if stop is None and not links.may_begin(room, turn):
+    calls = links.standing_calls(room, turn)
+    if stop is None and not calls:
         stop = RuleName.LINK
     if stop is not None:
         seats.cancel(room, turn, stop)
         obligations.move_on(room)
         return None
+    if len(calls) < len(turn.calls):
+        turn = turn.called_only_by(calls)
     taken = seats.claim(room, turn, host)
     room.floor.claimed(room, taken)
     obligations.settle(room)

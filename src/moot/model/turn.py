@@ -89,6 +89,7 @@ BLOCKING = frozenset(
         RuleName.PAUSED,
         RuleName.BUDGET,
         RuleName.PAIR_LIMIT,
+        RuleName.LINK,
     }
 )
 
@@ -96,6 +97,9 @@ BLOCKING = frozenset(
 def silenced(by: RuleName) -> Duty:
     """How an agent stands that a rule kept from a turn: blocked by a brake, else it merely observes."""
     return Duty.BLOCKED if by in BLOCKING else Duty.OBSERVES
+
+
+NOBODY = ParticipantId("")
 
 
 class Call(Struct, frozen=True, array_like=True, gc=False):
@@ -116,6 +120,8 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     """Not before this moment (pair back-off)."""
     awaited: float = 0.0
     """Until when the one who asked waits for the answer, which then needs no turn to be heard."""
+    by: ParticipantId = NOBODY
+    """The agent, or the system, that said it; empty for what people say, and for polls, which nobody says."""
 
     @property
     def obliges(self) -> bool:

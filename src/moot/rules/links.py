@@ -22,7 +22,7 @@ from moot.model.ids import SYSTEM, ParticipantId
 from moot.model.message import Permit
 from moot.model.participant import HUMAN, TAKES_TURNS, Participant
 from moot.model.records.link import Direction, Link, Policy, Relationship
-from moot.model.turn import RuleName, Turn
+from moot.model.turn import NOBODY, Call, RuleName, Turn
 from moot.rules.graph import Graph
 from moot.rules.room import Room
 
@@ -124,12 +124,29 @@ def may_call(room: Room, author: Participant, agent: ParticipantId) -> bool:
     return between(room, author.id, agent).bar is None
 
 
-def may_begin(room: Room, turn: Turn) -> bool:
-    """Whether what called a turn may still do so: links may have been cut while it waited."""
-    if room.conversation.kind not in PAIRED or any(call.human for call in turn.calls):
-        return True
+def standing_calls(room: Room, turn: Turn) -> tuple[Call, ...]:
+    """Of the messages that call a turn, those that still may: links may have been cut while it waited. In a group
+    where links bind, each of them for itself."""
+    if room.conversation.kind not in PAIRED:
+        if not room.settings.links_bind:
+            return turn.calls
+        return tuple(call for call in turn.calls if _still_links(room, call))
+    if needs_no_link(turn):
+        return turn.calls
     others = [member.participant for member in room.agents() if member.participant != turn.agent]
-    return all(between(room, other, turn.agent, answers=True).bar is None for other in others)
+    stands = all(between(room, other, turn.agent, answers=True).bar is None for other in others)
+    return turn.calls if stands else ()
+
+
+def needs_no_link(turn: Turn) -> bool:
+    """Whether a turn between two agents has a call that no link carries: a person's, or how a task has ended."""
+    return any(call.human or call.reason is RuleName.TASK for call in turn.calls)
+
+
+def _still_links(room: Room, call: Call) -> bool:
+    if call.by in (NOBODY, SYSTEM):
+        return True
+    return between(room, call.by, call.agent).bar is None
 
 
 def is_above(graph: Graph, author: Participant, agent: Participant) -> bool:

@@ -33,7 +33,7 @@ REASONS: Final[dict[RuleName, str]] = {
     RuleName.DEPTH: "got no turn: the round reached its maximum depth",
     RuleName.CHAIN: "got no turn: this chain of agent turns reached its limit",
     RuleName.COOLDOWN: "spoke a moment ago",
-    RuleName.LINK: "is not linked",
+    RuleName.LINK: "got no turn: no link that is on joins it with the sender",
     RuleName.PAIR_LIMIT: "is getting too many messages from this sender",
     RuleName.BUDGET: "has used its turns for this hour",
     RuleName.NO_PROGRESS: "is part of an exchange that made no progress",

@@ -13,7 +13,7 @@ from moot.model.conversation import EPHEMERAL
 from moot.model.hint import Act, Hint, WarningCode
 from moot.model.ids import ParticipantId
 from moot.model.participant import TAKES_TURNS, Kind, Participant
-from moot.model.turn import MENTION, Call, RuleName, Turn
+from moot.model.turn import MENTION, NOBODY, Call, RuleName, Turn
 from moot.rules import brakes, links
 from moot.rules.room import Room
 from moot.rules.words import mentions
@@ -95,6 +95,7 @@ def calls(
             0,
             descent.due,
             addressees.awaited,
+            NOBODY if human else author.id,
         )
         made.append(call)
         stop = None if human else brakes.chain_stop(call, descent.chain, draft.at.terms.limits)

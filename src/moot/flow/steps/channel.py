@@ -101,7 +101,7 @@ def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Li
     room = _room(draft, after)
     if before.enabled and not after.enabled:
         call_off_tasks(draft, after)
-        if room is not None:
+        if room is not None and draft.at.terms.policy is not Policy.OPEN:  # under which no link binds anybody
             cut(room)
     return after
 
@@ -118,9 +118,10 @@ def remove(draft: Draft, link: Link, author: ParticipantId) -> None:
 
 
 def cut(room: Room) -> None:
-    """Nobody has a turn here because of the other one any more. What people said is still to be answered."""
+    """Nobody has a turn here because of the other one any more. What people said is still to be answered, and how
+    a task has ended is still to be heard."""
     for turn in [*room.turns.values(), *room.asks.all()]:
-        if turn.state in UNCLAIMED and not any(call.human for call in turn.calls):
+        if turn.state in UNCLAIMED and not links.needs_no_link(turn):
             seats.cancel(room, turn, RuleName.LINK)
     obligations.move_on(room)
 

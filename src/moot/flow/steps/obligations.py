@@ -270,7 +270,8 @@ def report(room: Room, ending: TaskReport) -> Message:
     calls: list[Call] = []
     blocks: dict[ParticipantId, RuleName] = {}
     if ending.wakes is not None:
-        call = Call(ending.wakes, seq, False, 1, ending.hop, ending.root, RuleName.TASK)
+        by = ending.author.id
+        call = Call(ending.wakes, seq, False, 1, ending.hop, ending.root, RuleName.TASK, by=by)
         calls.append(call)
         stop = brakes.chain_stop(call, draft.root(ending.root), draft.at.terms.limits)
         if stop is None and draft.participant(ending.wakes).paused:
