@@ -49,10 +49,12 @@ class NotDelivered(Exception):
         self.answer = answer
 
 
-async def deliver(hub: Hub, target: str, message: str, say: Say, *, key: str | None = None) -> Delivered:
+async def deliver(
+    hub: Hub, target: str, message: str, say: Say, *, key: str | None = None, intent: str = ""
+) -> Delivered:
     """One message into the conversation of the pair. `NotDelivered` says why not and, as `say` says it, what to do."""
     try:
-        receipt = await hub.send(target, message, idempotency_key=key)
+        receipt = await hub.send(target, message, intent=intent or None, idempotency_key=key)
     except NotFound as missing:
         if missing.facts.get("ref") == hub.name:  # the sender itself was removed
             raise

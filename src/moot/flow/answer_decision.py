@@ -12,6 +12,7 @@ from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
+from moot.model.intent import ANSWERS, Intent
 from moot.model.moment import Moment
 from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
 from moot.ports import Scope
@@ -53,7 +54,7 @@ def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsD
         room,
         find.member(room, command.author),
         structs.replace(
-            post.posting(command.author, room.id, answer, reply_to=asked.seq, intent="decision"),
+            post.posting(command.author, room.id, answer, reply_to=asked.seq, intent=_meant(answer)),
             quiet=bool(asked.until),
         ),
     )
@@ -74,6 +75,11 @@ def unknown(id: str) -> NotFound:
     return NotFound(
         f'no decision of yours is called "{id}"', what="decision", fix=(Hint(Act.LIST_DECISIONS),), ref=id
     )
+
+
+def _meant(answer: str) -> Intent:
+    word = answer.strip().casefold()
+    return Intent(word) if word in ANSWERS else Intent.INFORM
 
 
 def _chosen(asked: PersonsDecision, answer: str) -> str:

@@ -18,13 +18,14 @@ from moot.model.change import AppendMessage, Decision
 from moot.model.event import EventType
 from moot.model.ids import SYSTEM, TOOL, ConversationId, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
+from moot.model.intent import Intent
 from moot.model.json import JsonObject
 from moot.model.message import FIRST_VERSION, Message, Permit, Plan
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Kind, Participant
 from moot.model.turn import FORCING, RUNNING, Duty, RuleName, Step, Turn
 from moot.ports import Scope
-from moot.rules import audit, links, why
+from moot.rules import audit, intents, links, why
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 from moot.rules.floor.calls import Called
@@ -34,9 +35,9 @@ from moot.rules.words import mentions
 _encode = json.Encoder().encode
 
 
-ASK = "ask"
+ASK = Intent.ASK.value
 """The intent of a question. Outside groups its turn ends with it, and its answer is one of its own."""
-DELEGATE = "delegate"
+DELEGATE = Intent.DELEGATE.value
 """The intent of the message that opens a task; only flow/delegate.py says it in a conversation of one worker."""
 AWAITED = Plan((), (Duty.OBSERVES, RuleName.ASK))
 A_TOOL = Participant(id=TOOL, name="tool", kind=Kind.TOOL)
@@ -174,6 +175,9 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     words = address.Words(
         command.mentions, command.force, command.intent == ASK, command.intent == DELEGATE, command.awaited
     )
+    if command.intent:
+        answers = here or bool(command.reply_to)
+        intents.check(room, author, command.intent, address.hearers(room, author, words), answers=answers)
     if words.asks:
         room.floor.check_question(room)
     stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)

@@ -60,6 +60,7 @@ class Act(StrEnum):
     LIST_TASKS = "list_tasks"
     LIST_DECISIONS = "list_decisions"
     ASK_AGENT = "ask_agent"
+    DELEGATE_TO = "delegate_to"
     SEND_TO_AGENT = "send_to_agent"
 
     LIST_NOTES = "list_notes"

@@ -31,6 +31,7 @@ class NoWords(Struct, frozen=True, forbid_unknown_fields=True):
 class ToOne(Struct, frozen=True, forbid_unknown_fields=True):
     target: str
     message: str
+    intent: str = ""
 
 
 class ToAll(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,7 +63,9 @@ def _key(turn: HostedTurn) -> str:
 
 
 async def send_agent_message(turn: HostedTurn, given: ToOne) -> JsonObject:
-    receipt = await turn.hub.send(given.target, given.message, idempotency_key=_key(turn))
+    receipt = await turn.hub.send(
+        given.target, given.message, intent=given.intent or None, idempotency_key=_key(turn)
+    )
     return {"delivered": True, "id": receipt.id}
 
 

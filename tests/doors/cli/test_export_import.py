@@ -27,7 +27,7 @@ async def fill(home: Path) -> None:
     async with Hub.open(home) as hub:
         await hub.conversations.create("build", participants=["arya", "gendry"], settings={"max_depth": 4})
         await hub.conversations.configure("build", reply_strategy="mention_only")
-        first = await hub.post("build", "hello, nobody in particular", intent="greeting")
+        first = await hub.post("build", "hello, nobody in particular", intent="inform")
         await hub.post("build", FENCE, reply_to=first.id)
         wrong = await hub.post("build", "to be corrected")
         await hub.edit(wrong.id, "corrected", version=1)
@@ -100,7 +100,7 @@ def test_the_lines_hold_what_people_care_about(talked: Shell) -> None:
     assert room["settings"] == {"max_depth": 4, "reply_strategy": "mention_only"}
     assert [seat["name"] for seat in room["participants"]] == ["user", "arya", "gendry"]
     said = {line["seq"]: line for line in lines if line["type"] == "message"}
-    assert (said[1]["intent"], said[2]["reply_to"]) == ("greeting", 1)
+    assert (said[1]["intent"], said[2]["reply_to"]) == ("inform", 1)
     assert (said[3]["text"], said[3]["version"]) == ("corrected", 2)
     assert (said[4].get("text", ""), said[4]["deleted"], said[4]["version"]) == ("", True, 2)
     assert (said[5]["from"], said[5]["kind"]) == ("arya", "agent")

@@ -17,6 +17,21 @@ from tests.doors.cli.shell import Shell, Told
 Moot = Callable[..., Told]
 
 
+# --- what it is meant as -----------------------------------------------------------------------------------
+
+
+@pytest.mark.req("S-10")
+def test_a_send_says_what_it_is_meant_as_and_delegating_is_another_command(moot: Moot) -> None:
+    receipt = moot("send", "arya", "we ship at noon", "--intent", "inform", "--json").json["receipt"]
+    [said, _] = moot("conv", "show", receipt["conversation"], "--json").json["messages"]
+    assert said["intent"] == "inform"
+    unknown = moot("send", "arya", "hello", "--intent", "greet")
+    assert unknown.code == 2
+    assert "approve" in unknown.err
+    refused = moot("send", "arya", "do it", "--intent", "delegate")
+    assert 'moot tasks new arya "…"' in refused.err
+
+
 # --- ephemeral sends -----------------------------------------------------------------------------------------
 
 

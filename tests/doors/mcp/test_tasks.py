@@ -32,6 +32,20 @@ async def test_a_superior_delegates_and_its_report_ends_the_task(world: World, e
         assert "two are open" in heard[-1]["text"]
 
 
+async def test_an_escalation_by_tool_goes_up_and_not_down(world: World) -> None:
+    await world.hub.links.create("bob", "eve", relationship="superior")
+    async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
+        sent = await eve("send_to_agent", target="bob", message="it is on fire", intent="escalate")
+        assert (await world.hub.message(sent["id"])).intent == "escalate"
+        refused = await bob("send_to_agent", target="eve", message="you see to it", intent="escalate")
+        assert not refused["delivered"]
+        assert "cannot escalate to eve" in refused["error"]
+        unknown = await bob.error("send_to_agent", target="eve", message="hm", intent="shout")
+        assert "inform, ask, delegate" in unknown["detail"]
+        way = await bob.error("send_to_agent", target="eve", message="do it", intent="delegate")
+        assert way["fix"] == ['delegate(target="eve", task="…")']
+
+
 async def test_who_is_nobodys_superior_is_refused_and_told_why(world: World) -> None:
     await world.hub.links.create("bob", "eve")
     async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:

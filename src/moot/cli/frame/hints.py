@@ -41,6 +41,7 @@ COMMANDS: Final[dict[Act, str]] = {
     Act.LIST_TASKS: "moot tasks list",
     Act.SEND_TO_AGENT: 'moot send {agent} --no-wait "…"',
     Act.ASK_AGENT: 'moot ask {agent} -- "…"',
+    Act.DELEGATE_TO: 'moot tasks new {agent} "…"',
     Act.LIST_NOTES: "moot notes list",
     Act.SHOW_NOTE: "moot notes show {note}",
     Act.NEW_NOTE: "moot notes new {note}",

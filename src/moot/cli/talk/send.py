@@ -33,6 +33,7 @@ from moot.cli.terminal.standard_input import message_text
 from moot.client import RemoteHub
 from moot.errors import HubAbsent, NotFound
 from moot.model.answer import Receipt
+from moot.model.intent import INTENTS
 from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class SendLeaf(Leaf):
 @click.option("-m", "--message", metavar="TEXT", help="The text; - reads standard input.")
 @click.option("--file", metavar="PATH", help="Read the text from a file; appended to TEXT if both are given.")
 @click.option("--reply-to", metavar="MSG", help="The message this replies to, such as build:12.")
+@click.option("--intent", type=click.Choice(INTENTS), help="What the message is meant as.")
 @click.option("--no-wait", is_flag=True, help="Return as soon as the message is stored.")
 @click.option(
     "--wait",
@@ -113,6 +115,7 @@ class SendOptions(Struct, frozen=True):
     message: str | None
     file: str | None
     reply_to: str | None
+    intent: str | None
     no_wait: bool
     wait: float | None
     timeout: float | None
@@ -143,9 +146,11 @@ class SendOptions(Struct, frozen=True):
             raise click.UsageError(f"--require {self.require} has to wait: leave out --no-wait")
         if self.everyone and (self.conv is not None or self.reply_to is not None):
             raise click.UsageError("--all sends to every agent: leave out --conv and --reply-to")
-        if self.everyone and (self.idempotency_key is not None or self.interrupt or self.max_turns):
+        if self.everyone and (
+            self.idempotency_key is not None or self.interrupt or self.max_turns or self.intent
+        ):
             raise click.UsageError(
-                "--all cannot be combined with --idempotency-key, --interrupt or --max-turns"
+                "--all cannot be combined with --idempotency-key, --intent, --interrupt or --max-turns"
             )
 
 
@@ -170,7 +175,7 @@ async def sending(session: Session, options: SendOptions, agent: str, text: str)
         voice = hub.acting_as(options.speaker) if options.speaker else hub
         key = options.idempotency_key
         message: JsonObject = {"interrupt": options.interrupt, "idempotency_key": key}
-        message["max_turns"] = options.max_turns
+        message |= {"max_turns": options.max_turns, "intent": options.intent}
         message["correlation_id"] = f"q{key or uuid4().hex}"
         agent = await resolve.agent(hub, agent) if agent else ""
         if options.reply_to is not None:

@@ -45,6 +45,7 @@ CALLS: Final[dict[Act, str]] = {
     Act.LIST_TASKS: "ask the owner which tasks there are",
     Act.SEND_TO_AGENT: 'send_to_agent(target={agent}, message="…")',
     Act.ASK_AGENT: 'ask(target={agent}, question="…")',
+    Act.DELEGATE_TO: 'delegate(target={agent}, task="…")',
     Act.LIST_NOTES: "",
     Act.SHOW_NOTE: "read_shared_note(name={note})",
     Act.NEW_NOTE: "ask the owner to make a note {note}",

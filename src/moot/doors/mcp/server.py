@@ -13,7 +13,7 @@ from msgspec.json import schema_components
 from moot import __version__
 from moot.doors.mcp import hint_calls, resources
 from moot.doors.mcp.caller import Caller
-from moot.doors.mcp.tools import TOOLS, McpTool, called, listed
+from moot.doors.mcp.tools import TOOLS, UNLISTED, McpTool, called, listed
 from moot.errors import MootError
 
 INSTRUCTIONS = (
@@ -96,7 +96,9 @@ def _schema(tool: McpTool) -> dict[str, Any]:
     """What the arguments must look like, without what a model has no use for."""
     _, found = schema_components([tool.arguments])
     schema = found[tool.arguments.__name__]
-    fields = {name: _plain_field(field) for name, field in schema["properties"].items()}
+    fields = {
+        name: _plain_field(field) for name, field in schema["properties"].items() if UNLISTED not in field
+    }
     if not fields:
         return {"type": "object"}
     described = {"type": "object", "properties": fields}

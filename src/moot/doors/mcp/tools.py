@@ -33,7 +33,9 @@ USUAL_WAITING = 50.0
 """Below the minute after which common clients give up on a tool."""
 USUAL_DEADLINE = 60.0
 
-Limit = Annotated[int, Meta(ge=1, le=500)]
+UNLISTED: Final = "unlisted"
+"""Marks an argument that may be given, and that no model pays for: hardly one would."""
+Limit = Annotated[int, Meta(ge=1, le=500, extra_json_schema={UNLISTED: True})]
 Seconds = Annotated[float, Meta(ge=0, le=MAX_WAITING)]
 Answer: TypeAlias = dict[str, Any]
 
@@ -49,6 +51,7 @@ class NoArguments(Arguments, frozen=True):
 class SendArguments(Arguments, frozen=True):
     target: str
     message: str
+    intent: str = ""
 
 
 class BroadcastArguments(Arguments, frozen=True):
@@ -156,7 +159,11 @@ async def send_to_agent(caller: Caller, arguments: SendArguments) -> Answer:
     caller.allowed(Action.POST)
     try:
         sent = await delivery.deliver(
-            caller.admitted(Action.POST), arguments.target, arguments.message, hint_calls.call
+            caller.admitted(Action.POST),
+            arguments.target,
+            arguments.message,
+            hint_calls.call,
+            intent=arguments.intent,
         )
         return _plain(sent)
     except delivery.NotDelivered as refusal:
@@ -347,11 +354,11 @@ async def set_name(caller: Caller, arguments: NameArguments) -> Answer:
 
 TOOLS: Final = (
     McpTool(
-        "list_agents", "Who there is, whom you may_write to. `self` is you.", NoArguments,
+        "list_agents", "Agents, and whom you may_write to. `self` is you.", NoArguments,
         list_agents, reads=True,
     ),
     McpTool(
-        "send_to_agent", "Write to an agent, without waiting for an answer.", SendArguments,
+        "send_to_agent", "Write to an agent; does not wait.", SendArguments,
         send_to_agent, aliases=("send_agent_message",), useful=to_whom(Need.SOMEBODY_TO_WRITE_TO),
     ),
     McpTool(
@@ -367,24 +374,24 @@ TOOLS: Final = (
         wait_for_messages,
     ),
     McpTool(
-        "reply", "Answer a message you were given. Silence is fine unless in must_answer.", ReplyArguments,
+        "reply", "Answer a message. Silence is fine unless in must_answer.", ReplyArguments,
         reply,
     ),
     McpTool("post", "Speak in a conversation of yours. @name calls a member.", PostArguments, post),
     McpTool(
-        "read_conversation", "Newest messages, or those after a seq.", ReadArguments, read_conversation, reads=True
+        "read_conversation", "Its newest messages, or those after a seq.", ReadArguments, read_conversation, reads=True
     ),
     McpTool(
-        "search", 'Find words, "phrase", from:name, in:conversation.', SearchArguments, search, reads=True
+        "search", "Find words, from:name, in:conversation.", SearchArguments, search, reads=True
     ),
-    McpTool("why", "Why each agent answered or was silent.", WhyArguments, why, reads=True),
-    McpTool("ask", "Ask an agent and wait for its answer.", AskArguments, ask),
+    McpTool("why", "Why each agent spoke or not.", WhyArguments, why, reads=True),
+    McpTool("ask", "Ask an agent; waits for its answer.", AskArguments, ask),
     McpTool(
-        "delegate", "Give a task to an agent that reports to you.", DelegateArguments, delegate,
+        "delegate", "Give a task to a report of yours.", DelegateArguments, delegate,
         useful=to_whom(Need.SOMEBODY_BELOW),
     ),
     McpTool(
-        "update_task", "Working, done or failed of your task; cancelled of one you gave.",
+        "update_task", "working, done, failed; or cancelled, if you gave it.",
         UpdateTaskArguments, update_task, useful=to_whom(Need.UNFINISHED_TASK),
     ),
     McpTool(

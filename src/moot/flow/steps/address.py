@@ -71,6 +71,12 @@ def named(room: Room, words: Words) -> set[ParticipantId]:
     return {who.id for who in meant if who is not None}
 
 
+def hearers(room: Room, author: Participant, words: Words) -> list[ParticipantId]:
+    """Whom a message is for: in a pair the other one, in a group those it names."""
+    meant = named(room, words) if room.takes_rounds else room.members.keys()
+    return [member for member in room.members if member in meant and member != author.id]
+
+
 def calls(
     room: Room, author: Participant, addressees: Addressed, descent: Descent, turn: Turn | None
 ) -> tuple[list[Call], dict[ParticipantId, RuleName]]:

@@ -19,6 +19,7 @@ from moot.model.conversation import ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
 from moot.model.ids import SYSTEM, ConversationId, ParticipantId, RootId
+from moot.model.intent import Intent
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant
@@ -216,7 +217,7 @@ def _report(draft: Draft, task: Task) -> None:
         wake = _waked(channel, task.by) if asked_in is None or asked_in.id == channel.id else None
         if task.state is TaskState.DONE:
             worker = draft.participant(task.to)
-            ending = TaskReport(worker, task.result, "report", facts, task.root, task.hop, wake)
+            ending = TaskReport(worker, task.result, Intent.REPORT, facts, task.root, task.hop, wake)
         else:
             ending = TaskReport(THE_SYSTEM, notice(draft, task), "", facts, task.root, task.hop, wake)
         report(channel, ending)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from moot.model.conversation import ConversationKind, GroupOverrides, GroupSettings
+from moot.model.intent import Intent
 from moot.model.records.token import TokenScope
 from moot.model.turn import TurnState
 from moot.rules.words.names import NAME_EXPECTED, NOTE_EXPECTED
@@ -87,6 +88,7 @@ Address = Annotated[
 ]
 GroupKind = Annotated[str, one_of(ConversationKind)]
 State = Annotated[str, one_of(TurnState)]
+IntentWord = Annotated[str, one_of(Intent)]
 Granted = Annotated[str, one_of(TokenScope)]
 Settings = Annotated[dict[str, Any], Meta(extra_json_schema=_settings())]
 

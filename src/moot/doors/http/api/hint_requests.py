@@ -46,6 +46,7 @@ REQUESTS: Final[dict[Act, str]] = {
     Act.LIST_TASKS: "GET /api/tasks",
     Act.SEND_TO_AGENT: "POST /api/agents/{agent}/messages",
     Act.ASK_AGENT: "POST /api/agents/{agent}/ask",
+    Act.DELEGATE_TO: "POST /api/tasks with to {agent}",
     Act.LIST_NOTES: "GET /api/notes",
     Act.SHOW_NOTE: "GET /api/notes/{note}",
     Act.NEW_NOTE: "POST /api/notes with the name {note}",

@@ -57,7 +57,7 @@ class NewMessage(RequestShape, frozen=True):
     text: Text
     reply_to: constraints.Address | None = None
     force: tuple[str, ...] = ()
-    intent: str | None = None
+    intent: constraints.IntentWord | None = None
     interrupt: bool = False
     max_turns: Annotated[float, Meta(ge=1, le=1000, multiple_of=1)] | None = None
     """A whole number; JSON has one kind of number, and some write 3 as 3.0. So it is with those below."""
@@ -93,7 +93,7 @@ class Reply(RequestShape, frozen=True):
 
 class Letter(RequestShape, frozen=True):
     text: Text
-    intent: str | None = None
+    intent: constraints.IntentWord | None = None
 
 
 class Asking(RequestShape, frozen=True):
