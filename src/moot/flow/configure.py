@@ -3,7 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.errors import BadName, Conflict
-from moot.flow import post
+from moot.flow import create, post
 from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, GroupOverrides
@@ -13,6 +13,9 @@ from moot.model.moment import Moment
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 from moot.rules.words.names import NameProblem, check_conversation_name
+
+FOR_PEOPLE = frozenset({"links_bind", "agents_may_invite"})
+"""Settings by which agents come to call others."""
 
 
 class Configure(Struct, frozen=True, gc=False):
@@ -37,6 +40,9 @@ def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]
         conversation = structs.replace(conversation, name=command.name)
     if command.settings is not None:
         chosen = {key: value for key, value in structs.asdict(command.settings).items() if value is not None}
+        kept = sorted(FOR_PEOPLE & chosen.keys())
+        if kept and draft.participant(command.author).speaks_in_turns:
+            raise create.for_people(*kept)
         conversation = structs.replace(
             conversation, settings=structs.replace(conversation.settings, **chosen)
         )

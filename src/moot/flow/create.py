@@ -1,4 +1,8 @@
-"""Create a conversation: named, or implicit and found again by the set of who is in it."""
+"""Create a conversation: named, or implicit and found again by the set of who is in it.
+
+An agent puts together only whom it may write to, and what it puts together is bound by links for good: nobody gains the
+right to call somebody because an agent made a group. A task's branch is made by delegate.py, which asks for itself.
+"""
 
 from collections.abc import Sequence
 
@@ -16,12 +20,15 @@ from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.ports import Scope
+from moot.rules import links
 from moot.rules.draft import Draft, Seen
 from moot.rules.room import Room
 from moot.rules.words.names import NameProblem, check_conversation_name
 
 PAIR = 2
 LONGEST_MADE = 80
+COMPOSED = frozenset({ConversationKind.GROUP, ConversationKind.EPHEMERAL})
+"""Where membership is the permission, if a person put them together."""
 
 
 class Create(Struct, frozen=True, gc=False):
@@ -98,6 +105,7 @@ def make(draft: Draft, command: Create) -> Room:
             f"a direct conversation has two participants, not {len(members)}",
             fix=("leave kind out to make a group",),
         )
+    composed_by_agent = author.speaks_in_turns and command.kind is not ConversationKind.TASK
     speakers = [who for who in members if who.speaks_in_turns]
     conversation = Conversation(
         id=made,
@@ -105,7 +113,9 @@ def make(draft: Draft, command: Create) -> Room:
         kind=command.kind,
         created_at=at.now,
         updated_at=at.now,
-        settings=command.settings,
+        settings=_bound(command.settings)
+        if composed_by_agent and command.kind in COMPOSED
+        else command.settings,
         home=speakers[0].id if speakers else None,
         key=command.key,
         channel_type=command.channel_type,
@@ -113,10 +123,28 @@ def make(draft: Draft, command: Create) -> Room:
     )
     room = draft.room(conversation)
     room.put_conversation(conversation)
+    if composed_by_agent:
+        links.may_bring_together(room, author, members)
     for who in members:
         membership.add(room, who, cursor=0)
     draft.emit(EventType.CONVERSATION_CREATED, room, by=command.author)
     return room
+
+
+def _bound(settings: GroupOverrides) -> GroupOverrides:
+    if settings.links_bind is False:
+        raise for_people("links_bind")
+    return structs.replace(settings, links_bind=True)
+
+
+def for_people(*settings: str) -> NotPermitted:
+    """What only people may say of a conversation, since agents call each other by it."""
+    return NotPermitted(
+        f"{' and '.join(settings)} of a conversation is for people to say",
+        detail="whom agents may call in a group follows from it",
+        fix=("ask a person to change it",),
+        rule="link",
+    )
 
 
 def _standing(command: Create, seen: Seen) -> Conversation | None:
@@ -129,6 +157,7 @@ def _joined(command: Create, room: Room) -> Decision[Conversation]:
     """The conversation that stands, with whoever was missing; its settings stay as they are."""
     named = members_by_id([find.participant(room.draft.seen, name) for name in command.participants])
     missing = [who for who in named if who.id not in room.members]
+    links.may_bring_together(room, room.draft.participant(command.author), missing)
     for who in missing:
         join.bring_in(room, find.not_removed(who))
     if missing:

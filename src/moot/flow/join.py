@@ -1,4 +1,7 @@
-"""Join: somebody becomes a member. It reads from here on; the conversation is told."""
+"""Join: somebody becomes a member. It reads from here on; the conversation is told.
+
+People bring in whom they like; an agent, itself too, only where the graph keeps nobody there apart (rules/links.py).
+"""
 
 from msgspec import Struct
 
@@ -13,6 +16,7 @@ from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.ports import Scope
+from moot.rules import links
 from moot.rules.draft import Draft, Seen
 from moot.rules.room import Room
 
@@ -33,6 +37,7 @@ def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
     who = find.addressee(seen, command.name)
     if who.id in room.members:
         return Decision([], room.members[who.id])
+    links.may_bring_together(room, find.participant(seen, command.author), [who])
     member = bring_in(room, who)
     post.move_on(room)
     return Decision(draft.changes(), member)

@@ -3,13 +3,14 @@
 People may always, and may always be written to. Between agents the policy decides (`hub.policy`): `open` binds nobody,
 `links` everybody, `auto` whoever has a link, on whichever side. A link that is off lets nobody through; of a one-way
 link only `from` may start, and `to` may answer. In a group that a person put together, membership is the permission;
-with `links_bind` an agent there calls only those it may also write to.
+with `links_bind` an agent there calls only those it may also write to. What an agent puts together is no permission: it
+brings in only whom it may write to, and links bind there.
 
 Above: flow/post.py for every message, flow/claim.py before a turn begins, flow/steps/address.py for calls and
 invitations. Below: graph.py. Not here: who may read what, or change links (access.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -122,6 +123,24 @@ def may_call(room: Room, author: Participant, agent: ParticipantId) -> bool:
     if author.kind not in TAKES_TURNS or not room.settings.links_bind:
         return True
     return between(room, author.id, agent).bar is None
+
+
+def may_bring_together(room: Room, author: Participant, newcomers: Sequence[Participant]) -> None:
+    """Refuse an agent that puts agents whom the graph keeps apart into one conversation, itself too. People may."""
+    if author.kind not in TAKES_TURNS:
+        return
+    here = [room.draft.participant(member.participant) for member in room.agents()]
+    for who in (each for each in newcomers if each.speaks_in_turns):
+        _check_may_write(room, author, who)
+        for other in () if room.settings.links_bind else here:
+            _check_may_write(room, who, other)
+            _check_may_write(room, other, who)
+
+
+def _check_may_write(room: Room, sender: Participant, receiver: Participant) -> None:
+    found = FREE if sender.id == receiver.id else between(room, sender.id, receiver.id)
+    if found.bar is not None:
+        raise refusal(room, sender, receiver, found)
 
 
 def standing_calls(room: Room, turn: Turn) -> tuple[Call, ...]:
