@@ -23,8 +23,8 @@ class OpenAtOnce:
         count = self._open.get(who.id, 0)
         if who.standing is not Standing.OWNER and count >= self._most:
             raise RateLimited(
-                f"{who.name} has too much open at once",
-                detail=f"{self._most} streams, sockets and waiting requests are allowed together",
+                f"{who.name} has too many connections open",
+                detail=f"at most {self._most} streams, sockets and waiting requests are allowed",
                 fix=("close one, or wait for one to end",),
                 retry_after_ms=RETRY_MS,
                 limit="open_at_once",

@@ -1,4 +1,4 @@
-"""`hub.agents`: the registry, the doors of outside agents, and tokens."""
+"""`hub.agents`: the registry, the connections of outside agents, and tokens."""
 
 from __future__ import annotations
 
@@ -20,86 +20,86 @@ HOOKS = "hooks of a coding client run on the hub's own machine"
 class AgentCalls(Subject, subject="agents"):
     @http.get("/api/agents", part="agents")
     async def list(self) -> list[Agent]:
-        """Those one can write to; who was removed is not among them."""
+        """List the agents and people you can write to, without removed ones."""
 
     @http.get(AGENT)
     async def get(self, name: str) -> Agent:
-        """One agent or person, by its name or one it had before."""
+        """Get an agent or person by current or former name."""
 
-    @not_over_http("a process and a socket mean nothing on another machine")
+    @not_over_http("a pid and a socket are of no use on another machine")
     async def where(self, name: str) -> dict[str, Any]:
-        """The process that hosts an agent now: its pid and socket; empty where none does."""
+        """Get the pid and socket of the process that hosts an agent; empty if there is none."""
 
     @http.post("/api/agents", shaped=with_kind)
     async def create(
         self, name: str, *, role: str = "", display: str = "", external: bool = False, human: bool = False
     ) -> Agent:
-        """Somebody new: an agent that a program hosts, an outside one, or a person."""
+        """Register an agent hosted by a program, an outside agent or a person."""
 
     @http.put(AGENT, shaped=renamed(new_name="name"))
     async def rename(self, name: str, new_name: str) -> Agent:
-        """Give it another name; the old one still finds it."""
+        """Rename it; the old name stays an alias."""
 
     @http.put(AGENT, repeats=True)
     async def change(
         self, name: str, *, role: str | None = None, display: str | None = None, project: str | None = None
     ) -> Agent:
-        """What is said of an agent; a row of moot.toml says it anew at the next start."""
+        """Change an agent's description. If it is in moot.toml, the next start restores what the file says."""
 
     @http.post(f"{AGENT}/interrupt")
     async def interrupt(self, name: str) -> None:
-        """Stop whatever the agent is saying, everywhere."""
+        """Stop all its running turns."""
 
     @http.post(f"{AGENT}/pause", repeats=True)
     async def pause(self, name: str) -> Agent:
-        """It gets no turns until it is resumed."""
+        """Pause it: it gets no turns until it is resumed."""
 
     @http.post(f"{AGENT}/resume", repeats=True)
     async def resume(self, name: str) -> Agent:
-        """It gets turns again."""
+        """Resume it: it gets turns again."""
 
     @http.delete(AGENT, repeats=True)
     async def remove(self, name: str) -> Agent:
-        """Take an agent out: it is in no list, nothing waits for it, its tokens open nothing. What it said stays.
+        """Remove an agent: it is no longer listed, nothing waits for it, its tokens stop working. Its messages stay.
 
-        Whoever is enrolled under its name later takes up where it left.
+        An agent created later under the same name continues where it left off.
         """
 
     # --- outside agents: somebody else's processes -------------------------------------------------------
 
-    @not_over_http("a door on this machine lets somebody in so; over HTTP the owner enrols an agent")
+    @not_over_http("this is for doors on the hub's machine; over HTTP the owner registers an agent")
     async def arrive(self, door: str, **whence: Any) -> Agent:
-        """Who comes in: by `name`, or found again by `client` and `folder`; made where nobody is known."""
+        """Register a connecting agent by `name`, or by `client` and `folder`; it is created if unknown."""
 
-    @not_over_http("coding clients come in on the hub's own machine")
+    @not_over_http("coding clients connect on the hub's own machine")
     async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
-        """Who came in by a client or any, from one folder or any, the first one first."""
+        """List agents that connected, optionally of one client or from one folder, oldest first."""
 
-    @not_over_http("over HTTP an open wait is the sign of life")
+    @not_over_http("over HTTP an open request counts as the sign of life")
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
-        """An outside agent gave a sign of life at a door; with hooks that hand messages over, `next-turn`."""
+        """Record a sign of life from an outside agent; `reach` is `next-turn` if its hooks deliver messages."""
 
     @not_over_http(HOOKS)
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
-        """A hook of an agent's client runs, at a moment of its session: what it is to hand over there.
+        """Get what a hook of an agent's client should deliver at this event of its session.
 
-        It counts as read once the hook has said so (`hook_said`) and the turn has ended, and is given again until then.
+        It is repeated until the hook has confirmed it (`hook_said`) and the turn has ended; then it counts as read.
         """
 
     @not_over_http(HOOKS)
     async def hook_said(self, name: str, *, handed: Sequence[str] = ()) -> None:
-        """A hook has written to its client what it was to hand over, these turns among it."""
+        """Confirm that a hook has written what it should deliver, including these turns, to its client."""
 
     # --- tokens ------------------------------------------------------------------------------------------
 
     @http.get(f"{AGENT}/tokens", part="tokens")
     async def tokens(self, name: str) -> Tokens:
-        """Those that were issued, revoked ones too; never the tokens themselves."""
+        """List its tokens, including revoked ones, without their secrets."""
 
     @http.post(f"{AGENT}/tokens")
     async def issue_token(self, name: str, *, scopes: Sequence[str] = ("read", "post")) -> shapes.IssuedToken:
-        """A new token for somebody. It is shown this once."""
+        """Issue a token. It is shown only once."""
 
     @http.delete(f"{AGENT}/tokens/{{id}}")
     async def revoke_token(self, name: str, id: str) -> shapes.Token:
-        """From now on it opens nothing, nor does what was issued with it."""
+        """Revoke a token and all tokens issued with it."""

@@ -1,4 +1,4 @@
-"""`hub.conversations`: make, find and change conversations. `ref` is a name or an id."""
+"""`hub.conversations`: create, find and change conversations. `ref` is a name or an id."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ class ConversationCalls(Subject, subject="conversations"):
         channel: tuple[str, str] = ("", ""),
         exist_ok: bool = False,
     ) -> Conversation:
-        """A new conversation, which you join. `channel` binds it to a chat elsewhere, which has one at most:
+        """Create a conversation and join it. `channel` binds it to a chat in another app, which can have only one:
         (channel_type, channel_group_id).
 
-        With `exist_ok` one of this name and kind that you are in already is returned: participants who are missing
-        join it, its settings stay. So a program may run twice.
+        With `exist_ok`, returns your conversation of this name and kind if there is one: missing participants
+        join it, its settings stay. A program can then run twice.
         """
 
     @http.post("/api/implicit", repeats=True)
     async def implicit(self, participants: Sequence[str]) -> Conversation:
-        """The one conversation of this set of names, made when it is first needed."""
+        """Get or create your conversation with exactly these participants."""
 
     @http.post("/api/ephemeral", repeats="key")
     async def ephemeral(self, target: str, key: str = "") -> Conversation:
-        """A conversation for one question: the target answers first, then whoever else is named in it.
+        """Create a conversation for one question: the target answers first, then anybody else it mentions.
 
-        With a key, the same one while it is open: a repeat must not make a second.
+        With a key, a repeated call returns the same conversation while it is open.
         """
 
     @http.get(PLACE)
     async def get(self, ref: str) -> Conversation:
-        """One conversation."""
+        """Get a conversation."""
 
     @http.get("/api/conversations", part="conversations")
     async def list(
@@ -56,48 +56,48 @@ class ConversationCalls(Subject, subject="conversations"):
         channel_type: str | None = None,
         channel_group_id: str | None = None,
     ) -> list[Conversation]:
-        """All there are, or those of one kind or of one chat elsewhere."""
+        """List conversations, optionally only those of one kind or chat channel."""
 
     @http.post(f"{PLACE}/participants")
     async def join(self, ref: str, name: str) -> Conversation:
-        """Somebody takes part from now on."""
+        """Add a participant."""
 
     @http.delete(f"{PLACE}/participants/{{name}}")
     async def leave(self, ref: str, name: str) -> None:
-        """Somebody takes part no longer."""
+        """Remove a participant."""
 
     @http.patch(PLACE)
     async def rename(self, ref: str, name: str) -> Conversation:
-        """Give it another name; its id stays."""
+        """Rename it; its id stays the same."""
 
     @http.patch(PLACE, shaped=as_settings)
     async def configure(self, ref: str, **settings: Any) -> Conversation:
-        """Set what holds here instead of the `[groups]` of moot.toml; None goes back to that."""
+        """Override `[groups]` of moot.toml for this conversation; None removes an override."""
 
     @http.delete(PLACE)
     async def archive(self, ref: str) -> None:
-        """Put it away: nobody speaks there, and its name is free."""
+        """Archive it: it can be read but not written to, and its name becomes free."""
 
     @http.post(f"{PLACE}/dissolve")
     async def dissolve(self, ref: str) -> None:
-        """Archive it, and let go of the chat elsewhere that it was bound to; what was said stays readable."""
+        """Archive it and unbind its chat channel; its history stays readable."""
 
     @http.post(f"{PLACE}/unarchive")
     async def unarchive(self, ref: str) -> None:
-        """`ref` is the id: the name of an archived conversation may belong to another by now."""
+        """Unarchive it. `ref` is its id: its name may have been taken by another since."""
 
     @http.delete(PLACE, shaped=with_fields(purge=True))
     async def delete(self, ref: str) -> None:
-        """Erase it with everything said in it."""
+        """Delete it with all its messages."""
 
     @http.post(f"{PLACE}/continue", part="resumed")
     async def resume(self, ref: str) -> bool:
-        """`/continue`: let a stopped round or chain go on."""
+        """Resume a round or chain that a brake stopped, like `/continue`."""
 
     @http.post(f"{PLACE}/stop", part="stopped")
     async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
-        """Interrupt who speaks here, or one of them; tells whom. What they had said is kept, and wakes nobody."""
+        """Stop the agents that are speaking, or one of them, and return their names. What they said so far is kept."""
 
     @http.post(f"{PLACE}/read", repeats=True)
     async def read(self, ref: str, seq: int) -> None:
-        """A person has read so far: what lies before waits in their inbox no longer."""
+        """Mark messages as read up to `seq`: they leave the person's inbox."""

@@ -12,12 +12,12 @@ DECISION = "/api/decisions/{id}"
 class DecisionCalls(Subject, subject="decisions"):
     @http.get("/api/decisions", part="decisions")
     async def list(self, *, state: str | None = None) -> list[shapes.PersonsDecision]:
-        """Those you are asked for, and those you ask for, oldest first: all, or in one state."""
+        """List decisions you are asked for and those you asked for, oldest first, optionally in one state."""
 
     @http.get(DECISION)
     async def get(self, id: str) -> shapes.PersonsDecision:
-        """One decision, by its id or the beginning of it."""
+        """Get a decision by its id or the beginning of it."""
 
     @http.post(DECISION)
     async def answer(self, id: str, answer: str) -> shapes.PersonsDecision:
-        """Decide. It counts once, and only from whom was asked; of several choices one, by its words or its number."""
+        """Answer a decision: only once, and only whoever was asked. If it has choices, by text or number."""

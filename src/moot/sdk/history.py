@@ -1,4 +1,4 @@
-"""`hub.history`: what has happened, as it is kept."""
+"""`hub.history`: the record of what has happened."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ from moot.sdk.call import Subject
 class HistoryCalls(Subject, subject="history"):
     @http.get("/api/audit", part="events")
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
-        """Acts that change who may do what, or what stands written, in order."""
+        """List changes to access, settings and messages, oldest first."""

@@ -1,4 +1,4 @@
-"""What a hub can be asked to do: speak, read, wait. `hub.post(…)`; the rest is on its subjects."""
+"""Methods of the hub itself: post, read and wait, as in `hub.post(…)`. The others are grouped by subject."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class HubCalls(Subject, subject=""):
 
     @no_call("the header `Moot-Act-As` of any request")
     def acting_as(self, name: str) -> HubCalls:
-        """Speak as somebody else; all rules bind whom it speaks as. For the owner only."""
+        """Act as another participant, under that participant's rules. Owner only."""
 
     # --- speaking --------------------------------------------------------------------------------------
 
@@ -85,21 +85,21 @@ class HubCalls(Subject, subject=""):
         max_turns: int | None = None,
         correlation_id: str | None = None,
     ) -> Receipt:
-        """Say something. Returns once it is on disk, with each agent's part in it. Answers carry the correlation id."""
+        """Post a message. Returns once on disk, with each agent's part in it. Replies carry the correlation id."""
 
     @http.post(f"{PLACE}/preview", repeats=True)
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
-        """Who would answer, by the very function that decides it; nothing is stored."""
+        """Preview who would answer, by the same function that decides it; nothing is stored."""
 
     @http.post("/api/agents/{target}/send")
     async def send(
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
-        """Say something to one agent, in the conversation of the pair."""
+        """Send a message to one agent, in your direct conversation with it."""
 
     @http.post("/api/agents/broadcast", shaped=renamed(text="message"))
     async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
-        """One message to everybody else, each in its pair's own conversation, under its own limit."""
+        """Send a message to every other agent, each in your direct conversation with it and under its own limit."""
 
     @http.post("/api/tasks", shaped=renamed(target="to"))
     async def delegate(
@@ -110,7 +110,7 @@ class HubCalls(Subject, subject=""):
         deadline_seconds: float | None = None,
         conversation: str | None = None,
     ) -> shapes.Task:
-        """Hand work to somebody who reports to you. It is worked on in a conversation of its own; how it ended is
+        """Delegate a task to an agent that reports to you. It is worked on in its own conversation; the outcome is
         reported to you where you delegated it, or in `conversation`, also if the worker dies or the deadline passes."""
 
     @http.post("/api/agents/{target}/ask")
@@ -123,15 +123,15 @@ class HubCalls(Subject, subject=""):
         choices: Sequence[str] = (),
         idempotency_key: str | None = None,
     ) -> shapes.Message:
-        """Ask one agent, and wait for the answer to this question: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
+        """Ask one agent and wait for its answer: a message, or `Passed`, `TurnFailed` or `TimedOut` is raised."""
 
     @http.patch("/api/messages/{id}")
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
-        """Change a message of one's own. `Stale` where it is not of this version any more."""
+        """Edit your own message. Raises `Conflict` if it is no longer at this version."""
 
     @http.delete("/api/messages/{id}")
     async def delete(self, id: str, *, version: int) -> shapes.Message:
-        """Take a message of one's own back. `Stale` where it is not of this version any more."""
+        """Delete your own message. Raises `Conflict` if it is no longer at this version."""
 
     # --- reading ---------------------------------------------------------------------------------------
 
@@ -139,39 +139,39 @@ class HubCalls(Subject, subject=""):
     async def messages(
         self, conversation: str, *, after: int = 0, before: int | None = None, limit: int = 100
     ) -> list[shapes.Message]:
-        """Ascending. With `before` alone: the newest `limit` below it."""
+        """List messages, oldest first. With `before` alone: the newest `limit` messages before it."""
 
     @http.get("/api/messages/{id}")
     async def message(self, id: str) -> shapes.Message:
-        """One message by its address."""
+        """Get a message by its id."""
 
     @http.get(MESSAGES, part="messages")
     async def newest(self, conversation: str, limit: int = 50) -> list[shapes.Message]:
-        """The last messages, ascending."""
+        """List the newest messages, oldest first."""
 
     @http.get("/api/agents/{agent}/received", part="received")
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
     ) -> list[shapes.Received]:
-        """What others said where one takes part, oldest first; with `unread`, only what was not read yet."""
+        """List messages from others in your conversations, oldest first; with `unread`, only unread ones."""
 
     @http.get("/api/turns", part="turns")
     async def turns(
         self, *, conversation: str | None = None, agent: str | None = None, state: str | None = None
     ) -> list[shapes.Turn]:
-        """The newest thousand, oldest first."""
+        """List the newest 1,000 turns, oldest first."""
 
     @http.get("/api/turns/{id}")
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
-        """One turn, with exactly what its agent was given; without that where it is not asked for."""
+        """Get a turn, with exactly what its agent was given unless `given` is false."""
 
     @http.get("/api/messages/{message_id}/why")
     async def why(self, message_id: str) -> shapes.Why:
-        """Each agent's part in a message: who had to answer, who could, who was silent and by which rule."""
+        """Explain who had to answer a message, who could, who stayed silent, and by which rule."""
 
     @http.get("/api/search", part="hits", shaped=renamed(query="q"))
     async def search(self, query: str, *, limit: int = 20) -> list[shapes.Hit]:
-        """Words, "phrases" and `from: to: in: kind: before: after: has: is:`, newest first."""
+        """Search messages, newest first: words, "phrases" and `from: to: in: kind: before: after: has: is:`."""
 
     @http.get("/api/topology")
     async def topology(self) -> shapes.Topology:
@@ -185,7 +185,7 @@ class HubCalls(Subject, subject=""):
 
     @http.get(f"{PLACE}/settled")
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
-        """Wait until no turn waits, is ready, held or running (owed ones do not count); else `TimedOut`."""
+        """Wait until no turn is waiting, ready, held or running (owed turns do not count); raises `TimedOut`."""
 
     @no_call("`GET /api/events`, a stream")
     def events(
@@ -196,11 +196,11 @@ class HubCalls(Subject, subject=""):
         types: Sequence[str] = (),
         after: str | int | None = None,
     ) -> AsyncIterator[shapes.Event]:
-        """What happens, as it happens; with `after`, from that event on without a gap."""
+        """Follow events as they happen; with `after`, from that event on, without gaps."""
 
     # --- the hub itself ----------------------------------------------------------------------------------
 
     @http.post("/api/reload", repeats=True)
     async def reload(self) -> shapes.Reloaded:
-        """Take in moot.toml as it is now: links, policy, limits, groups and agents at once, the rest when the hub next
-        starts. A broken file changes nothing and is refused with its line. For the owner only."""
+        """Read moot.toml again. Links, policy, limits, groups and agents change at once, the rest when the hub next
+        starts. A broken file changes nothing; the error names the line. Owner only."""

@@ -1,4 +1,4 @@
-"""`hub.inspector`: looking behind what agents say and what one is told."""
+"""`hub.inspector`: what agents are given, what turns cost, and checks of the store."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from moot.sdk.request import renamed
 class InspectorCalls(Subject, subject="inspector"):
     @http.get("/api/agents/{agent}/context")
     async def context(self, agent: str, conversation: str) -> dict[str, Any]:
-        """What an agent would be given if its turn in a conversation began now."""
+        """Get the context an agent's turn in a conversation would start with now."""
 
     @http.get("/api/agents/{agent}/replay")
     async def replay(self, agent: str) -> shapes.Replayed:
-        """An agent's views rebuilt from the first record of the log, and held against the store's."""
+        """Rebuild an agent's views from the whole log and compare them with the store's."""
 
     @http.get("/api/usage")
     async def usage(self, *, agent: str | None = None, conversation: str | None = None) -> dict[str, Any]:
-        """What the newest thousand turns cost, of one agent or all, in one conversation or all."""
+        """Get what the newest 1,000 turns cost, optionally of one agent or in one conversation."""
 
-    @not_over_http("told with `settled`")
+    @not_over_http("`settled` reports them when it times out")
     async def unsettled(self, conversation: str | None = None) -> list[shapes.Turn]:
-        """The turns that `settled` would wait for."""
+        """List the turns that `settled` would wait for."""
 
     @http.get("/api/search", part="removed_by", shaped=renamed(query="q"))
     async def narrowest(self, query: str) -> shapes.Removed | None:
-        """Of a search that finds nothing, the filter that removed the most."""
+        """For a search without results, get the filter that removed the most."""

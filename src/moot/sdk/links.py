@@ -1,4 +1,4 @@
-"""`hub.links`: who may write to whom, and who stands above whom."""
+"""`hub.links`: who may write to whom, and who is whose superior."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ LINK = "/api/links/{id}"
 class LinkCalls(Subject, subject="links"):
     @http.get("/api/links", part="links")
     async def list(self, *, between: str | None = None) -> list[shapes.Link]:
-        """All links; with `between="a,b"` the one of these two, with one name those of this one."""
+        """List links; with `between="a,b"` only the link between these two, with one name those of this agent."""
 
     @http.get(LINK)
     async def get(self, id: str) -> shapes.Link:
-        """One link, by its id or the beginning of it."""
+        """Get a link by its id or the beginning of it."""
 
     @http.get(LINK + "/prompts")
     async def prompts(self, id: str) -> shapes.LinkPrompts:
-        """What the prompts of agents with a model say of a link to each end, to the letter."""
+        """Get exactly what the prompts of both agents say about a link."""
 
     @http.post("/api/links", shaped=renamed(from_="from"))
     async def create(
@@ -33,7 +33,7 @@ class LinkCalls(Subject, subject="links"):
         direction: str = "two_way",
         enabled: bool = True,
     ) -> shapes.MadeLink:
-        """Link two agents. The answer says whom that cuts off: an agent with a link writes only along its links."""
+        """Link two agents. The answer lists whom they can no longer reach: linked agents write only along links."""
 
     @http.put(LINK, repeats=True)
     async def update(
@@ -44,8 +44,8 @@ class LinkCalls(Subject, subject="links"):
         direction: str | None = None,
         enabled: bool | None = None,
     ) -> shapes.Link:
-        """Change what is given. A link that is turned off here stays off, whatever moot.toml says."""
+        """Change the fields that are given. A link disabled here stays disabled even if moot.toml enables it."""
 
     @http.delete(LINK)
     async def delete(self, id: str, *, purge: bool = False) -> shapes.Link:
-        """Delete a link; its channel is archived and stays readable. With `purge` what was said there is erased."""
+        """Delete a link; its channel is archived and stays readable, or is erased with `purge`."""

@@ -1,4 +1,4 @@
-"""`hub.mailbox`: what waits for an outside agent, which has no host here; it asks for its turns and ends them."""
+"""`hub.mailbox`: messages waiting for an outside agent, which no host runs: it fetches its turns and ends them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MailboxCalls(Subject, subject="mailbox"):
     async def check(
         self, *, limit: int = 50, handed: Sequence[str] | None = None, held: Sequence[str] = ()
     ) -> shapes.Handed:
-        """What waits for an outside agent, as a turn of its own; asking again ends that turn as passed."""
+        """Fetch waiting messages as a turn of their own; calling again ends that turn as passed."""
 
     @http.post(CHECK, repeats="handed", shaped=renamed(timeout="wait_seconds"))
     async def wait(
@@ -29,22 +29,22 @@ class MailboxCalls(Subject, subject="mailbox"):
         handed: Sequence[str] | None = None,
         held: Sequence[str] = (),
     ) -> shapes.Handed:
-        """`check`, and where nothing waits, as soon as something does; nothing when the time is over."""
+        """Like `check`, but waits until there is something or the time is over."""
 
     @http.post("/api/messages/{message_id}/reply")
     async def reply(
         self, message_id: str, text: str, *, idempotency_key: str | None = None
     ) -> Receipt | None:
-        """Answer a message: the end of the turn it came with. None where the text was silence."""
+        """Answer a message and end the turn it came with. Returns None if the text counts as silence."""
 
     @http.get(f"{TURN}/view")
     async def view(self, turn_id: str, *, messages: int = 20, tokens: int = 8000) -> shapes.View:
-        """What an outside agent sees in a turn it has open."""
+        """Get what an outside agent sees in its open turn."""
 
     @http.post(f"{TURN}/end", repeats=True)
     async def end(self, turn_id: str, *, text: str | None = None, error: str | None = None) -> shapes.Turn:
-        """End an outside agent's open turn: with a text, with an error for all to see, else with silence."""
+        """End an outside agent's open turn with a text, with an error that everybody sees, or silently."""
 
     @http.post(f"{TURN}/give-back", repeats=True)
     async def give_back(self, turn_id: str) -> None:
-        """Give an outside agent's open turn back: it waits for it again."""
+        """Give an outside agent's open turn back, so that it is offered again."""

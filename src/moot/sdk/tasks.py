@@ -1,4 +1,4 @@
-"""`hub.tasks`: what was delegated, and what became of it."""
+"""`hub.tasks`: delegated tasks and their outcomes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class TaskCalls(Subject, subject="tasks"):
     async def list(
         self, *, state: str | None = None, by: str | None = None, to: str | None = None
     ) -> list[shapes.Task]:
-        """Those you may see, oldest first: in one state (`unfinished` for open or worked on), by or to one agent."""
+        """List the tasks you may see, oldest first: in one state (`unfinished`: open or working), by or to an agent."""
 
     @http.get(TASK)
     async def get(self, id: str) -> shapes.Task:
-        """One task, by its id or the beginning of it."""
+        """Get a task by its id or the beginning of it."""
 
     @http.patch(TASK)
     async def update(
         self, id: str, state: str, *, result: str | None = None, note: str | None = None
     ) -> shapes.Task:
-        """Its worker says how far it is (`working` with a note) or how it ended (`done`, `failed`); whoever delegated
-        it, or a person, calls it off (`cancelled`)."""
+        """Its worker reports progress (`working`, with a note) or the outcome (`done`, `failed`); whoever delegated
+        it, or a person, can cancel it (`cancelled`)."""

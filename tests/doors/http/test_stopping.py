@@ -64,7 +64,7 @@ async def test_who_would_wait_is_told_to_come_back(
 ) -> None:
     answer = await stopping.client.request(method, path, json=body)
     told = answer.json()
-    assert (answer.status_code, told["code"], told["title"]) == (503, "E402", "the hub is being stopped")
+    assert (answer.status_code, told["code"], told["title"]) == (503, "E402", "the hub is stopping")
     assert (answer.headers["retry-after"], told["retryable"]) == ("1", True)
     assert await stopping.hub.search("unasked") == []
     assert await stopping.hub.turns(agent="bob") == []
@@ -97,5 +97,5 @@ async def test_a_client_that_waits_long_enough_says_that_no_hub_is_there(
 ) -> None:
     monkeypatch.setattr(http, "RETRY_SECONDS", 0.2)
     async with Hub.connect(stopping.place.url, token=stopping.place.token) as hub:
-        with pytest.raises(HubAbsent, match="is being stopped"):
+        with pytest.raises(HubAbsent, match="is stopping"):
             await hub.settled(timeout=60)

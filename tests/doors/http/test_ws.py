@@ -142,7 +142,7 @@ async def test_who_says_too_much_is_told_and_stays(tmp_path: Any) -> None:
         async with talking(world, "karl") as karl:
             await karl.say(*(f"text {n}" for n in range(6)))
             for frame in await karl.texts(2):
-                assert frame.startswith("! error[E302] karl asks too often")
+                assert frame.startswith("! error[E302] karl sends too many requests")
                 assert "again in" in frame
         said = [m.text for m in await world.hub.messages("room") if m.sender == "karl"]
         assert said == [f"text {n}" for n in range(4)], "the handshake counts too"

@@ -107,7 +107,7 @@ async def test_who_listens_over_mcp_does_so_as_often_as_it_may_and_no_more(world
         async with AsyncExitStack() as listens:
             for _ in range(2):
                 await listens.enter_async_context(bob.client.listen(resource_subscriptions=build))
-            with pytest.raises(MCPError, match="too much open at once") as refused:
+            with pytest.raises(MCPError, match="too many connections open") as refused:
                 await listens.enter_async_context(bob.client.listen(resource_subscriptions=build))
             assert refused.value.error.data["code"] == "E302"
             assert refused.value.error.data["limit"] == "open_at_once"

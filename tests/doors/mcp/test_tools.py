@@ -255,8 +255,8 @@ async def test_what_can_be_done_is_said_as_tool_calls_or_whom_to_ask(world: Worl
     pair = await world.hub.acting_as("bob").send("arya", "hello")
     async with came_in(world, "bob") as bob:
         missing = await bob.error("ask", target="nobody", question="who?")
-        assert missing["fix"] == ["ask the owner to make an agent nobody", "list_agents()"]
+        assert missing["fix"] == ["ask the owner to create the agent nobody", "list_agents()"]
         told = await bob("post", conversation=pair.conversation, text="and @quiet?")
         assert told["warnings"] == [
-            "quiet is not in this conversation; ask the owner to begin a conversation of bob, arya, quiet"
+            "quiet is not in this conversation; ask the owner to create a conversation with bob, arya, quiet"
         ]

@@ -103,7 +103,7 @@ def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
 
 
 async def _nowhere(scope: Any, receive: Any, send: Any) -> None:
-    missing = NotFound("there is nothing at this address", fix=("GET /openapi.json lists what there is",))
+    missing = NotFound("there is nothing at this path", fix=("GET /openapi.json lists all paths",))
     await (sent if scope["type"] == "http" else denied)(problem(missing), send)
 
 
@@ -112,10 +112,10 @@ class _OnlySockets:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["method"] not in ("GET", "HEAD"):
-            wrong = NotPermitted(f"{scope['method'][:20]} means nothing here", detail="allowed: GET")
+            wrong = NotPermitted(f"{scope['method'][:20]} is not supported here", detail="allowed: GET")
             await sent(problem(wrong, NO_METHOD, {"allow": "GET"}), send)
             return
-        plain = BadValue("this is an address for a WebSocket", fix=("ask for an Upgrade to websocket",))
+        plain = BadValue("this path is a WebSocket", fix=("send an Upgrade to websocket",))
         answer = problem(plain, UPGRADE, {"upgrade": "websocket", "connection": "Upgrade"})
         await sent(answer, send, head=scope["method"] == "HEAD")
 

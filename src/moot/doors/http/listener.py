@@ -194,7 +194,7 @@ def _certified(settings: HubSettings, home: Path) -> tuple[Path | None, Path | N
     found = [home / settings.certificate, home / (settings.key or settings.certificate)]
     for path in found:
         if not path.is_file():
-            raise BadValue(f"{path} is not there", detail="hub.certificate and hub.key name it")
+            raise BadValue(f"{path} does not exist", detail="it is set by hub.certificate or hub.key")
     return found[0], found[1]
 
 
@@ -211,12 +211,12 @@ def check_place(settings: HubSettings, *, openly: bool) -> None:
     if is_loopback(settings.host) or settings.certificate or openly:
         return
     raise BadValue(
-        f"the hub will not listen on {settings.host} without TLS: tokens would travel in the open",
-        detail="on 127.0.0.1 only programs of this machine can reach it",
+        f"the hub will not listen on {settings.host} without TLS: tokens could be intercepted",
+        detail="on 127.0.0.1 only programs on this machine can reach it",
         fix=(
             'set hub.host = "127.0.0.1"',
             "set hub.certificate and hub.key",
-            "moot up --without-tls, where the network is yours alone",
+            "moot up --without-tls, if nobody else can listen on the network",
         ),
     )
 

@@ -20,14 +20,14 @@ class Meters:
         names = ["method", "path", "status"]
         self._requests = Counter("moot_http_requests", "Requests answered", names, registry=registry)
         self._seconds = Histogram(
-            "moot_http_request_seconds", "How long answers took", ["path"], registry=registry, buckets=QUICK
+            "moot_http_request_seconds", "Response time", ["path"], registry=registry, buckets=QUICK
         )
-        self._lagged = Counter("moot_streams_lagged", "Streams ended because nobody read", registry=registry)
+        self._lagged = Counter("moot_streams_lagged", "Streams closed on slow readers", registry=registry)
         self._streams = Gauge("moot_streams", "Open event streams", registry=registry)
-        self._position = Gauge("moot_position", "The newest event", registry=registry)
-        self._live = Gauge("moot_agents_live", "Agents that a process hosts", registry=registry)
+        self._position = Gauge("moot_position", "Position of the newest event", registry=registry)
+        self._live = Gauge("moot_agents_live", "Agents that are hosted by a process", registry=registry)
         self._open = Gauge(
-            "moot_turns_unsettled", "Turns that wait, are ready, held or running", registry=registry
+            "moot_turns_unsettled", "Turns that are waiting, ready, held or running", registry=registry
         )
 
     def answered(self, method: str, path: str, status: int, seconds: float) -> None:

@@ -30,7 +30,9 @@ class Beside:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["method"] != "POST":  # without sessions there is nothing to follow and nothing to end
-            wrong_method = NotPermitted(f"{scope['method'][:20]} means nothing here", detail="allowed: POST")
+            wrong_method = NotPermitted(
+                f"{scope['method'][:20]} is not supported here", detail="allowed: POST"
+            )
             await sent(problem(wrong_method, NO_METHOD, {"Allow": "POST"}), send)
             return
         try:

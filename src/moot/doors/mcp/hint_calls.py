@@ -1,6 +1,6 @@
-"""Act → tool call: how MCP says what can be done. A test holds the table complete and its tools true.
+"""Act → tool call: how MCP words a hint. A test checks that the table is complete and that its tools exist.
 
-What no tool does, a person has to: an agent can only ask for it, and is told whom.
+What no tool can do is phrased as something to ask the owner for.
 """
 
 from typing import Final
@@ -14,55 +14,55 @@ from moot.model.json import JsonObject
 CALLS: Final[dict[Act, str]] = {
     Act.LIST_AGENTS: "list_agents()",
     Act.SHOW_AGENT: "list_agents()",
-    Act.NEW_AGENT: "ask the owner to make an agent {agent}",
+    Act.NEW_AGENT: "ask the owner to create the agent {agent}",
     Act.CHANGE_AGENT: "ask the owner to change {agent}",
-    Act.REMOVE_AGENT: "ask the owner to take {agent} out of moot.toml",
-    Act.USE_DEMO: "ask the owner to give {agent} the model demo",
-    Act.LIST_AGENT_FIELDS: "ask the owner what an agent's fields take",
+    Act.REMOVE_AGENT: "ask the owner to remove {agent} from moot.toml",
+    Act.USE_DEMO: "ask the owner to set the model of {agent} to demo",
+    Act.LIST_AGENT_FIELDS: "ask the owner which values an agent's fields accept",
     Act.START_AGENT: "ask the owner to start {agent}",
     Act.STOP_AGENT: "ask the owner to stop {agent}",
     Act.RESTART_AGENT: "ask the owner to restart {agent}",
-    Act.LIST_CONVERSATIONS: "resources/list names the conversations that you are in",
-    Act.NEW_CONVERSATION: "ask the owner to begin a conversation {conversation}",
-    Act.NEW_CONVERSATION_WITH: "ask the owner to begin a conversation with {agent}",
+    Act.LIST_CONVERSATIONS: "resources/list lists your conversations",
+    Act.NEW_CONVERSATION: "ask the owner to create the conversation {conversation}",
+    Act.NEW_CONVERSATION_WITH: "ask the owner to create a conversation with {agent}",
     Act.OPEN_CONVERSATION: "read_conversation(conversation={conversation})",
-    Act.TALK_TOGETHER: "ask the owner to begin a conversation of {agents}",
+    Act.TALK_TOGETHER: "ask the owner to create a conversation with {agents}",
     Act.POST: 'post(conversation={conversation}, text="…")',
-    Act.JOIN: "ask the owner to bring {agent} into {conversation}",
-    Act.RENAME_CONVERSATION: "ask the owner to give {conversation} another name",
-    Act.UNARCHIVE: "ask the owner to bring {conversation} back from the archive",
+    Act.JOIN: "ask the owner to add {agent} to {conversation}",
+    Act.RENAME_CONVERSATION: "ask the owner to rename {conversation}",
+    Act.UNARCHIVE: "ask the owner to unarchive {conversation}",
     Act.DISSOLVE: "ask the owner to dissolve {conversation}",
     Act.DELETE_CONVERSATION: "ask the owner to delete {conversation}",
-    Act.CONTINUE_CHAIN: "ask the owner to let {conversation} go on",
+    Act.CONTINUE_CHAIN: "ask the owner to resume {conversation}",
     Act.SHOW_TURN: "ask the owner to look at turn {turn}",
-    Act.LIST_LINKS: "list_agents() names those you may write to",
+    Act.LIST_LINKS: "list_agents() shows whom you may write to",
     Act.SHOW_LINK: "ask the owner about the link {id}",
     Act.NEW_LINK: "ask the owner to link {agents}",
-    Act.ENABLE_LINK: "ask the owner to turn the link {id} on",
-    Act.DISABLE_LINK: "ask the owner to turn the link {id} off",
-    Act.OPEN_LINK: "ask the owner to let both ends of the link {id} start",
-    Act.LIST_DECISIONS: "ask the owner which decisions wait",
-    Act.LIST_TASKS: "ask the owner which tasks there are",
+    Act.ENABLE_LINK: "ask the owner to enable the link {id}",
+    Act.DISABLE_LINK: "ask the owner to disable the link {id}",
+    Act.OPEN_LINK: "ask the owner to make the link {id} two-way",
+    Act.LIST_DECISIONS: "ask the owner which decisions are open",
+    Act.LIST_TASKS: "ask the owner for the list of tasks",
     Act.SEND_TO_AGENT: 'send_to_agent(target={agent}, message="…")',
     Act.ASK_AGENT: 'ask(target={agent}, question="…")',
     Act.DELEGATE_TO: 'delegate(target={agent}, task="…")',
     Act.LIST_NOTES: "",
     Act.SHOW_NOTE: "read_shared_note(name={note})",
-    Act.NEW_NOTE: "ask the owner to make a note {note}",
+    Act.NEW_NOTE: "ask the owner to create the note {note}",
     Act.SHARE_NOTE: "ask the owner to let {agent} write to the note {note}",
     Act.SET_KEY: "ask the owner to set a key for {provider}",
-    Act.LIST_SETTINGS: "ask the owner which settings there are",
-    Act.SHOW_SETTING: "ask the owner what {setting} takes",
-    Act.EDIT_SETTINGS: "ask the owner to mend moot.toml",
+    Act.LIST_SETTINGS: "ask the owner for the list of settings",
+    Act.SHOW_SETTING: "ask the owner which values {setting} accepts",
+    Act.EDIT_SETTINGS: "ask the owner to fix moot.toml",
     Act.START_HUB: "ask the owner to start the hub",
     Act.STOP_HUB: "ask the owner to stop the hub",
     Act.START_HUB_ELSEWHERE: "ask the owner to start a hub for another home",
-    Act.USE_ANOTHER_HOME: "ask the owner to take another folder as the home",
+    Act.USE_ANOTHER_HOME: "ask the owner to use another folder as the home",
     Act.MAKE_HOME: "ask the owner to set up the home",
     Act.RUN_DEMO: "",
     Act.RUN_DOCTOR: "ask the owner to check the hub",
-    Act.CHECK_PROVIDERS: "ask the owner to check the way to the provider",
-    Act.LIST_BACKUPS: "ask the owner which backups there are",
+    Act.CHECK_PROVIDERS: "ask the owner to check the connection to the provider",
+    Act.LIST_BACKUPS: "ask the owner for the list of backups",
     Act.CREATE_BACKUP: "ask the owner to make a backup",
     Act.RESTORE_BACKUP: "ask the owner to restore a backup",
     Act.EXPORT_AGAIN: "ask the owner to export it again",
@@ -70,7 +70,7 @@ CALLS: Final[dict[Act, str]] = {
 
 
 def call(hint: Hint) -> str:
-    """The tool call that does it, its arguments written as JSON; or whom to ask."""
+    """The tool call that does it, with its arguments as JSON; or what to ask the owner for."""
     row = CALLS[hint.act]
     facts = {name: value for name, value in hint._asdict().items() if isinstance(value, str)}
     if "(" in row:
@@ -79,5 +79,5 @@ def call(hint: Hint) -> str:
 
 
 def refusal(error: MootError) -> JsonObject:
-    """A refusal as an agent reads it."""
+    """A refusal as an agent sees it."""
     return error.to_dict(call)

@@ -40,7 +40,7 @@ def templates() -> types.ListResourceTemplatesResult:
     template = types.ResourceTemplate(
         uri_template=PREFIX + "{conversation}",
         name="conversation",
-        description="Newest messages of a conversation, by its id or name",
+        description="The newest messages of a conversation, by id or name",
         mime_type=JSON,
     )
     return types.ListResourceTemplatesResult(resource_templates=[template])
@@ -60,7 +60,7 @@ async def read(caller: Caller, uri: str) -> types.ReadResourceResult:
 
 async def _named(caller: Caller, uri: str) -> shapes.Conversation:
     if not uri.startswith(PREFIX):
-        raise MCPError(types.INVALID_PARAMS, f"{uri[:100]} is no resource here; they begin with {PREFIX}")
+        raise MCPError(types.INVALID_PARAMS, f"unknown resource {uri[:100]}; resources begin with {PREFIX}")
     try:
         return await caller.conversation(uri.removeprefix(PREFIX), Action.READ)
     except MootError as refusal:

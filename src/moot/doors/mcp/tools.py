@@ -354,7 +354,7 @@ async def set_name(caller: Caller, arguments: NameArguments) -> Answer:
 
 TOOLS: Final = (
     McpTool(
-        "list_agents", "Agents, and whom you may_write to. `self` is you.", NoArguments,
+        "list_agents", "List agents; whom you may_write to. `self` is you.", NoArguments,
         list_agents, reads=True,
     ),
     McpTool(
@@ -366,7 +366,7 @@ TOOLS: Final = (
         useful=to_whom(Need.SOMEBODY_TO_WRITE_TO),
     ),
     McpTool(
-        "check_messages", "What waits for you. Another call acknowledges it.", CheckArguments,
+        "check_messages", "Get your messages. Another call acknowledges them.", CheckArguments,
         check_messages,
     ),
     McpTool(
@@ -377,25 +377,25 @@ TOOLS: Final = (
         "reply", "Answer a message. Silence is fine unless in must_answer.", ReplyArguments,
         reply,
     ),
-    McpTool("post", "Speak in a conversation of yours. @name calls a member.", PostArguments, post),
+    McpTool("post", "Post to a conversation of yours. @name asks a member.", PostArguments, post),
     McpTool(
         "read_conversation", "Its newest messages, or those after a seq.", ReadArguments, read_conversation, reads=True
     ),
     McpTool(
         "search", "Find words, from:name, in:conversation.", SearchArguments, search, reads=True
     ),
-    McpTool("why", "Why each agent spoke or not.", WhyArguments, why, reads=True),
+    McpTool("why", "Why each agent spoke or stayed silent.", WhyArguments, why, reads=True),
     McpTool("ask", "Ask an agent; waits for its answer.", AskArguments, ask),
     McpTool(
-        "delegate", "Give a task to a report of yours.", DelegateArguments, delegate,
+        "delegate", "Give a task to an agent that reports to you.", DelegateArguments, delegate,
         useful=to_whom(Need.SOMEBODY_BELOW),
     ),
     McpTool(
-        "update_task", "working, done, failed; or cancelled, if you gave it.",
+        "update_task", "Set a task to working, done, failed; or cancelled, if you gave it.",
         UpdateTaskArguments, update_task, useful=to_whom(Need.UNFINISHED_TASK),
     ),
     McpTool(
-        "read_shared_note", "Read a shared note; an unknown name lists yours.", ReadNoteArguments, read_shared_note,
+        "read_shared_note", "Read a shared note; an unknown name lists them.", ReadNoteArguments, read_shared_note,
         reads=True, useful=reads_notes,
     ),
     McpTool(
@@ -403,7 +403,7 @@ TOOLS: Final = (
         write_shared_note, useful=writes_notes,
     ),
     McpTool(
-        "set_name", "Take another name; the old one stays an alias.", NameArguments, set_name, repeatable=True,
+        "set_name", "Rename yourself; the old name stays an alias.", NameArguments, set_name, repeatable=True,
         aliases=("set_tab_name",), useful=is_newcomer,
     ),
 )  # fmt: skip
@@ -420,9 +420,7 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) ->
     tool = BY_NAME.get(name)
     try:
         if tool is None:
-            raise BadValue(
-                f'there is no tool "{name}"', detail=f"tools are {', '.join(t.name for t in TOOLS)}"
-            )
+            raise BadValue(f'unknown tool "{name}"', detail=f"tools are {', '.join(t.name for t in TOOLS)}")
         return await tool.run(caller, _understood(tool, arguments)), False
     except MootError as refusal:
         return {"error": hint_calls.refusal(without_hints(refusal, caller.who))}, True

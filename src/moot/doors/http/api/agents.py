@@ -34,7 +34,7 @@ async def agents(call: ApiCall) -> AgentList:
 async def create(call: ApiCall) -> Response:
     body = call.body
     if body.kind not in KINDS:
-        raise BadValue(f'"{body.kind}" is no kind of participant', detail=f"kinds are {', '.join(KINDS)}")
+        raise BadValue(f'unknown kind of participant "{body.kind}"', detail=f"kinds are {', '.join(KINDS)}")
     made = await call.hub.agents.create(
         body.name,
         role=body.role,
@@ -157,7 +157,7 @@ async def issue(call: ApiCall) -> Response:
         sorted(set(call.body.scopes) - call.who.scopes) if call.who.standing is not Standing.OWNER else []
     )
     if beyond and beyond[0] in {scope.value for scope in TokenScope}:
-        raise NotPermitted(f'a token without the scope "{beyond[0]}" cannot issue one with it')
+        raise NotPermitted(f'a token without the scope "{beyond[0]}" cannot issue a token with that scope')
     made = await call.hub.agents.mint_token(call.agent, scopes=call.body.scopes, shown=call.who.token)
     return Response(made, CREATED)
 

@@ -31,14 +31,14 @@ def _settings() -> dict[str, Any]:
 Text = Annotated[
     str,
     Meta(
-        description="Not empty, not white space alone, without U+0000",
+        description="At least one character that is not whitespace; no U+0000",
         extra_json_schema={"pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"},
     ),
 ]
 Words = Annotated[
     str,
     Meta(
-        description="Without U+0000; nothing, white space and [PASS] are silence",
+        description="No U+0000; an empty text, whitespace or [PASS] counts as silence",
         extra_json_schema={"pattern": r"^[^\x00]*$"},
     ),
 ]
@@ -52,7 +52,7 @@ AgentName = Annotated[
 ConversationName = Annotated[
     str,
     Meta(
-        description="1 to 100 visible characters without : and /, not beginning with - @ or #",
+        description="1 to 100 visible characters without ':' or '/', not beginning with '-', '@' or '#'",
         extra_json_schema={"minLength": 1, "format": "conversation-name"},
     ),
 ]
@@ -61,27 +61,25 @@ NoteName = Annotated[
     Meta(description=NOTE_EXPECTED, extra_json_schema={"minLength": 1, "format": "note-name"}),
 ]
 NoteText = Annotated[
-    str, Meta(description="Without U+0000; may be empty", extra_json_schema={"pattern": r"^[^\x00]*$"})
+    str, Meta(description="No U+0000; may be empty", extra_json_schema={"pattern": r"^[^\x00]*$"})
 ]
 Display = Annotated[
     str,
     Meta(
-        description="Up to 128 visible characters that look like nobody's name and like no reserved one",
+        description="Up to 128 visible characters that cannot be mistaken for a participant's or a reserved name",
         extra_json_schema={"format": "display-name"},
     ),
 ]
 Line = Annotated[
     str,
     Meta(
-        description="One line, at most 500 characters, without control, bidi or invisible ones",
+        description="One line of at most 500 characters, without control, bidi or invisible characters",
         extra_json_schema={"maxLength": 500, "format": "line"},
     ),
 ]
 Folder = Annotated[
     str,
-    Meta(
-        description="A path, apart from Moot's home", extra_json_schema={"maxLength": 4096, "format": "path"}
-    ),
+    Meta(description="A path outside Moot's home", extra_json_schema={"maxLength": 4096, "format": "path"}),
 ]
 Address = Annotated[
     str, Meta(description="Id of a message", extra_json_schema={"pattern": r"^[^\x00]+:[0-9]{1,18}$"})

@@ -194,7 +194,7 @@ def stored(receipt: Receipt) -> Response:
 def idempotency_key(call: ApiCall) -> str | None:
     key = call.headers.get("idempotency-key")
     if key is not None and not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
-        raise BadValue("this Idempotency-Key cannot be used", detail="it takes 1 to 200 printable characters")
+        raise BadValue("this Idempotency-Key cannot be used", detail="expected 1 to 200 printable characters")
     return key
 
 
@@ -236,8 +236,8 @@ async def _matched(call: ApiCall) -> int:
     header = call.headers.get("if-match", "").strip()
     if not header:
         missing = BadValue(
-            "a change of a message needs the header If-Match with the version you saw",
-            fix=("read the message; its version is in it, and in the ETag",),
+            "changing a message requires the header If-Match with the version you read",
+            fix=("read the message: its version is in the body and in the ETag",),
         )
         raise Refusal(NO_MATCH, missing)
     if header == "*":
@@ -249,7 +249,9 @@ def version_seen(header: str) -> int:
     """What If-Match says, plain or as an ETag."""
     number = header.removeprefix("W/").strip('"')
     if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_VERSION):
-        raise BadValue(f"If-Match: {header[:40]} is no version", detail='it takes a number, plain or as "3"')
+        raise BadValue(
+            f"If-Match: {header[:40]} is not a version", detail='expected a number, such as 3 or "3"'
+        )
     return int(number)
 
 

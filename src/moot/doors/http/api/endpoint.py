@@ -68,7 +68,7 @@ class PathEndpoint:
             route = self._routes.get(request.method)
             if route is None:
                 refusal = NotPermitted(
-                    f"{request.method[:20]} means nothing here", detail=f"allowed: {self.allow}"
+                    f"{request.method[:20]} is not supported here", detail=f"allowed: {self.allow}"
                 )
                 raise Refusal(NO_METHOD, refusal, allow=self.allow)
             if route.action is not None:
@@ -85,7 +85,7 @@ class PathEndpoint:
             good = await self._gate.is_good(who)  # or else nothing was decided, and nothing is told
             return problem(without_hints(error, who) if good else unauthenticated())
         except ClientDisconnect:  # nobody reads this answer
-            return problem(BadValue("the caller left before its request was whole"), MALFORMED)
+            return problem(BadValue("the connection was closed before the request was complete"), MALFORMED)
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             number = uuid4().hex[:12]
             log.error(
@@ -95,7 +95,7 @@ class PathEndpoint:
                 id=number,
                 error=redacted(repr(error)),
             )
-            return problem(MootError("the hub failed at this", detail=f"its log says more under {number}"))
+            return problem(MootError("internal error in the hub", detail=f"see its log, entry {number}"))
 
     # --- what --------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class PathEndpoint:
             await asyncio.wait([working, *others], return_when=asyncio.FIRST_COMPLETED)
             if working.done():
                 return working.result()
-            raise HubAbsent("the hub is being stopped", fix=("ask again",), retry_after_ms=1000)
+            raise HubAbsent("the hub is stopping", fix=("try again",), retry_after_ms=1000)
         finally:
             for task in (working, *others):
                 task.cancel()
@@ -167,20 +167,21 @@ class PathEndpoint:
         raw = await self._read(request)
         if route.body is None:
             if raw.strip() not in (b"", b"{}"):
-                raise BadValue("this takes no body")
+                raise BadValue("this request takes no body")
             return None
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media != "application/json":
             raise Refusal(
-                WRONG_MEDIA, BadValue("the body must be application/json", detail=f"it is {media!r}")
+                WRONG_MEDIA,
+                BadValue("the body must be sent as application/json", detail=f"it was sent as {media!r}"),
             )
         try:
             return self._decoders[route.body].decode(raw)
         except msgspec.ValidationError as wrong:
             fields = ", ".join(route.body.__struct_encode_fields__)
-            raise BadValue(f"the body does not fit: {wrong}", detail=f"fields are {fields}") from wrong
+            raise BadValue(f"invalid body: {wrong}", detail=f"fields are {fields}") from wrong
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
-            raise Refusal(MALFORMED, BadValue(f"the body is no JSON: {wrong}")) from wrong
+            raise Refusal(MALFORMED, BadValue(f"the body is not JSON: {wrong}")) from wrong
 
     async def _read(self, request: Request) -> bytes:
         """What takes too long to come is not waited for: wire/http1.py hangs up."""
@@ -195,7 +196,7 @@ class PathEndpoint:
         return read
 
     def _too_large(self) -> Refusal:
-        return Refusal(TOO_LARGE, BadValue(f"a body may have {self._max_bytes} bytes at most"))
+        return Refusal(TOO_LARGE, BadValue(f"the body is larger than {self._max_bytes} bytes"))
 
 
 def max_bytes(longest_message: int) -> int:

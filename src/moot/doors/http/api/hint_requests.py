@@ -1,6 +1,6 @@
-"""Act → request: how HTTP says what can be done. A test holds the table complete and its paths true.
+"""Act → request: how HTTP words a hint. A test checks that the table is complete and that its paths exist.
 
-What no request does is said for whoever runs the hub: they may be the reader, and else can be asked.
+What no request can do is phrased as something to ask the hub's operator for.
 """
 
 from typing import Final
@@ -17,12 +17,12 @@ REQUESTS: Final[dict[Act, str]] = {
     Act.SHOW_AGENT: "GET /api/agents/{agent}",
     Act.NEW_AGENT: "POST /api/agents with the name {agent}",
     Act.CHANGE_AGENT: "PUT /api/agents/{agent}",
-    Act.REMOVE_AGENT: "ask whoever runs the hub to take {agent} out of moot.toml",
-    Act.USE_DEMO: "ask whoever runs the hub to give {agent} the model demo",
-    Act.LIST_AGENT_FIELDS: "ask whoever runs the hub what an agent's fields take",
-    Act.START_AGENT: "ask whoever runs the hub to start {agent}",
-    Act.STOP_AGENT: "ask whoever runs the hub to stop {agent}",
-    Act.RESTART_AGENT: "ask whoever runs the hub to restart {agent}",
+    Act.REMOVE_AGENT: "ask the hub's operator to remove {agent} from moot.toml",
+    Act.USE_DEMO: "ask the hub's operator to set the model of {agent} to demo",
+    Act.LIST_AGENT_FIELDS: "ask the hub's operator which values an agent's fields accept",
+    Act.START_AGENT: "ask the hub's operator to start {agent}",
+    Act.STOP_AGENT: "ask the hub's operator to stop {agent}",
+    Act.RESTART_AGENT: "ask the hub's operator to restart {agent}",
     Act.LIST_CONVERSATIONS: "GET /api/conversations",
     Act.NEW_CONVERSATION: "POST /api/conversations with the name {conversation}",
     Act.NEW_CONVERSATION_WITH: "POST /api/conversations with the participant {agent}",
@@ -51,27 +51,27 @@ REQUESTS: Final[dict[Act, str]] = {
     Act.SHOW_NOTE: "GET /api/notes/{note}",
     Act.NEW_NOTE: "POST /api/notes with the name {note}",
     Act.SHARE_NOTE: "PUT /api/notes/{note}/permissions with the agent {agent}",
-    Act.SET_KEY: "ask whoever runs the hub to set a key for {provider}",
-    Act.LIST_SETTINGS: "ask whoever runs the hub which settings there are",
-    Act.SHOW_SETTING: "ask whoever runs the hub what {setting} takes",
-    Act.EDIT_SETTINGS: "ask whoever runs the hub to mend moot.toml",
-    Act.START_HUB: "ask whoever runs the hub to start it",
-    Act.STOP_HUB: "ask whoever runs the hub to stop it",
-    Act.START_HUB_ELSEWHERE: "ask whoever runs the hub to start one for another home",
-    Act.USE_ANOTHER_HOME: "ask whoever runs the hub to take another folder as its home",
-    Act.MAKE_HOME: "ask whoever runs the hub to set up its home",
+    Act.SET_KEY: "ask the hub's operator to set a key for {provider}",
+    Act.LIST_SETTINGS: "ask the hub's operator for the list of settings",
+    Act.SHOW_SETTING: "ask the hub's operator which values {setting} accepts",
+    Act.EDIT_SETTINGS: "ask the hub's operator to fix moot.toml",
+    Act.START_HUB: "ask the hub's operator to start it",
+    Act.STOP_HUB: "ask the hub's operator to stop it",
+    Act.START_HUB_ELSEWHERE: "ask the hub's operator to start one for another home",
+    Act.USE_ANOTHER_HOME: "ask the hub's operator to use another folder as its home",
+    Act.MAKE_HOME: "ask the hub's operator to set up its home",
     Act.RUN_DEMO: "",
-    Act.RUN_DOCTOR: "ask whoever runs the hub to check it",
-    Act.CHECK_PROVIDERS: "ask whoever runs the hub to check its way to the provider",
-    Act.LIST_BACKUPS: "ask whoever runs the hub which backups there are",
-    Act.CREATE_BACKUP: "ask whoever runs the hub to make a backup",
-    Act.RESTORE_BACKUP: "ask whoever runs the hub to restore a backup",
-    Act.EXPORT_AGAIN: "ask whoever runs the hub to export it again",
+    Act.RUN_DOCTOR: "ask the hub's operator to check it",
+    Act.CHECK_PROVIDERS: "ask the hub's operator to check the connection to the provider",
+    Act.LIST_BACKUPS: "ask the hub's operator for the list of backups",
+    Act.CREATE_BACKUP: "ask the hub's operator to make a backup",
+    Act.RESTORE_BACKUP: "ask the hub's operator to restore a backup",
+    Act.EXPORT_AGAIN: "ask the hub's operator to export it again",
 }
 
 
 def request(hint: Hint) -> str:
-    """The request that does it; what stands in its path is written as a path takes it."""
+    """The request that does it, with the values in its path percent-encoded."""
     facts = {name: value for name, value in hint._asdict().items() if isinstance(value, str)}
     path, _, rest = REQUESTS[hint.act].partition(" with ")
     in_path = {name: quote(value, safe="") for name, value in facts.items()} if "/api" in path else facts
@@ -80,7 +80,7 @@ def request(hint: Hint) -> str:
 
 
 def event_in_words(event: shapes.Event) -> shapes.Event:
-    """An event as HTTP tells it: what can be done about a brake, or a broken moot.toml, is said in requests."""
+    """An event as HTTP shows it: what can be done about a brake or a broken moot.toml is worded as requests."""
     if event.type not in (EventType.BRAKE_TRIPPED, EventType.CONFIG_REFUSED):
         return event
     ways = worded(from_data(event.body.get("fix", ())), request)

@@ -123,10 +123,10 @@ def _seen(call: ApiCall) -> int | None:
         return int(call.body.version)
     if not header:
         missing = BadValue(
-            "a change of a note needs the version you saw, in the body or in the header If-Match",
+            "changing a note requires the version you read, in the body or in the header If-Match",
             fix=(
-                "read the note; its version is in it, and in the ETag",
-                "If-Match: * writes over whatever stands",
+                "read the note: its version is in the body and in the ETag",
+                "If-Match: * overwrites any version",
             ),
         )
         raise Refusal(NO_MATCH, missing)

@@ -19,7 +19,7 @@ def query(raw: bytes, kind: type[Struct]) -> Any:
     pairs = QueryParams(raw).multi_items()
     values = dict(pairs)
     if len(values) != len(pairs):
-        raise BadValue("a parameter stands in the query twice")
+        raise BadValue("a query parameter is given twice")
     kinds = _kinds(kind)
     try:
         known = {
@@ -28,10 +28,10 @@ def query(raw: bytes, kind: type[Struct]) -> Any:
         found = msgspec.convert({**values, **known}, kind)
     except msgspec.ValidationError as wrong:
         fields = ", ".join(kind.__struct_encode_fields__) or "none"
-        raise BadValue(f"the query does not fit: {wrong}", detail=f"parameters are {fields}") from wrong
+        raise BadValue(f"invalid query: {wrong}", detail=f"parameters are {fields}") from wrong
     for value in msgspec.structs.astuple(found):
         if isinstance(value, float) and not math.isfinite(value):
-            raise BadValue("the query does not fit: not a finite number")
+            raise BadValue("invalid query: expected a finite number")
     return found
 
 

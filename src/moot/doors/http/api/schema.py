@@ -281,7 +281,7 @@ class AgentList(Struct, frozen=True, rename={"me": "self"}):
 
 
 class Asked(Struct, frozen=True):
-    """What came of a question: `replied` with the message, or `passed`, `failed`, `timed_out` with the error object."""
+    """The outcome of a question: `replied` with the message, or `passed`, `failed` or `timed_out` with the error."""
 
     outcome: str
     message: shapes.Message | None = None
@@ -321,7 +321,7 @@ class Healthy(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """The error object of every door, as `application/problem+json`; facts of the case may stand beside these."""
+    """The error object, as `application/problem+json`; it may have further fields that describe the case."""
 
     type: str
     status: int

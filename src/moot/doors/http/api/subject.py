@@ -95,7 +95,7 @@ async def _conversation_of(
         case SubjectKind.TURN:
             return await _of_turn(hub, who, path["id"], action)
         case _:
-            raise AssertionError(f"{about} is in no conversation")
+            raise AssertionError(f"{about} is not in any conversation")
 
 
 async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shapes.Conversation:

@@ -30,22 +30,22 @@ REF = "#/components/schemas/{name}"
 ALWAYS = (Unauthenticated, NotPermitted, NotFound, BadValue, RateLimited)
 """Not found: whom Moot-Act-As names."""
 HEADERS = {
-    "Idempotency-Key": "The same key again gives the same answer and stores nothing twice",
-    "If-Match": "The version you saw",
-    "Last-Event-ID": "Resume behind this event",
+    "Idempotency-Key": "Repeating a request with the same key returns the same answer and stores nothing twice",
+    "If-Match": "The version you read",
+    "Last-Event-ID": "Resume after this event",
 }
 IN_TURN = {
     "name": "Moot-Turn",
     "in": "header",
     "required": False,
-    "description": "An open turn of an outside agent: what it posts belongs to that turn",
+    "description": "An open turn of an outside agent; the message is posted as part of that turn",
     "schema": {"type": "string"},
 }
 ACT_AS = {
     "name": "Moot-Act-As",
     "in": "header",
     "required": False,
-    "description": "With the owner's token only: whom the owner speaks for",
+    "description": "Only with the owner's token: the participant to act as",
     "schema": {"type": "string"},
 }
 
@@ -67,7 +67,11 @@ def document(routes: Sequence[Route], version: str, sockets: Sequence[SocketRout
         paths.setdefault(socket.path, {})["get"] = _socket(socket, of)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Moot", "version": version, "description": "AI agents and people talk, durably."},
+        "info": {
+            "title": "Moot",
+            "version": version,
+            "description": "Durable talk between AI agents and people.",
+        },
         "paths": paths,
         "components": {
             "schemas": components,
@@ -105,7 +109,7 @@ def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
 def _socket(socket: SocketRoute, of: dict[str, Any]) -> dict[str, Any]:
     """OpenAPI has no word for a WebSocket: a GET that asks for an upgrade."""
     refusals = (*socket.errors, *ALWAYS)
-    found: dict[str, Any] = {"101": {"description": "Text frames from here on, both ways"}}
+    found: dict[str, Any] = {"101": {"description": "Switched to WebSocket: text frames in both directions"}}
     for status, kinds in _by_status(refusals).items():
         found[str(status)] = _refused(kinds, of)
     found[str(UPGRADE)] = _refused([BadValue], of)
@@ -164,9 +168,9 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
         good["content"] = {route.media: {"schema": schema}}
     found = {str(route.status): good}
     if "Idempotency-Key" in route.headers and route.status != 200:  # noqa: PLR2004
-        found["200"] = good | {"description": "Done before, under the same key"}
+        found["200"] = good | {"description": "Already done, with the same key"}
     if route.silent:
-        found["204"] = {"description": "Done, in silence"}
+        found["204"] = {"description": "Done, nothing was said"}
     for status, kinds in _refusals(route).items():
         response = _refused(kinds, of)
         if route.refusal is not None and {NotPermitted, NotFound, RateLimited}.intersection(kinds):

@@ -74,8 +74,8 @@ class Gate:
         """One more thing asked for; too many in a short time are refused. The owner is exempt."""
         if who.standing is Standing.PARTICIPANT and (wait := self._buckets.take(who.id)):
             raise RateLimited(
-                f"{who.name} asks too often",
-                detail=f"{self._per_second:g} requests a second are allowed",
+                f"{who.name} sends too many requests",
+                detail=f"{self._per_second:g} requests per second are allowed",
                 retry_after_ms=math.ceil(wait * 1000),
                 limit="requests_per_second",
             )
@@ -86,7 +86,7 @@ class Gate:
         if name is None:
             return who
         if who.standing is not Standing.OWNER:
-            raise NotPermitted("only the owner may speak for somebody else", fix=("leave out Moot-Act-As",))
+            raise NotPermitted("only the owner may act as somebody else", fix=("leave out Moot-Act-As",))
         speaker = await self.hub.agents.get(name)
         if speaker.name == who.name:
             return who

@@ -35,14 +35,14 @@ def judged(
             sent_by[name].append(value.decode("latin-1"))
     if len(sent_by[b"host"]) != 1 or sent_by[b"host"][0].lower() not in allowed:
         refusal = NotPermitted(
-            "this hub does not go by that Host",
-            detail=f"it goes by {', '.join(sorted(allowed))}",
+            "this hub does not answer to that Host header",
+            detail=f"it answers to {', '.join(sorted(allowed))}",
             fix=("use one of these addresses", "add the name to hub.names in moot.toml"),
         )
         return problem(refusal, MISDIRECTED)
     origins = {f"{scheme}://{host}" for host in allowed}
     if sent_by[b"origin"] and (len(sent_by[b"origin"]) > 1 or sent_by[b"origin"][0].lower() not in origins):
-        return problem(NotPermitted("a web page of another origin may not ask here"), FOREIGN)
+        return problem(NotPermitted("web pages from another origin may not send requests here"), FOREIGN)
     return None
 
 

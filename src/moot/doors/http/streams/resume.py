@@ -57,8 +57,8 @@ async def _back(hub: Hub, where: str, mark: ReadPosition, received: int) -> Read
 
 def _lost(received: int, place: ReadPosition) -> Conflict:
     return Conflict(
-        f"nobody here can have received {received} messages",
-        detail=f"{place.frames} were told to this client; the history may be a restored one",
-        fix=("come with another client and after=SEQ, or without received",),
+        f"this client cannot have received {received} messages",
+        detail=f"it was sent {place.frames}; the history may have been restored from a backup",
+        fix=("reconnect with another client id and after=SEQ, or without received",),
         known=place.frames,
     )

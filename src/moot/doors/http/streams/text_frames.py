@@ -88,7 +88,7 @@ def refusal(error: MootError) -> str:
     """Why something was not done, in one frame."""
     parts = [error.title, error.detail, *(f"try: {way}" for way in worded(error.fix, request)[:1])]
     if error.retry_after_ms is not None:
-        parts.append(f"again in {error.retry_after_ms / 1000:.1f} s")
+        parts.append(f"try again in {error.retry_after_ms / 1000:.1f} s")
     return f"{MARK} error[{error.code}] {'; '.join(part for part in parts if part)}"
 
 

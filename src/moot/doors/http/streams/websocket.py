@@ -55,16 +55,16 @@ BY_STATUS = 4000
 SWITCHING = 101
 
 GOODBYES = {
-    "lagged": (4000, "you read too slowly; come back with the same client"),
-    "server_restarting": (1012, "the hub is being stopped; come back"),
-    "renamed": (1012, "you have another name; come back"),
+    "lagged": (4000, "you read too slowly; reconnect with the same client id"),
+    "server_restarting": (1012, "the hub is stopping; reconnect later"),
+    "renamed": (1012, "your name has changed; reconnect"),
     "revoked": (4401, "the token was revoked"),
     "left": (4403, "you are no longer in this conversation"),
-    "deleted": (4404, "the conversation is gone"),
-    "replaced": (4409, "the same client came by another connection"),
+    "deleted": (4404, "the conversation was deleted"),
+    "replaced": (4409, "the same client id connected again"),
 }
-LATE = (4408, "no token came in time")
-BROKEN = (1011, "the hub failed at this; its log says more")
+LATE = (4408, "no token was sent in time")
+BROKEN = (1011, "internal error in the hub; see its log")
 
 
 class SocketGone(Exception):
@@ -131,7 +131,7 @@ class SocketEndpoint:
     ) -> Party:
         """By the first frame. Until it comes, nothing is told and nothing else is taken."""
         if len(self._unknown) >= MAX_UNKNOWN:
-            raise _Refused(RateLimited("too many are at the door; bring the token with the handshake"))
+            raise _Refused(RateLimited("too many connections without a token; send it with the handshake"))
         self._unknown.add(wire)
         try:
             await self._accept(send, chosen)
@@ -162,7 +162,7 @@ class SocketEndpoint:
         hub = self._gate.voice(who)
         wanted = query(request.scope["query_string"], self._row.query)
         if wanted.received is not None and wanted.client is None:
-            raise BadValue("received says how much a client has received; it needs client=ID")
+            raise BadValue("received is the number of messages a client has received; it requires client=ID")
         where = await self._row.find(hub, who, request.path_params)
         if wanted.client is None:
             head = max((message.seq for message in await hub.newest(where.id, 1)), default=0)
@@ -272,7 +272,7 @@ class SocketTalk:
     async def _say(self, text: str | None) -> None:
         try:
             if text is None:
-                raise BadText("only text can be said here", detail="a binary frame came")
+                raise BadText("only text frames can be posted", detail="got a binary frame")
             self._gate.count(self._party.who)
             await self._post(text)
         except MootError as error:
@@ -283,12 +283,14 @@ class SocketTalk:
     async def _post(self, text: str) -> None:
         party = self._party
         if _may_be_token(text) and await self._gate.bearer(text.strip(), DOOR) is not None:
-            raise BadText("this is a token, and was not posted", fix=("bring it with the handshake only",))
+            raise BadText(
+                "this is a token, so it was not posted", fix=("send a token only with the handshake",)
+            )
         receipt = await party.voice.post(party.where.id, text)
         for warned in receipt.warnings:
             self._wire.tell(framed(warning(warned)))
         if party.who.by_owner:
-            await self._door.hub.history.acted_as(party.who.name, f"said {receipt.id} at {self._path}")
+            await self._door.hub.history.acted_as(party.who.name, f"posted {receipt.id} over {self._path}")
 
 
 class _Refused(Exception):
@@ -319,4 +321,4 @@ async def _until_gone(receive: Any) -> None:
 def failed(error: Exception, path: str) -> MootError:
     number = uuid4().hex[:12]
     log.error("a socket failed", action="socket_failed", path=path, id=number, error=redacted(repr(error)))
-    return MootError("the hub failed at this", detail=f"its log says more under {number}")
+    return MootError("internal error in the hub", detail=f"see its log, entry {number}")

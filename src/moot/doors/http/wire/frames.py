@@ -190,7 +190,7 @@ class SocketWire(WebSocketsSansIOProtocol):
     def _enough(self) -> None:
         if not self.close_sent and self.is_open:
             self.frames = []
-            self.conn.fail(CloseCode.POLICY_VIOLATION, "too many frames that say nothing")
+            self.conn.fail(CloseCode.POLICY_VIOLATION, "too many empty or control frames")
             self.handle_parser_exception()
             self._intake.drop()
 

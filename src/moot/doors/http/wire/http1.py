@@ -135,10 +135,12 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 REFUSALS: Final = {
-    MALFORMED: BadValue("this is no HTTP request"),
+    MALFORMED: BadValue("this is not an HTTP request"),
     TOO_SLOW: BadValue(
-        "the request took too long to come",
-        detail=f"its head has {HEAD_SECONDS:g} seconds, its body {BODY_SECONDS:g}",
+        "the request arrived too slowly",
+        detail=f"allowed: {HEAD_SECONDS:g} s for its headers, {BODY_SECONDS:g} s for its body",
     ),
-    TOO_LARGE: BadValue(f"a request may have {HEADERS} headers and {HEAD_BYTES} bytes of them at most"),
+    TOO_LARGE: BadValue(
+        f"the request has more than {HEADERS} headers, or more than {HEAD_BYTES} bytes of headers"
+    ),
 }
