@@ -66,7 +66,7 @@ def test_the_same_refusal_in_the_terms_of_each_door() -> None:
     refused = Closed("b is archived", fix=(Hint(Act.UNARCHIVE, conversation="my room", id="c1"), "wait"))
     assert worded(refused.fix, command) == ["moot conv unarchive 'my room'", "wait"]
     assert problem(refused).value["fix"] == ["POST /api/conversations/c1/unarchive", "wait"]
-    assert refusal(refused)["fix"] == ["ask the owner to bring my room back from the archive", "wait"]
+    assert refusal(refused)["fix"] == ["ask the owner to unarchive my room", "wait"]
 
 
 def test_a_fact_cannot_leave_its_place() -> None:
