@@ -1,7 +1,7 @@
 """Every way Moot says no, sorted by who must act.
 
     MootError
-    ├── Mistake            the caller: mend the request
+    ├── Mistake            the caller: fix the request
     │   ├── NotFound           E201   no such agent, conversation, message or turn
     │   ├── BadName            E202   a name that is taken, reserved, confusable or misshapen
     │   ├── BadText            E203   a text that cannot be stored
@@ -9,31 +9,31 @@
     │   ├── Conflict           E205   stale version, taken conversation name, another body under one key
     │   └── BadSettings        E103   moot.toml is broken; says file:line:column
     ├── Refused            policy or a brake: somebody has to allow it, or wait
-    │   ├── Unauthenticated    E300   nobody we know: no token, a wrong one, or a revoked one
-    │   ├── NotPermitted       E301   the link graph, or the caller's own standing
+    │   ├── Unauthenticated    E300   no token, an unknown one or a revoked one
+    │   ├── NotPermitted       E301   the link graph or the caller's role forbids it
     │   ├── RateLimited        E302   too many messages between two agents, or too many in the queue
     │   ├── Braked             E303   slots of the round are used up, or the chain is paused
     │   ├── Closed             E305   the conversation is archived
-    │   ├── WouldDeadlock      E306   a question that would close a ring of agents that wait for each other
+    │   ├── WouldDeadlock      E306   a question that would make agents wait for each other in a ring
     │   └── Stale              E307   the turn is no longer the caller's (fence)
-    ├── Unanswered         nobody to blame in the request: the outcome of waiting
+    ├── Unanswered         the request was fine, but waiting ended without an answer
     │   ├── Undelivered        E502   the agent is away, or not reached as far as was required
     │   ├── TimedOut           E504   also a TimeoutError; carries the open turns
     │   ├── Passed             E505   the agent chose silence
     │   └── TurnFailed         E503   the agent's turn failed
     └── Trouble            the operator: the machine, the hub, a key or the database
-        ├── NoKey              E101   a model is wanted, and no key is set
+        ├── NoKey              E101   a model needs a key, and none is set
         ├── KeyRefused         E102   the provider does not accept the key
-        ├── ModelUnavailable   E104   a provider is not reached, or does not answer as it should
+        ├── ModelUnavailable   E104   a provider cannot be reached, or does not answer as it should
         ├── PortTaken          E401   another program listens where the hub should
-        ├── HubRunning         E403   another hub has this home
-        ├── HubAbsent          E402   nobody listens
+        ├── HubRunning         E403   another hub runs on this home
+        ├── HubAbsent          E402   no hub is listening
         ├── McpClient          E501   a coding CLI is missing, gives up too early, or does not take Moot in
         ├── StoreNewer         E601   written by a newer Moot
         ├── StoreDamaged       E602   unreadable or altered
         └── StoreUnwritable    E603   disk full, read-only, locked
 
-Beside them stand the warnings (`WARNINGS`): what was asked is done, and there is something to know.
+Warnings (`WARNINGS`) are apart: the request was carried out, and there is something to know.
 
 The docstring of each says what it means, who acts, a typical cause and what to do, for `moot explain` alone: there, and
 not in what is raised, a command may be named. What can be done about one case is a value (model/hint.py).
@@ -229,11 +229,11 @@ class Closed(Refused):
 
 
 class WouldDeadlock(Refused):
-    """The question would close a ring: whoever is asked waits, over however many others, for whoever asks.
+    """The question would create a ring of agents that wait for each other.
 
     Who acts: the agent that asks: it has to go on without this answer.
     Cause: agents that ask each other and each wait for the answer before they give their own.
-    To do: answer first and ask later, or send a message that nobody waits for."""
+    To do: answer first and ask later, or send a message without waiting for an answer."""
 
     code = "E306"
     name = "would_deadlock"

@@ -37,7 +37,7 @@ async def test_an_agent_waits_for_what_a_person_decides(tmp_path: Path, said: st
         assert (await asking).text == f"you said {meant}"
         await hub.settled(timeout=10)
         assert [turn.state for turn in await hub.turns(agent="deployer")] == ["said"], "it is not woken twice"
-        with pytest.raises(Conflict, match="decided once"):
+        with pytest.raises(Conflict, match="is already"):
             await hub.decisions.answer(asked.id, "yes")
 
 
@@ -66,7 +66,7 @@ async def test_what_nobody_decides_in_time_is_over(tmp_path: Path) -> None:
         with pytest.raises(TimedOut, match="did not decide"):
             await asking
         assert (await hub.decisions.get(asked.id)).state == "expired"
-        with pytest.raises(Conflict, match="is expired"):
+        with pytest.raises(Conflict, match="is already expired"):
             await hub.decisions.answer(asked.id, "yes")
 
 

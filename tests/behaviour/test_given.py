@@ -153,7 +153,7 @@ async def test_long_groups_get_a_summary_that_the_view_uses_and_nobody_is_woken_
         await hub.settled("build")
         assert len(await hub.turns(conversation="build")) == len(turns) + 1
     shown = flat(prompts[-1])
-    assert "A summary stands for what was said before." in shown
+    assert "This summary replaces the messages before it." in shown
     assert re.search(r"\[Summary of #1 to #(8|16|24|32)\]: <", shown)
     assert "This conversation began with a task:" in shown
     assert shown.index("we build a boat") < shown.index("so?")

@@ -127,7 +127,7 @@ RING = (
 BROKEN = {
     "no TOML": ("[[links]\n", "13:8 is not TOML"),
     "an unknown value": (A_ABOVE_B.replace("superior", "boss"), '16:1 relationship = "boss" is not one of'),
-    "nobody": (A_ABOVE_B.replace('"b"', '"bbb"'), '15:1 to = "bbb" names nobody'),
+    "nobody": (A_ABOVE_B.replace('"b"', '"bbb"'), '15:1 to = "bbb" is not an agent'),
     "a ring": (
         A_ABOVE_B + B_WITH_C + 'relationship = "superior"\n'
         '[[links]]\nfrom = "c"\nto = "a"\nrelationship = "superior"\n',
@@ -178,7 +178,7 @@ async def test_two_rows_that_mean_one_pair_are_refused_under_whatever_names(town
 
 async def test_a_home_whose_links_name_nobody_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "moot.toml").write_text(TEAM + A_ABOVE_B.replace('"a"', '"aya"'))
-    with pytest.raises(BadSettings, match=r'moot\.toml:14:1 from = "aya" names nobody'):
+    with pytest.raises(BadSettings, match=r'moot\.toml:14:1 from = "aya" is not an agent'):
         async with Hub.open(tmp_path):
             pass
 
@@ -322,7 +322,7 @@ async def test_a_hub_runs_agents_that_are_added_and_changed_and_lets_go_of_other
     assert changes(await crew.hub.reload()) == [("agent", "added", "one was added")]
     assert await answer(crew.hub, "one") == "one: hello"
     crew.write(ROWS.replace("crew:one", "crew:two") + 'role = "smith"\n', team="")
-    assert changes(await crew.hub.reload()) == [("agent", "changed", "one has another role, brain")]
+    assert changes(await crew.hub.reload()) == [("agent", "changed", "one has a new role, brain")]
     assert await answer(crew.hub, "one") == "two: hello"
     assert (await crew.hub.agents.get("one")).role == "smith"
     crew.write("# nobody\n", team="")

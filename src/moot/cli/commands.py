@@ -47,12 +47,14 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "turn": CommandEntry(
         "moot.cli.read.inspect:turn", "Agents", "Inspect one turn, and what its agent was given."
     ),
-    "decisions": CommandEntry("moot.cli.manage.decisions:decisions", "Agents", "Decide what agents ask you."),
+    "decisions": CommandEntry(
+        "moot.cli.manage.decisions:decisions", "Agents", "Answer the decisions that agents ask you for."
+    ),
     "tasks": CommandEntry(
-        "moot.cli.manage.tasks:tasks", "Agents", "Hand work to agents, and see what became of it."
+        "moot.cli.manage.tasks:tasks", "Agents", "Delegate tasks to agents and follow them."
     ),
     "links": CommandEntry(
-        "moot.cli.manage.links:links", "Agents", "Decide who may write to whom, and who stands above whom."
+        "moot.cli.manage.links:links", "Agents", "Decide who may write to whom, and who is whose superior."
     ),
     "notes": CommandEntry(
         "moot.cli.manage.notes:notes", "Agents", "Keep notes that agents and people share."

@@ -283,7 +283,7 @@ def _frame(message: Message, frames: Frames, name: Names) -> str:
     if left <= 0:
         return frames.show(shown)
     cut = structs.replace(shown, text=shown.text[:MAX_SHOWN])
-    return f"{frames.show(cut)}\n{HUB} #{message.seq} goes on for {left} more characters."
+    return f"{frames.show(cut)}\n{HUB} #{message.seq} continues for {left} more characters."
 
 
 def _in_one_line(text: str) -> str:
@@ -321,7 +321,7 @@ def _beginning(view: TurnView, summary: str, frames: Frames, name: Names) -> Ite
     reached = 0
     if view.summary is not None:
         reached = view.summary.upto
-        yield PromptLine("user", f"{HUB} A summary stands for what was said before.\n{summary}")
+        yield PromptLine("user", f"{HUB} This summary replaces the messages before it.\n{summary}")
     if view.pinned is not None:
         yield PromptLine(
             "user", f"{HUB} This conversation began with a task:\n{_frame(view.pinned, frames, name)}"

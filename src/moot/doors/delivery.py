@@ -13,7 +13,7 @@ from moot.model.hint import Say, worded
 
 
 class Delivered(Struct, frozen=True, omit_defaults=True):
-    """It is on disk; how soon it is read is up to the receiver."""
+    """The message is on disk; `reachability` says how soon the receiver can read it."""
 
     delivered: bool
     target: str
@@ -41,7 +41,7 @@ class Broadcast(Struct, frozen=True):
 
 
 class NotDelivered(Exception):
-    """Why a message was refused, and how that is told to its sender."""
+    """Why a message was refused, in the shape that its sender gets."""
 
     def __init__(self, cause: MootError, answer: DeliveryRefusal) -> None:
         super().__init__(cause.title)
@@ -52,7 +52,7 @@ class NotDelivered(Exception):
 async def deliver(
     hub: Hub, target: str, message: str, say: Say, *, key: str | None = None, intent: str = ""
 ) -> Delivered:
-    """One message into the conversation of the pair. `NotDelivered` says why not and, as `say` says it, what to do."""
+    """Post a message to the pair's conversation. `NotDelivered` carries the reason, and hints worded by `say`."""
     try:
         receipt = await hub.send(target, message, intent=intent or None, idempotency_key=key)
     except NotFound as missing:
@@ -75,7 +75,7 @@ async def deliver(
 
 
 async def broadcast(hub: Hub, message: str, *, key: str | None = None) -> Broadcast:
-    """To everybody else, each pair under its own limit."""
+    """Send to every other agent, each pair under its own limit."""
     sent = await hub.broadcast(message, idempotency_key=key)
     failed = [{key: value for key, value in one.items() if value is not None} for one in sent["failed"]]
     return Broadcast(sent["delivered_to"], failed, sent["broadcast_id"])

@@ -44,8 +44,8 @@ def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsD
     state = asked.state_at(at.now)
     if state is not DecisionState.OPEN:
         raise Conflict(
-            f"{asked.id} is {state}: it is decided once",
-            detail=f"the answer was: {asked.answer}" if asked.answer else "nobody waits for it any more",
+            f"{asked.id} is already {state}",
+            detail=f"the answer was: {asked.answer}" if asked.answer else "nobody is waiting for it any more",
             state=state.value,
         )
     draft = Draft(seen, at)

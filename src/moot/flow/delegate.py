@@ -111,11 +111,11 @@ def check(draft: Draft, author: Participant, worker: Participant, link: Link | N
         return
     names = (author.name, worker.name)
     if link is None or not link.enabled:
-        state = "is off" if link is not None else "does not exist"
+        state = "their link is disabled" if link is not None else "they are not linked"
         way = Hint(Act.NEW_LINK, agents=names) if link is None else Hint(Act.ENABLE_LINK, id=link.id)
         raise NotPermitted(
-            f"{author.name} cannot delegate to {worker.name}: a link by which it stands above it {state}",
-            detail="work is handed down a superior link only",
+            f"{author.name} cannot delegate to {worker.name}: {state}",
+            detail="only a superior may delegate, over a link",
             fix=(way,),
             rule="link",
         )

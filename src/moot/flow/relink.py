@@ -64,7 +64,7 @@ def _is_for_us(command: ChangeLink, link: Link) -> None:
     if link.origin is LinkOrigin.CONFIG and asks_more:
         raise Conflict(
             f"this link is set in {link.place or 'moot.toml'}, which wins over changes made here",
-            detail="it can be turned off and on here; direction and relationship are changed in the file",
+            detail="it can be disabled and enabled here; change direction and relationship in the file",
             fix=(Hint(Act.EDIT_SETTINGS), Hint(Act.DISABLE_LINK, id=link.id)),
             place=link.place,
         )

@@ -40,7 +40,7 @@ def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]
         )
     if found.kind is ConversationKind.LINK:
         raise Conflict(
-            f"the link of {found.name} is gone, and its channel with it", fix=("link the two again",)
+            f"the link that {found.name} belonged to was deleted", fix=("link the two agents again",)
         )
     draft = Draft(seen, at)
     room = draft.room(found)

@@ -65,7 +65,7 @@ def unknown(task: str) -> NotFound:
 def _check(command: UpdateTask, task: Task, author: Participant, draft: Draft) -> None:
     if not task.is_open:
         raise Conflict(
-            f"task {task.id} has ended already: it is {task.state}",
+            f"task {task.id} has already ended: it is {task.state}",
             detail=f"result: {task.result}" if task.result else "",
             state=task.state.value,
         )
@@ -81,4 +81,4 @@ def _check(command: UpdateTask, task: Task, author: Participant, draft: Draft) -
 
 
 def _unsaid(state: TaskState, author: Participant) -> str:
-    return f"called off by {author.name}" if state is TaskState.CANCELLED else "(nothing was said)"
+    return f"cancelled by {author.name}" if state is TaskState.CANCELLED else "(no message)"

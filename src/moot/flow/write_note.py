@@ -70,11 +70,11 @@ def _made(draft: Draft, command: WriteNote) -> Decision[SharedNote]:
         return Decision([], before)
     if before is not None:
         raise Conflict(
-            f'a note named "{name}" exists already', fix=(Hint(Act.SHOW_NOTE, note=name),), note=name
+            f'a note named "{name}" already exists', fix=(Hint(Act.SHOW_NOTE, note=name),), note=name
         )
     if len(known) >= notes.MAX_NOTES:
         raise Conflict(
-            f"there are {len(known)} notes already",
+            f"there are already {len(known)} notes",
             detail=f"expected at most {notes.MAX_NOTES}: merge some, or delete those that nobody needs",
             fix=(Hint(Act.LIST_NOTES),),
         )

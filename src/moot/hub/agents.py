@@ -133,7 +133,7 @@ class Agents(AgentCalls):
                 agent=who.name,
             )
 
-    @in_process("what a door shows of open turns; `hub.inbox` and `hub.mailbox.check` are for callers")
+    @in_process("doors show open turns with it; callers use `hub.inbox` and `hub.mailbox.check`")
     async def inbox(self, name: str, *, limit: int = 100) -> Messages:
         """What others said that waits to be read by an agent's open turns, oldest first."""
         who = await self._core.directory.participant(name)
@@ -184,12 +184,12 @@ class Agents(AgentCalls):
         who = await self._core.directory.participant(name)
         await self._core.sessions.sign(Sign(who.id, reach_of(reach), door=door))
 
-    @in_process("what a door says when it closes")
+    @in_process("doors call it when they close")
     def dismiss(self) -> None:
         """The doors are about to close: whoever waits for messages is answered now."""
         self._core.sessions.dismiss()
 
-    @in_process("what a door keeps of who asks at it")
+    @in_process("doors record their callers with it")
     def noticed(self, id: str, door: str) -> None:
         """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""
         self._core.sessions.seen(ParticipantId(id), door)
@@ -212,7 +212,7 @@ class Agents(AgentCalls):
     async def issue_token(self, name: str, *, scopes: Sequence[str] = USUAL) -> shapes.IssuedToken:
         return await issue(self._core, self._me, name, scopes)
 
-    @in_process("what a door issues to who showed it a token")
+    @in_process("doors issue tokens with it")
     async def mint_token(self, name: str, *, scopes: Sequence[str], shown: str) -> shapes.IssuedToken:
         """The same for who showed a token itself, by its id: the new one ends with that."""
         return await issue(self._core, self._me, name, scopes, shown)
@@ -220,12 +220,12 @@ class Agents(AgentCalls):
     async def revoke_token(self, name: str, id: str) -> shapes.Token:
         return await revoke(self._core, self._me, name, id)
 
-    @in_process("what a door keeps of whom it let in")
+    @in_process("doors record their callers with it")
     def id_of(self, name: str) -> ParticipantId:
         """Of somebody who is known here."""
         return self._core.directory.called(name).id
 
-    @in_process("what a door asks of tokens")
+    @in_process("doors look up tokens with it")
     def bearers(self) -> Bearers:
         """Whose tokens are, for a door."""
         return Bearers(self._core)

@@ -80,7 +80,7 @@ class Conversations(ConversationCalls):
     async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
         return await self._core.directory.shape(await self.among(participants))
 
-    @in_process("what the hub's own methods post into; `implicit` is for callers")
+    @in_process("the hub's own methods use it; callers use `implicit`")
     async def among(self, participants: Sequence[str]) -> Conversation:
         """The same as it is stored. One that is there is only read: no write has to wait for it."""
         people = [await self._core.directory.participant(name) for name in participants]
@@ -101,7 +101,7 @@ class Conversations(ConversationCalls):
         )
         return await self._core.directory.shape(await self._core.do(create, command))
 
-    @in_process("what a door asks before it hands out what is kept")
+    @in_process("doors check with it before they serve kept messages")
     async def version(self, ref: str, member: str) -> ConversationVersion:
         """How far a conversation has come, and whether somebody, by id, is in it."""
         return await self._core.directory.version(ref, ParticipantId(member))
@@ -154,7 +154,7 @@ class Conversations(ConversationCalls):
     async def delete(self, ref: str) -> None:
         await self._core.do(erase, erase.Erase(self._me, ref))
 
-    @in_process("reads files of this machine while it runs")
+    @in_process("reads files on the hub's own machine")
     def importing(self, checked: Checked) -> Import:
         """A checked export, to be taken in or only looked at."""
         return Import(self._core, self._me, checked)

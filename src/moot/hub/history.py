@@ -17,22 +17,22 @@ class History(HistoryCalls):
     async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
         return (await past(self._core, after, AUDITED, limit)).events
 
-    @in_process("what a door's stream begins with; `events(after=…)` is for callers")
+    @in_process("doors start streams with it; callers use `events(after=…)`")
     async def past(self, after: int, *, types: Sequence[str] = (), limit: int = MAX_PAGE) -> Past:
         """What has happened after an event, a page of it."""
         return await past(self._core, after, types, limit)
 
-    @in_process("what a door's stream begins with")
+    @in_process("doors start streams with it")
     async def horizon(self) -> int:
         """Whoever stood before this event cannot go on without a gap."""
         return await self._core.parts.store.horizon()
 
-    @in_process("what a door's stream begins with")
+    @in_process("doors start streams with it")
     async def catch_up(self) -> None:
         """Take in what other processes have stored by now."""
         await self._core.parts.log.catch_up()
 
-    @in_process("what a door keeps for the audit")
+    @in_process("doors record audited acts with it")
     async def acted_as(self, name: str, what: str) -> None:
         """Keep in the audit that the owner did this in another's name."""
         await acted(self._core, (await self._core.directory.participant(name)).id, what)

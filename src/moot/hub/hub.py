@@ -162,7 +162,7 @@ class Hub(HubCalls):
         finally:
             await runtime.close_reading()
 
-    @in_process("leads to a hub elsewhere, and is not asked of one")
+    @in_process("connects to a hub elsewhere")
     @classmethod
     def connect(
         cls,
@@ -191,7 +191,7 @@ class Hub(HubCalls):
         """moot.toml and the environment, as they were read when the home was opened."""
         return self._core.parts.settings
 
-    @in_process("an agent runs in a process of its own")
+    @in_process("runs an agent in this process")
     async def host(self, agents: Sequence[AgentSpec]) -> None:
         """Host more agents until the block is left."""
         await self._core.add_agents(agents)
@@ -206,12 +206,12 @@ class Hub(HubCalls):
             raise NotPermitted(f"{self.name} may only speak for itself")
         return Hub(self._core, self._core.directory.called(name).id)
 
-    @in_process("the voice of whoever came in by a door")
+    @in_process("the hub as a caller at a door sees it")
     def admitted(self, admission: Admission, settled: Callable[[], None] = lambda: None) -> "Hub":
         """Speak for whoever came in by a door, on its credential; `settled` is called when a decision found it good."""
         return Hub(self._core.admitting(admission, settled), admission.participant, self._speaker.turn)
 
-    @in_process("by which doors list their tools")
+    @in_process("doors list their tools by it")
     async def org_place(self) -> OrgPlace:
         """Where it stands by its links and tasks now."""
         return await self._core.context.org_place(self._me)
@@ -393,5 +393,5 @@ class Hub(HubCalls):
 
     async def reload(self) -> shapes.Reloaded:
         if self._me != self._core.user:
-            raise NotPermitted("only the owner may have moot.toml read again")
+            raise NotPermitted("only the owner may reload moot.toml")
         return await self._core.reload()

@@ -74,11 +74,11 @@ class Notes(NoteCalls):
         note = await self._visible_note(name)
         if not await self._is_person():
             raise NotPermitted(
-                "agents may not see who may use a note", detail="only people may do this, not agents"
+                "agents may not list who may use a note", detail="only people may do this, not agents"
             )
         return self._granted(await self._core.parts.store.records(NOTE_PERMISSIONS.where(note=note.name)))
 
-    @in_process("whom a door's stream tells of a note")
+    @in_process("doors decide with it who may see events of a note")
     async def readers(self, name: str, created_at: str | None) -> frozenset[str]:
         """The agents that may read a note by now; none where it is gone, or another has its name."""
         found = await self._note(name)
@@ -87,7 +87,7 @@ class Notes(NoteCalls):
         granted = await self._core.parts.store.records(NOTE_PERMISSIONS.where(note=found.name))
         return frozenset(self._core.directory.name(each.participant) for each in granted)
 
-    @in_process("which tools a door lists for a caller")
+    @in_process("doors list their tools by it")
     async def broadest_access(self) -> NoteAccess | None:
         """The most that the caller may do with any note; None where there is none for it."""
         store, who = self._core.parts.store, await self._who()

@@ -25,11 +25,11 @@ class Warned(Struct, frozen=True, gc=False):
     message: str
     names: tuple[str, ...] = ()
     fix: tuple[Way, ...] = ()
-    """What can be done about it; a door says it in its own terms."""
+    """What can be done about it; each door words it in its own terms."""
 
 
 class Receipt(Struct, frozen=True, gc=False, rename={"sender": "from"}):
-    """A message is durable, and this is what it set off."""
+    """A message is on disk: its address, and what it means for each agent."""
 
     id: str
     seq: int
@@ -68,7 +68,7 @@ class Preview(Struct, frozen=True, gc=False):
 
 
 class Claimed(Struct, frozen=True, gc=False):
-    """A turn that is now the caller's, or None when somebody else has it."""
+    """A turn that now belongs to the caller, or None if somebody else has it."""
 
     turn: Turn | None = None
 
@@ -86,7 +86,7 @@ Answer = TypeVar("Answer", Receipt, Preview)
 
 
 def in_words(answer: Answer, say: Say) -> Answer:
-    """The answer as a door gives it: what can be done about a warning is said in the door's terms."""
+    """The answer as a door gives it: hints in warnings are worded in the door's terms."""
     if not any(warning.fix for warning in answer.warnings):
         return answer
     warnings = (structs.replace(each, fix=tuple(worded(each.fix, say))) for each in answer.warnings)

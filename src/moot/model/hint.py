@@ -13,7 +13,7 @@ from moot.model.json import Json
 
 
 class WarningCode(StrEnum):
-    """What a receipt may warn of, beside the codes of errors (errors.py); closed, so that each can be explained."""
+    """Codes of warnings in receipts, besides the codes of errors."""
 
     UNKNOWN = "E201"
     """Somebody named is not known, or was removed."""

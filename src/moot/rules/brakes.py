@@ -98,8 +98,8 @@ def check_chain_messages(root: Root, where: str, limits: Limits) -> None:
     """Refuses a message by tool on a chain on which agents have said all that one person's message may lead to."""
     if root.messages >= limits.chain_messages:
         raise Braked(
-            f"agents have sent {root.messages} messages on this chain",
-            detail=f"chain_messages is {limits.chain_messages}: a person has to let them go on",
+            f"agents have sent {root.messages} messages in this chain",
+            detail=f"chain_messages is {limits.chain_messages}: a person has to resume it",
             fix=(Hint(Act.CONTINUE_CHAIN, conversation=where),),
             rule=RuleName.CHAIN.value,
         )

@@ -7,7 +7,7 @@ class ConfigChange(Shape, frozen=True):
     what: str
     """`link`, `setting` or `agent`."""
     name: str
-    """Of a link its id, of a setting its key."""
+    """The link's id or the setting's key."""
     change: str
     """`added`, `changed` or `removed`."""
     text: str
@@ -15,10 +15,10 @@ class ConfigChange(Shape, frozen=True):
 
 
 class Reloaded(Shape, frozen=True):
-    """What is in force now that was not before, and what still is not."""
+    """What a reload has changed, and what takes effect only after a restart."""
 
     changes: tuple[ConfigChange, ...] = ()
     restart: tuple[str, ...] = ()
-    """Settings that the hub reads only when it starts."""
+    """Settings that take effect when the hub is restarted."""
     troubles: tuple[str, ...] = ()
-    """What kept agents from following the file; they go on as before."""
+    """Why agents could not be changed; they continue as before."""

@@ -5,14 +5,14 @@ from moot.shapes.shape import Names, Shape, when
 
 
 class PersonsDecision(Shape, frozen=True):
-    """What an agent asks a person to decide, once."""
+    """A question that an agent asks a person to decide, once."""
 
     id: str
     by: str
     to: str
     question: str
     choices: tuple[str, ...]
-    """What can be answered; anything where there are none."""
+    """Allowed answers; any text if empty."""
     state: str
     answer: str | None
     message: str

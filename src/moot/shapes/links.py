@@ -9,20 +9,20 @@ from moot.shapes.talk import Agent
 
 
 class Link(Shape, frozen=True, rename={"sender": "from"}):
-    """Who may write to whom, and who stands above whom."""
+    """A link: who may write to whom, and who is whose superior."""
 
     id: str
     sender: str
     to: str
     direction: str
     relationship: str
-    """What `from` is of `to`."""
+    """What `from` is to `to`."""
     enabled: bool
     channel: str
     sentence: str
     origin: str
     place: str
-    """Where moot.toml says so: file and line; empty for others."""
+    """File and line in moot.toml; empty for links made elsewhere."""
     created_at: str | None
     updated_at: str | None
 
@@ -45,24 +45,24 @@ class Link(Shape, frozen=True, rename={"sender": "from"}):
 
 
 class MadeLink(Link, frozen=True, rename={"sender": "from"}):
-    """A new link, and whom it cuts off from whom."""
+    """A new link, and whom its agents can no longer write to."""
 
     cuts_off: Mapping[str, tuple[str, ...]] = {}
-    """By the name of an end: whom it could write to before, and no longer can."""
+    """Agent name → those it could write to before and no longer can."""
 
 
 class LinkEndPrompt(Shape, frozen=True):
-    """What one end of a link is told of it, to the letter. Empty where it is told nothing."""
+    """Exactly what one agent's prompt says about a link; empty if it says nothing."""
 
     agent: str
     link: str
-    """In the channel: whom it talks to there, and what that one is to it."""
+    """In the channel: whom it talks to there, and what that agent is to it."""
     organisation: str
     """Everywhere: its place in the organisation."""
 
 
 class LinkPrompts(Shape, frozen=True):
-    """What both ends of a link are told, `from` first."""
+    """What the prompts of both agents of a link say, `from` first."""
 
     id: str
     sentence: str
@@ -70,29 +70,29 @@ class LinkPrompts(Shape, frozen=True):
 
 
 class Point(Shape, frozen=True):
-    """A place on the map."""
+    """A position in the graph."""
 
     x: float
     y: float
 
 
 class Positions(Shape, frozen=True):
-    """Where people have put whom."""
+    """The positions that people have set."""
 
     positions: Mapping[str, Point]
-    """By id, which stays when a name changes."""
+    """By id, which does not change when a name does."""
 
 
 class TopologyNode(Agent, frozen=True):
-    """An agent or a person on the map."""
+    """An agent or a person in the graph."""
 
     x: float | None = None
-    """None where nobody has put it anywhere yet."""
+    """None if no position was set."""
     y: float | None = None
 
 
 class Topology(Shape, frozen=True):
-    """Everybody, and every link between them."""
+    """All participants and the links between them."""
 
     agents: tuple[TopologyNode, ...]
     """People too; `kind` says which."""

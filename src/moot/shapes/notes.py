@@ -5,7 +5,7 @@ from moot.shapes.shape import Names, Shape, when
 
 
 class Note(Shape, frozen=True):
-    """A note as it stands, or as one of its versions stood."""
+    """A note, or one of its versions."""
 
     name: str
     text: str
@@ -38,13 +38,13 @@ class NoteChange(Shape, frozen=True):
     size: int
     """Characters of its text."""
     added: int
-    """Lines that the version before does not have."""
+    """Lines added since the previous version."""
     removed: int
-    """Lines of the version before that it does not have."""
+    """Lines removed since the previous version."""
 
 
 class NoteShare(Shape, frozen=True):
-    """What an agent may do with a note, and who said so."""
+    """What an agent may do with a note, and who granted it."""
 
     agent: str
     access: str

@@ -14,7 +14,7 @@ Names = Callable[[ParticipantId], str]
 
 @lru_cache(8192)
 def when(moment: float) -> str | None:
-    """RFC 3339 in UTC, or None for a moment that has not come."""
+    """RFC 3339 in UTC, or None if it has not happened yet."""
     if not moment:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

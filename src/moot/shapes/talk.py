@@ -34,7 +34,7 @@ class Message(Shape, frozen=True, rename={"sender": "from"}):
     at: str | None
     metadata: JsonObject
     context: str = ""
-    """Of its docmem node, `text:agent:ID`: the author's id, which stays when the name changes."""
+    """Context of its docmem node, `text:agent:ID`, with the author's id, which does not change when the name does."""
 
     @classmethod
     def of(cls, message: model_message.Message, names: Names) -> "Message":
@@ -128,9 +128,9 @@ class Turn(Shape, frozen=True):
     usage: JsonObject | None
     error: str | None
     rule: str | None = None
-    """Why it failed or was cancelled, where a rule did it."""
+    """The rule by which it failed or was cancelled."""
     kept: str | None = None
-    """The text of a reply that was refused; like `given`, for its agent and the owner."""
+    """The text of a reply that was refused; like `given`, only for its agent and the owner."""
     given: JsonObject | None = None
     steps: tuple[JsonObject, ...] = ()
 
@@ -169,7 +169,7 @@ class Turn(Shape, frozen=True):
 
 
 def still_open(turns: Sequence[Turn], seconds: float) -> TimedOut:
-    """Waiting was over before these turns were."""
+    """The time to wait was over while these turns were still open."""
     turns_open = [turn.to_dict() for turn in turns]
     return TimedOut(f"{len(turns_open)} turns are still open after {seconds:g} s", open=turns_open)
 
@@ -238,7 +238,7 @@ class Event(Shape, frozen=True):
 
 
 class Because(Shape, frozen=True):
-    """One agent's part in a message, and the rule that gave it."""
+    """One agent's part in a message, and the rule it follows from."""
 
     agent: str
     duty: str
@@ -247,7 +247,7 @@ class Because(Shape, frozen=True):
     state: str
     turn: str | None
     error: str | None = None
-    """What went wrong, where its turn failed or expired."""
+    """What went wrong, if its turn failed or expired."""
 
     def __str__(self) -> str:
         return f"{self.agent}: {self.duty}, {self.state} ({self.rule}): {self.reason}"
@@ -261,7 +261,7 @@ class Why(Shape, frozen=True):
     def __str__(self) -> str:
         """For people: what `print(await hub.why(id))` shows."""
         answers = f", in answer to {self.cause['message']}" if self.cause else ""
-        rows = [f"  {row}" for row in self.agents] or ["  no agents were there"]
+        rows = [f"  {row}" for row in self.agents] or ["  there were no agents"]
         return "\n".join((f"why {self.message}{answers}", *rows))
 
 
@@ -284,7 +284,7 @@ class DeliveryProgress(Shape, frozen=True):
 
 
 class Replayed(Shape, frozen=True):
-    """What a replay came to."""
+    """The result of a replay."""
 
     equal: bool
     turns: int
@@ -292,11 +292,11 @@ class Replayed(Shape, frozen=True):
     gaps: int
     repeats: int
     differ: tuple[str, ...] = ()
-    """Turns whose view came out differently."""
+    """Turns whose rebuilt view differs."""
 
 
 class Token(Shape, frozen=True):
-    """A token as it is listed: without the token."""
+    """A token as it is listed, without its secret."""
 
     id: str
     agent: str
@@ -318,7 +318,7 @@ class Token(Shape, frozen=True):
 
 
 class IssuedToken(Shape, frozen=True):
-    """The only time the token itself is shown."""
+    """A new token; its secret is shown only here."""
 
     id: str
     agent: str
@@ -332,7 +332,7 @@ class Hit(Shape, frozen=True):
 
 
 class Heard(Shape, frozen=True):
-    """A message of an agent's window, with its role as this agent sees it and its content as a model gets it."""
+    """A message as an agent sees it, with its role and content as a model gets them."""
 
     message: Message
     role: str
@@ -346,36 +346,36 @@ class Heard(Shape, frozen=True):
 
 
 class View(Shape, frozen=True):
-    """What an outside agent sees in a turn it has open."""
+    """What an outside agent sees in its open turn."""
 
     turn: Turn
     conversation: Conversation
     deadline: float | None
-    """When it no longer holds the floor, in seconds since the epoch."""
+    """When the turn expires, in seconds since the epoch."""
     trigger: Message
-    """The newest message that owed the turn."""
+    """The newest message that caused the turn."""
     new: tuple[Message, ...]
-    """By others, since its last turn here."""
+    """Messages from others since its last turn here."""
     messages: tuple[Heard, ...]
-    """Its window."""
+    """The messages it is shown."""
 
 
 class Handed(Shape, frozen=True):
-    """What waited for somebody who asked; the next time it asks says that this is dealt with."""
+    """Messages that were waiting. The next call acknowledges them."""
 
     messages: tuple[Message, ...] = ()
     next: int | None = None
-    """How many messages more wait; none where it is null."""
+    """Number of further messages waiting, or null."""
     must_answer: tuple[str, ...] = ()
-    """Messages that oblige to an answer."""
+    """Ids of messages that require an answer."""
     earlier: tuple[str, ...] = ()
-    """Where more was said than is told here: after which message."""
+    """If earlier messages were left out: the message they follow."""
     handed: tuple[str, ...] = ()
-    """To be given back with the next question."""
+    """To be sent back with the next call."""
 
 
 class Removed(Shape, frozen=True):
-    """A filter of a search, and how many hits there would be without it; counted no further than a thousand."""
+    """A search filter, and the number of results without it (counted up to 1,000)."""
 
     filter: str
     hits: int
@@ -385,14 +385,14 @@ class Removed(Shape, frozen=True):
 
 
 class Hooked(Shape, frozen=True):
-    """What a client's hook is to say at a moment of an agent's session."""
+    """What a client's hook should deliver at an event of an agent's session."""
 
     name: str
     waiting: int = 0
-    """As the session starts: conversations in which something waits."""
+    """At the start of a session: conversations with waiting messages."""
     found: Handed = Handed()
     first: bool = False
-    """No hook of this session has spoken before."""
+    """Whether this is the first hook of the session."""
 
 
 class Arrival(Shape, frozen=True):
@@ -402,11 +402,11 @@ class Arrival(Shape, frozen=True):
     client: str
     folder: str
     pid: int
-    """The process that speaks for it, which may be gone."""
+    """The process that connected for it; it may have ended."""
 
 
 class Received(Shape, frozen=True):
-    """A message as it lies in somebody's inbox."""
+    """A message in an inbox."""
 
     message: Message
     unread: bool

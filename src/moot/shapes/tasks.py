@@ -5,7 +5,7 @@ from moot.shapes.shape import Names, Shape, when
 
 
 class Task(Shape, frozen=True):
-    """Work that somebody delegated."""
+    """A delegated task."""
 
     id: str
     by: str
@@ -15,7 +15,7 @@ class Task(Shape, frozen=True):
     result: str | None
     note: str | None
     conversation: str
-    """Where it is worked on."""
+    """The conversation it is worked on in."""
     deadline: str | None
     created_at: str | None
     updated_at: str | None

@@ -447,7 +447,7 @@ async def test_links_are_made_changed_and_deleted(hub: Any) -> None:
     made = await hub.links.create("arya", "quiet", relationship="superior")
     assert isinstance(made, shapes.MadeLink)
     assert made.sentence == "arya is superior of quiet. Both may start."
-    with pytest.raises(Conflict, match="linked already"):
+    with pytest.raises(Conflict, match="already linked"):
         await hub.links.create("quiet", "arya")
     told = await hub.links.prompts(made.id)
     assert (told.sentence, [end.agent for end in told.prompts]) == (made.sentence, ["arya", "quiet"])

@@ -118,7 +118,7 @@ async def test_an_agent_has_what_it_was_granted_and_nothing_else_is_there(hub: A
 
 async def test_what_cannot_be_is_refused_with_what_could(hub: Any) -> None:
     await hub.notes.create("deploy")
-    with pytest.raises(Conflict, match="exists already"):
+    with pytest.raises(Conflict, match="already exists"):
         await hub.notes.create("deploy")
     written = await hub.notes.write("deploy", "kept", version=1)
     assert await hub.notes.create("deploy", "anew", exist_ok=True) == written

@@ -143,7 +143,7 @@ def test_reload_says_what_changed_and_what_needs_a_restart(up: Up) -> None:
     write(shell, lambda text: text.replace('"gendry"\nrelationship', '"gendri"\nrelationship'))
     broken = shell.moot("reload")
     assert broken.code == 2
-    assert 'to = "gendri" names nobody; did you mean gendry?' in broken.err
+    assert 'to = "gendri" is not an agent; did you mean gendry?' in broken.err
     assert "^^^^" in broken.err
     assert in_force(up) == ["arya is superior of gendry. Both may start."]
 

@@ -197,4 +197,4 @@ def test_names_texts_and_how_many_there_are_is_bounded() -> None:
     for number in range(notes.MAX_NOTES - 1):
         table.new(f"n{number}")
     assert f"{notes.MAX_NOTES} notes" in refused(Conflict, table.new, "one-more").title
-    assert "exists already" in refused(Conflict, table.new, "n1").title
+    assert "already exists" in refused(Conflict, table.new, "n1").title

@@ -17,18 +17,18 @@ STATES = ("open", "answered", "expired")
     "decisions",
     cls=Branch,
     examples=("moot decisions list", "moot decisions answer d0 yes"),
-    short_help="Decide what agents ask you.",
+    short_help="Answer the decisions that agents ask you for.",
     aliases={"take": "answer"},
 )
 def decisions() -> None:
-    """Decide what agents ask you."""
+    """Answer the decisions that agents ask you for."""
 
 
 @decisions.command("list", examples=("moot decisions list", "moot decisions list --state open --json"))
-@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
+@click.option("--state", type=click.Choice(STATES), help="Only decisions in this state.")
 @click.pass_obj
 def list_(session: Session, state: str | None) -> None:
-    """What you were asked to decide, oldest first."""
+    """List the decisions you were asked for, oldest first."""
     found = with_reading(session, lambda hub: hub.decisions.list(state=state))
     if session.json:
         session.screen.data([one.to_dict() for one in found])
@@ -55,7 +55,7 @@ def list_(session: Session, state: str | None) -> None:
 @click.argument("id")
 @click.pass_obj
 def show(session: Session, id: str) -> None:
-    """One decision."""
+    """Show a decision."""
     _tell(session, with_reading(session, lambda hub: hub.decisions.get(id)))
 
 
@@ -64,7 +64,7 @@ def show(session: Session, id: str) -> None:
 @click.argument("answer")
 @click.pass_obj
 def answer(session: Session, id: str, answer: str) -> None:
-    """Decide: one of the choices by its words or its number, or any text where there are none."""
+    """Answer a decision: with a choice or its number, or with any text if it has no choices."""
     _tell(session, with_hub(session, lambda hub: hub.decisions.answer(id, answer)))
 
 

@@ -1,4 +1,4 @@
-"""`moot links`: who may write to whom, and who stands above whom. Always said as a sentence."""
+"""`moot links`: who may write to whom, and who is whose superior. A link is always shown as a sentence."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ LAST = 2**53
     "links",
     cls=Branch,
     examples=("moot links new manager support --superior", "moot links list"),
-    short_help="Decide who may write to whom, and who stands above whom.",
+    short_help="Decide who may write to whom, and who is whose superior.",
     aliases={"add": "new", "delete": "rm", "remove": "rm", "create": "new"},
 )
 def links() -> None:
-    """Decide who may write to whom, and who stands above whom."""
+    """Decide who may write to whom, and who is whose superior."""
 
 
 @links.command("list", examples=("moot links list", "moot links list arya --json"))
@@ -57,10 +57,10 @@ def list_(session: Session, agent: str | None) -> None:
 
 @links.command("show", examples=("moot links show l0", "moot links show l0 --prompts"))
 @click.argument("id")
-@click.option("--prompts", is_flag=True, help="Print what each end is told about the other.")
+@click.option("--prompts", is_flag=True, help="Print what each agent's prompt says about the other.")
 @click.pass_obj
 def show(session: Session, id: str, prompts: bool) -> None:
-    """One link, and what was last said over it."""
+    """Show a link and the newest messages in its channel."""
     if prompts:
         _show_prompts(session, with_reading(session, lambda hub: hub.links.prompts(id)))
         return
@@ -80,13 +80,13 @@ def show(session: Session, id: str, prompts: bool) -> None:
 
 
 def _show_prompts(session: Session, prompts: shapes.LinkPrompts) -> None:
-    """What stands in the prompts, to the letter."""
+    """Exactly what the prompts say."""
     if session.json:
         session.screen.data(prompts.to_dict())
         return
     session.screen.say(prompts.sentence)
     for end in prompts.prompts:
-        session.screen.note(f"\n{end.agent} is told:")
+        session.screen.note(f"\nin the prompt of {end.agent}:")
         for part in (end.link, end.organisation):
             if part:
                 session.screen.say(f"\n{part}")
@@ -97,11 +97,11 @@ async def _said(hub: Hub, link: shapes.Link) -> list[shapes.Message]:
 
 
 def _kinds(work: Callable[..., object]) -> Callable[..., object]:
-    """How the two stand to each other, and who may start."""
+    """Options for the relationship, and for who may start."""
     for name, value, text in (
         ("--subordinate", "subordinate", "FROM reports to TO."),
-        ("--superior", "superior", "FROM stands above TO and may delegate to it."),
-        ("--peer", "peer", "Neither stands above the other."),
+        ("--superior", "superior", "FROM is the superior of TO and may delegate to it."),
+        ("--peer", "peer", "FROM and TO are peers."),
     ):
         work = click.option(name, "relationship", flag_value=value, help=text)(work)
     for name, value, text in (
@@ -118,7 +118,7 @@ def _kinds(work: Callable[..., object]) -> Callable[..., object]:
 @click.argument("source", metavar="FROM")
 @click.argument("to", metavar="TO")
 @_kinds
-@click.option("--off", is_flag=True, help="Make it, but leave it off.")
+@click.option("--off", is_flag=True, help="Create it disabled.")
 @click.pass_obj
 def new(session: Session, /, source: str, to: str, *, off: bool, **kinds: str | None) -> None:
     """Link two agents."""
@@ -139,7 +139,9 @@ def new(session: Session, /, source: str, to: str, *, off: bool, **kinds: str | 
     session.screen.say(made.sentence)
     session.screen.note(f"  id {made.id}, channel {made.channel}")
     for end, names in made.cuts_off.items():
-        session.screen.note(f"  {end} writes only along its links now, no longer to {', '.join(names)}")
+        session.screen.note(
+            f"  {end} can now write only to agents it is linked with, no longer to {', '.join(names)}"
+        )
 
 
 @links.command("set", examples=("moot links set l0 --two-way", "moot links set l0 --peer --json"))
@@ -147,7 +149,7 @@ def new(session: Session, /, source: str, to: str, *, off: bool, **kinds: str | 
 @_kinds
 @click.pass_obj
 def set_(session: Session, id: str, relationship: str | None, direction: str | None) -> None:
-    """Change who may start, or who stands above whom."""
+    """Change who may start, or who is whose superior."""
     if relationship is None and direction is None:
         raise click.UsageError(
             "nothing to change: add --peer, --superior, --subordinate, --one-way or --two-way"
@@ -159,7 +161,7 @@ def set_(session: Session, id: str, relationship: str | None, direction: str | N
 @click.argument("id")
 @click.pass_obj
 def enable(session: Session, id: str) -> None:
-    """Turn a link on."""
+    """Enable a link."""
     _changed(session, lambda hub: hub.links.update(id, enabled=True))
 
 
@@ -167,7 +169,7 @@ def enable(session: Session, id: str) -> None:
 @click.argument("id")
 @click.pass_obj
 def disable(session: Session, id: str) -> None:
-    """Turn a link off: it lets nobody through until it is turned on again."""
+    """Disable a link: no messages pass until it is enabled again."""
     _changed(session, lambda hub: hub.links.update(id, enabled=False))
 
 
@@ -181,15 +183,15 @@ def _changed(session: Session, work: Callable[[Hub], Awaitable[shapes.Link]]) ->
 
 @links.command("rm", examples=("moot links rm l0", "moot links rm l0 --purge-history --yes"))
 @click.argument("id")
-@click.option("--purge-history", is_flag=True, help="Also erase what was said over it.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--purge-history", is_flag=True, help="Also erase the messages in its channel.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def rm(session: Session, id: str, purge_history: bool, yes: bool) -> None:
-    """Delete a link; what was said over it stays readable."""
+    """Delete a link; the messages in its channel stay readable."""
     ask_first(yes=yes, what="deleting a link")
     found = with_reading(session, lambda hub: hub.links.get(id))
     if not yes:
-        kept = "what was said over it is erased" if purge_history else "what was said over it stays readable"
+        kept = "its messages are erased" if purge_history else "its messages stay readable"
         click.confirm(f"Delete the link ({found.sentence})? {kept.capitalize()}", abort=True, err=True)
     link = with_hub(session, lambda hub: hub.links.delete(found.id, purge=purge_history))
     if session.json:

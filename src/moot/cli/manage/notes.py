@@ -181,7 +181,7 @@ def revert(session: Session, note: str, version: int) -> None:
 
 @notes.command("rm", examples=("moot notes rm deploy-status", "moot notes rm deploy-status --yes"))
 @click.argument("note")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def rm(session: Session, note: str, yes: bool) -> None:
     """Delete a note with all its versions."""
@@ -189,7 +189,7 @@ def rm(session: Session, note: str, yes: bool) -> None:
     found = with_reading(session, lambda hub: hub.notes.get(note))
     if not yes:
         versions = f"its {found.version} versions" if found.version > 1 else "its only version"
-        click.confirm(f"Delete {found.name} with {versions}? It cannot be brought back", abort=True, err=True)
+        click.confirm(f"Delete {found.name} with {versions}? This cannot be undone", abort=True, err=True)
     _written(session, lambda hub: hub.notes.delete(found.name), "deleted")
 
 
@@ -199,9 +199,9 @@ def rm(session: Session, note: str, yes: bool) -> None:
 )
 @click.argument("note")
 @click.argument("agent", required=False)
-@click.option("--read", "access", flag_value="read", help="It may read the note.")
-@click.option("--write", "access", flag_value="read_write", help="It may read and write the note.")
-@click.option("--none", "access", flag_value="none", help="It does not see the note.")
+@click.option("--read", "access", flag_value="read", help="Allow it to read the note.")
+@click.option("--write", "access", flag_value="read_write", help="Allow it to read and write the note.")
+@click.option("--none", "access", flag_value="none", help="Hide the note from it.")
 @click.pass_obj
 def share(session: Session, note: str, agent: str | None, access: str | None) -> None:
     """Say what an agent may do with a note, or list who may what. People may everything."""

@@ -23,20 +23,20 @@ STATES = ("unfinished", "open", "working", "done", "failed", "cancelled", "expir
     "tasks",
     cls=Branch,
     examples=('moot tasks new support "find the open tickets"', "moot tasks list --state unfinished"),
-    short_help="Hand work to agents, and see what became of it.",
+    short_help="Delegate tasks to agents and follow them.",
     aliases={"delegate": "new", "cancel": "stop"},
 )
 def tasks() -> None:
-    """Hand work to agents, and see what became of it."""
+    """Delegate tasks to agents and follow them."""
 
 
 @tasks.command("list", examples=("moot tasks list", "moot tasks list --state unfinished --json"))
-@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
-@click.option("--by", metavar="AGENT", help="Only those that this one delegated.")
-@click.option("--to", metavar="AGENT", help="Only those that this one was given.")
+@click.option("--state", type=click.Choice(STATES), help="Only tasks in this state.")
+@click.option("--by", metavar="AGENT", help="Only tasks delegated by this agent.")
+@click.option("--to", metavar="AGENT", help="Only tasks given to this agent.")
 @click.pass_obj
 def list_(session: Session, state: str | None, by: str | None, to: str | None) -> None:
-    """All tasks, oldest first."""
+    """List tasks, oldest first."""
 
     async def work(hub: Hub) -> list[shapes.Task]:
         giver = await resolve.agent(hub, by) if by else None
@@ -59,7 +59,7 @@ def list_(session: Session, state: str | None, by: str | None, to: str | None) -
 @click.argument("id")
 @click.pass_obj
 def show(session: Session, id: str) -> None:
-    """One task, and where it is worked on."""
+    """Show a task and the conversation it is worked on in."""
     _tell(session, with_reading(session, lambda hub: hub.tasks.get(id)))
 
 
@@ -70,12 +70,15 @@ def show(session: Session, id: str) -> None:
 @click.argument("agent")
 @click.argument("text")
 @click.option(
-    "--deadline", type=SECONDS, metavar="SECONDS", help="When it expires (limits.task_deadline_seconds)."
+    "--deadline",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="Seconds until it expires (default: limits.task_deadline_seconds).",
 )
-@click.option("--conv", metavar="ID", help="Where to report how it ended; a conversation you are in.")
+@click.option("--conv", metavar="ID", help="Conversation to report the outcome to; you must be in it.")
 @click.pass_obj
 def new(session: Session, agent: str, text: str, deadline: float | None, conv: str | None) -> None:
-    """Hand work to an agent; how it ends is reported back."""
+    """Delegate a task to an agent; the outcome is reported back."""
 
     async def work(hub: Hub) -> shapes.Task:
         where = (await resolve.place(hub, conv)).id if conv else None
@@ -87,10 +90,10 @@ def new(session: Session, agent: str, text: str, deadline: float | None, conv: s
 
 @tasks.command("stop", examples=("moot tasks stop t0", 'moot tasks stop t0 --because "no longer needed"'))
 @click.argument("id")
-@click.option("--because", default="", metavar="TEXT", help="What its delegator and its worker are told.")
+@click.option("--because", default="", metavar="TEXT", help="Reason to give to its delegator and its worker.")
 @click.pass_obj
 def stop(session: Session, id: str, because: str) -> None:
-    """Call a task off; whoever delegated it is told."""
+    """Cancel a task; whoever delegated it is notified."""
     _tell(session, with_hub(session, lambda hub: hub.tasks.update(id, "cancelled", result=because or None)))
 
 
@@ -103,4 +106,4 @@ def _tell(session: Session, task: shapes.Task) -> None:
     for label, text in (("note", task.note), ("result", task.result), ("deadline", task.deadline)):
         if text:
             session.screen.say(f"  {label}: {text}")
-    session.screen.note(f"  worked on in {task.conversation}")
+    session.screen.note(f"  conversation: {task.conversation}")

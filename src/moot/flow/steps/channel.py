@@ -29,7 +29,7 @@ def by_person(draft: Draft, author: ParticipantId) -> Participant:
     who = draft.participant(author)
     if who.kind is not HUMAN:
         raise NotPermitted(
-            f"{who.name} may not change links", detail="who may speak to whom is for people to say"
+            f"{who.name} may not change links", detail="only people may change links, not agents"
         )
     return who
 
@@ -54,7 +54,7 @@ def check(draft: Draft, link: Link) -> None:
     if before is not None and before.id != link.id:
         names = f"{draft.name(link.source)} and {draft.name(link.target)}"
         raise Conflict(
-            f"{names} are linked already",
+            f"{names} are already linked",
             detail=f"there is one link per pair: {before.id}, {links.sentence(before, draft.name)}",
             fix=(Hint(Act.SHOW_LINK, id=before.id),),
             link=before.id,
@@ -62,7 +62,7 @@ def check(draft: Draft, link: Link) -> None:
     ring = [draft.name(each) for each in draft.graph.ring_with(link)]
     if ring:
         raise Conflict(
-            f"{' is superior of '.join(ring)}: nobody can stand above itself",
+            f"{' is superior of '.join(ring)}: nobody can be its own superior",
             detail="superiors may not form a ring",
             fix=("make one of these links a peer link",),
             ring=ring,
@@ -161,7 +161,7 @@ def keeps_its_channel(draft: Draft, conversation: Conversation) -> None:
     link = draft.graph.of_channel(conversation.id)
     if link is not None:
         raise Conflict(
-            f"{conversation.name} is the channel of a link, and stays as long as that does",
+            f"{conversation.name} is the channel of a link and stays open as long as the link exists",
             fix=(Hint(Act.SHOW_LINK, id=link.id),),
             link=link.id,
         )

@@ -84,7 +84,7 @@ def _outcome(room: Room, turn: Turn) -> tuple[TaskState, str]:
         case TurnState.PASSED:
             return TaskState.FAILED, "read it and said nothing"
         case TurnState.CANCELLED:
-            why = REASONS[turn.rule] if turn.rule is not None else "it was called off"
+            why = REASONS[turn.rule] if turn.rule is not None else "it was cancelled"
             return TaskState.CANCELLED, why
         case _:
             return TaskState.FAILED, turn.error or turn.state.value
@@ -97,7 +97,7 @@ def _words(room: Room, turn: Turn) -> str:
             message = change.message
             if (message.conversation, message.seq) == (room.id, turn.message):
                 return message.text
-    return "(nothing was said at the end)"
+    return "(no final message)"
 
 
 def moved(draft: Draft, task: Task, state: TaskState, **fields: object) -> Task:
@@ -183,7 +183,7 @@ def check_ring(draft: Draft, asker: Participant, target: Participant) -> None:
     if ring:
         names = [draft.name(each) for each in ring]
         raise WouldDeadlock(
-            f"{target.name} waits for {asker.name} already: {' → '.join(names)}",
+            f"{target.name} is already waiting for {asker.name}: {' → '.join(names)}",
             detail="nobody in this ring would ever answer; nothing was stored",
             fix=(Hint(Act.SEND_TO_AGENT, agent=target.name), "answer first, and ask later"),
             ring=names,
@@ -236,7 +236,7 @@ def notice(draft: Draft, task: Task) -> str:
     words = {
         TaskState.DONE: f"{worker} finished the task",
         TaskState.FAILED: f"{worker} could not do the task",
-        TaskState.CANCELLED: f"the task of {worker} was called off",
+        TaskState.CANCELLED: f"the task of {worker} was cancelled",
         TaskState.EXPIRED: f"the task of {worker} expired",
     }[task.state]
     return f'[{words} {task.id} ("{first_line}"): {shown}]'

@@ -30,7 +30,7 @@ def checked_choices(choices: Sequence[str]) -> tuple[str, ...]:
             detail=f"expected at most {MAX_CHOICES}, each of 1 to {LONGEST_CHOICE} characters",
         )
     if len({choice.casefold() for choice in kept}) != len(kept):
-        raise BadValue("a choice stands twice", detail=", ".join(kept))
+        raise BadValue("a choice is given twice", detail=", ".join(kept))
     return kept
 
 

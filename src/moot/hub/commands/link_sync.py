@@ -33,7 +33,7 @@ async def synced(core: Core, command: SyncLinks, *, dry: bool = False) -> Synced
         except LinksMoved as moved:
             branches = await _branches(core, moved.links)
             command = structs.replace(command, known=moved.links, branches=branches)
-    raise StoreUnwritable("others keep changing links", fix=("try again",), retry_after_ms=1000)
+    raise StoreUnwritable("links are being changed at the same time", fix=("try again",), retry_after_ms=1000)
 
 
 async def _branches(core: Core, links: tuple[Link, ...]) -> tuple[ConversationId, ...]:
@@ -66,8 +66,8 @@ def _strangers(file: SettingsFile, known: Collection[str]) -> Iterator[SettingPr
         for key, name in (("from", row.sender), ("to", row.to)):
             if name not in known:
                 close = nearest(name, sorted(known))
-                words = f"{key} = {shown(name)} names nobody{did_you_mean(close)}"
-                detail = "expected an agent that moot.toml describes, or one that has been here"
+                words = f"{key} = {shown(name)} is not an agent{did_you_mean(close)}"
+                detail = "expected an agent in moot.toml, or one that has connected before"
                 fix = (Hint(Act.EDIT_SETTINGS), Hint(Act.NEW_AGENT, agent=name))
                 yield SettingProblem(("links", number, key), words, detail, close, fix)
 
@@ -81,4 +81,6 @@ def in_the_file(file: SettingsFile, refusal: MootError) -> MootError:
     ends = {row.sender: "from", row.to: "to"}
     key = ends.get(str(refusal.facts.get("ref"))) if isinstance(refusal, NotFound) else None
     where = (*path, key) if key is not None else path
-    return file.refusal(SettingProblem(where, f"this link is refused: {refusal.title}", refusal.detail))
+    return file.refusal(
+        SettingProblem(where, f"this link cannot be created: {refusal.title}", refusal.detail)
+    )

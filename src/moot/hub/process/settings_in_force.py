@@ -91,7 +91,7 @@ class SettingsInForce:
                     await self._look()
         except OSError as trouble:
             log.warning(
-                "moot.toml is not watched: changes are taken in when somebody asks for it",
+                "moot.toml is not watched: reload it to apply changes",
                 action="config_not_watched",
                 error=str(trouble),
             )
@@ -104,7 +104,7 @@ class SettingsInForce:
         except MootError:
             data = b"unreadable"
         if not data.strip():
-            log.warning("moot.toml is empty: what it said stays in force", action="config_empty")
+            log.warning("moot.toml is empty: the previous settings stay in force", action="config_empty")
         elif sha256(data).hexdigest() != self._looked_at:
             with suppress(MootError):  # told already
                 await self._reload()
@@ -172,7 +172,7 @@ class SettingsInForce:
             return []
         changed = [row.name for row in now if row not in before]
         apart = [
-            f"{name} runs as a daemon, and follows when that is started again"
+            f"{name} runs as a daemon: restart the daemon to apply the change"
             for name in self.rows.left_to_daemons(changed)
         ]
         return [*await self.rows.follow(now, enrolled), *apart]
@@ -220,9 +220,9 @@ def _setting_changes(before: Settings, now: Settings) -> Iterator[ConfigChange]:
         if name not in old:
             yield ConfigChange("agent", name, "added", f"{name} was added")
         elif fields := changed_fields(old[name], row):
-            yield ConfigChange("agent", name, "changed", f"{name} has another {', '.join(fields)}")
+            yield ConfigChange("agent", name, "changed", f"{name} has a new {', '.join(fields)}")
     for name in old.keys() - new.keys():
-        yield ConfigChange("agent", name, "removed", f"{name} is not run any more; what it said stays")
+        yield ConfigChange("agent", name, "removed", f"{name} is no longer run; its messages stay")
 
 
 def _is_blank(file: SettingsFile) -> bool:

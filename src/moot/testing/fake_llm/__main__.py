@@ -20,9 +20,9 @@ async def serve(port: int, script: Script) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m moot.testing.fake_llm", description=__doc__)
-    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
-    parser.add_argument("--text", help="say this, always")
-    parser.add_argument("--fault", choices=[fault.value for fault in Fault], help="go wrong this way, always")
+    parser.add_argument("--port", type=int, default=0, help="port (0 picks a free one)")
+    parser.add_argument("--text", help="always answer with this text")
+    parser.add_argument("--fault", choices=[fault.value for fault in Fault], help="always fail this way")
     options = parser.parse_args()
     fixed = options.text is not None or options.fault is not None
     script = Answer(options.text or "", fault=Fault(options.fault or "ok")) if fixed else reply

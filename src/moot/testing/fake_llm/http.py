@@ -59,7 +59,7 @@ def _length(text: str, radix: int) -> int:
     try:
         length = int(text.partition(";")[0], radix)
     except ValueError:
-        raise BadRequest("a length is no number") from None
+        raise BadRequest("a length is not a number") from None
     if not 0 <= length <= MAX_BODY:
         raise BadRequest("the body is too large")
     return length
