@@ -56,6 +56,9 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "links": CommandEntry(
         "moot.cli.manage.links:links", "Agents", "Decide who may write to whom, and who is whose superior."
     ),
+    "topology": CommandEntry(
+        "moot.cli.manage.topology:topology", "Agents", "Show, compare and apply all links at once."
+    ),
     "notes": CommandEntry(
         "moot.cli.manage.notes:notes", "Agents", "Keep notes that agents and people share."
     ),

@@ -50,5 +50,5 @@ def decide(command: MakeLink, seen: Seen, at: Moment) -> Decision[LinkMade]:
     )
     channel.check(draft, link)
     channel.make(draft, link, command.author)
-    lost = channel.cut_off(draft, seen.graph(), link)
+    lost = channel.cut_off(draft, seen.graph(), [link])
     return Decision(draft.changes(), LinkMade(link, lost))

@@ -2,11 +2,12 @@
 
 `[[links]]` of moot.toml wins for what it names: its links are made or changed, also where somebody made them by hand
 before; those that it named before and no longer does are gone; those that people made stay. What somebody turned off
-while the hub ran stays off. A list that a person applies is the other half: it says which links people have made, and
-leaves those of moot.toml as they are.
+while the hub ran stays off. A list that a person applies is all links there shall be: those of people are made, changed
+or deleted as it says. Links of moot.toml it may repeat; where it says them otherwise, or not at all, it is refused as a
+whole.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
 from msgspec import Struct, structs
@@ -14,11 +15,13 @@ from msgspec import Struct, structs
 from moot.errors import Conflict, MootError
 from moot.flow.steps import channel, find
 from moot.model.change import Decision
+from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
 from moot.model.records.task import TASKS
 from moot.ports import Scope
+from moot.rules import links
 from moot.rules.draft import Draft, Seen
 from moot.rules.graph import Graph
 
@@ -44,6 +47,8 @@ class SyncLinks(Struct, frozen=True, gc=False):
     """Where what was delegated over these is worked on."""
     origin: LinkOrigin = LinkOrigin.CONFIG
     """Whose list it is: moot.toml's, or of what people have made."""
+    foresees: bool = False
+    """Only a look at what would change: what stands in its way is listed, not refused."""
 
 
 class LinkChange(Struct, frozen=True, gc=False):
@@ -56,7 +61,9 @@ class SyncedLinks(Struct, frozen=True, gc=False):
     changed: tuple[LinkChange, ...] = ()
     removed: tuple[Link, ...] = ()
     left: tuple[Link, ...] = ()
-    """Those of others that the list says otherwise, or not at all: they are as they were."""
+    """Those of others that the list says otherwise, or not at all: they stand in its way."""
+    cut_off: dict[str, list[str]] = {}
+    """By name: whom somebody could write to before, and no longer can. Of a list that a person applies."""
 
     def __bool__(self) -> bool:
         return bool(self.made or self.changed or self.removed)
@@ -73,17 +80,20 @@ class LinksMoved(Exception):
 class LinkPlan:
     """What becomes of the links there are, row by row."""
 
-    def __init__(self, graph: Graph, origin: LinkOrigin, rows: list[Link]) -> None:
+    def __init__(self, graph: Graph, origin: LinkOrigin, rows: list[Link], gone: Set[ParticipantId]) -> None:
         self.fresh: list[tuple[int, Link]] = []
         self.changed: list[tuple[int, LinkChange]] = []
         self.moved: list[Link] = []
         """The same as before, but for how and where it is written."""
-        self.left: list[Link] = []
+        self.left: list[tuple[int | None, Link]] = []
+        """Each with the row that says it otherwise."""
         named = {frozenset(row.ends) for row in rows}
         others = [link for link in graph.all() if frozenset(link.ends) not in named]
         self.removed = [link for link in others if link.origin is origin]
         if origin is not LinkOrigin.CONFIG:
-            self.left = [link for link in others if link.origin is not origin]
+            # who was removed finds its links again when it comes back
+            self.removed = [link for link in self.removed if gone.isdisjoint(link.ends)]
+            self.left = [(None, link) for link in others if link.origin is not origin]
         for number, row in enumerate(rows):
             self._add(number, row, graph.between(*row.ends))
 
@@ -92,9 +102,13 @@ class LinkPlan:
             self.fresh.append((number, row))
             return
         after = _kept(before, row)
-        if row.origin is not LinkOrigin.CONFIG and before.origin is not row.origin:
-            if before.meaning != row.meaning:
-                self.left.append(before)
+        if row.origin is not LinkOrigin.CONFIG:
+            if before.meaning == row.meaning:
+                return  # however it is written
+            if before.origin is not row.origin:
+                self.left.append((number, before))
+            else:
+                self.changed.append((number, LinkChange(before, after)))
         elif _is_other(before, after):
             self.changed.append((number, LinkChange(before, after)))
         elif after != before:
@@ -119,7 +133,10 @@ def scope(command: SyncLinks) -> Scope:
 def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
     draft = Draft(seen, at)
     channel.by_person(draft, command.author)
-    plan = LinkPlan(seen.graph(), command.origin, _rows(command, draft))
+    gone = {who.id for who in seen.everyone() if who.removed}
+    plan = LinkPlan(seen.graph(), command.origin, _rows(command, draft), gone)
+    if plan.left and not command.foresees:
+        raise _in_the_way(draft, *plan.left[0])
     if not _are_at_hand(plan.touched, command, seen):
         raise LinksMoved(plan.touched)
     author = command.author
@@ -140,9 +157,28 @@ def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
         tuple(link for _, link in made),
         tuple(change for _, change in changed),
         tuple(plan.removed),
-        tuple(plan.left),
+        tuple(link for _, link in plan.left),
     )
+    if command.origin is not LinkOrigin.CONFIG:
+        touched = [*done.made, *(one.after for one in done.changed), *done.removed]
+        done = structs.replace(done, cut_off=channel.cut_off(draft, seen.graph(), touched))
     return Decision(draft.changes(), done)
+
+
+def _in_the_way(draft: Draft, number: int | None, link: Link) -> Conflict:
+    ends = " and ".join(draft.name(end) for end in link.ends)
+    says = "says otherwise" if number is not None else "does not have"
+    whose = link.place or "moot.toml" if link.origin is LinkOrigin.CONFIG else "an agent that started another"
+    refusal = Conflict(
+        f"the link of {ends} is set by {whose}, and this list {says}" + (" it" if number is None else ""),
+        detail=f"it stands as: {links.sentence(link, draft.name)} Nothing was changed",
+        fix=("write it into the list as it stands", Hint(Act.EDIT_SETTINGS)),
+        link=link.id,
+        place=link.place,
+    )
+    if number is not None:
+        refusal.facts["row"] = number
+    return refusal
 
 
 def _are_at_hand(links: tuple[Link, ...], command: SyncLinks, seen: Seen) -> bool:

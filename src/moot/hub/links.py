@@ -1,16 +1,20 @@
 """`hub.links`: links of the graph, found, made, changed and deleted."""
 
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from msgspec import convert
+from msgspec import convert, structs
 
 from moot import shapes
 from moot.errors import BadValue, NotFound
 from moot.flow import erase, link, relink, unlink
+from moot.flow.sync_links import SyncedLinks, SyncLinks
+from moot.hub.commands.link_sync import configured, synced
 from moot.hub.core import Core
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
-from moot.model.records.link import CHANNEL, LINKS, Direction, Link, Relationship
+from moot.model.json import Json
+from moot.model.records.link import CHANNEL, LINKS, Direction, Link, LinkOrigin, Relationship
 from moot.model.records.task import TASKS
 from moot.rules.links import sentence
 from moot.sdk.links import LinkCalls
@@ -91,6 +95,26 @@ class Links(LinkCalls):
         if purge:
             await self._core.do(erase, erase.Erase(self._me, gone.channel))
         return self._shape(gone)
+
+    async def apply(
+        self, links: Sequence[Mapping[str, Json]], *, dry_run: bool = False
+    ) -> shapes.AppliedLinks:
+        rows = tuple(configured(number, row) for number, row in enumerate(links))
+        wanted = SyncLinks(self._me, rows, origin=LinkOrigin.API, foresees=dry_run)
+        done = self._applied(await synced(self._core, wanted, dry=dry_run))
+        if not dry_run:
+            return done
+        return structs.replace(done, made=tuple(structs.replace(one, id="", channel="") for one in done.made))
+
+    def _applied(self, done: SyncedLinks) -> shapes.AppliedLinks:
+        shape = self._shape
+        return shapes.AppliedLinks(
+            made=tuple(shape(link) for link in done.made),
+            changed=tuple(shapes.LinkRevision(shape(one.before), shape(one.after)) for one in done.changed),
+            removed=tuple(shape(link) for link in done.removed),
+            in_the_way=tuple(shape(link) for link in done.left),
+            cuts_off={who: tuple(names) for who, names in done.cut_off.items()},
+        )
 
     async def _branches(self, link_id: str) -> tuple[ConversationId, ...]:
         """Where what was delegated over a link is worked on."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from moot import shapes
 from moot.sdk import http
 from moot.sdk.call import Subject
@@ -34,6 +37,14 @@ class LinkCalls(Subject, subject="links"):
         enabled: bool = True,
     ) -> shapes.MadeLink:
         """Link two agents. The answer lists whom they can no longer reach: linked agents write only along links."""
+
+    @http.put("/api/links", repeats=True)
+    async def apply(
+        self, links: Sequence[Mapping[str, Any]], *, dry_run: bool = False
+    ) -> shapes.AppliedLinks:
+        """Make these all links there are, by one decision. Rows are as in moot.toml: `from`, `to`, `relationship`,
+        `direction`, `enabled`. Refused as a whole where it says a link of moot.toml otherwise, or not at all. With
+        `dry_run` nothing changes."""
 
     @http.put(LINK, repeats=True)
     async def update(

@@ -7,9 +7,11 @@ nothing flows back from here into the store.
 from moot.shapes.config import ConfigChange, Reloaded
 from moot.shapes.decisions import PersonsDecision
 from moot.shapes.links import (
+    AppliedLinks,
     Link,
     LinkEndPrompt,
     LinkPrompts,
+    LinkRevision,
     MadeLink,
     Point,
     Positions,
@@ -45,6 +47,7 @@ from moot.shapes.tasks import Task
 
 __all__ = [
     "Agent",
+    "AppliedLinks",
     "Arrival",
     "Because",
     "ConfigChange",
@@ -59,6 +62,7 @@ __all__ = [
     "Link",
     "LinkEndPrompt",
     "LinkPrompts",
+    "LinkRevision",
     "MadeLink",
     "Message",
     "Names",

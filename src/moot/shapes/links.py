@@ -51,6 +51,26 @@ class MadeLink(Link, frozen=True, rename={"sender": "from"}):
     """Agent name → those it could write to before and no longer can."""
 
 
+class LinkRevision(Shape, frozen=True):
+    """A link that was there, as it was and as it is."""
+
+    before: Link
+    after: Link
+
+
+class AppliedLinks(Shape, frozen=True):
+    """What a list of links changed, or would change."""
+
+    made: tuple[Link, ...]
+    """Without an id where this is only a look."""
+    changed: tuple[LinkRevision, ...]
+    removed: tuple[Link, ...]
+    in_the_way: tuple[Link, ...]
+    """Set in moot.toml, and said otherwise or not at all by the list: it can only be looked at, not applied."""
+    cuts_off: Mapping[str, tuple[str, ...]]
+    """By name: whom somebody could write to before, and no longer can."""
+
+
 class LinkEndPrompt(Shape, frozen=True):
     """Exactly what one agent's prompt says about a link; empty if it says nothing."""
 

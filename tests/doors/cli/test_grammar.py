@@ -47,6 +47,10 @@ EVERY_LEAF = {
     "links enable": (),
     "links disable": (),
     "links rm": (),
+    "topology show": ("topology", "show"),
+    "topology export": ("topology", "export", "-"),
+    "topology diff": (),  # these need a file: test_topology.py has one
+    "topology apply": (),
     "tasks list": ("tasks", "list"),
     "tasks show": (),  # these need a task: tests/behaviour/test_tasks.py has some
     "tasks new": ("tasks", "new", "arya", "look into it"),

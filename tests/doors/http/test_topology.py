@@ -188,3 +188,16 @@ async def test_changes_of_links_are_told_in_the_shape_of_a_link(
     assert [{key: body[key] for key in WIRED[0]} for body in told] == [*WIRED, WIRED[0]]
     assert told[-1]["sentence"] == "engineering is superior of support. The link is off."
     assert set(told[0]) == set(wired[0]) - {"cuts_off"}
+
+
+async def test_a_whole_list_is_applied_or_looked_at(world: World, wired: list[dict[str, Any]]) -> None:
+    body = {"links": [WIRED[1], {"from": "support", "to": "engineering"}], "dry_run": True}
+    looked = (await world.ask("owner", "PUT", "/api/links", body)).json()
+    assert [link["sentence"] for link in looked["removed"]] == [wired[2]["sentence"]]
+    assert len((await world.get("/api/links")).json()["links"]) == 3
+    done = (await world.ask("owner", "PUT", "/api/links", {**body, "dry_run": False})).json()
+    assert [one["after"]["relationship"] for one in done["changed"]] == ["peer"]
+    assert (done["made"], done["in_the_way"]) == ([], [])
+    assert len((await world.get("/api/links")).json()["links"]) == 2
+    refused = await world.ask("owner", "PUT", "/api/links", {"links": [{"from": "support", "to": "support"}]})
+    assert (refused.status_code, refused.json()["row"]) == (409, 0)

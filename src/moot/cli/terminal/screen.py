@@ -165,12 +165,12 @@ class Screen:
 
     def name(self, name: str, mark: str = "●") -> str:
         """An agent is never shown without its mark; the colour only repeats what the words say."""
-        return self._in_colour_of(name, f"{mark} {name}")
+        return self.in_colour_of(name, f"{mark} {name}")
 
     def bar(self, name: str) -> str:
-        return self._in_colour_of(name, "│")
+        return self.in_colour_of(name, "│")
 
-    def _in_colour_of(self, name: str, text: str) -> str:
+    def in_colour_of(self, name: str, text: str) -> str:
         if not self.colour:
             return text
         return click.style(text, fg=COLOURS[chosen_index(name, self.wishes.get(name, ""))].ansi256)

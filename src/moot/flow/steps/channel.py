@@ -3,6 +3,8 @@
 Above: link.py, relink.py, unlink.py, sync_links.py. Below: create.py makes it, put_away.py archives it.
 """
 
+from collections.abc import Iterable
+
 from msgspec import structs
 
 from moot.errors import Conflict, NotFound, NotPermitted
@@ -136,24 +138,29 @@ def tell(draft: Draft, kind: EventType, link: Link, author: ParticipantId) -> No
     draft.emit(kind, by=author, body=body)
 
 
-def cut_off(draft: Draft, before: Graph, link: Link) -> dict[str, list[str]]:
-    """Whom a new link cuts off from whom: those that its ends could write to before, and no longer can."""
-    if draft.at.terms.policy is not Policy.AUTO:
-        return {}
+def cut_off(draft: Draft, before: Graph, changed: Iterable[Link]) -> dict[str, list[str]]:
+    """Whom links cut off from whom: those that their ends could write to before, and no longer can. What a link says of
+    its own two ends is not repeated."""
+    neighbours: dict[ParticipantId, set[ParticipantId]] = {}
+    for link in changed:
+        for end in link.ends:
+            neighbours.setdefault(end, {end}).add(link.other(end))
+    everyone = [who for who in draft.seen.everyone() if who.listed]
     lost: dict[str, list[str]] = {}
-    others = [who for who in draft.seen.everyone() if who.listed and who.id not in link.ends]
-    for end in link.ends:
-        if not draft.participant(end).speaks_in_turns:
-            continue
-        names = [
-            who.name
-            for who in others
-            if links.verdict(before, Policy.AUTO, end, who.id).bar is None
-            and links.verdict(draft.graph, Policy.AUTO, end, who.id).bar is not None
-        ]
-        if names:
-            lost[draft.name(end)] = names
+    for end, known in neighbours.items():
+        if draft.participant(end).speaks_in_turns:
+            names = [
+                who.name for who in everyone if who.id not in known and _loses(draft, before, end, who.id)
+            ]
+            lost |= {draft.name(end): names} if names else {}
     return lost
+
+
+def _loses(draft: Draft, before: Graph, sender: ParticipantId, receiver: ParticipantId) -> bool:
+    policy = draft.at.terms.policy
+    if links.verdict(draft.graph, policy, sender, receiver).bar is None:
+        return False
+    return links.verdict(before, policy, sender, receiver).bar is None
 
 
 def keeps_its_channel(draft: Draft, conversation: Conversation) -> None:

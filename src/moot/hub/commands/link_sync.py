@@ -1,25 +1,27 @@
 """Sync a list of links with those there are: rows of moot.toml, or what somebody applies.
 
 Which channels a decision needs is known only once it has been seen what changes; so it is asked again with these.
-Above: process/settings_in_force.py, hub/topology.py. Below: flow/sync_links.py.
+Above: process/settings_in_force.py, hub/links.py. Below: flow/sync_links.py.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from msgspec import structs
+from msgspec import ValidationError, convert, structs
 
-from moot.errors import BadSettings, MootError, NotFound, StoreUnwritable
+from moot.errors import BadSettings, BadValue, MootError, NotFound, StoreUnwritable
 from moot.flow import sync_links
 from moot.flow.sync_links import ConfiguredLink, LinksMoved, SyncedLinks, SyncLinks
 from moot.hub.core import Core
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId
+from moot.model.json import Json
 from moot.model.records.link import Link
 from moot.model.records.task import TASKS
 from moot.rules.words.mentions import nearest
 from moot.settings import SettingsFile
 from moot.settings.problems import SettingProblem, did_you_mean, shown
+from moot.settings.values import LinkSettings
 
 TRIES: Final = 5
 """Somebody else may change links between two looks at them; not for ever."""
@@ -40,6 +42,18 @@ async def _branches(core: Core, links: tuple[Link, ...]) -> tuple[ConversationId
     """Where what was delegated over these links is worked on."""
     found = [await core.parts.store.records(TASKS.where(link=link.id)) for link in links]
     return tuple(task.conversation for tasks in found for task in tasks if task.is_open)
+
+
+def configured(number: int, row: Mapping[str, Json]) -> ConfiguredLink:
+    """A row of a list that somebody applies; the refusal says which."""
+    try:
+        link = convert(row, LinkSettings)
+    except ValidationError as wrong:
+        fields = ", ".join(field.encode_name for field in structs.fields(LinkSettings))
+        raise BadValue(
+            f"links[{number}]: {wrong}", detail=f"fields of a link are {fields}", row=number
+        ) from None
+    return ConfiguredLink(link.sender, link.to, link.direction, link.relationship, link.enabled)
 
 
 # --- of moot.toml -----------------------------------------------------------------------------------------
@@ -81,6 +95,5 @@ def in_the_file(file: SettingsFile, refusal: MootError) -> MootError:
     ends = {row.sender: "from", row.to: "to"}
     key = ends.get(str(refusal.facts.get("ref"))) if isinstance(refusal, NotFound) else None
     where = (*path, key) if key is not None else path
-    return file.refusal(
-        SettingProblem(where, f"this link cannot be created: {refusal.title}", refusal.detail)
-    )
+    words = f"this link cannot be created: {refusal.title}"
+    return file.refusal(SettingProblem(where, words, refusal.detail, refusal.suggestions))

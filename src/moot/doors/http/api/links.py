@@ -30,6 +30,13 @@ class NewLink(RequestShape, frozen=True, rename={"sender": "from"}):
     enabled: bool = True
 
 
+class WantedLinks(RequestShape, frozen=True):
+    links: tuple[NewLink, ...]
+    """All there shall be."""
+    dry_run: bool = False
+    """Only say what would change."""
+
+
 class ChangedLink(RequestShape, frozen=True):
     direction: Direction | None = None
     relationship: Relationship | None = None
@@ -85,6 +92,10 @@ async def change(call: ApiCall) -> shapes.Link:
         direction=body.direction.value if body.direction else None,
         enabled=body.enabled,
     )
+
+
+async def apply(call: ApiCall) -> shapes.AppliedLinks:
+    return await call.hub.links.apply(to_builtins(call.body.links), dry_run=call.body.dry_run)
 
 
 async def remove(call: ApiCall) -> shapes.Link:

@@ -311,6 +311,10 @@ LINKS: Final = (
         "POST", "/api/links", "Link two agents; the answer lists whom they can no longer reach", links.create, RULE,
         shapes.MadeLink, body=links.NewLink, status=CREATED, errors=(NotFound, Conflict),
     ),
+    Route(
+        "PUT", "/api/links", "Replace all links; with dry_run, only report what would change", links.apply, RULE,
+        shapes.AppliedLinks, body=links.WantedLinks, errors=(NotFound, Conflict, StoreUnwritable),
+    ),
     Route("GET", "/api/links/{id}", "Get a link", links.link, LOOK, shapes.Link, errors=(NotFound,)),
     Route(
         "GET", "/api/links/{id}/prompts", "Get what the prompts of both agents say about a link", links.prompts, LOOK,
