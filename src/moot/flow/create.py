@@ -19,6 +19,7 @@ from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
+from moot.model.records.link import pair_key
 from moot.ports import Scope
 from moot.rules import links
 from moot.rules.draft import Draft, Seen
@@ -65,15 +66,25 @@ def among(author: ParticipantId, others: Sequence[ParticipantId]) -> Create:
     )
 
 
+def keys(command: Create) -> tuple[str, ...]:
+    """By which a conversation that stands is the answer, the first that is there: two who are linked talk over their
+    link."""
+    if not command.key:
+        return ()
+    ends = command.author, *map(ParticipantId, command.participants)
+    is_pair = command.kind is ConversationKind.DIRECT and len(ends) == PAIR
+    return (pair_key(*ends), command.key) if is_pair else (command.key,)
+
+
 def scope(command: Create) -> Scope:
-    refs = (command.name, command.key) if command.key else (command.name,)
-    return Scope(refs=refs, names=(command.author, *command.participants))
+    return Scope(refs=(command.name, *keys(command)), names=(command.author, *command.participants))
 
 
 def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
-    known = found_by_key(seen, command.key)
-    if known is not None:
-        return Decision([], known)
+    for key in keys(command):
+        known = found_by_key(seen, key)
+        if known is not None:
+            return Decision([], known)
     draft = Draft(seen, at)
     standing = _standing(command, seen) if command.exist_ok else None
     if standing is not None:

@@ -18,6 +18,7 @@ from moot.flow import (
     mark,
     unarchive,
 )
+from moot.flow.create import Create
 from moot.hub.archive.import_ import Import
 from moot.hub.archive.validate import Checked
 from moot.hub.commands.bookmarks import Bookmarks
@@ -83,12 +84,23 @@ class Conversations(ConversationCalls):
     @in_process("the hub's own methods use it; callers use `implicit`")
     async def among(self, participants: Sequence[str]) -> Conversation:
         """The same as it is stored. One that is there is only read: no write has to wait for it."""
+        command, known = await self._standing(participants)
+        return known if known is not None else await self._core.do(create, command)
+
+    @in_process("what doors listen to; whoever sends needs no conversation first")
+    async def pair_with(self, name: str) -> shapes.Conversation | None:
+        """Where one talks with somebody, as `send` finds it: over their link, or between the two; None if nowhere."""
+        _, known = await self._standing([name])
+        return None if known is None else await self._core.directory.shape(known)
+
+    async def _standing(self, participants: Sequence[str]) -> tuple[Create, Conversation | None]:
         people = [await self._core.directory.participant(name) for name in participants]
         command = create.among(self._me, [who.id for who in people])
-        known = await self._core.parts.store.conversation(command.key)
-        if known is not None and known.key == command.key:
-            return known
-        return await self._core.do(create, command)
+        for key in create.keys(command):
+            known = await self._core.parts.store.conversation(key)
+            if known is not None and known.key == key:
+                return command, known
+        return command, None
 
     async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
         who = await self._core.directory.participant(target)

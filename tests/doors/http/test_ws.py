@@ -45,6 +45,53 @@ async def test_with_one_agent_it_is_just_the_text(world: World) -> None:
     assert receipt.conversation == pair.id
 
 
+async def _places(world: World) -> set[str]:
+    return {each.id for each in await world.hub.conversations.list()}
+
+
+@pytest.mark.req("K-11", "S-03")
+async def test_a_pair_is_made_with_its_first_message_and_not_by_a_refused_one(world: World) -> None:
+    await world.hub.links.create("bob", "quiet")
+    before = await _places(world)
+    async with talking(world, "bob", "/ws/agents/arya") as bob:
+        await bob.say("may I?")
+        assert "bob is bound by its links" in await bob.next()
+        assert await _places(world) == before
+    async with (
+        talking(world, "karl", "/ws/agents/bob") as karl,
+        talking(world, "bob", "/ws/agents/karl") as bob,
+    ):
+        assert await _places(world) == before, "opening a socket makes nothing"
+        await bob.say("first")
+        assert await karl.next() == "first"
+        await karl.say("second")
+        assert await bob.next() == "second"
+    assert len(await _places(world) - before) == 1
+
+
+@pytest.mark.req("K-11", "S-04")
+async def test_two_who_are_linked_talk_in_the_channel_of_their_link(world: World) -> None:
+    link = await world.hub.links.create("bob", "quiet")
+    before = await _places(world)
+    async with talking(world, "bob", "/ws/agents/quiet") as bob:
+        await bob.say("over the link")
+        await until(lambda: world.hub.messages(link.channel), bool)
+        await world.hub.links.delete(link.id)
+        await bob.say("and after it")
+        assert (await bob.ends())[0] == 1012, "they talk elsewhere now"
+    [made] = await _places(world) - before
+    assert [message.text for message in await world.hub.messages(made)] == ["and after it"]
+
+
+async def test_a_counting_client_of_a_new_pair_goes_on_where_it_was(world: World) -> None:
+    async with talking(world, "karl", "/ws/agents/bob", client="desk") as karl:
+        await world.ask("bob", "POST", "/api/agents/karl/send", {"text": "one"})
+        assert await karl.next() == "one"
+    await world.ask("bob", "POST", "/api/agents/karl/send", {"text": "two"})
+    async with talking(world, "karl", "/ws/agents/bob", client="desk", received=1) as karl:
+        assert await karl.next() == "two"
+
+
 @pytest.mark.req("K-11")
 async def test_what_is_said_is_posted_as_who_the_token_says(world: World) -> None:
     async with talking(world, "karl") as karl, talking(world) as user:

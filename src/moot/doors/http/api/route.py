@@ -75,7 +75,7 @@ class HttpDoor(Struct, frozen=True):
     """The hub is being stopped: whoever waits is sent away."""
 
 
-Find: TypeAlias = Callable[[Hub, Principal, Mapping[str, str]], Awaitable[shapes.Conversation]]
+Find: TypeAlias = Callable[[Hub, Principal, Mapping[str, str]], Awaitable[shapes.Conversation | None]]
 Handle: TypeAlias = Callable[[ApiCall], Awaitable[Any]]
 
 
@@ -134,7 +134,7 @@ class SocketRoute(Struct, frozen=True):
     path: str
     summary: str
     find: Find
-    """The conversation, once it is clear that the caller may hear it."""
+    """The conversation, once it is clear that the caller may hear it; None where it begins with the first message."""
     action: Action
     query: type[Struct] = SocketQuery
     errors: tuple[type[MootError], ...] = ()

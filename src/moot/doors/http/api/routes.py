@@ -433,7 +433,7 @@ SOCKETS: Final[tuple[SocketRoute, ...]] = (
         errors=(NotFound, Conflict),
     ),
     SocketRoute(
-        "/ws/agents/{name}", "Your direct conversation with a participant, as plain text",
+        "/ws/agents/{name}", "Your direct conversation with a participant, created by the first message",
         subject.pair, POST, errors=(NotFound, Conflict),
     ),
 )  # fmt: skip

@@ -118,10 +118,12 @@ async def heard(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Con
     return await conversation(hub, who, path["id"])
 
 
-async def pair(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
-    """The caller's own conversation with somebody, the same that `hub.send` uses; one that it has left is not."""
+async def pair(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation | None:
+    """Where the caller and somebody talk, the same place that `hub.send` uses; None where they never have. One that the
+    caller has left is not there for it."""
     authorize(who, Action.LOOK, HUB_TARGET)
     authorize(who, Action.POST, HUB_TARGET)
-    found = await hub.conversations.implicit([path["name"]])
-    authorize(who, Action.READ, target_of(found, path["name"]))
+    found = await hub.conversations.pair_with(path["name"])
+    if found is not None:
+        authorize(who, Action.READ, target_of(found, path["name"]))
     return found

@@ -1,21 +1,25 @@
 """One WebSocket: who is it, which conversation; then what others say goes out and what it says goes in.
 
 The token comes with the handshake (`Authorization`, or `Sec-WebSocket-Protocol: moot, bearer.TOKEN` from a browser),
-or as the first frame. What is refused before the handshake is over is answered as HTTP; after it, by a close code,
-which is 4000 and the status HTTP would give. What somebody says and may not is refused by a frame, and the
-connection stays.
+or as the first frame. A conversation of two is made with its first message, in that decision: opening a socket makes
+nothing, and a message that is refused leaves nothing behind. What is refused before the handshake is over is answered
+as HTTP; after it, by a close code, which is 4000 and the status HTTP would give. What somebody says and may not is
+refused by a frame, and the connection stays.
 
 Above: app.py mounts it. Below: reader.py tells, the hub posts. Not here: what frames look like (text_frames.py).
 """
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.requests import HTTPConnection
 
 from moot import shapes
@@ -23,18 +27,21 @@ from moot.doors.credentials import still_good
 from moot.doors.http.api.problems import FAILED, problem, status_of
 from moot.doors.http.api.query import query
 from moot.doors.http.api.route import HttpDoor, SocketRoute
+from moot.doors.http.api.schema import SocketQuery
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import denied
+from moot.doors.http.streams.fanout import StreamFollower, Wants
 from moot.doors.http.streams.reader import Listener, ReadPosition
 from moot.doors.http.streams.resume import stood
 from moot.doors.http.streams.text_frames import PAIRS, MessageFrames, refusal, warning
 from moot.doors.http.wire.frames import EXTENSION, SocketWire, framed
 from moot.doors.lookup import without_hints
 from moot.errors import BadText, BadValue, MootError, RateLimited
-from moot.flow.steps.admission import Admission, InConversation
+from moot.flow.steps.admission import THE_HUB, Admission, InConversation, Subject
 from moot.hub import Hub
 from moot.hub.commands.tokens import LONGEST
 from moot.hub.process.owner_token import SHORTEST
+from moot.model.answer import Receipt
 from moot.model.records.bookmark import Bookmark
 from moot.rules.access import NOBODY, Action, Principal, Standing
 from moot.rules.words.redact import redacted
@@ -51,6 +58,9 @@ MAX_UNKNOWN = 64
 STUCK_SECONDS = 30.0
 """A reader that catches up and takes nothing for so long is gone, or should be."""
 PAGE = 200
+BEGINNINGS = frozenset({"conversation.created"})
+LOOK_AGAIN_SECONDS = 600.0
+"""For a conversation that is not there yet; its beginning is told, so that this is only for what got lost."""
 BY_STATUS = 4000
 SWITCHING = 101
 
@@ -61,6 +71,7 @@ GOODBYES = {
     "revoked": (4401, "the token was revoked"),
     "left": (4403, "you are no longer in this conversation"),
     "deleted": (4404, "the conversation was deleted"),
+    "moved": (1012, "you two now talk in another conversation; reconnect"),
     "replaced": (4409, "the same client id connected again"),
 }
 LATE = (4408, "no token was sent in time")
@@ -71,17 +82,28 @@ class SocketGone(Exception):
     """Nobody is there any more."""
 
 
+class Place(Struct, frozen=True):
+    """A conversation, and from where on it is read."""
+
+    where: shapes.Conversation
+    begin: ReadPosition
+    bookmark: Bookmark | None = None
+
+
 class Party(Struct, frozen=True):
-    """Who was let in, where, and from which place on."""
+    """Who was let in, and where."""
 
     who: Principal
     hub: Hub
     """Speaks as the caller."""
     voice: Hub
     """The same for what it posts: whether it may is settled with each post."""
-    where: shapes.Conversation
-    begin: ReadPosition
-    bookmark: Bookmark | None
+    place: Place | None
+    """None while the caller and the other one have never talked."""
+    find: Callable[[], Awaitable[Place | None]]
+    """Looks for it again, and reads it from its first message on."""
+    other: str = ""
+    """Whom everything said here is sent to, where the path names somebody."""
 
 
 class SocketEndpoint:
@@ -163,24 +185,36 @@ class SocketEndpoint:
         wanted = query(request.scope["query_string"], self._row.query)
         if wanted.received is not None and wanted.client is None:
             raise BadValue("received is the number of messages a client has received; it requires client=ID")
-        where = await self._row.find(hub, who, request.path_params)
+        path = request.path_params
+        place = await self._place(hub, who, path, wanted)
+        find = partial(self._place, hub, who, path, replace(wanted, after=0, received=None))
+        other = path.get("name", "")
+        subject = THE_HUB if place is None or other else InConversation(place.where.id)
+        return Party(who, hub, self._voice(hub, who, subject), place, find, other)
+
+    async def _place(
+        self, hub: Hub, who: Principal, path: Mapping[str, str], wanted: SocketQuery
+    ) -> Place | None:
+        where = await self._row.find(hub, who, path)
+        if where is None:
+            return None
         if wanted.client is None:
             head = max((message.seq for message in await hub.newest(where.id, 1)), default=0)
             begin = head if wanted.after is None else min(wanted.after, head)
-            return Party(who, hub, self._voice(hub, who, where), where, ReadPosition(begin, 0), None)
+            return Place(where, ReadPosition(begin, 0))
         await self._door.marks.write()
         opened = await hub.conversations.bookmarks.open(where.id, wanted.client, after=wanted.after)
         mark = opened.bookmark
         begin_at = ReadPosition(mark.seq, mark.frames)
         if wanted.received is not None:
             begin_at = await stood(hub, where.id, begin_at, wanted.received)
-        return Party(who, hub, self._voice(hub, who, where), where, begin_at, mark)
+        return Place(where, begin_at, mark)
 
-    def _voice(self, hub: Hub, who: Principal, where: shapes.Conversation) -> Hub:
+    def _voice(self, hub: Hub, who: Principal, subject: Subject) -> Hub:
         if who.standing is not Standing.PARTICIPANT:
             return hub
         token = None if who.by_owner else who.token
-        return hub.admitted(Admission(who.id, Action.POST, InConversation(where.id), token))
+        return hub.admitted(Admission(who.id, Action.POST, subject, token))
 
 
 class SocketTalk:
@@ -193,10 +227,9 @@ class SocketTalk:
         self._gate = gate
         self._path = path
         self._gone = False
-        pair, seats = party.where.kind in PAIRS, {seat.name for seat in party.where.participants}
-        self._listener = Listener(
-            party.who, party.where.id, wire, party.begin, alone=pair and party.who.name in seats
-        )
+        self._listener: Listener | None = None
+        """None until there is a conversation to hear."""
+        self._bookmark: Bookmark | None = None
 
     async def run(self, receive: Any) -> None:
         fan, marks, party = self._door.fan, self._door.marks, self._party
@@ -204,22 +237,32 @@ class SocketTalk:
             fan.enter(party.who)
         except RateLimited as refusal:
             raise _Refused(refusal) from refusal
-        if party.bookmark is not None:
-            marks.take(party.bookmark.key, self._listener)
-            self._listener.keep(marks, party.bookmark)
         fan.start()
-        fan.add(self._listener)
         try:
+            if party.place is not None:
+                self._listen(party.place)
             await self._both(receive)
         finally:
-            fan.drop(self._listener)
+            if self._listener is not None:
+                fan.drop(self._listener)
             fan.leave(party.who)
         try:
             if not self._gone:  # then we said goodbye: who answers has received everything
                 await _until_gone(receive)
         finally:
-            if party.bookmark is not None:
-                await marks.leave(party.bookmark.key, self._listener)
+            if self._bookmark is not None and self._listener is not None:
+                await marks.leave(self._bookmark.key, self._listener)
+
+    def _listen(self, place: Place) -> Listener:
+        who, where = self._party.who, place.where
+        alone = where.kind in PAIRS and who.name in {seat.name for seat in where.participants}
+        self._listener = listener = Listener(who, where.id, self._wire, place.begin, alone=alone)
+        self._bookmark = place.bookmark
+        if place.bookmark is not None:
+            self._door.marks.take(place.bookmark.key, listener)
+            listener.keep(self._door.marks, place.bookmark)
+        self._door.fan.add(listener)
+        return listener
 
     async def _both(self, receive: Any) -> None:
         """Until either the other side goes or we do."""
@@ -233,26 +276,45 @@ class SocketTalk:
     # --- what others say ---------------------------------------------------------------------------------
 
     async def _tell(self) -> None:
-        listener = self._listener
         try:
             await still_good(self._door.hub, self._party.who)  # from here on the fan hears of a revocation
-            while listener.ending is None:
-                await self._catch_up()
-                await listener.stirred()
+            ending = await self._follow(self._listener) if self._listener is not None else await self._begin()
         except MootError as error:
             self._wire.say_goodbye(BY_STATUS + status_of(error), error.title)
         except Exception as error:  # the border of the process: the others go on
             self._wire.say_goodbye(*BROKEN)
             failed(error, self._path)
         else:
-            self._wire.say_goodbye(*GOODBYES[listener.ending])
+            self._wire.say_goodbye(*GOODBYES[ending])
 
-    async def _catch_up(self) -> None:
+    async def _begin(self) -> str:
+        """Nobody has said anything here yet: the conversation begins with the first message of either."""
+        fan, party = self._door.fan, self._party
+        newcomer = StreamFollower(Wants(party.who, types=BEGINNINGS))
+        fan.add(newcomer)
+        try:
+            while newcomer.ending is None:
+                place = await party.find()
+                if place is not None:
+                    return await self._follow(self._listen(place))
+                await newcomer.taken(LOOK_AGAIN_SECONDS)
+        finally:
+            fan.drop(newcomer)
+        return newcomer.ending
+
+    async def _follow(self, listener: Listener) -> str:
+        """Until it is over; why."""
+        while listener.ending is None:
+            await self._catch_up(listener)
+            await listener.stirred()
+        return listener.ending
+
+    async def _catch_up(self, listener: Listener) -> None:
         """From the store, until nothing is left that the fan has handed out before."""
-        listener, hub = self._listener, self._party.hub
+        hub, where = self._party.hub, str(listener.wants.where)
         while listener.ending is None and not listener.caught_up():
             listener.behind = False
-            page = await hub.messages(self._party.where.id, after=listener.place.seq, limit=PAGE)
+            page = await hub.messages(where, after=listener.place.seq, limit=PAGE)
             for message in page:
                 if not await listener.room(STUCK_SECONDS):
                     listener.end("lagged")
@@ -283,14 +345,23 @@ class SocketTalk:
     async def _post(self, text: str) -> None:
         party = self._party
         if _may_be_token(text) and await self._gate.bearer(text.strip(), DOOR) is not None:
-            raise BadText(
-                "this is a token, so it was not posted", fix=("send a token only with the handshake",)
-            )
-        receipt = await party.voice.post(party.where.id, text)
+            raise BadText(X)
+        receipt = await self._posted(text)
         for warned in receipt.warnings:
             self._wire.tell(framed(warning(warned)))
         if party.who.by_owner:
             await self._door.hub.history.acted_as(party.who.name, f"posted {receipt.id} over {self._path}")
+
+    async def _posted(self, text: str) -> Receipt:
+        """To the other one where they talk now, which is made with the first message; or into the conversation."""
+        party = self._party
+        if not party.other:
+            assert party.place is not None
+            return await party.voice.post(party.place.where.id, text)
+        receipt = await party.voice.send(party.other, text)
+        if self._listener is not None and receipt.conversation != self._listener.wants.where:
+            self._listener.end("moved")
+        return receipt
 
 
 class _Refused(Exception):
