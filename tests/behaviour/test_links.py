@@ -322,3 +322,34 @@ async def test_what_an_outside_agent_is_handed_was_let_through_when_it_asks(tmp_
         await hub.links.create("b", "c")
         assert (await hub.acting_as("b").mailbox.check()).messages == ()
         assert _is_cut(await hub.turns(agent="b"))
+
+
+@pytest.mark.req("S-01")
+async def test_a_link_is_made_whatever_other_conversations_are_called(hub: Hub) -> None:
+    await hub.conversations.create("link-a+b", participants=["c"])
+    made = await hub.links.create("b", "a")
+    name = (await hub.conversations.get(made.channel)).name
+    assert name.startswith("link-a+b-")
+    await hub.conversations.create("link-c+d")
+    renamed = await hub.agents.rename("d", "dee")
+    made = await hub.links.create("c", renamed.name)  # its id is what it was called at first
+    assert (await hub.conversations.get(made.channel)).name.startswith("link-c+d-")
+
+
+@pytest.mark.req("S-01")
+async def test_agents_with_long_names_are_linked_like_others(hub: Hub) -> None:
+    long = ["z" * 60, "y" * 60 + "1", "y" * 60 + "2"]
+    for name in long:
+        await hub.agents.create(name, external=True)
+    made = [await hub.links.create(long[0], other) for other in long[1:]]
+    assert len({(await hub.conversations.get(link.channel)).name for link in made}) == 2
+
+
+@pytest.mark.req("S-12")
+async def test_a_row_of_the_file_is_linked_whatever_other_conversations_are_called(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[quiet("a"), quiet("b")]) as hub:
+        await hub.conversations.create("link-a+b")
+    (tmp_path / "moot.toml").write_text('[[links]]\nfrom = "a"\nto = "b"\n')
+    async with Hub.open(tmp_path) as hub:
+        [link] = await hub.links.list()
+        assert (await hub.conversations.get(link.channel)).name.startswith("link-a+b-")

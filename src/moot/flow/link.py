@@ -30,7 +30,8 @@ class LinkMade(Struct, frozen=True, gc=False):
 
 
 def scope(command: MakeLink) -> Scope:
-    return Scope(names=(command.author, command.source, command.target), everyone=True)
+    name = channel.name_between(command.source, command.target)
+    return Scope(refs=(name,), names=(command.author, command.source, command.target), everyone=True)
 
 
 def decide(command: MakeLink, seen: Seen, at: Moment) -> Decision[LinkMade]:
@@ -49,6 +50,6 @@ def decide(command: MakeLink, seen: Seen, at: Moment) -> Decision[LinkMade]:
         updated_at=at.now,
     )
     channel.check(draft, link)
-    channel.make(draft, link, command.author)
+    channel.make(draft, link, command.author, {channel.name_between(command.source, command.target)})
     lost = channel.cut_off(draft, seen.graph(), [link])
     return Decision(draft.changes(), LinkMade(link, lost))

@@ -123,6 +123,7 @@ class LinkPlan:
 def scope(command: SyncLinks) -> Scope:
     names = [name for row in command.links for name in (row.source, row.target)]
     return Scope(
+        refs=tuple(_channel_names(command)),
         conversations=(*(link.channel for link in command.known), *command.branches),
         names=(command.author, *names),
         records=tuple(TASKS.where(link=link.id) for link in command.known),
@@ -144,7 +145,8 @@ def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
         channel.remove(draft, link, author)
     for link in plan.moved:
         draft.put_link(link)
-    made = [(number, channel.make(draft, _new(draft, row), author)) for number, row in plan.fresh]
+    names = _channel_names(command)
+    made = [(number, channel.make(draft, _new(draft, row), author, names)) for number, row in plan.fresh]
     changed = [
         (number, LinkChange(one.before, channel.change(draft, one.before, one.after, author)))
         for number, one in plan.changed
@@ -179,6 +181,10 @@ def _in_the_way(draft: Draft, number: int | None, link: Link) -> Conflict:
     if number is not None:
         refusal.facts["row"] = number
     return refusal
+
+
+def _channel_names(command: SyncLinks) -> dict[str, None]:
+    return {channel.name_between(row.source, row.target): None for row in command.links}
 
 
 def _are_at_hand(links: tuple[Link, ...], command: SyncLinks, seen: Seen) -> bool:

@@ -72,3 +72,11 @@ def test_the_reason_is_said_plainly(code: int, words: str) -> None:
 
 def test_a_failed_sync_is_not_something_to_catch_and_go_on() -> None:
     assert not issubclass(SyncFailed, Exception)
+
+
+def test_a_clash_in_the_database_names_no_table() -> None:
+    with pytest.raises(BadRow, match="has this name or key already") as refusal, writing_rows(PATH):
+        raise of(apsw.SQLITE_CONSTRAINT_UNIQUE)
+    assert "conversations" not in str(refusal.value)
+    with pytest.raises(BadRow, match="a rule of the database"), writing_rows(PATH):
+        raise of(apsw.SQLITE_CONSTRAINT_NOTNULL)

@@ -3,7 +3,7 @@
 Above: link.py, relink.py, unlink.py, sync_links.py. Below: create.py makes it, put_away.py archives it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec import structs
 
@@ -71,12 +71,20 @@ def check(draft: Draft, link: Link) -> None:
         )
 
 
-def make(draft: Draft, link: Link, author: ParticipantId) -> Link:
-    """A new link with its channel."""
-    names = "+".join(sorted(link.ends))
+def name_between(one: str, other: str) -> str:
+    """What the channel of two is called where that is free."""
+    return f"link-{'+'.join(sorted((one, other)))}"
+
+
+def make(draft: Draft, link: Link, author: ParticipantId, looked_up: Collection[str] = ()) -> Link:
+    """A new link with its channel. A name that is not among those `looked_up` may be taken: then the link's id is in
+    it."""
+    name = name_between(*link.ends)
+    if name not in looked_up or len(name) > create.LONGEST_MADE:
+        name = f"{name[: create.LONGEST_MADE]}-{link.id[-8:]}"
     wanted = create.Create(
         author=author,
-        name=f"link-{names}"[: create.LONGEST_MADE],
+        name=name,
         participants=link.ends,
         kind=ConversationKind.LINK,
         key=pair_key(*link.ends),

@@ -23,6 +23,9 @@ OUR_OWN_FAULT = (apsw.SQLError, apsw.BindingsError, apsw.MisuseError)
 """A statement is wrong, or called wrongly: that is nobody's disk."""
 NOT_A_VALUE = (OverflowError, UnicodeError, TypeError, ValueError, RecursionError)
 """What APSW and msgspec say of a value that no column can hold."""
+ALREADY_THERE = frozenset(
+    {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
+)
 SYNC_FAILED = frozenset({apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC})
 
 
@@ -88,6 +91,15 @@ def unwritable(path: Path, error: BaseException) -> MootError | SyncFailed:
     )
 
 
+def _of_the_row(error: Exception) -> str:
+    """In words that do not name tables and columns: those are nothing to whoever asked."""
+    if not isinstance(error, apsw.ConstraintError):
+        return str(error)
+    if getattr(error, "extendedresult", 0) in ALREADY_THERE:
+        return "something else has this name or key already"
+    return "it breaks a rule of the database"
+
+
 @contextmanager
 def writing_rows(path: Path) -> Iterator[None]:
     """As `speaking_of`, where a complaint can also be about what a row holds."""
@@ -96,7 +108,7 @@ def writing_rows(path: Path) -> Iterator[None]:
     except ABOUT_THE_FILE as error:
         raise damaged(path, str(error)) from error
     except (*ABOUT_THE_ROW, *NOT_A_VALUE) as error:
-        raise BadRow(str(error)) from error
+        raise BadRow(_of_the_row(error)) from error
     except OUR_OWN_FAULT as error:
         if _is_about_content(path, error):
             raise damaged(path, str(error)) from error

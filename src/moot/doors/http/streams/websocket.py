@@ -345,7 +345,9 @@ class SocketTalk:
     async def _post(self, text: str) -> None:
         party = self._party
         if _may_be_token(text) and await self._gate.bearer(text.strip(), DOOR) is not None:
-            raise BadText(X)
+            raise BadText(
+                "this is a token, so it was not posted", fix=("send a token only with the handshake",)
+            )
         receipt = await self._posted(text)
         for warned in receipt.warnings:
             self._wire.tell(framed(warning(warned)))
