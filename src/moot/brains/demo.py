@@ -2,6 +2,7 @@
 
 It quotes the words it was given, speaks in its role, mentions the peer whose role fits them, and otherwise passes.
 Asked to by its name it misbehaves: `flaky` fails, `slow` outstays its welcome, `thanks-…` thanks without end.
+With a role of the help desk it plays its part there (demo_desk.py).
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
 
 from moot.brain import HostedTurn
+from moot.brains.demo_desk import PARTS
 from moot.brains.demo_roles import ANY, best, next_after, trade_of
 from moot.model.prompt import Answered, Prompt
 from moot.rules.words.silence import PASS
@@ -64,6 +66,8 @@ class DemoBrain:
     async def _reply(self, turn: HostedTurn) -> str:
         if turn.agent.startswith("thanks-"):
             return _thanks(turn)
+        if turn.role in PARTS:
+            return await PARTS[turn.role](turn)
         roles = await _roles(turn)
         if not turn.must_answer and turn.conversation.kind != "direct" and not _is_its_own(turn, roles):
             return PASS

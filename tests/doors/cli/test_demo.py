@@ -1,6 +1,7 @@
 """`moot demo` without a terminal: the tour, honest about what speaks."""
 
 import json
+import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -145,3 +146,64 @@ def test_the_team_can_think_with_a_fake_model_and_the_inspector_shows_it(shell: 
     assert now["given"]["messages"][-1]["content"].startswith("[Moot]: ")
     assert shell.moot("--home", home, "turn", "show", "99").code == 3
     assert shell.moot("--home", home, "context", "nobody", "market-team").code == 3
+
+
+STORY = [
+    ("customer", None),
+    ("support", "escalate"),
+    ("support", None),
+    ("manager", "delegate"),
+    ("engineering", None),
+    ("engineering", None),
+    ("engineering", "report"),
+    ("manager", "inform"),
+    ("support", None),
+]
+
+
+@pytest.mark.req("S-10")
+def test_the_support_tour_goes_from_a_customer_over_links_and_a_task_back_to_the_customer(
+    shell: Shell,
+) -> None:
+    first, second = (shell.moot("demo", "--tour", "support", "--fast", "--json").json for _ in range(2))
+    said = [message for message in first["messages"] if message["kind"] != "system"]
+    assert sorted((m["from"], m["intent"] or "") for m in said) == sorted(
+        (who, as_ or "") for who, as_ in STORY
+    )
+    assert said[0]["from"] == "customer"
+    assert (first["answer"]["from"], first["answer"]["conversation"]) == (
+        "support",
+        first["conversation"]["id"],
+    )
+    assert first["answer"]["text"].startswith("@customer, good news.")
+    assert (first["task"]["state"], first["task"]["by"], first["task"]["to"]) == (
+        "done",
+        "manager",
+        "engineering",
+    )
+    assert first["task"]["result"] in first["answer"]["text"]
+    assert {m["root"] for m in said} == {said[0]["id"]}
+    assert first["seconds"] < 20
+    assert [m["text"] for m in second["messages"] if m["kind"] != "system"][-1] == said[-1]["text"]
+
+
+def test_what_the_support_tour_says_to_try_next_works_as_printed(shell: Shell) -> None:
+    told = shell.moot("demo", "--tour", "support", "--fast")
+    assert "manager is superior of support. Both may start." in told.out
+    assert "● support, demo, " in told.out
+    assert "over the link of manager and support, escalate:" in told.out
+    lines = told.out.partition("Try next:\n")[2].splitlines()
+    assert len(lines) >= 4
+    for line in lines:
+        words = shlex.split(line)
+        assert words[:1] == ["moot"]
+        assert shell.moot(*words[1:]).code == 0, line
+    home = str(shell.home / "demo-support")
+    refused = shell.moot("--home", home, "send", "engineering", "hello", "--as", "support", "--no-wait")
+    assert refused.code == 5
+    assert shell.moot("demo", "--reset").code == 0
+    assert not (shell.home / "demo-support").exists()
+
+
+def test_a_model_does_not_play_the_support_tour(shell: Shell) -> None:
+    assert shell.moot("demo", "--tour", "support", "--with-fake-model").code == 2

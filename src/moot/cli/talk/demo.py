@@ -16,6 +16,8 @@ from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.examples import claude_line, curl_line
 from moot.cli.run.welcome import shown
+from moot.cli.talk.demo_support import SIGN as SUPPORT_SIGN
+from moot.cli.talk.demo_support import SupportTour
 from moot.cli.talk.dialogue import Dialogue
 from moot.cli.talk.fake_model import fake_model
 from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
@@ -31,6 +33,7 @@ from moot.wiring import configured_agents
 WIDTH = 72
 DEMO_BRAIN = "demo/1"
 FAKE_MODEL = "fake model"
+SUPPORT = "support"
 SIGN = "# The demo team of `moot demo`. Scripted: no model is called."
 TOML = f"""{SIGN}
 [hub]
@@ -106,7 +109,7 @@ TOURS = {
 
 @leaf("demo", examples=("moot demo", "moot demo --tour loop --fast"))
 @click.option(
-    "--tour", type=click.Choice(list(TOURS)), default="group", help="Which demo to run (default group)."
+    "--tour", type=click.Choice([*TOURS, SUPPORT]), default="group", help="Which demo to run (default group)."
 )
 @click.option("--fast", is_flag=True, help="Print replies at once, without typing speed.")
 @click.option("--with-fake-model", is_flag=True, help="Run the agents on a fake model server.")
@@ -117,13 +120,16 @@ TOURS = {
 def demo(session: Session, tour: str, with_fake_model: bool, reset: bool, **options: bool) -> None:
     """Watch offline demo agents talk, and join in."""
     home = Home(home_of(session).path / ("demo-model" if with_fake_model else "demo"))
+    desk = Home(home_of(session).path / "demo-support")
     if reset:
-        _remove(home.path)
-        if session.json:
-            session.screen.data({"removed": str(home.path)})
-        session.screen.say(f"removed {shown(home.path)}")
+        _reset(session, home.path, desk.path)
         return
     set_up_logs(session)
+    if tour == SUPPORT:
+        if with_fake_model:
+            raise click.UsageError("the support tour is scripted: leave out --with-fake-model")
+        asyncio.run(SupportTour(session, desk).run(fast=options["fast"]))
+        return
     show = Demo(session, home, TOURS[tour], plain=options["plain"], toml=TOML)
     asyncio.run(_with_model(show) if with_fake_model else show.run(fast=options["fast"]))
 
@@ -135,11 +141,23 @@ async def _with_model(show: "Demo") -> None:
         await show.run(fast=False)
 
 
+def _reset(session: Session, *paths: Path) -> None:
+    there = [path for path in paths if path.exists()] or [*paths[:1]]
+    for path in there:
+        _remove(path)
+    if session.json:
+        session.screen.data({"removed": str(there[0]), "all": [str(path) for path in there]})
+    for path in there:
+        session.screen.say(f"removed {shown(path)}")
+
+
 def _remove(path: Path) -> None:
     if not path.exists():
         return
     toml = path / "moot.toml"
-    if not toml.exists() or SIGN not in toml.read_text(encoding="utf-8"):
+    if not toml.exists() or not any(
+        sign in toml.read_text(encoding="utf-8") for sign in (SIGN, SUPPORT_SIGN)
+    ):
         raise BadValue(
             f"{path} does not look like the demo's home; nothing was removed",
             detail="its moot.toml was not written by the demo",
