@@ -280,7 +280,8 @@ async def test_no_key_is_found_in_errors_reprs_or_logs(
     """Twenty canaries, one for each case, with every logger wide open."""
     canary = f"sk-canary-{provider}-{fault.value}-7Qx9ZkLmNp"
     caplog.set_level(logging.DEBUG)
-    async with talking(provider, Answer(WORDS, fault=fault), idle_seconds=IDLE, key=canary) as here:
+    idle = IDLE if fault is Fault.HANG else UNHURRIED
+    async with talking(provider, Answer(WORDS, fault=fault), idle_seconds=idle, key=canary) as here:
         with pytest.raises(ModelTrouble) as raised:
             await patiently(here)
         inside: Any = here.model
