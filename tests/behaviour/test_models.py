@@ -461,14 +461,18 @@ def calls(name: str, **arguments: Any) -> Answer:
 
 @pytest.mark.req("S-04", "S-09", "S-10")
 async def test_a_model_writes_to_a_linked_agent_and_delegates_by_tool(make_team: Any) -> None:
-    script = {
-        "ann": [
+    steps = iter(
+        [
             calls("send_agent_message", target="ben", message="good morning"),
             calls("send_agent_message", target="cat", message="and you"),
             calls("delegate", target="ben", task="count the tickets"),
             Answer("seen to"),
-            *[Answer("[PASS]")] * 6,
-        ],
+        ]
+    )
+    script = {  # what ben says may give ann a turn over the link meanwhile
+        "ann": lambda request: (
+            next(steps, Answer("[PASS]")) if b"see to it" in request.raw else Answer("[PASS]")
+        ),
         "ben": lambda request: Answer("two are open"),
         "cat": Answer("here"),
     }

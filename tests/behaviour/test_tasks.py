@@ -73,7 +73,10 @@ async def test_a_task_is_worked_on_in_its_branch_and_its_result_wakes_who_asked_
             "two tickets are open",
         )
         assert reported.metadata["task"] == task.id
-        assert (await hub.messages(direct))[-1].text.startswith("done: [support finished the task")
+        notice, words, reply = (await hub.messages(direct))[-3:]
+        assert (notice.kind, notice.text) == ("system", f"[support finished the task {task.id}]")
+        assert (words.sender, words.text) == ("support", "two tickets are open")
+        assert reply.text == "done: two tickets are open"
 
 
 async def test_who_delegates_goes_on_at_once_and_the_channel_stays_free(tmp_path: Path) -> None:
@@ -114,8 +117,7 @@ async def test_people_delegate_to_anybody_and_read_how_it_ended(tmp_path: Path) 
         task = await ended(hub, task.id)
         assert (task.state, task.result) == ("done", "fixed in 1.2")
         last = (await hub.messages(direct.id))[-1]
-        assert (last.kind, last.metadata["task"]) == ("system", task.id)
-        assert "fixed in 1.2" in last.text
+        assert (last.sender, last.text, last.metadata["task"]) == ("dev", "fixed in 1.2", task.id)
 
 
 @agent("broken")

@@ -62,11 +62,13 @@ async def assert_it_came_home_once(home: Path, *states: TaskState) -> Task:
     assert set(checker.found(checker.check([], left))) <= {NO_LEDGER}
     [task] = await tasks_in(home)
     assert task.state in states, task
-    notices = [m for m in left.messages[task.asked_in] if m.metadata.get("task") == task.id]
-    assert [m.metadata["state"] for m in notices] == [task.state.value]
-    reports = [m for m in left.messages[task.channel] if m.metadata.get("state")]
-    assert [m.metadata["state"] for m in reports] == [task.state.value]
-    [notice] = notices  # it may have joined a turn that its delegator had to begin again
+    expected = [("system", task.state.value)]
+    expected += [(task.to, task.state.value)] if task.state is TaskState.DONE else []
+    for where in (task.asked_in, task.channel):
+        reports = [m for m in left.messages[where] if m.metadata.get("state")]
+        assert [(m.author, m.metadata["state"]) for m in reports] == expected
+    notice = [m for m in left.messages[task.asked_in] if m.metadata.get("state")][-1]
+    # it may have joined a turn that its delegator had to begin again
     mine = [t for t in left.turns if t.agent == ParticipantId(MANAGER) and t.conversation == task.asked_in]
     woken = [t for t in mine if t.called_by(notice.seq) and t.hi >= notice.seq]
     assert [turn.state for turn in woken] == [TurnState.SAID]

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.flow.steps import channel, find
+from moot.flow.steps import channel, find, obligations
 from moot.flow.steps.put_away import put_away
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
@@ -33,7 +33,10 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
     if found.archived or _is_busy(command, room):
         return Decision([], found)
     channel.keeps_its_channel(draft, found)
-    archived = put_away(room, found, by=command.author)
+    obligations.end_with_branch(room, draft.participant(command.author), "archived")
+    archived = (
+        put_away(room, found, by=command.author) if not room.conversation.archived else room.conversation
+    )
     return Decision(draft.changes(), archived)
 
 
@@ -42,4 +45,5 @@ def _is_busy(command: Archive, room: Room) -> bool:
     if command.quiet_since is None:
         return False
     waiting = any(round_.state is not RoundState.CLOSED for round_ in room.rounds.values())
+    waiting = waiting or obligations.has_open_task(room)
     return bool(room.turns) or waiting or room.conversation.updated_at > command.quiet_since

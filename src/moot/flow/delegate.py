@@ -8,18 +8,20 @@ from msgspec import Struct
 
 from moot.errors import Braked, NotPermitted
 from moot.flow import create, post
-from moot.flow.steps import find, lineage, membership, obligations
+from moot.flow.steps import find, lineage, membership, obligations, task_report
+from moot.flow.steps.task_report import TaskMessage
 from moot.model.answer import Delivery
 from moot.model.change import Decision
 from moot.model.conversation import ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.json import JsonObject
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.model.records.link import Link, pair_key
 from moot.model.records.task import NOWHERE, TASKS, Task, TaskId
-from moot.model.turn import RuleName
+from moot.model.turn import RuleName, Turn
 from moot.ports import Scope
 from moot.rules import links
 from moot.rules.draft import Draft, Seen
@@ -45,14 +47,21 @@ class Delegate(Struct, frozen=True, gc=False):
 
 
 def scope(command: Delegate) -> Scope:
-    pair = pair_key(command.author, command.taken_for) if command.taken_for else ""
-    refs = tuple(ref for ref in (pair, command.asked_in) if ref)
+    refs = (*_between(command), command.asked_in) if command.asked_in else _between(command)
     return Scope(
         refs=refs,
         turns=() if command.turn is None else (command.turn,),
         names=(command.author, command.target, *post.meant(mentions.parse(command.task))),
         running_of=command.author if command.turn is None else None,
     )
+
+
+def _between(command: Delegate) -> tuple[str, ...]:
+    """Where the two talk: the channel of their link, or their conversation, which may have to be made."""
+    if not command.taken_for or command.taken_for == command.author:
+        return ()
+    pair = create.among(command.author, (command.taken_for,))
+    return pair_key(command.author, command.taken_for), pair.key, pair.name
 
 
 def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
@@ -87,7 +96,7 @@ def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
         task=command.task,
         conversation=branch.id,
         channel=channel,
-        asked_in=_asked_in(seen, command, turn.conversation if turn is not None else NOWHERE, channel),
+        asked_in=_asked_in(draft, command, turn, channel) or _pair(draft, author, worker),
         link=link.id if link is not None else "",
         root=said.message.root,
         hop=said.message.hop + 1,
@@ -97,7 +106,8 @@ def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
     )
     draft.put(TASKS, task)
     draft.emit(EventType.TASK_CREATED, by=author.id, body=obligations.event_body(task))
-    _tell_channel(draft, task)
+    _tell_channel(draft, task, author)
+    _keep_parent_open(draft, turn)
     return Decision(draft.changes(), task)
 
 
@@ -152,23 +162,38 @@ def _branch(draft: Draft, author: Participant, worker: Participant, task: TaskId
     return room
 
 
-def _asked_in(
-    seen: Seen, command: Delegate, in_turn: ConversationId, channel: ConversationId
-) -> ConversationId:
+def _asked_in(draft: Draft, command: Delegate, turn: Turn | None, channel: ConversationId) -> ConversationId:
     """Where the delegator hears of it: where it delegates, or over the link."""
-    if in_turn:
-        return in_turn
-    named = find.conversation(seen, command.asked_in) if command.asked_in else None
-    if named is not None and command.author in seen.members(named.id):
+    if turn is not None:
+        return turn.conversation
+    named = find.conversation(draft.seen, command.asked_in) if command.asked_in else None
+    if named is not None and command.author in draft.seen.members(named.id):
         return named.id
     return channel
 
 
-def _tell_channel(draft: Draft, task: Task) -> None:
+def _pair(draft: Draft, author: Participant, worker: Participant) -> ConversationId:
+    """For a person who gives work out of the blue: the conversation of the two, which is made if need be."""
+    pair = create.among(author.id, (worker.id,))
+    known = create.found_by_key(draft.seen, pair.key)
+    return known.id if known is not None else create.make(draft, pair).id
+
+
+def _keep_parent_open(draft: Draft, turn: Turn | None) -> None:
+    """Who hands a part of its own task further down is not done with it: what it says at the end of this turn is no
+    result, and the end of the part wakes it in the conversation of the whole."""
+    parent = obligations.task_in(draft, turn.conversation) if turn is not None else None
+    if turn is not None and parent is not None and parent.is_open and parent.to == turn.agent:
+        obligations.moved(draft, parent, parent.state, turn.agent, kept_by=turn.id)
+
+
+def _tell_channel(draft: Draft, task: Task, author: Participant) -> None:
     """Both ends see in their channel that there is a task; nobody is woken by that."""
-    found = draft.seen.conversation(task.channel) if task.channel else None
-    if found is None or found.archived:
+    room = task_report.open_room(draft, task.channel)
+    if room is None:
         return
-    asked = task.task.strip().splitlines()[0][:200]
-    text = f"[{draft.name(task.by)} gave {draft.name(task.to)} the task {task.id}: {asked}]"
-    post.notice(draft.room(found), text, {"notice": "task", "task": task.id})
+    facts: JsonObject = {"notice": "task", "task": task.id}
+    if author.speaks_in_turns:
+        task_report.say(room, TaskMessage(author, task.task, post.DELEGATE, facts, task.root, task.hop - 1))
+    else:
+        post.notice(room, f"[{author.name} gave {draft.name(task.to)} the task {task.id}]", facts)

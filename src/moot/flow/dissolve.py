@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import channel, find
+from moot.flow.steps import channel, find, obligations
 from moot.flow.steps.put_away import put_away
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
@@ -28,6 +28,10 @@ def decide(command: Dissolve, seen: Seen, at: Moment) -> Decision[Conversation]:
         return Decision([], found)
     draft = Draft(seen, at)
     channel.keeps_its_channel(draft, found)
+    room = draft.room(found)
+    obligations.end_with_branch(room, draft.participant(command.author), "dissolved")
+    if room.conversation.archived and not found.archived:
+        return Decision(draft.changes(), room.conversation)
     unbound = structs.replace(found, channel_type="", channel_group_id="")
-    dissolved = put_away(draft.room(found), unbound, by=command.author)
+    dissolved = put_away(room, unbound, by=command.author)
     return Decision(draft.changes(), dissolved)

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.flow.steps import channel, find
+from moot.flow.steps import channel, find, obligations
 from moot.model.change import Decision, DropConversation
 from moot.model.conversation import Conversation
 from moot.model.event import EventType
@@ -27,6 +27,7 @@ def decide(command: Erase, seen: Seen, at: Moment) -> Decision[Conversation]:
     draft = Draft(seen, at)
     channel.keeps_its_channel(draft, found)
     room = draft.room(found)
+    obligations.end_with_branch(room, draft.participant(command.author), "deleted")
     draft.add(DropConversation(found.id))
     draft.emit(EventType.CONVERSATION_DELETED, room, by=command.author, body={"name": found.name})
-    return Decision(draft.others, found)
+    return Decision(draft.changes(), found)

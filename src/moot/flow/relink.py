@@ -26,6 +26,8 @@ class ChangeLink(Struct, frozen=True, gc=False):
     direction: Direction | None = None
     relationship: Relationship | None = None
     enabled: bool | None = None
+    ends: tuple[ParticipantId, ...] = ()
+    """Whom it links, as the caller knows it."""
     branches: tuple[ConversationId, ...] = ()
     """Where what was delegated over it is worked on."""
 
@@ -33,6 +35,7 @@ class ChangeLink(Struct, frozen=True, gc=False):
 def scope(command: ChangeLink) -> Scope:
     return Scope(
         conversations=(ConversationId(f"{CHANNEL}{command.link}"), *command.branches),
+        refs=channel.pairs_of(command.author, command.ends),
         names=(command.author,),
         records=(TASKS.where(link=command.link),),
         everyone=True,
@@ -54,6 +57,8 @@ def decide(command: ChangeLink, seen: Seen, at: Moment) -> Decision[Link]:
     if after == before:
         return Decision([], before)
     channel.check(draft, after)
+    if before.enabled and not after.enabled:
+        channel.open_tasks(seen, before, command.branches)
     after = channel.change(draft, before, after, command.author)
     return Decision(draft.changes(), after)
 

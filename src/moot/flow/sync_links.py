@@ -122,8 +122,9 @@ class LinkPlan:
 
 def scope(command: SyncLinks) -> Scope:
     names = [name for row in command.links for name in (row.source, row.target)]
+    pairs = [channel.pairs_of(command.author, link.ends) for link in command.known]
     return Scope(
-        refs=tuple(_channel_names(command)),
+        refs=(*_channel_names(command), *(ref for refs in pairs for ref in refs)),
         conversations=(*(link.channel for link in command.known), *command.branches),
         names=(command.author, *names),
         records=tuple(TASKS.where(link=link.id) for link in command.known),

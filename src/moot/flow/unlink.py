@@ -21,6 +21,8 @@ from moot.rules.draft import Draft, Seen
 class Unlink(Struct, frozen=True, gc=False):
     author: ParticipantId
     link: str
+    ends: tuple[ParticipantId, ...] = ()
+    """Whom it links, as the caller knows it."""
     branches: tuple[ConversationId, ...] = ()
     """Where what was delegated over it is worked on."""
 
@@ -28,6 +30,7 @@ class Unlink(Struct, frozen=True, gc=False):
 def scope(command: Unlink) -> Scope:
     return Scope(
         conversations=(ConversationId(f"{CHANNEL}{command.link}"), *command.branches),
+        refs=channel.pairs_of(command.author, command.ends),
         names=(command.author,),
         records=(TASKS.where(link=command.link),),
         everyone=True,
@@ -44,5 +47,6 @@ def decide(command: Unlink, seen: Seen, at: Moment) -> Decision[Link]:
             fix=(Hint(Act.EDIT_SETTINGS), Hint(Act.DISABLE_LINK, id=link.id)),
             place=link.place,
         )
+    channel.open_tasks(seen, link, command.branches)
     channel.remove(draft, link, command.author)
     return Decision(draft.changes(), link)

@@ -4,12 +4,14 @@ from msgspec import Struct, structs
 
 from moot.errors import Conflict, NotFound, NotPermitted
 from moot.flow.steps import obligations
+from moot.flow.steps.task_report import TaskEnd
 from moot.model.change import Decision
 from moot.model.hint import Act, Hint
-from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Participant
 from moot.model.records.task import TASKS, Task, TaskState
+from moot.model.turn import RUNNING
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -25,8 +27,8 @@ class UpdateTask(Struct, frozen=True, gc=False):
     note: str = ""
     branch: ConversationId = ConversationId("")
     """The conversation of the task, as the caller knows it: what is told where it ends has to be at hand."""
-    turn: TurnId | None = None
-    """The running turn in which the author says so."""
+    owner: bool = False
+    """The author is the owner, who sees all tasks."""
 
 
 def scope(command: UpdateTask) -> Scope:
@@ -41,21 +43,28 @@ def decide(command: UpdateTask, seen: Seen, at: Moment) -> Decision[Task]:
     draft = Draft(seen, at)
     task = seen.record(TASKS, command.task)
     author = draft.participant(command.author)
-    if task is None or not may_see(task, author):
+    if task is None or not may_see(task, author.id, owner=command.owner):
         raise unknown(command.task)
     _check(command, task, author, draft)
     if command.state is TaskState.WORKING:
-        kept = int(command.turn or 0) or task.kept_by
-        task = obligations.moved(draft, task, TaskState.WORKING, note=command.note, kept_by=kept)
+        kept = _at_it(task, author, seen) or task.kept_by
+        task = obligations.moved(draft, task, TaskState.WORKING, author.id, note=command.note, kept_by=kept)
         return Decision(draft.changes(), task)
     task = structs.replace(task, note=command.note or task.note)
     result = command.result or command.note or _unsaid(command.state, author)
-    task = obligations.end(draft, task, command.state, result)
+    task = obligations.end(draft, task, TaskEnd(command.state, result, author))
     return Decision(draft.changes(), task)
 
 
-def may_see(task: Task, who: Participant) -> bool:
-    return who.kind is HUMAN or who.id in (task.by, task.to)
+def may_see(task: Task, who: ParticipantId, *, owner: bool) -> bool:
+    """The owner sees all tasks; others those that they gave or were given."""
+    return owner or who in (task.by, task.to)
+
+
+def _at_it(task: Task, author: Participant, seen: Seen) -> int:
+    """The turn in which the worker says that it goes on: what that says at its end is no result."""
+    turn = seen.turns(task.conversation).get(author.id) if author.id == task.to else None
+    return turn.id if turn is not None and turn.state is RUNNING else 0
 
 
 def unknown(task: str) -> NotFound:

@@ -1,25 +1,29 @@
 """`hub.links`: links of the graph, found, made, changed and deleted."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from msgspec import convert, structs
 
 from moot import shapes
-from moot.errors import BadValue, NotFound
+from moot.errors import BadValue, NotFound, StoreUnwritable
 from moot.flow import erase, link, relink, unlink
+from moot.flow.steps.channel import BranchesMoved
 from moot.flow.sync_links import SyncedLinks, SyncLinks
 from moot.hub.commands.link_sync import configured, synced
 from moot.hub.core import Core
 from moot.model.hint import Act, Hint
-from moot.model.ids import ConversationId, ParticipantId
+from moot.model.ids import ParticipantId
 from moot.model.json import Json
 from moot.model.records.link import CHANNEL, LINKS, Direction, Link, LinkOrigin, Relationship
-from moot.model.records.task import TASKS
+from moot.ports import Verb
 from moot.rules.links import sentence
 from moot.sdk.links import LinkCalls
 
+C = TypeVar("C", relink.ChangeLink, unlink.Unlink)
 E = TypeVar("E", Direction, Relationship)
+TRIES: Final = 5
+"""Somebody may delegate between two looks; not for ever."""
 A_PAIR = 2
 
 
@@ -78,20 +82,20 @@ class Links(LinkCalls):
         direction: str | None = None,
         enabled: bool | None = None,
     ) -> shapes.Link:
-        link_id = (await self._found(id)).id
+        found = await self._found(id)
         command = relink.ChangeLink(
             self._me,
-            link_id,
+            found.id,
             None if direction is None else _one_of(Direction, direction),
             None if relationship is None else _one_of(Relationship, relationship),
             enabled,
-            await self._branches(link_id),
+            found.ends,
         )
-        return self._shape(await self._core.do(relink, command))
+        return self._shape(await self._cutting(relink, command))
 
     async def delete(self, id: str, *, purge: bool = False) -> shapes.Link:
-        link_id = (await self._found(id)).id
-        gone = await self._core.do(unlink, unlink.Unlink(self._me, link_id, await self._branches(link_id)))
+        found = await self._found(id)
+        gone = await self._cutting(unlink, unlink.Unlink(self._me, found.id, found.ends))
         if purge:
             await self._core.do(erase, erase.Erase(self._me, gone.channel))
         return self._shape(gone)
@@ -116,10 +120,16 @@ class Links(LinkCalls):
             cuts_off={who: tuple(names) for who, names in done.cut_off.items()},
         )
 
-    async def _branches(self, link_id: str) -> tuple[ConversationId, ...]:
-        """Where what was delegated over a link is worked on."""
-        tasks = await self._core.parts.store.records(TASKS.where(link=link_id))
-        return tuple(task.conversation for task in tasks if task.is_open)
+    async def _cutting(self, verb: Verb[C, Link], command: C) -> Link:
+        """What may cut a link also ends what was delegated over it, which the decision has to see."""
+        for _ in range(TRIES):
+            try:
+                return await self._core.do(verb, command)
+            except BranchesMoved as moved:
+                command = structs.replace(command, branches=moved.branches)
+        raise StoreUnwritable(
+            "others keep delegating over this link", fix=("try again",), retry_after_ms=1000
+        )
 
     async def _found(self, ref: str) -> Link:
         """By its id, the beginning of it, or its channel."""

@@ -26,9 +26,7 @@ class Tasks(TaskCalls):
     ) -> list[shapes.Task]:
         states = frozenset(TaskState) if state is None else _states(state)
         found = await self._found(by, to, states)
-        me = await self._core.directory.participant(self._speaker.me)
-        seen = [task for task in found if task.state in states and update_task.may_see(task, me)]
-        return [self._shape(task) for task in seen]
+        return [self._shape(task) for task in found if task.state in states and self._may_see(task)]
 
     async def _found(self, by: str | None, to: str | None, states: frozenset[TaskState]) -> Sequence[Task]:
         store, directory = self._core.parts.store, self._core.directory
@@ -49,7 +47,6 @@ class Tasks(TaskCalls):
         self, id: str, state: str, *, result: str | None = None, note: str | None = None
     ) -> shapes.Task:
         task = await self._task(id)
-        turn = self._speaker.turn
         command = update_task.UpdateTask(
             self._speaker.me,
             task.id,
@@ -57,24 +54,30 @@ class Tasks(TaskCalls):
             self._speaker.checked(result) if result else "",
             self._speaker.checked(note) if note else "",
             task.conversation,
-            turn.id if turn is not None else None,
+            self._is_owner,
         )
         return self._shape(await self._core.do(update_task, command))
 
     async def _task(self, ref: str) -> Task:
         """By its id, or the beginning of it; what one may not see is not there."""
         store = self._core.parts.store
-        me = await self._core.directory.participant(self._speaker.me)
         found = await store.records(TASKS.one(ref))
         if not found:
             every = [await store.records(TASKS.where(state=state.value)) for state in TaskState]
             found = [task for tasks in every for task in tasks if ref and task.id.startswith(ref)]
-        found = [task for task in found if update_task.may_see(task, me)]
+        found = [task for task in found if self._may_see(task)]
         if len(found) > 1:
             raise BadValue(f'several tasks begin with "{ref}"', detail=", ".join(task.id for task in found))
         if not found:
             raise update_task.unknown(ref)
         return found[0]
+
+    @property
+    def _is_owner(self) -> bool:
+        return self._speaker.me == self._core.user
+
+    def _may_see(self, task: Task) -> bool:
+        return update_task.may_see(task, self._speaker.me, owner=self._is_owner)
 
     def _shape(self, task: Task) -> shapes.Task:
         return shapes.Task.of(task, self._core.directory.name)

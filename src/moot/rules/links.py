@@ -163,7 +163,7 @@ def needs_no_link(turn: Turn) -> bool:
 
 
 def _still_links(room: Room, call: Call) -> bool:
-    if call.by in (NOBODY, SYSTEM):
+    if call.by in (NOBODY, SYSTEM) or call.reason is RuleName.TASK:
         return True
     return between(room, call.by, call.agent).bar is None
 

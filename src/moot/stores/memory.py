@@ -154,7 +154,7 @@ class MemoryStore:
         open_ones = [
             task for state in UNFINISHED for task in self.shelf.records.find(TASKS.where(state=state))
         ]
-        return [task for task in open_ones if task.deadline]
+        return [task for task in open_ones if task.deadline and task.conversation in self.shelf.conversations]
 
     def _due_turns(self) -> list[Turn]:
         return [turn for by_id in self.shelf.open_turns.values() for turn in by_id.values() if turn.due]

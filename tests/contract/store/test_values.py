@@ -12,6 +12,7 @@ from moot.model.conversation import Conversation
 from moot.model.event import Event
 from moot.model.ids import HostId
 from moot.model.participant import Kind
+from moot.model.records.task import TASKS, Task, TaskId
 from moot.model.records.token import TOKENS
 from moot.model.turn import Duty, RuleName
 from moot.ports import Page
@@ -278,3 +279,11 @@ async def test_a_dropped_conversation_leaves_nothing_behind(store: WholeStore) -
     assert await store.round(s.WHERE, s.ROUND.opener) is None
     assert await store.next_due() is None
     assert await look(store, lambda seen: seen.replay(s.BOB, "clé"), key=(s.BOB, "clé")) is None
+
+
+async def test_a_task_whose_conversation_is_gone_is_never_due(store: Any) -> None:
+    task = Task(id=TaskId("t9"), by=s.BOB, to=s.BOB, task="x", conversation=s.WHERE, deadline=50.0)
+    await put(store, change.PutConversation(s.CONVERSATION), change.PutRecord(TASKS, task))
+    assert (await store.next_due(), await store.due(100.0)) == (50.0, [s.WHERE])
+    await put(store, change.DropConversation(s.WHERE))
+    assert (await store.next_due(), await store.due(100.0)) == (None, [])

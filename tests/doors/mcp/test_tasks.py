@@ -32,6 +32,31 @@ async def test_a_superior_delegates_and_its_report_ends_the_task(world: World, e
         assert "two are open" in heard[-1]["text"]
 
 
+async def test_who_says_that_it_is_at_a_task_may_look_for_messages_meanwhile(world: World) -> None:
+    await world.hub.links.create("bob", "eve", relationship="superior")
+    async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
+        task = await bob("delegate", target="eve", task="count the tickets")
+        await eve("check_messages")
+        await eve("update_task", id=task["id"], state="working", result="half of it")
+        for _ in range(2):  # which ends the turn in which it was handed the task
+            await eve("check_messages")
+        assert (await world.hub.tasks.get(task["id"])).state == "working"
+        done = await eve("update_task", id=task["id"], state="done", result="two are open")
+        assert (done["state"], done["result"]) == ("done", "two are open")
+
+
+async def test_an_outside_delegator_reads_that_its_task_failed(world: World) -> None:
+    await world.hub.links.create("bob", "eve", relationship="superior")
+    async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
+        task = await bob("delegate", target="eve", task="count the tickets")
+        await eve("check_messages")
+        await eve("check_messages")  # it had nothing to say
+        heard = await bob("check_messages")
+        assert [message["text"] for message in heard["messages"]][-1] == (
+            f"[eve could not do the task {task['id']}: it read the task and said nothing]"
+        )
+
+
 async def test_an_escalation_by_tool_goes_up_and_not_down(world: World) -> None:
     await world.hub.links.create("bob", "eve", relationship="superior")
     async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:

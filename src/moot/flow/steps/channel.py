@@ -3,24 +3,25 @@
 Above: link.py, relink.py, unlink.py, sync_links.py. Below: create.py makes it, put_away.py archives it.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import structs
 
 from moot.errors import Conflict, NotFound, NotPermitted
 from moot.flow import create
-from moot.flow.steps import obligations
+from moot.flow.steps import obligations, task_report
 from moot.flow.steps.put_away import put_away
+from moot.flow.steps.task_report import TaskEnd
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
-from moot.model.ids import ParticipantId
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.participant import HUMAN, Participant
 from moot.model.records.link import Link, LinkId, Policy, pair_key
-from moot.model.records.task import TASKS
+from moot.model.records.task import TASKS, Task, TaskState
 from moot.model.turn import UNCLAIMED, RuleName
 from moot.rules import links
-from moot.rules.draft import Draft
+from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 from moot.rules.graph import Graph
 from moot.rules.room import Room
@@ -97,10 +98,46 @@ def make(draft: Draft, link: Link, author: ParticipantId, looked_up: Collection[
     return link
 
 
-def call_off_tasks(draft: Draft, link: Link) -> None:
-    """What was delegated over a link that is cut comes home as called off."""
-    tasks = draft.records(TASKS.where(link=link.id))
-    obligations.call_off(draft, tasks, "the link it came down was cut")
+class BranchesMoved(Exception):
+    """Tasks will end whose conversations the caller did not bring along: ask again, with these."""
+
+    def __init__(self, branches: tuple[ConversationId, ...]) -> None:
+        super().__init__()
+        self.branches = branches
+
+
+def pairs_of(author: ParticipantId, ends: Sequence[ParticipantId]) -> tuple[str, ...]:
+    """By which the conversations are found in which somebody tells the ends of a link that it was cut."""
+    pairs = [create.among(author, (end,)) for end in ends if end != author]
+    return tuple(ref for pair in pairs for ref in (pair.key, pair.name))
+
+
+def open_tasks(seen: Seen, link: Link, branches: Collection[ConversationId]) -> list[Task]:
+    """What was delegated over a link and is not done, with its conversations at hand."""
+    tasks = [task for task in seen.records(TASKS.where(link=link.id)) if task.is_open]
+    if not all(task.conversation in branches for task in tasks):
+        raise BranchesMoved(tuple(task.conversation for task in tasks))
+    return tasks
+
+
+def call_off_tasks(draft: Draft, link: Link, author: ParticipantId) -> None:
+    """What was delegated over a link that is cut comes home as called off. Over the link nobody can answer that any
+    more, so who would hear of it there hears of it from whoever cut the link."""
+    reason = "the link it came down was cut"
+    for task in draft.records(TASKS.where(link=link.id)):
+        if task.is_open:
+            ending = TaskEnd(TaskState.CANCELLED, reason, reason=reason)
+            obligations.end(draft, task, ending, _beside_the_link(draft, task, author))
+
+
+def _beside_the_link(draft: Draft, task: Task, author: ParticipantId) -> Room | None:
+    if author == task.by or not task_report.needs_the_channel(draft, task):
+        return None
+    if not draft.participant(task.by).speaks_in_turns:
+        return None
+    pair = create.among(author, (task.by,))
+    known = create.found_by_key(draft.seen, pair.key)
+    return draft.room(known) if known is not None else create.make(draft, pair)
 
 
 def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Link:
@@ -110,20 +147,21 @@ def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Li
     tell(draft, EventType.LINK_CHANGED, after, author)
     room = _room(draft, after)
     if before.enabled and not after.enabled:
-        call_off_tasks(draft, after)
         if room is not None and draft.at.terms.policy is not Policy.OPEN:  # under which no link binds anybody
             cut(room)
+        call_off_tasks(draft, after, author)
     return after
 
 
 def remove(draft: Draft, link: Link, author: ParticipantId) -> None:
     """The link is gone; its channel is archived, and stays readable."""
-    call_off_tasks(draft, link)
     draft.drop_link(link)
     tell(draft, EventType.LINK_DELETED, link, author)
     room = _room(draft, link)
     if room is not None:
         cut(room)
+    call_off_tasks(draft, link, author)
+    if room is not None:
         put_away(room, room.conversation, by=author)
 
 

@@ -5,21 +5,22 @@ is called off calls the task off. The end is reported in the channel of the link
 delegated. Nobody can forget it, and nobody is told twice.
 
 Above: post.move_on asks for every room, sweep.py when a deadline has passed, update_task.py and the verbs on links.
-Below: post.append makes a message of it.
+Below: task_report.py says it.
 """
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from moot.errors import WouldDeadlock
 from moot.flow import post
+from moot.flow.steps import task_report
 from moot.flow.steps.posted import Posted
 from moot.flow.steps.put_away import put_away
+from moot.flow.steps.task_report import TaskEnd
 from moot.model.change import AppendMessage
 from moot.model.conversation import ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
-from moot.model.ids import SYSTEM, ConversationId, ParticipantId, RootId
-from moot.model.intent import Intent
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant
@@ -27,17 +28,11 @@ from moot.model.records.decision import DECISIONS, DecisionId, PersonsDecision
 from moot.model.records.task import TASKS, IllegalTaskMove, Task, TaskState
 from moot.model.records.wait import WAITS, Wait
 from moot.model.turn import RUNNING, Call, RuleName, Turn, TurnState
-from moot.rules import brakes, links, why
 from moot.rules.draft import Draft
 from moot.rules.floor import seats
-from moot.rules.floor.calls import Called
 from moot.rules.reasons import REASONS
 from moot.rules.rings import ring_with
 from moot.rules.room import Room
-
-THE_SYSTEM = Participant(id=SYSTEM, name="system", kind=Kind.SYSTEM)
-SHOWN = 2000
-"""Characters of a result that a notice repeats; all of it stands in the report."""
 
 
 def move_on(room: Room) -> None:
@@ -54,15 +49,18 @@ def settle(room: Room) -> None:
     if room.conversation.kind is not ConversationKind.TASK or not room.put_turns:
         return
     task = task_in(room.draft, room.id)
-    if task is None or not task.is_open:
+    if task is None:
+        return
+    if not task.is_open:
+        _close(room, task, in_turn=True)
         return
     for turn in list(room.put_turns.values()):
-        if turn.reason is not RuleName.TASK:
+        if turn.agent != task.to:
             continue
         if turn.state is RUNNING and task.state is TaskState.OPEN:
-            task = moved(room.draft, task, TaskState.WORKING)
+            task = moved(room.draft, task, TaskState.WORKING, task.to)
         elif not turn.state.is_open and not _goes_on(room, turn, task):
-            end(room.draft, task, *_outcome(room, turn))
+            end(room.draft, task, _ending(room, turn))
             return
 
 
@@ -71,23 +69,42 @@ def task_in(draft: Draft, branch: ConversationId) -> Task | None:
 
 
 def _goes_on(room: Room, turn: Turn, task: Task) -> bool:
-    """Whether somebody is still at it: the worker said so, or who interrupted it has had it begin again."""
-    if turn.state is TurnState.SAID and task.kept_by == turn.id:
-        return True
-    return turn.state is TurnState.CANCELLED and (turn.interrupted or turn.agent in room.turns)
-
-
-def _outcome(room: Room, turn: Turn) -> tuple[TaskState, str]:
+    """Whether somebody is still at it after a turn of the worker: it said so in that turn; or it had said so before and
+    was only asked something meanwhile; or whoever interrupted it has had it begin again."""
+    is_about_it = turn.reason is RuleName.TASK
+    kept = task.kept_by == turn.id if is_about_it else bool(task.kept_by)
     match turn.state:
         case TurnState.SAID:
-            return TaskState.DONE, _words(room, turn)
+            return kept
         case TurnState.PASSED:
-            return TaskState.FAILED, "read it and said nothing"
+            return kept or not is_about_it
+        case TurnState.EXPIRED if room.draft.participant(turn.agent).kind is Kind.EXTERNAL:
+            return kept
         case TurnState.CANCELLED:
-            why = REASONS[turn.rule] if turn.rule is not None else "it was cancelled"
-            return TaskState.CANCELLED, why
+            return turn.interrupted or turn.agent in room.turns
         case _:
-            return TaskState.FAILED, turn.error or turn.state.value
+            return kept and not is_about_it
+
+
+def _ending(room: Room, turn: Turn) -> TaskEnd:
+    """What the end of a turn means for its task."""
+    match turn.state:
+        case TurnState.SAID:
+            return TaskEnd(TaskState.DONE, _words(room, turn), room.draft.participant(turn.agent))
+        case TurnState.PASSED:
+            return _hubs(TaskState.FAILED, "it read the task and said nothing")
+        case TurnState.CANCELLED:
+            why = REASONS[turn.rule] if turn.rule is not None else ""
+            return _hubs(TaskState.CANCELLED, f"{room.draft.name(turn.agent)} {why}" if why else "")
+        case TurnState.EXPIRED:
+            return _hubs(TaskState.FAILED, "it gave no sign of life for too long")
+        case _:
+            return TaskEnd(TaskState.FAILED, turn.error, reason="its turn failed")
+
+
+def _hubs(state: TaskState, reason: str) -> TaskEnd:
+    """An end that the hub saw, in its own words."""
+    return TaskEnd(state, reason, reason=reason)
 
 
 def _words(room: Room, turn: Turn) -> str:
@@ -100,14 +117,14 @@ def _words(room: Room, turn: Turn) -> str:
     return "(no final message)"
 
 
-def moved(draft: Draft, task: Task, state: TaskState, **fields: object) -> Task:
-    """The one function that changes a task's state."""
+def moved(draft: Draft, task: Task, state: TaskState, by: ParticipantId | None, **fields: object) -> Task:
+    """The one function that changes a task's state. `by` is who did, if somebody did."""
     if not task.is_open:
         raise IllegalTaskMove(f"task {task.id} has ended as {task.state} and cannot become {state}")
     task = structs.replace(task, state=state, updated_at=draft.at.now, **fields)
     draft.put(TASKS, task)
     kind = EventType.TASK_CHANGED if task.is_open else EventType.TASK_ENDED
-    draft.emit(kind, by=task.to, body=event_body(task))
+    draft.emit(kind, by=by, body=event_body(task))
     return task
 
 
@@ -115,17 +132,24 @@ def event_body(task: Task) -> JsonObject:
     return structs.asdict(task)
 
 
-def end(draft: Draft, task: Task, state: TaskState, result: str) -> Task:
-    """The task is over: its branch closes, its end is reported and its delegator woken, once."""
-    task = moved(draft, task, state, result=result)
-    branch = draft.seen.conversation(task.conversation)
-    if branch is not None and not branch.archived:
-        room = draft.room(branch)
-        for turn in [*room.turns.values(), *room.asks.all()]:
-            seats.cancel(room, turn, RuleName.TASK)
-        put_away(room, room.conversation, by=task.to)
-    _report(draft, task)
+def end(draft: Draft, task: Task, ending: TaskEnd, instead: Room | None = None) -> Task:
+    """The task is over: its end is reported, its delegator woken, once, and its branch closes."""
+    by = ending.by.id if ending.by is not None else None
+    task = moved(draft, task, ending.state, by, result=ending.result)
+    task_report.tell(draft, task, ending, instead)
+    branch = task_report.open_room(draft, task.conversation)
+    if branch is not None:
+        _close(branch, task, in_turn=by == task.to)
     return task
+
+
+def _close(branch: Room, task: Task, *, in_turn: bool) -> None:
+    """The branch of a task that has ended. A worker that said so in the middle of its turn may end that first."""
+    for turn in [*branch.turns.values(), *branch.asks.all()]:
+        if not in_turn or turn.state is not RUNNING or turn.agent != task.to:
+            seats.cancel(branch, turn, RuleName.TASK)
+    if not branch.turns and not branch.conversation.archived:
+        put_away(branch, branch.conversation, by=task.to)
 
 
 def expire(room: Room) -> None:
@@ -133,13 +157,25 @@ def expire(room: Room) -> None:
     task = task_in(room.draft, room.id)
     if task is None or not task.is_open or not task.deadline or task.deadline > room.now:
         return
-    end(room.draft, task, TaskState.EXPIRED, "its deadline passed before it was done")
+    end(room.draft, task, _hubs(TaskState.EXPIRED, "its deadline passed before it was done"))
 
 
-def call_off(draft: Draft, tasks: list[Task], why: str) -> None:
-    for task in tasks:
-        if task.is_open:
-            end(draft, task, TaskState.CANCELLED, why)
+def end_with_branch(room: Room, by: Participant, what: str) -> None:
+    """Somebody does away with the conversation of a task: it is called off, if it is open."""
+    if room.conversation.kind is not ConversationKind.TASK:
+        return
+    task = task_in(room.draft, room.id)
+    if task is not None and task.is_open:
+        reason = f"its conversation was {what}"
+        end(room.draft, task, TaskEnd(TaskState.CANCELLED, reason, by, reason))
+
+
+def has_open_task(room: Room) -> bool:
+    """Whether something is to be done here."""
+    if room.conversation.kind is not ConversationKind.TASK:
+        return False
+    task = task_in(room.draft, room.id)
+    return task is not None and task.is_open
 
 
 # --- what people decide ---------------------------------------------------------------------------------------
@@ -204,98 +240,3 @@ def waited_for(room: Room, question: Call) -> None:
     """Nobody waits for the answer to this question any more."""
     if question.awaited and not question.human:
         room.draft.drop(WAITS, room.id, question.seq)
-
-
-# --- the report ---------------------------------------------------------------------------------------------
-
-
-def _report(draft: Draft, task: Task) -> None:
-    """In the channel by the worker's own words where it had any; where the delegator asked, as a notice."""
-    channel, asked_in = _open(draft, task.channel), _open(draft, task.asked_in)
-    facts: JsonObject = {"task": task.id, "state": task.state.value}
-    if channel is not None:
-        wake = _waked(channel, task.by) if asked_in is None or asked_in.id == channel.id else None
-        if task.state is TaskState.DONE:
-            worker = draft.participant(task.to)
-            ending = TaskReport(worker, task.result, Intent.REPORT, facts, task.root, task.hop, wake)
-        else:
-            ending = TaskReport(THE_SYSTEM, notice(draft, task), "", facts, task.root, task.hop, wake)
-        report(channel, ending)
-        post.move_on(channel)
-    if asked_in is not None and (channel is None or asked_in.id != channel.id):
-        wake = _waked(asked_in, task.by)
-        report(asked_in, TaskReport(THE_SYSTEM, notice(draft, task), "", facts, task.root, task.hop, wake))
-        post.move_on(asked_in)
-
-
-def notice(draft: Draft, task: Task) -> str:
-    """How a task ended, as Moot says it where the delegator is."""
-    worker = draft.name(task.to)
-    first_line = task.task.strip().splitlines()[0][:80] if task.task.strip() else ""
-    shown = task.result if len(task.result) <= SHOWN else f"{task.result[:SHOWN]} …"
-    words = {
-        TaskState.DONE: f"{worker} finished the task",
-        TaskState.FAILED: f"{worker} could not do the task",
-        TaskState.CANCELLED: f"the task of {worker} was cancelled",
-        TaskState.EXPIRED: f"the task of {worker} expired",
-    }[task.state]
-    return f'[{words} {task.id} ("{first_line}"): {shown}]'
-
-
-def _open(draft: Draft, where: ConversationId) -> Room | None:
-    found = draft.seen.conversation(where) if where else None
-    return None if found is None or found.archived else draft.room(found)
-
-
-def _waked(room: Room, delegator: ParticipantId) -> ParticipantId | None:
-    """The delegator, if it is an agent that takes turns here; a person reads it."""
-    member = room.members.get(delegator)
-    return delegator if member is not None and member.speaks else None
-
-
-class TaskReport(Struct, frozen=True, gc=False):
-    """How a task ended, on its way to whoever gave it."""
-
-    author: Participant
-    text: str
-    intent: str
-    metadata: JsonObject
-    root: RootId
-    hop: int
-    wakes: ParticipantId | None
-
-
-def report(room: Room, ending: TaskReport) -> Message:
-    """Say how a task ended, and give its delegator a turn for it, inside the brakes."""
-    seq, draft = room.conversation.next_seq, room.draft
-    calls: list[Call] = []
-    blocks: dict[ParticipantId, RuleName] = {}
-    if ending.wakes is not None:
-        by = ending.author.id
-        call = Call(ending.wakes, seq, False, 1, ending.hop, ending.root, RuleName.TASK, by=by)
-        calls.append(call)
-        stop = brakes.chain_stop(call, draft.root(ending.root), draft.at.terms.limits)
-        if stop is None and draft.participant(ending.wakes).paused:
-            stop = RuleName.PAUSED
-        if stop is not None:
-            blocks[ending.wakes] = stop
-    message = post.append(
-        room,
-        links.OF_SYSTEM if ending.author.kind is Kind.SYSTEM else links.beside(ending.author),
-        Message(
-            conversation=room.id,
-            seq=seq,
-            author=ending.author.id,
-            kind=ending.author.kind,
-            text=ending.text,
-            root=ending.root,
-            hop=ending.hop,
-            at=room.now,
-            intent=ending.intent,
-            round=room.floor.opener(room, ending.author) if calls else 0,
-            metadata=room.floor.marked(room, ending.metadata, ending.author),
-            plan=why.plan(room, ending.author, calls, blocks, len(calls)),
-        ),
-    )
-    room.floor.hand_out(room, message, Called(ending.author.name, calls, blocks, [], None, len(calls)))
-    return message

@@ -30,6 +30,7 @@ async def inbox(core: Core, who: ParticipantId, *, unread: bool, limit: int) -> 
 
 
 def is_for(who: ParticipantId, message: Message) -> bool:
-    """Said by somebody else, to be read by people and agents."""
-    deleted = bool(message.metadata.get("deleted"))
-    return message.author != who and message.kind not in NOT_FOR_READING and not deleted
+    """Said by somebody else, to be read by people and agents; and how a task ended, which the hub says."""
+    if message.author == who or message.metadata.get("deleted"):
+        return False
+    return message.kind not in NOT_FOR_READING or (message.kind is Kind.SYSTEM and "task" in message.metadata)

@@ -143,6 +143,7 @@ SELECT conversation FROM turns
 WHERE due > 0 AND due <= ?1 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
 UNION
 SELECT conversation FROM tasks WHERE deadline > 0 AND deadline <= ?1 AND state IN ('open', 'working')
+    AND conversation IN (SELECT id FROM conversations)
 ORDER BY conversation;
 
 -- name: next_due
@@ -151,6 +152,7 @@ SELECT min(due) FROM (
     SELECT min(due) AS due FROM turns WHERE due > 0 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
     UNION ALL
     SELECT min(deadline) FROM tasks WHERE deadline > 0 AND state IN ('open', 'working')
+        AND conversation IN (SELECT id FROM conversations)
 );
 
 -- name: participants
