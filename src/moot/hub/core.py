@@ -5,7 +5,9 @@ Above: Hub, its conversations, agents, commands and queries. Below: runtime.py p
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from copy import copy
+from itertools import count
 from typing import TypeVar
+from uuid import uuid4
 
 from moot.brains.code import AgentSpec
 from moot.context.prompt import Context
@@ -47,6 +49,8 @@ class Core:
         self.directory = directory
         self.spawn = spawn
         """Runs something beside whoever asks, until the hub closes."""
+        self._opening = uuid4().hex
+        self._keys = count(1)
         self.questions = Questions()
         self.tails = Tails(parts.store, directory.name)
         directory.on_rename = self.tails.forget
@@ -92,6 +96,10 @@ class Core:
         voice = copy(self)
         voice._admission, voice._settled = admission, settled
         return voice
+
+    def fresh_key(self) -> str:
+        """A unique idempotency key: which opening of the hub, and a number. A random one would take a system call."""
+        return f"{self._opening}{next(self._keys):x}"
 
     async def do(self, verb: Verb[C, A], command: C) -> A:
         """Carry out a verb; a name nobody has is refused with those that come near."""

@@ -1,7 +1,6 @@
 """`hub.deliveries`: how far messages got with agents, what got lost, and asking once more."""
 
 from collections.abc import Sequence
-from uuid import uuid4
 
 from msgspec import structs
 
@@ -29,7 +28,7 @@ class Deliveries(DeliveryCalls):
     async def redeliver(self, turn_id: str, *, idempotency_key: str | None = None) -> Receipt:
         turn = await turns.found(self._core, turn_id)
         again = outcomes.again(turn, self._core.directory.name(turn.agent))
-        command = self._speaker.posting(**again, key=idempotency_key or uuid4().hex)
+        command = self._speaker.posting(**again, key=idempotency_key or self._core.fresh_key())
         return await self._speaker.post(command)
 
     async def ask_again(
@@ -42,7 +41,7 @@ class Deliveries(DeliveryCalls):
             outcomes.again_of(self._speaker.shape(message)),
             reply_to=seq,
             force=agents,
-            key=idempotency_key or uuid4().hex,
+            key=idempotency_key or self._core.fresh_key(),
             max_turns=len(agents),
             metadata={"again": message_id},
         )

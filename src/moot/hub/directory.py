@@ -32,6 +32,7 @@ class Directory:
         self.groups = settings.groups
         """What a conversation that has chosen nothing follows."""
         self._known: dict[ParticipantId, Participant] = {}
+        self._named: dict[str, Participant] = {}
         self._reads_begun = 0
         self._read_kept = 0
         """Of the reads of the registry, which one the names in memory come from."""
@@ -47,6 +48,7 @@ class Directory:
             return
         self._read_kept = number
         before, self._known = self._known, found
+        self._named = {who.name: who for who in found.values()}
         if any(self.name(who.id) != who.name for who in before.values()):
             self.on_rename()
 
@@ -63,6 +65,10 @@ class Directory:
 
     def known(self, who: ParticipantId) -> Participant | None:
         return self._known.get(who)
+
+    def named(self, name: str) -> Participant | None:
+        """Who has this name now; former names and ids do not count."""
+        return self._named.get(name)
 
     def people(self) -> list[Participant]:
         return list(self._known.values())

@@ -12,7 +12,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from moot import shapes
 from moot.brains.code import AgentSpec
@@ -250,7 +249,7 @@ class Hub(HubCalls):
             intent=intent,
             interrupt=interrupt,
             partials=self._core.partials() if interrupt else {},
-            key=idempotency_key or uuid4().hex,
+            key=idempotency_key or self._core.fresh_key(),
             max_turns=max_turns,
             metadata=correlated(correlation_id),
         )
@@ -267,7 +266,9 @@ class Hub(HubCalls):
     async def send(
         self, target: str, text: str, *, intent: str | None = None, idempotency_key: str | None = None
     ) -> Receipt:
-        message = self._speaker.posting("", text, intent=intent, key=idempotency_key or uuid4().hex)
+        message = self._speaker.posting(
+            "", text, intent=intent, key=idempotency_key or self._core.fresh_key()
+        )
         return advised(self._core, await sent(self._core, target, message))
 
     async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
@@ -301,7 +302,7 @@ class Hub(HubCalls):
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         await self._core.watch()
-        key, until = idempotency_key or uuid4().hex, self._core.parts.clock.now() + timeout
+        key, until = idempotency_key or self._core.fresh_key(), self._core.parts.clock.now() + timeout
         question = self._speaker.posting(
             "", text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key
         )

@@ -1,7 +1,6 @@
 """`hub.mailbox`: outside agents, who have no host here, are handed their messages and end their turns."""
 
 from collections.abc import Sequence
-from uuid import uuid4
 
 from moot import shapes
 from moot.errors import Stale
@@ -38,7 +37,7 @@ class Mailbox(MailboxCalls):
     async def reply(
         self, message_id: str, text: str, *, idempotency_key: str | None = None
     ) -> Receipt | None:
-        to, key = located(message_id), idempotency_key or uuid4().hex
+        to, key = located(message_id), idempotency_key or self._core.fresh_key()
         if is_silence(text):
             await handover.pass_over(self._core, self._me, to)
             return None

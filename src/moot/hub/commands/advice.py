@@ -37,13 +37,12 @@ def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt
 
 def _worded(core: Core, receipt: Receipt, message: Message, scene: Scene) -> Receipt:
     """The settings behind the rules are named to the sender as `why` names them later."""
-    known = {who.name: who for who in core.directory.people()}
     settings, where = core.parts.settings, scene.where
     in_force = where.settings.over(settings.groups), settings.limits
     parts: list[Delivery] = []
     for part in receipt.deliveries:
-        who = known.get(part.agent)
-        if who is not None and part.rule in reasons.WORDED and not part.delayed_ms:
+        who = core.directory.named(part.agent) if part.rule in reasons.WORDED else None
+        if who is not None and not part.delayed_ms:
             case = reasons.Case(who, message, where, *in_force, scene.round, len(receipt.deliveries))
             part = structs.replace(part, reason=reasons.reason(RuleName(part.rule), case))  # noqa: PLW2901
         parts.append(part)

@@ -4,10 +4,12 @@ ASGI would wake a task for each reader, which costs several times the writing. O
 keeps up are written to in this way; everything else goes through ASGI, which waits for slow ones.
 """
 
-from typing import Any, Final
+from asyncio import Transport
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+from moot.doors.http.wire.answer_transport import AnswerTransport
 from moot.doors.http.wire.http1 import BoundedProtocol
 from moot.doors.http.wire.unauthenticated import KNOWN
 
@@ -16,6 +18,7 @@ EXTENSION: Final = "moot.direct_writer"
 
 class StreamProtocol(BoundedProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        cycle.transport = cast(Transport, AnswerTransport(cycle.transport, self.loop))
         extensions: dict[str, Any] = cycle.scope.setdefault("extensions", {})
         extensions[EXTENSION] = DirectWriter(cycle)
         extensions[KNOWN] = self._intake.recognised
@@ -25,18 +28,17 @@ class StreamProtocol(BoundedProtocol):
 class DirectWriter:
     """A response under way, written to past ASGI."""
 
-    __slots__ = ("_cycle", "_write")
+    __slots__ = ("_cycle",)
 
     def __init__(self, cycle: RequestResponseCycle) -> None:
         self._cycle = cycle
-        self._write = cycle.transport.write
 
     def write(self, chunk: bytes) -> bool:
         """A chunk as it goes over the wire; False where it must go the usual way."""
         cycle = self._cycle
         if cycle.disconnected or cycle.flow.write_paused or not cycle.chunked_encoding:
             return False
-        self._write(chunk)
+        cycle.transport.write(chunk)
         return True
 
 
