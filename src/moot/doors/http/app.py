@@ -30,7 +30,7 @@ UPGRADE, NO_METHOD = 426, 405
 GOODBYE_SECONDS = 1.0
 """In which sockets may answer that they have received everything, when the hub is stopped."""
 OFTEN = ("/api/conversations/{id}/messages", "/api/agents/{name}/messages")
-"""Tried first, since most requests are for these; no other path looks like them."""
+"""Tried first, with the paths of other doors, since most requests are for these; no other path looks like them."""
 
 
 class Door:
@@ -71,8 +71,8 @@ class Door:
         entries: list[BaseRoute] = [
             Mounted(path, PathEndpoint(rows, door, gate)) for path, rows in by_path(ROUTES).items()
         ]
-        entries.sort(key=lambda one: getattr(one, "path", "") not in OFTEN)
         entries += [Mounted(path, Beside(app, gate)) for path, app in (beside or {}).items()]
+        entries.sort(key=lambda one: getattr(one, "path", "") not in {*OFTEN, *(beside or ())})
         unknown: set[object] = set()
         entries += [WebSocketRoute(row.path, SocketEndpoint(row, door, gate, unknown)) for row in SOCKETS]
         entries += [Mounted(row.path, _only_sockets) for row in SOCKETS]
