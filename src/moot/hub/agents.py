@@ -1,13 +1,14 @@
 """`hub.agents`: the registry."""
 
+import os
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias
 
 from msgspec import structs
 
 from moot import shapes
-from moot.errors import Conflict, NotFound
+from moot.errors import Conflict, MootError, NotFound
 from moot.flow import edit_participant, enrol, interrupt, pause, remove, rename
 from moot.flow.enrol import Newcomer
 from moot.flow.heartbeat import Sign
@@ -29,6 +30,7 @@ from moot.ports import EVERY_TURN, Page
 from moot.rules.activity import Activity, activity
 from moot.sdk.agents import AgentCalls, Arrivals, Tokens
 from moot.sdk.call import in_process
+from moot.settings.toml.agents import rename_agent
 
 Messages: TypeAlias = list[shapes.Message]
 Models: TypeAlias = list[Message]
@@ -70,9 +72,18 @@ class Agents(AgentCalls):
         return await self.get(name)
 
     async def rename(self, name: str, new_name: str) -> shapes.Agent:
-        await self._core.do(rename, rename.Rename(agent=name, name=new_name))
+        who = await self._core.do(rename, rename.Rename(agent=name, name=new_name))
         await self._core.directory.refresh()
+        if self._me == self._core.user:
+            await self._rename_in_file(who)
         return await self.get(new_name)
+
+    async def _rename_in_file(self, who: Participant) -> None:
+        """What the owner's file says of it follows. Where the file cannot be changed the old name stays there, which
+        works; nobody but the owner has it written."""
+        with suppress(MootError):
+            if rename_agent(self._core.parts.home, os.environ, names_of(who), who.name):
+                await self._core.reload()
 
     async def change(
         self, name: str, *, role: str | None = None, display: str | None = None, project: str | None = None

@@ -11,6 +11,8 @@ import pytest
 
 from moot import Hub, agent
 from moot.cli.completion.answer import candidates
+from moot.errors import Conflict
+from moot.hub.agents import Agents
 from tests.doors.cli.shell import Shell, Terminal, Told
 
 Moot = Callable[..., Told]
@@ -324,3 +326,67 @@ def test_a_file_that_still_has_the_old_name_starts_the_same_agent(own: Shell, mo
         assert state == {"sansa": "live", "brienne": "live"}
     finally:
         own.moot("stop")
+
+
+LINKED = (
+    OWN
+    + '\n[[links]]\nfrom = "brienne"   # she asks\nto = "arya"\n'
+    + '\n[bridges.telegram]\ndefault_agent = "arya"\n[bridges.telegram.bots]\narya = "${file:telegram}"\n'
+)
+
+
+@pytest.mark.req("S-12")
+def test_a_new_name_is_carried_along_to_whatever_the_file_says_of_the_agent(own: Shell, moot: Moot) -> None:
+    (own.home / "telegram").write_text("1:secret")
+    (own.home / "moot.toml").write_text(LINKED)
+    assert moot("agents", "rename", "arya", "sansa").err == ""
+    assert toml(own) == LINKED.replace('"arya"', '"sansa"').replace("arya = ", "sansa = ")
+    assert [link["sentence"] for link in moot("links", "list", "--json").json] == [
+        "brienne and sansa are peers. Both may start."
+    ]
+
+
+@pytest.mark.req("S-12")
+def test_an_agent_whose_removal_is_refused_stays_in_the_file(own: Shell, moot: Moot) -> None:
+    moot("agents", "rename", "arya", "sansa")
+    linked_by_its_old_name = toml(own) + '\n[[links]]\nfrom = "brienne"\nto = "arya"\n'
+    (own.home / "moot.toml").write_text(linked_by_its_old_name)
+    told = moot("agents", "rm", "sansa", "--yes")
+    assert told.err.startswith("error[E205] sansa is linked in moot.toml:16\n")
+    assert toml(own) == linked_by_its_old_name
+    assert "sansa" in moot("agents", "list").out
+
+
+def test_a_removal_that_the_registry_refuses_puts_the_row_back(
+    own: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise Conflict("somebody needs it")
+
+    monkeypatch.setattr(Agents, "_refuse_linked", refuse)
+    moot("send", "arya", "hello")
+    assert moot("agents", "rm", "arya", "--yes").err.startswith("error[E205] somebody needs it\n")
+    assert toml(own) == OWN
+
+
+@pytest.mark.req("G-12")
+@pytest.mark.parametrize("is_running", [False, True])
+def test_a_name_given_in_a_chat_is_the_name_everywhere(own: Shell, moot: Moot, is_running: bool) -> None:
+    if is_running:
+        own.moot("up", "--detach")
+    try:
+        told = own.moot("chat", "arya", stdin=b"/name zed\n")
+        assert "arya is now called zed" in told.out
+        assert toml(own) == OWN.replace('name = "arya"', 'name = "zed"')
+        assert moot("agents", "set", "zed", "--role", "x").out.startswith("✓ ● zed  role = ")
+        assert moot("config", "get", "agents.zed.role").out == "x\n"
+        assert "demo" in moot("send", "zed", "hello").out
+        assert moot("agents", "rm", "arya", "--yes").out.startswith("✓ zed was removed from")
+    finally:
+        if is_running:
+            own.moot("stop")
+
+
+def test_an_agent_that_was_described_and_never_used_can_be_removed(own: Shell, moot: Moot) -> None:
+    assert moot("agents", "rm", "arya", "--yes").code == 0
+    assert [agent["name"] for agent in tomllib.loads(toml(own))["agents"]] == ["brienne"]

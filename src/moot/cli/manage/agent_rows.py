@@ -32,7 +32,6 @@ from moot.settings.toml.agents import (
     add_agent,
     change_agents,
     remove_agent,
-    rename_agent,
     row_of,
 )
 from moot.settings.toml.edits import literal
@@ -136,18 +135,22 @@ def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool,
         raise click.UsageError("nothing to set; give an option such as --role, --model or --color")
     if everyone == bool(names):
         raise click.UsageError("no agent given; use moot agents set NAME..., or --all")
+    known = _names(session)
     wanted = (
-        _everyone(session, home, typed, yes=yes) if everyone else [_row_name(session, home, n) for n in names]
+        _everyone(session, home, typed, yes=yes) if everyone else [_row_name(home, known, n) for n in names]
     )
     done = change_agents(home, os.environ, wanted, typed)
     with_hub(session, lambda hub: hub.reload())
     if session.json:
-        session.screen.data([_change(home, name, changes) for name, changes in done.items()])
+        session.screen.data(
+            [_change(home, known.get(row, row), row, changes) for row, changes in done.items()]
+        )
         return
-    for name, changes in done.items():
+    for row, changes in done.items():
         for key, (before, now) in changes.items():
             was = "" if before is None else f" (was {literal(before)})"
-            session.screen.say(f"✓ {session.screen.name(name)}  {key} = {literal(now)}{was}")
+            who = session.screen.name(known.get(row, row))
+            session.screen.say(f"✓ {who}  {key} = {literal(now)}{was}")
     _tell_concerns(session, home, wanted)
     for line in dict.fromkeys(line for name in wanted for line in _to_take_effect(home, name)):
         session.screen.note(line)
@@ -168,8 +171,7 @@ def rename(session: Session, name: str, new: str) -> None:
         return before, await hub.agents.rename(before.name, new)
 
     before, found = with_hub(session, work)
-    row = next((r.name for r in load(home).agents if r.name in (before.name, *before.aliases)), None)
-    notes = [*(_renamed(home, row, new) if row else []), *_still_called(home, row or "", new)]
+    notes = [*_left_in_file(home, found), *_still_called(home, found)]
     if session.json:
         session.screen.data(found.to_dict())
         return
@@ -178,18 +180,21 @@ def rename(session: Session, name: str, new: str) -> None:
         session.screen.note(line)
 
 
-def _renamed(home: Home, row: str, new: str) -> list[str]:
+def _left_in_file(home: Home, who: shapes.Agent) -> list[str]:
+    """Where moot.toml could not be changed, it calls an agent by a former name."""
     try:
-        rename_agent(home, os.environ, row, new)
+        left = [row.name for row in load(home).agents if row.name in who.aliases]
     except BadSettings as problem:
-        return [f"moot.toml still calls it {row}, which works: {problem.title}"]
-    return []
+        return [f"moot.toml was not changed: {problem.title}"]
+    return [f"moot.toml still calls it {name}, which works" for name in left]
 
 
-def _still_called(home: Home, row: str, new: str) -> list[str]:
-    if not row or daemons.running(home, row) is None:
-        return []
-    return [f"its daemon still runs as {row}: moot agent stop {row}, then moot agent start {new}"]
+def _still_called(home: Home, who: shapes.Agent) -> list[str]:
+    return [
+        f"its daemon still runs as {name}: moot agent stop {name}, then moot agent start {who.name}"
+        for name in who.aliases
+        if daemons.running(home, name) is not None
+    ]
 
 
 @agents.command("rm", examples=("moot agents rm fin", "moot agents rm fin --yes --json"))
@@ -204,22 +209,37 @@ def rm(session: Session, name: str, yes: bool) -> None:
     """
     home = home_of(session)
     ask_first(yes=yes, what="removing an agent")
-    row, described = _one_to_remove(session, home, name.lstrip("@"))
-    pid = daemons.running(home, row)
+    known = _names(session)
+    row, described = _one_to_remove(home, known, name.lstrip("@"))
+    who = known.get(row, row)
+    also = [other for other, current in known.items() if current == who]
+    pid = next((pid for one in (row, *also) if (pid := daemons.running(home, one)) is not None), None)
     if not yes:
         daemon = f" Its daemon (pid {pid}) will be stopped." if pid else ""
         out = f" from {shown(home.toml)}" if described else ""
-        click.confirm(f"Remove {row}{out}? Its messages stay.{daemon}", abort=True, err=True)
-    if described:
-        remove_agent(home, os.environ, row)
-    if pid is not None:
-        asyncio.run(daemons.stop(home, row))
-    with_hub(session, lambda hub: hub.agents.remove(row), here=True)
+        click.confirm(f"Remove {who}{out}? Its messages stay.{daemon}", abort=True, err=True)
+    take_back = remove_agent(home, os.environ, row, also=also) if described else lambda: None
+    try:
+        with_hub(session, lambda hub: _removed(hub, row, described=described), here=True)
+    except MootError:  # a refusal changes nothing
+        take_back()
+        raise
+    for one in dict.fromkeys((row, *also)):
+        if daemons.running(home, one) is not None:
+            asyncio.run(daemons.stop(home, one))
     if session.json:
-        session.screen.data({"removed": row, "stopped": pid, "next": []})
+        session.screen.data({"removed": who, "stopped": pid, "next": []})
         return
     gone = f"was removed from {shown(home.toml)}" if described else "was removed"
-    session.screen.say(f"✓ {row} {gone}; its messages stay")
+    session.screen.say(f"✓ {who} {gone}; its messages stay")
+
+
+async def _removed(hub: Hub, name: str, *, described: bool) -> None:
+    try:
+        await hub.agents.remove(name)
+    except NotFound:  # it was described, and nothing has been done with the home since
+        if not described:
+            raise
 
 
 # --- what is meant -------------------------------------------------------------------------------------------
@@ -248,26 +268,29 @@ def _brain(session: Session, home: Home, wish: str) -> str:
     return chosen
 
 
-def _row_name(session: Session, home: Home, name: str) -> str:
-    """The name of a row; somebody who was renamed is described under the old name."""
+def _names(session: Session) -> dict[str, str]:
+    """Everything that agents answer to, with what each is called now."""
+    found = with_reading(session, lambda hub: hub.agents.list())
+    return {name: who.name for who in found for name in (*who.aliases, who.name)}
+
+
+def _row_name(home: Home, known: Mapping[str, str], name: str) -> str:
+    """The name of a row; somebody who was renamed may be described under another of its names."""
     name = name.lstrip("@")
-    rows = {row.name for row in load(home).agents}
-    if name not in rows:
-        for who in with_reading(session, lambda hub: hub.agents.list()):
-            if name == who.name:
-                name = next((alias for alias in who.aliases if alias in rows), name)
+    rows = [row.name for row in load(home).agents]
+    if name not in rows and name in known:
+        name = next((row for row in rows if known.get(row) == known[name]), name)
     return row_of(home, os.environ, name).name
 
 
-def _one_to_remove(session: Session, home: Home, name: str) -> tuple[str, bool]:
+def _one_to_remove(home: Home, known: Mapping[str, str], name: str) -> tuple[str, bool]:
     """Who is meant, and whether moot.toml describes it: programs and coding CLIs bring agents of their own."""
     try:
-        return _row_name(session, home, name), True
+        return _row_name(home, known, name), True
     except NotFound:
-        others = [who.name for who in with_reading(session, lambda hub: hub.agents.list())]
-        if name not in others:
+        if name not in known:
             raise
-        return name, False
+        return known[name], False
 
 
 def _everyone(session: Session, home: Home, typed: Mapping[str, str], *, yes: bool) -> list[str]:
@@ -307,9 +330,9 @@ def _check_against_the_registry(session: Session, name: str) -> None:
 # --- what is told --------------------------------------------------------------------------------------------
 
 
-def _change(home: Home, name: str, changes: Mapping[str, tuple[object, object]]) -> JsonObject:
+def _change(home: Home, who: str, row: str, changes: Mapping[str, tuple[object, object]]) -> JsonObject:
     changed = {key: {"previous": before, "value": now} for key, (before, now) in changes.items()}
-    return {"agent": name, "changes": changed, "next": _to_take_effect(home, name)}
+    return {"agent": who, "changes": changed, "next": _to_take_effect(home, row)}
 
 
 def _to_run(home: Home, name: str) -> list[str]:

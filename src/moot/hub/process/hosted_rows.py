@@ -36,11 +36,11 @@ class HostedRows:
 
     async def follow(self, rows: Sequence[AgentSettings], enrolled: Enrolled) -> list[str]:
         """Run what the file describes now; what kept an agent from it, in sentences."""
-        apart = daemons.all_running(self._home)
+        apart = {*daemons.all_running(self._home)}
         wanted = {
             enrolled[row.name].id: row
             for row in rows
-            if row.autostart and runs_here(row.brain) and row.name not in apart
+            if row.autostart and runs_here(row.brain) and not _names(enrolled[row.name]) & apart
         }
         gone = [id for id in self._rows if id not in wanted]
         if gone:
@@ -59,3 +59,8 @@ class HostedRows:
         """Those of them that run in processes of their own, which have read moot.toml at their start."""
         apart = daemons.all_running(self._home)
         return [name for name in names if name in apart]
+
+
+def _names(who: Participant) -> set[str]:
+    """A daemon runs under the name that its agent had when it was started."""
+    return {who.name, *who.aliases}

@@ -154,7 +154,7 @@ class SettingsInForce:
         self._adopt(file, now)
         troubles = await self._run_rows(before.agents, now.agents, enrolled)
         opened, self._at_opening = self._at_opening, []
-        changes = (*opened, *_setting_changes(before, now), *self._link_changes(links))
+        changes = (*opened, *_setting_changes(before, now, enrolled), *self._link_changes(links))
         restart = (change.key for change in changed_settings(now, file.settings))
         return Reloaded(changes, tuple(restart), tuple(troubles))
 
@@ -211,18 +211,30 @@ class SettingsInForce:
         return ConfigChange("link", link.id, change, sentence(link, self._core.directory.name))
 
 
-def _setting_changes(before: Settings, now: Settings) -> Iterator[ConfigChange]:
+def _setting_changes(
+    before: Settings, now: Settings, enrolled: Mapping[str, Participant]
+) -> Iterator[ConfigChange]:
     for one in changed_settings(before, now):
         text = f"{one.key} = {shown(one.now)} (was {shown(one.before)})"
         yield ConfigChange("setting", one.key, "changed", text)
     old, new = ({row.name: row for row in settings.agents} for settings in (before, now))
+    former = {name: _former_name(enrolled[name], old) for name in new if name not in old}
     for name, row in new.items():
-        if name not in old:
+        previous = former.get(name, name)
+        if not previous:
             yield ConfigChange("agent", name, "added", f"{name} was added")
-        elif fields := changed_fields(old[name], row):
-            yield ConfigChange("agent", name, "changed", f"{name} has a new {', '.join(fields)}")
-    for name in old.keys() - new.keys():
+        elif fields := changed_fields(old[previous], row):
+            other = [field for field in fields if field != "name"]
+            called = [f"{previous} is now called {name}"] if previous != name else []
+            has = [f"{name} has a new {', '.join(other)}"] if other else []
+            yield ConfigChange("agent", name, "changed", "; ".join([*called, *has]))
+    for name in old.keys() - new.keys() - {*former.values()}:
         yield ConfigChange("agent", name, "removed", f"{name} is no longer run; its messages stay")
+
+
+def _former_name(who: Participant, rows: Iterable[str]) -> str:
+    """Under which the file described it before."""
+    return next((name for name in rows if name in (who.id, *who.aliases)), "")
 
 
 def _is_blank(file: SettingsFile) -> bool:

@@ -1,16 +1,17 @@
 """The agents of moot.toml: one more, one changed, one less. Nothing is written unless the whole file then loads.
 
-Above: `moot agents new|set|rm`. Below: edits.py changes the text, file.py keeps it.
+Above: `moot agents new|set|rm`, hub/agents.py (rename). Below: edits.py changes the text, file.py keeps it.
 Not here: the registry in the store, where an agent stays known after its row is gone.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from moot.errors import BadName, BadSettings, Conflict, NotFound
 from moot.model.hint import Act, Hint
+from moot.model.json import JsonObject
 from moot.rules.words.mentions import nearest
 from moot.rules.words.names import NameProblem, check_name
 from moot.settings.catalogue import change_all, read_as
@@ -23,6 +24,10 @@ from moot.settings.toml.file import keep, text_of
 from moot.settings.values import AgentSettings
 
 AGENTS: Final = "agents"
+LINKS: Final = "links"
+BRIDGES: Final = "bridges"
+DEFAULT_AGENT: Final = "default_agent"
+BOTS: Final = "bots"
 FACTS_OF_AN_AGENT: Final[Mapping[str, Fact]] = {
     key: fact for key, fact in FACTS[AgentSettings].items() if key != "name"
 }
@@ -73,23 +78,44 @@ def change_agents(
     return changes
 
 
-def rename_agent(home: Home, environ: Environ, name: str, new: str) -> None:
-    """The same row under another name."""
-    _rewrite(
-        home,
-        environ,
-        lambda text: edits.with_value(text, (AGENTS, _number(text, name), "name"), edits.literal(new)),
-    )
+def rename_agent(home: Home, environ: Environ, names: Sequence[str], new: str) -> bool:
+    """The same row under another name, and so whatever else in the file names it by one of `names`: links, bridges.
+    Nothing is done where the file does not describe it."""
+    described = [row.name for row in load(home, environ).agents if row.name in names]
+    if not described:
+        return False
+
+    def edit(text: str) -> str:
+        for path in list(_references(tomllib.loads(text), {*names} - {new})):
+            is_key = path[-2] == BOTS
+            change = edits.with_key if is_key else edits.with_value
+            text = change(text, path, new if is_key else edits.literal(new))
+        return text
+
+    _rewrite(home, environ, edit)
+    return True
 
 
-def remove_agent(home: Home, environ: Environ, name: str) -> None:
-    """Take an agent's description out; not while the file links it with somebody."""
+def _references(tree: JsonObject, names: Collection[str]) -> Iterator[positions.Path]:
+    """Where the file names somebody: its row, both ends of links, whom a bridge asks and has a bot for."""
+    for table, keys in ((AGENTS, ("name",)), (LINKS, ("from", "to"))):
+        for number, row in enumerate(tree.get(table, [])):
+            yield from ((table, number, key) for key in keys if row.get(key) in names)
+    for bridge, its in tree.get(BRIDGES, {}).items():
+        if its.get(DEFAULT_AGENT) in names:
+            yield (BRIDGES, bridge, DEFAULT_AGENT)
+        yield from ((BRIDGES, bridge, BOTS, name) for name in its.get(BOTS, {}) if name in names)
+
+
+def remove_agent(home: Home, environ: Environ, name: str, *, also: Sequence[str] = ()) -> Callable[[], None]:
+    """Take an agent's description out; the answer puts it back. Not while the file links it with somebody, by its name
+    or by another one that it has had (`also`)."""
     row_of(home, environ, name)
     file = read(home, environ)
     linked = [
-        file.place(("links", number))
+        file.place((LINKS, number))
         for number, link in enumerate(file.settings.links)
-        if name in (link.sender, link.to)
+        if {name, *also} & {link.sender, link.to}
     ]
     if linked:
         raise Conflict(
@@ -98,7 +124,9 @@ def remove_agent(home: Home, environ: Environ, name: str) -> None:
             fix=FIX,
             agent=name,
         )
+    before = home.toml.read_bytes()
     _rewrite(home, environ, lambda text: edits.without_row(text, AGENTS, _number(text, name)))
+    return partial(keep, home, before)
 
 
 def _number(text: str, name: str) -> int:

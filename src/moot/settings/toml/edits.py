@@ -54,6 +54,20 @@ def with_value(text: str, path: Path, written: str) -> str:
     return _if_it_says(_changed(text, places(text), path, written), _expected(text, path, written))
 
 
+def with_key(text: str, path: Path, key: str) -> str:
+    """The text with the last part of `path` called `key`; what it holds stays."""
+    place, expected = places(text)[path], deepcopy(tomllib.loads(text))
+    holder: Json = expected
+    for part in path[:-1]:
+        holder = holder[part]
+    holder[key] = holder.pop(path[-1])
+    before, equals, after = text[place.start : place.value].partition("=")
+    prefix, dot, _ = before.rstrip().rpartition(".")
+    space = before[len(before.rstrip()) :]
+    made = f"{prefix}{dot}{_key(key)}{space}{equals}{after}"
+    return _if_it_says(text[: place.start] + made + text[place.value :], expected)
+
+
 def with_row(text: str, table: str, values: Mapping[str, str]) -> str:
     """The text with one more `[[table]]`, behind the last one or at the end. `values` are written as TOML."""
     where = places(text)
