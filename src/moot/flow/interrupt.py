@@ -30,6 +30,7 @@ def decide(command: Interrupt, seen: Seen, at: Moment) -> Decision[tuple[TurnId,
     stopped = [
         turn for turn in post.stoppable(room, author) if command.agent is None or turn.agent == command.agent
     ]
-    post.cut_short(room, stopped, command.partials)
+    for turn in post.cut_short(room, stopped, command.partials):
+        room.floor.halted(room, turn)
     obligations.move_on(room)
     return Decision(draft.changes(), tuple(turn.id for turn in stopped))

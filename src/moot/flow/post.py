@@ -180,6 +180,8 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
         intents.check(room, author, command.intent, address.hearers(room, author, words), answers=answers)
     if words.asks:
         room.floor.check_question(room)
+    if command.max_turns:
+        room.floor.check_cap(author)
     stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
     if stopped:
         cut_short(room, stopped, command.partials)

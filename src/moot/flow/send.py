@@ -31,6 +31,8 @@ class Send(Struct, frozen=True, gc=False):
     """Its `conversation` is the key of the pair."""
     choices: tuple[str, ...] = ()
     """Of a question to a person: what can be answered."""
+    place: create.Create | None = None
+    """A conversation of its own for the message, in place of the pair's."""
 
 
 class Mistaken(Exception):
@@ -41,10 +43,16 @@ class Mistaken(Exception):
         self.target = target
 
 
-def sending(target: str, taken_for: ParticipantId, message: post.Post, choices: tuple[str, ...] = ()) -> Send:
+def sending(
+    target: str,
+    taken_for: ParticipantId,
+    message: post.Post,
+    choices: tuple[str, ...] = (),
+    place: create.Create | None = None,
+) -> Send:
     """A message, addressed to the pair of its author and somebody."""
     pair = create.among(message.author, (taken_for,)).key
-    return Send(target, taken_for, structs.replace(message, conversation=pair), choices)
+    return Send(target, taken_for, structs.replace(message, conversation=pair), choices, place)
 
 
 def scope(command: Send) -> Scope:
@@ -72,7 +80,9 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
         return Decision([], post.replayed(message, before, seen))
     target = find.addressee(seen, command.target)
     draft = Draft(seen, at)
-    if pair is None:
+    if command.place is not None:
+        room = create.make(draft, command.place)
+    elif pair is None:
         room = create.make(draft, create.among(message.author, (target.id,)))
     else:
         room = find.open_room(draft, pair.id)

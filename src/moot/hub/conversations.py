@@ -16,6 +16,7 @@ from moot.flow import (
     join,
     leave,
     mark,
+    send,
     unarchive,
 )
 from moot.flow.create import Create
@@ -24,6 +25,7 @@ from moot.hub.archive.validate import Checked
 from moot.hub.commands.bookmarks import Bookmarks
 from moot.hub.commands.values import kind_of_conversation, overrides
 from moot.hub.core import Core
+from moot.hub.speaker import Speaker
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
@@ -54,7 +56,7 @@ class Conversations(ConversationCalls):
         bound = await self.list(channel_type=channel[0], channel_group_id=channel[1]) if any(channel) else []
         if bound and not (exist_ok and bound[0].name == name):
             raise self._bound(bound[0])
-        command = create.Create(
+        command = Create(
             author=self._me,
             name=name,
             participants=tuple(participants),
@@ -78,14 +80,14 @@ class Conversations(ConversationCalls):
             conversation=to.id,
         )
 
-    async def implicit(self, participants: Sequence[str]) -> shapes.Conversation:
-        return await self._core.directory.shape(await self.among(participants))
-
-    @in_process("the hub's own methods use it; callers use `implicit`")
-    async def among(self, participants: Sequence[str]) -> Conversation:
-        """The same as it is stored. One that is there is only read: no write has to wait for it."""
-        command, known = await self._standing(participants)
-        return known if known is not None else await self._core.do(create, command)
+    async def implicit(
+        self, participants: Sequence[str], *, text: str | None = None, intent: str | None = None
+    ) -> shapes.Conversation:
+        command, found = await self._standing(participants)
+        if found is None and text is not None:
+            await self._refuse(command.participants, text, intent)
+        made = found if found is not None else await self._core.do(create, command)
+        return await self._core.directory.shape(made)
 
     @in_process("what doors listen to; whoever sends needs no conversation first")
     async def pair_with(self, name: str) -> shapes.Conversation | None:
@@ -94,6 +96,7 @@ class Conversations(ConversationCalls):
         return None if known is None else await self._core.directory.shape(known)
 
     async def _standing(self, participants: Sequence[str]) -> tuple[Create, Conversation | None]:
+        """One that is there is only read: no write has to wait for it."""
         people = [await self._core.directory.participant(name) for name in participants]
         command = create.among(self._me, [who.id for who in people])
         for key in create.keys(command):
@@ -102,15 +105,28 @@ class Conversations(ConversationCalls):
                 return command, known
         return command, None
 
-    async def ephemeral(self, target: str, key: str = "") -> shapes.Conversation:
+    async def _refuse(
+        self, others: Sequence[str], text: str, intent: str | None, place: Create | None = None
+    ) -> None:
+        """What would be refused there is refused now, so that nothing is made for it."""
+        message = Speaker(self._core, self._me).posting("", text, intent=intent)
+        for other in others if len(others) == 1 else ():
+            sending = send.sending(other, ParticipantId(other), message, place=place)
+            await self._core.foresee(send, sending)
+
+    async def ephemeral(
+        self, target: str, key: str = "", *, text: str | None = None, intent: str | None = None
+    ) -> shapes.Conversation:
         who = await self._core.directory.participant(target)
-        command = create.Create(
+        command = Create(
             author=self._me,
             name=f"send-{who.id[:63]}-{uuid4().hex[:8]}",
             participants=(self._me, who.id),
             kind=ConversationKind.EPHEMERAL,
             key=f"ephemeral:{self._me}:{key}" if key else "",
         )
+        if text is not None:
+            await self._refuse([who.id], text, intent, command)
         return await self._core.directory.shape(await self._core.do(create, command))
 
     @in_process("doors check with it before they serve kept messages")

@@ -33,14 +33,20 @@ class ConversationCalls(Subject, subject="conversations"):
         """
 
     @http.post("/api/implicit", repeats=True)
-    async def implicit(self, participants: Sequence[str]) -> Conversation:
-        """Get or create your conversation with exactly these participants."""
+    async def implicit(
+        self, participants: Sequence[str], *, text: str | None = None, intent: str | None = None
+    ) -> Conversation:
+        """Get or create your conversation with exactly these participants; of two that are linked, the channel of
+        their link. If you pass the text you are about to send, a message that would be refused creates nothing."""
 
     @http.post("/api/ephemeral", repeats="key")
-    async def ephemeral(self, target: str, key: str = "") -> Conversation:
+    async def ephemeral(
+        self, target: str, key: str = "", *, text: str | None = None, intent: str | None = None
+    ) -> Conversation:
         """Create a conversation for one question: the target answers first, then anybody else it mentions.
 
-        With a key, a repeated call returns the same conversation while it is open.
+        With a key, a repeated call returns the same conversation while it is open. If you pass the text you are about
+        to send, a message that would be refused creates nothing.
         """
 
     @http.get(PLACE)

@@ -12,6 +12,7 @@ import pytest
 
 from moot import PASS, Hub
 from moot.brains.code import AgentSpec
+from moot.errors import BadValue
 from tests.doors.cli.shell import Shell, Told
 
 Moot = Callable[..., Told]
@@ -340,3 +341,66 @@ def test_the_inbox_shows_what_came_in_and_what_is_new(moot: Moot) -> None:
 def test_standard_input_is_a_text_for_ask_too(moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"by pipe")))
     assert "arya heard: by pipe" in moot("ask", "arya", "-m", "-").out
+
+
+# --- between agents, and what is refused ---------------------------------------------------------------------
+
+
+def _places(moot: Moot) -> list[str]:
+    return [place["name"] for place in moot("conv", "list", "--json").json]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("send", "arya", ""),
+        ("send", "arya", "", "--no-wait"),
+        ("send", "gendry", "", "--as", "arya"),
+        ("send", "arya", "hi", "--intent", "approve"),
+        ("ask", "arya", "--", ""),
+        ("chat", "arya", "gendry", "-m", ""),
+        ("send", "gendry", "hi", "--as", "arya", "--max-turns", "2"),
+    ],
+)
+def test_a_message_that_is_refused_leaves_no_conversation_behind(moot: Moot, words: tuple[str, ...]) -> None:
+    assert moot(*words).code == 2
+    assert _places(moot) == []
+
+
+@pytest.mark.req("S-02")
+def test_a_send_that_links_do_not_allow_leaves_no_conversation_behind(moot: Moot) -> None:
+    moot("links", "new", "arya", "gendry")
+    told = moot("send", "quiet", "hi", "--as", "arya")
+    assert told.err.startswith("error[E301]")
+    assert [name for name in _places(moot) if "quiet" in name] == []
+
+
+@pytest.mark.req("S-03")
+def test_what_is_sent_as_an_agent_goes_into_the_channel_of_the_link(moot: Moot) -> None:
+    made = moot("links", "new", "arya", "gendry", "--json").json
+    for words in (
+        ("send", "gendry", "hello", "--as", "arya", "--no-wait"),
+        ("chat", "gendry", "-m", "hello again", "--as", "arya"),
+    ):
+        assert moot(*words).code == 0
+    said = moot("conv", "show", made["channel"], "--json").json["messages"]
+    assert [m["text"] for m in said if m["from"] == "arya"][:2] == ["hello", "hello again"]
+
+
+def test_a_cap_on_turns_between_two_agents_is_refused_on_every_way_in(shell: Shell) -> None:
+    async def post() -> None:
+        async with Hub.open(shell.home) as hub:
+            arya = hub.acting_as("arya")
+            pair = await arya.conversations.implicit(["gendry"])
+            with pytest.raises(BadValue, match="cannot have a cap on turns"):
+                await arya.post(pair.id, "hi", max_turns=2)
+
+    asyncio.run(post())
+
+
+def test_an_agent_in_whose_name_somebody_sends_is_called_by_its_name(moot: Moot) -> None:
+    told = moot("send", "quiet", "hello", "--as", "arya")
+    assert "you" not in told.out
+    answered = moot("send", "gendry", "hello", "--as", "caller")
+    assert "gendry, " in answered.out
+    assert "answering caller:" in answered.out

@@ -12,7 +12,7 @@ from moot.cli.frame.hub_access import with_reading
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.talk.absence import to_bring_back
-from moot.cli.terminal.phrases import DUTIES, is_agent, marks_of, message_at, reason_for, you
+from moot.cli.terminal.phrases import DUTIES, author, is_agent, marks_of, message_at, reason_for
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.errors import BadValue, NotFound
 from moot.rules.reasons import REMOVED
@@ -83,7 +83,7 @@ async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
     where = await hub.conversations.get(message.conversation)
     first = safe((message.text.splitlines() or ["(deleted)"])[0])
     text = first if len(first) <= SHOWN else first[:SHOWN] + "…"
-    screen.say(f"{where.name}:{message.seq}  {you(message.sender, hub)}, {clock_time(message.at)}: {text}")
+    screen.say(f"{where.name}:{message.seq}  {author(message, hub)}, {clock_time(message.at)}: {text}")
     if is_agent(message) and why.cause is not None:
         at = why.cause["message"].rpartition(":")[2]
         reason = await reason_for(hub, message)

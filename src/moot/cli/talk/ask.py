@@ -71,7 +71,7 @@ async def asking(session: Session, names: list[str], text: str, options: AskOpti
     async with opened_hub(session) as hub:
         voice = hub.acting_as(options.speaker) if options.speaker else hub
         names = await resolve.agents(hub, names)
-        where = await voice.conversations.implicit(names)
+        where = await voice.conversations.implicit(names, text=text)
         message: JsonObject = {"correlation_id": f"q{uuid4().hex}"}
         if where.kind == "group":
             message |= {"force": names, "max_turns": len(set(names))}

@@ -112,7 +112,8 @@ async def chatting(
             where = await resolve.place(hub, options.conv)
         else:
             names = await resolve.agents(hub, options.agents)
-            where = await voice.conversations.implicit(names)
+            text = typed.text if isinstance(typed, slash.Say) else None
+            where = await voice.conversations.implicit(names, text=text)
             await _tell_removed(session, hub, names)
         if isinstance(typed, slash.Say):
             limits = {"max_turns": options.max_turns}

@@ -164,7 +164,8 @@ def _sent(line: BlockingConnection, wanted: SendWords, arguments: Sequence[str])
     try:
         where, ref = _place(line, wanted)
     except MootError as refusal:
-        return _refused(refusal, wanted, arguments) if line.is_lost else None
+        is_final = line.is_lost or not isinstance(refusal, NotFound)  # a name may be the beginning of an id
+        return _refused(refusal, wanted, arguments) if is_final else None
     try:
         receipt = line.call("post", wanted.speaker or None, conversation=ref, **_message(wanted))
     except MootError as refusal:
@@ -185,11 +186,12 @@ def _place(line: BlockingConnection, wanted: SendWords) -> tuple[JsonObject, str
         return where, where["id"]
     if wanted.speaker and wanted.speaker != line.name:
         agent = line.call("agents.get", name=wanted.agent)["name"]
-        where = line.call("conversations.implicit", wanted.speaker, participants=[agent])
+        where = line.call("conversations.implicit", wanted.speaker, participants=[agent], text=wanted.text)
         return where, where["id"]
     if wanted.key is not None:
         return _kept_place(line, wanted, wanted.key)
-    where = line.call("conversations.ephemeral", wanted.speaker or None, target=wanted.agent)
+    said = {"target": wanted.agent, "text": wanted.text}
+    where = line.call("conversations.ephemeral", wanted.speaker or None, **said)
     return where, where["id"]
 
 
@@ -202,7 +204,9 @@ def _kept_place(line: BlockingConnection, wanted: SendWords, key: str) -> tuple[
     try:
         before = line.call("post", speaker, conversation=ref, text=wanted.text, idempotency_key=key)
     except NotFound:
-        return line.call("conversations.ephemeral", speaker, target=agent["name"], key=own), ref
+        return line.call(
+            "conversations.ephemeral", speaker, target=agent["name"], key=own, text=wanted.text
+        ), ref
     return line.call("conversations.get", ref=before["conversation"]), ref
 
 

@@ -184,9 +184,15 @@ async def sending(session: Session, options: SendOptions, agent: str, text: str)
         if conv:
             where = await resolve.place(hub, conv)
         elif options.speaker and options.speaker != hub.name:
-            where = await voice.conversations.implicit([agent])  # between agents the pair's own rules hold
+            if options.max_turns:
+                raise click.UsageError(
+                    "--max-turns cannot be combined with --as and an agent: it holds in groups, and "
+                    "between two agents limits.chain_turns bounds the chain"
+                )
+            said = {"text": text, "intent": options.intent}  # between agents the pair's own rules hold
+            where = await voice.conversations.implicit([agent], **said)
         else:
-            where, message["ref"] = await one_shot(voice, agent, text, key)
+            where, message["ref"] = await one_shot(voice, agent, text, options)
         done = await posted(
             session, voice, where, text, wait=options.patience, plain=options.plain, **message
         )
@@ -213,17 +219,18 @@ async def explaining(session: Session, options: SendOptions, posted: StoredPost)
         await hub.close()
 
 
-async def one_shot(hub: Hub, agent: str, text: str, key: str | None) -> tuple[shapes.Conversation, str]:
+async def one_shot(hub: Hub, agent: str, text: str, options: SendOptions) -> tuple[shapes.Conversation, str]:
     """The conversation of this one message, and what to call it. A repeated key finds that of the first time."""
+    intent, key = options.intent, options.idempotency_key
     if key is None:
-        made = await hub.conversations.ephemeral(agent)
+        made = await hub.conversations.ephemeral(agent, text=text, intent=intent)
         return made, made.id
     own = f"send:{(await hub.agents.get(agent)).id}:{key}"
     ref = f"ephemeral:{(await hub.agents.get(hub.name)).id}:{own}"
     try:
         before = await hub.post(ref, text, idempotency_key=key)
     except NotFound:
-        return await hub.conversations.ephemeral(agent, own), ref
+        return await hub.conversations.ephemeral(agent, own, text=text, intent=intent), ref
     return await hub.conversations.get(before.conversation), ref
 
 

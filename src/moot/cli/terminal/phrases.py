@@ -65,8 +65,9 @@ async def addresses(hub: Hub, ids: Iterable[str | None]) -> dict[str | None, str
     return named
 
 
-def you(name: str, hub: Hub) -> str:
-    return "you" if name == hub.name else name
+def author(message: shapes.Message, hub: Hub) -> str:
+    """Who said it. Whoever speaks as an agent (`--as`) is not that agent."""
+    return "you" if message.sender == hub.name and not is_agent(message) else message.sender
 
 
 def chip(message: shapes.Message) -> str:
@@ -93,7 +94,7 @@ async def reason_for(hub: Hub, message: shapes.Message) -> str:
 
 async def reason_of(hub: Hub, rule: str, cause: str | None) -> str:
     before = await message_at(hub, cause) if cause else None
-    return REASONS.get(rule, rule).format(who=you(before.sender, hub) if before else "somebody")
+    return REASONS.get(rule, rule).format(who=author(before, hub) if before else "somebody")
 
 
 def line(screen: Screen, hub: Hub, message: shapes.Message, marks: dict[str, str], reason: str = "") -> str:
@@ -103,7 +104,7 @@ def line(screen: Screen, hub: Hub, message: shapes.Message, marks: dict[str, str
     if message.kind == "tool":
         used = f"{message.metadata.get('tool')} for {message.metadata.get('for')}"
         return f"tool {safe(used)}, {clock_time(message.at)}:\n{safe(message.text)}"
-    name = you(message.sender, hub)
+    name = author(message, hub)
     who = screen.name(name, marks.get(name, "●")) if is_agent(message) else name
     made = [part for part in (chip(message), clock_time(message.at), reason) if part]
     return f"{who}, {', '.join(made)}:\n{safe(message.text)}{cut(message)}"

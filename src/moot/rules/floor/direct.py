@@ -9,7 +9,9 @@ from collections.abc import Set
 
 from msgspec import structs
 
+from moot.errors import BadValue
 from moot.model.event import EventType
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId, address
 from moot.model.json import JsonObject
 from moot.model.message import Message
@@ -164,6 +166,11 @@ def give_back(room: Room, turn: Turn, back: Turn, *, present: bool) -> None:
         seats.owe(room, back)
 
 
+def halted(room: Room, stopped: Turn) -> None:
+    """What was said after the turn began still waits for an answer; what it was about is read along then."""
+    _next(room, stopped.agent, tuple(call for call in stopped.calls if call.seq > stopped.hi))
+
+
 def resume(room: Room, stopped: Turn) -> None:
     """A turn was stopped by a message that came while its tool ran: that message and what the turn had not
     answered are the next one."""
@@ -226,6 +233,16 @@ def drop_agent(room: Room, agent: ParticipantId, rule: RuleName, *, running: boo
 def check_question(room: Room) -> None:
     """Each question waits as a turn of its own; there may be only so many."""
     brakes.room_for_a_question(room.asks, room.conversation.name)
+
+
+def check_cap(author: Participant) -> None:
+    """A person gets one answer here; what agents say to each other is bounded by their chain."""
+    if author.speaks_in_turns:
+        raise BadValue(
+            "a message between two agents cannot have a cap on turns of its own",
+            detail="caps on turns hold in groups; here the limits of the chain end it",
+            fix=("leave out the cap", Hint(Act.SHOW_SETTING, setting="limits.chain_turns")),
+        )
 
 
 def check_post_slot(room: Room, turn: Turn) -> None:

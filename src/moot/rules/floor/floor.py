@@ -27,6 +27,10 @@ class Floor(Protocol):
         """Refuses a question where too many wait."""
         ...
 
+    def check_cap(self, author: Participant) -> None:
+        """Refuses a message's own cap on turns where nothing counts them."""
+        ...
+
     def check_post_slot(self, room: Room, turn: Turn) -> None:
         """Take the slot that a post by tool in one's own turn costs, or refuse it."""
         ...
@@ -95,6 +99,10 @@ class Floor(Protocol):
 
     def give_back(self, room: Room, turn: Turn, back: Turn, *, present: bool) -> None:
         """A running turn returns to where it can be claimed again, as `back`."""
+        ...
+
+    def halted(self, room: Room, stopped: Turn) -> None:
+        """A turn was stopped by somebody who said nothing. `advance` comes after."""
         ...
 
     def resume(self, room: Room, stopped: Turn) -> None:

@@ -72,12 +72,14 @@ async def create(call: ApiCall) -> Response:
 
 
 async def implicit(call: ApiCall) -> shapes.Conversation:
-    found = await call.hub.conversations.implicit(call.body.participants)
+    body = call.body
+    found = await call.hub.conversations.implicit(body.participants, text=body.text, intent=body.intent)
     return _not_left(call, found, ", ".join(call.body.participants))
 
 
 async def ephemeral(call: ApiCall) -> shapes.Conversation:
-    found = await call.hub.conversations.ephemeral(call.body.target, call.body.key)
+    body = call.body
+    found = await call.hub.conversations.ephemeral(body.target, body.key, text=body.text, intent=body.intent)
     return _not_left(call, found, call.body.target)
 
 
