@@ -25,6 +25,7 @@ from moot.model.turn import UNCLAIMED, USES_SLOT, Call, Duty, RuleName, Turn, Tu
 from moot.rules import brakes
 from moot.rules.floor import pending_calls, polls, rounds, seats
 from moot.rules.floor.calls import Called
+from moot.rules.floor.rounds import check_cap, halted  # noqa: F401  the Floor has them
 from moot.rules.room import Room
 
 
@@ -258,10 +259,6 @@ def check_question(room: Room) -> None:
     """In a group a question is a message like others."""
 
 
-def check_cap(author: Participant) -> None:
-    """Rounds count turns."""
-
-
 def check_post_slot(room: Room, turn: Turn) -> None:
     """A post by tool in the group of one's own turn costs one more slot."""
     round_ = room.rounds[turn.round]
@@ -367,10 +364,6 @@ def give_back(room: Room, turn: Turn, back: Turn, *, present: bool) -> None:
 def _away(room: Room, turn: Turn) -> None:
     gone = seats.cancel(room, turn, RuleName.AWAY)
     room.put_round(refused(room, room.rounds[turn.round], gone))
-
-
-def halted(room: Room, stopped: Turn) -> None:
-    """What was said after the turn began has a round of its own."""
 
 
 def resume(room: Room, stopped: Turn) -> None:

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from moot.model.conversation import HYBRID, MENTION_ONLY
 from moot.model.message import Message
+from moot.model.participant import Participant
 from moot.model.round import CLOSED, Round, RoundState, Utterance
 from moot.model.turn import Call, RuleName, Turn
 from moot.rules.floor import pending_calls, seats
@@ -19,6 +20,14 @@ MAX_QUEUED = 64
 
 FIRST_PLACE = 1
 """Of a round's pending calls; those an interruption forces stand before it."""
+
+
+def check_cap(author: Participant) -> None:
+    """A message's own cap on turns holds here: rounds count them."""
+
+
+def halted(room: Room, stopped: Turn) -> None:
+    """What was said after a stopped turn began has a round of its own."""
 
 
 def opener_for(room: Room, seq: int, *, human: bool) -> int:
