@@ -8,6 +8,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import BadValue, Conflict, NotFound, TimedOut
+from moot.flow import give_up
 from moot.testing import ManualClock
 from tests.support.waiting import until
 
@@ -66,8 +67,62 @@ async def test_what_nobody_decides_in_time_is_over(tmp_path: Path) -> None:
         with pytest.raises(TimedOut, match="did not decide"):
             await asking
         assert (await hub.decisions.get(asked.id)).state == "expired"
-        with pytest.raises(Conflict, match="is already expired"):
+        with pytest.raises(Conflict, match="is already expired") as refused:
             await hub.decisions.answer(asked.id, "yes")
+        assert "send it as a message" in refused.value.detail
+        assert refused.value.fix
+
+
+async def test_an_answer_that_nobody_awaits_any_more_calls_who_asked(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    @agent("asker")
+    async def asker(turn: Any) -> str | None:
+        heard.append(turn.text)
+        if "ask me" not in turn.text:
+            return None
+        return f"you said {(await turn.hub.ask('user', 'deploy?', choices=['yes', 'no'], timeout=100)).text}"
+
+    async with Hub.open(tmp_path, agents=[asker]) as hub:
+        await hub.send("asker", "ask me")
+        asked = await open_one(hub)
+        await hub.agents.interrupt("asker")
+        waiting = await until(lambda: hub.decisions.get(asked.id), lambda one: one.until is None)
+        assert waiting.state == "open", "who was asked may still decide"
+        await hub.decisions.answer(asked.id, "yes")
+        await until(lambda: asyncio.sleep(0, heard), lambda texts: texts[-1] == "yes")
+
+
+async def test_an_answer_after_the_hub_was_gone_calls_who_asked(tmp_path: Path) -> None:
+    """The process that asked was killed: nobody has said that it gave up."""
+    heard: list[str] = []
+
+    @agent("asker")
+    async def asker(turn: Any) -> str | None:
+        heard.append(turn.text)
+        if turn.text == "ask me":
+            await turn.hub.ask("user", "deploy?", timeout=1000)
+        return None
+
+    dying = Hub.open(tmp_path, agents=[asker])
+    hub = await dying.__aenter__()
+    await hub.send("asker", "ask me")
+    asked = await open_one(hub)
+    core = hub._core
+    core.parts.store.transact = _unheard(core.parts.store.transact)  # type: ignore[method-assign]
+    await dying.__aexit__(None, None, None)
+    async with Hub.open(tmp_path) as hub:
+        assert (await hub.decisions.get(asked.id)).state == "open"
+        await hub.decisions.answer(asked.id, "yes")
+    async with Hub.open(tmp_path, agents=[asker]) as hub:
+        await until(lambda: asyncio.sleep(0, heard), lambda texts: any("yes" in text for text in texts))
+
+
+def _unheard(transact: Any) -> Any:
+    async def without_giving_up(verb: Any, command: Any) -> Any:
+        return None if verb is give_up else await transact(verb, command)
+
+    return without_giving_up
 
 
 async def test_choices_are_for_people(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
-from moot.model.ids import ConversationId, ParticipantId
+from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.intent import ANSWERS, Intent
 from moot.model.moment import Moment
 from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
+from moot.model.turn import RUNNING, Turn
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 from moot.rules.words import mentions
@@ -26,11 +27,14 @@ class AnswerDecision(Struct, frozen=True, gc=False):
     answer: str
     conversation: ConversationId
     """Where it was asked, as the caller knows it."""
+    turn: TurnId | None = None
+    """In which it was asked, if in one."""
 
 
 def scope(command: AnswerDecision) -> Scope:
     return Scope(
         conversations=(command.conversation,),
+        turns=() if command.turn is None else (command.turn,),
         names=(command.author, *post.meant(mentions.parse(command.answer))),
         records=(DECISIONS.one(command.id),),
     )
@@ -41,21 +45,17 @@ def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsD
     if asked is None or asked.to != command.author:
         raise unknown(command.id)
     answer = _chosen(asked, command.answer)
+    draft = Draft(seen, at)
     state = asked.state_at(at.now)
     if state is not DecisionState.OPEN:
-        raise Conflict(
-            f"{asked.id} is already {state}",
-            detail=f"the answer was: {asked.answer}" if asked.answer else "nobody is waiting for it any more",
-            state=state.value,
-        )
-    draft = Draft(seen, at)
+        raise _over(draft, asked, state)
     room = find.open_room(draft, asked.conversation)
     said = post.speak(
         room,
         find.member(room, command.author),
         structs.replace(
             post.posting(command.author, room.id, answer, reply_to=asked.seq, intent=_meant(answer)),
-            quiet=bool(asked.until),
+            quiet=_is_awaited(asked, None if command.turn is None else seen.turn(command.turn)),
         ),
     )
     asked = structs.replace(
@@ -68,6 +68,28 @@ def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsD
     draft.put(DECISIONS, asked)
     draft.emit(EventType.DECISION_ANSWERED, room, by=command.author, body=structs.asdict(asked))
     return Decision(draft.changes(), asked)
+
+
+def _is_awaited(asked: PersonsDecision, turn: Turn | None) -> bool:
+    """Whether whoever asked goes on with the answer by itself. If its turn is over or begun anew, or it has given up,
+    nobody does: then the answer calls it as any message of a person does."""
+    if turn is not None and (turn.state is not RUNNING or turn.started_at > asked.created_at):
+        return False
+    return bool(asked.until)
+
+
+def _over(draft: Draft, asked: PersonsDecision, state: DecisionState) -> Conflict:
+    if asked.answer:
+        return Conflict(
+            f"{asked.id} is already {state}", detail=f"the answer was: {asked.answer}", state=state.value
+        )
+    name = draft.name(asked.by)
+    return Conflict(
+        f"{asked.id} is already {state}: {name} stopped waiting before you answered",
+        detail=f"your answer was not delivered; {name} hears it if you send it as a message",
+        fix=(Hint(Act.SEND_TO_AGENT, agent=name),),
+        state=state.value,
+    )
 
 
 def unknown(id: str) -> NotFound:

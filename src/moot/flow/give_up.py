@@ -1,7 +1,7 @@
 """Give up: whoever asked waits no longer, so the answer will call it as any other message does.
 
-Above: hub/commands/ask.py, when a program stops waiting before its time. Without this an answer that comes after all
-would wake nobody until the time that was set is over.
+Above: hub/commands/ask.py and ask_person.py, when a program stops waiting before its time. Without this an answer that
+comes after all would wake nobody until the time that was set is over.
 """
 
 from msgspec import Struct, structs
@@ -10,6 +10,7 @@ from moot.flow.steps import find, obligations
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment
+from moot.model.records.decision import DECISIONS, DecisionId, DecisionState
 from moot.model.turn import Turn
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -22,11 +23,14 @@ class GiveUp(Struct, frozen=True, gc=False):
     """The question."""
     turn: TurnId | None = None
     """The turn that it called when it was posted."""
+    decision: DecisionId | None = None
+    """What a person was asked to decide: that stays open, for as long as it takes."""
 
 
 def scope(command: GiveUp) -> Scope:
     turns = () if command.turn is None else (command.turn,)
-    return Scope(conversations=(command.conversation,), turns=turns)
+    records = () if command.decision is None else (DECISIONS.one(command.decision),)
+    return Scope(conversations=(command.conversation,), turns=turns, records=records)
 
 
 def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
@@ -39,6 +43,9 @@ def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
         if turn.question is not None and turn.question.seq == command.seq:
             obligations.waited_for(room, turn.question)
             _unawaited(room, turn, command.seq)
+    asked = seen.record(DECISIONS, command.decision) if command.decision is not None else None
+    if asked is not None and asked.state is DecisionState.OPEN:
+        draft.put(DECISIONS, structs.replace(asked, until=0.0, updated_at=at.now))
     return Decision(draft.changes(), None)
 
 

@@ -30,8 +30,13 @@ class Decisions(DecisionCalls):
 
     async def answer(self, id: str, answer: str) -> shapes.PersonsDecision:
         asked = await self._found(id)
+        question = await self._core.parts.store.message(asked.conversation, asked.seq)
         command = answer_decision.AnswerDecision(
-            self._speaker.me, asked.id, self._speaker.checked(answer), asked.conversation
+            self._speaker.me,
+            asked.id,
+            self._speaker.checked(answer),
+            asked.conversation,
+            question.turn if question is not None else None,
         )
         return self._shape(await self._core.do(answer_decision, command))
 

@@ -5,8 +5,10 @@ Above: hub.ask, where a person is asked. Below: flow/send.py makes the decision,
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
-from moot.errors import BadValue, NotFound, TimedOut
+from moot.errors import BadValue, MootError, NotFound, TimedOut
+from moot.flow import give_up
 from moot.flow.post import Post
 from moot.hub.commands.ask import until_moment
 from moot.hub.commands.send import sent
@@ -14,7 +16,7 @@ from moot.hub.core import Core
 from moot.model.event import EventType
 from moot.model.message import Message
 from moot.model.participant import Participant
-from moot.model.records.decision import DECISIONS, PersonsDecision
+from moot.model.records.decision import DECISIONS, DecisionId, PersonsDecision
 from moot.ports import Follower
 
 MAX_CHOICES = 20
@@ -45,6 +47,9 @@ async def decided_by(
         try:
             if (await _asked(core, id)).answer_seq == 0:
                 await until_moment(core.parts.clock, taken, command.awaited)
+        except asyncio.CancelledError:
+            await _give_up(core, posted.message, DecisionId(id))
+            raise
         finally:
             taken.cancel()
     finally:
@@ -60,6 +65,14 @@ async def decided_by(
     if answer is None:
         raise NotFound("the answer is gone: its conversation was deleted", what="message")
     return answer
+
+
+async def _give_up(core: Core, question: Message, id: DecisionId) -> None:
+    """Who is stopped while it waits has given up; the person may still decide, and then it is called."""
+    with suppress(MootError):
+        await core.parts.store.transact(
+            give_up, give_up.GiveUp(question.conversation, question.seq, decision=id)
+        )
 
 
 async def _taken(follower: Follower, id: str) -> None:
