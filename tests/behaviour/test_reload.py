@@ -1,6 +1,7 @@
 """moot.toml while the hub runs: links follow it, people's links and switches stay, a broken file changes nothing."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from moot import Hub, agent
 from moot.errors import BadSettings, Conflict, MootError, NotPermitted
 from moot.flow import sync_links
 from moot.model.event import EventType
+from moot.testing import ManualClock
 from tests.support.beneath import store_of
 from tests.support.waiting import until
 
@@ -400,3 +402,69 @@ async def test_a_file_that_is_emptied_takes_nothing_away_until_somebody_asks(cre
     assert len(await crew.links()) == 1
     await crew.hub.reload()
     assert await crew.links() == []
+
+
+async def test_a_refused_file_enrols_nobody_even_where_its_links_name_somebody_new(town: Town) -> None:
+    await town.hub.links.create("a", "b", relationship="superior")
+    before = [one.name for one in await town.hub.agents.list()]
+    down = '[[links]]\nfrom = "{}"\nto = "{}"\nrelationship = "superior"\n'
+    town.write('[[agents]]\nname = "new"\nbrain = "demo"\n', down.format("b", "new"), down.format("new", "a"))
+    with pytest.raises(MootError, match="superior of"):
+        await town.hub.reload()
+    assert [one.name for one in await town.hub.agents.list()] == before
+    town.write('[[agents]]\nname = "new"\nbrain = "demo"\n', down.format("b", "new"))
+    await town.hub.reload()
+    assert await town.links() == [
+        "a is superior of b. Both may start.",
+        "b is superior of new. Both may start.",
+    ]
+
+
+async def test_who_only_opens_a_home_takes_nothing_away_by_half_a_file(tmp_path: Path) -> None:
+    toml = tmp_path / "moot.toml"
+    toml.write_text(TEAM + A_ABOVE_B)
+    async with Hub.open(tmp_path) as hub:
+        before = await hub.links.list()
+        task = await hub.acting_as("a").delegate("b", "long work")
+        toml.write_text(TEAM)  # an editor in the middle of its write
+        async with Hub.open(tmp_path):
+            pass
+        toml.write_text(TEAM + A_ABOVE_B)
+        async with Hub.open(tmp_path):
+            pass
+        assert await hub.links.list() == before
+        assert (await hub.tasks.get(task.id)).state == "open"
+        toml.write_text(TEAM)
+        os.utime(toml, (1_700_000_000, 1_700_000_000))
+        async with Hub.open(tmp_path):
+            assert await hub.links.list() == [], "nobody is writing it any more"
+
+
+async def test_while_a_hub_runs_only_the_hub_follows_the_file(crew: Town, tmp_path: Path) -> None:
+    crew.write(A_ABOVE_B)
+    await crew.hub.reload()
+    crew.write()
+    os.utime(tmp_path / "moot.toml", (1_700_000_000, 1_700_000_000))
+    settings = crew.hub._core.reload.__self__  # type: ignore[attr-defined]
+    async with settings._taking_in, Hub.open(tmp_path) as other:  # the hub has not come to it yet
+        assert len(await other.links.list()) == 1
+
+
+async def test_a_file_is_taken_in_when_nobody_writes_it_any_more(tmp_path: Path) -> None:
+    toml, clock = tmp_path / "moot.toml", ManualClock()
+    toml.write_text(TEAM + A_ABOVE_B)
+    async with Hub.open(tmp_path, clock=clock) as hub:
+        before = await hub.links.list()
+        settings = hub._core.reload.__self__  # type: ignore[attr-defined]
+        toml.write_text(TEAM)
+        looking = asyncio.ensure_future(settings._look())
+        await asyncio.sleep(0)
+        toml.write_text(TEAM + A_ABOVE_B)
+        while not looking.done():
+            await clock.advance(0.1)
+        assert await hub.links.list() == before
+        toml.write_text(TEAM)
+        looking = asyncio.ensure_future(settings._look())
+        while not looking.done():
+            await clock.advance(0.1)
+        assert await hub.links.list() == []

@@ -107,7 +107,7 @@ def make(draft: Draft, command: Create) -> Room:
         command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
     author = find.participant(seen, command.author)
     _check(command, seen, at)
-    members = [find.addressee(seen, name) for name in command.participants]
+    members = [draft.newcomer(name) or find.addressee(seen, name) for name in command.participants]
     if command.joins and author not in members:
         members.insert(0, author)
     members = members_by_id(members)

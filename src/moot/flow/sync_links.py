@@ -18,6 +18,7 @@ from moot.model.change import Decision
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
+from moot.model.participant import Participant
 from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
 from moot.model.records.task import TASKS
 from moot.ports import Scope
@@ -49,6 +50,8 @@ class SyncLinks(Struct, frozen=True, gc=False):
     """Whose list it is: moot.toml's, or of what people have made."""
     foresees: bool = False
     """Only a look at what would change: what stands in its way is listed, not refused."""
+    coming: tuple[Participant, ...] = ()
+    """Of a look at what would change: those who would be enrolled first, as they would be then."""
 
 
 class LinkChange(Struct, frozen=True, gc=False):
@@ -134,6 +137,8 @@ def scope(command: SyncLinks) -> Scope:
 
 def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
     draft = Draft(seen, at)
+    for who in command.coming:
+        draft.put_participant(who)
     channel.by_person(draft, command.author)
     gone = {who.id for who in seen.everyone() if who.removed}
     plan = LinkPlan(seen.graph(), command.origin, _rows(command, draft), gone)
@@ -202,14 +207,15 @@ def _rows(command: SyncLinks, draft: Draft) -> list[Link]:
     found: dict[frozenset[ParticipantId], Link] = {}
     for number, row in enumerate(command.links):
         with _naming_row(number):
-            link = _described(row, command.origin, draft.seen)
+            link = _described(row, command, draft.seen)
             if found.setdefault(frozenset(link.ends), link) is not link:
                 raise Conflict(f"{draft.name(link.source)} and {draft.name(link.target)} are linked twice")
     return list(found.values())
 
 
-def _described(row: ConfiguredLink, origin: LinkOrigin, seen: Seen) -> Link:
-    source, target = (find.addressee(seen, name) for name in (row.source, row.target))
+def _described(row: ConfiguredLink, command: SyncLinks, seen: Seen) -> Link:
+    coming = {name: who for who in command.coming for name in (who.id, *who.aliases, who.name)}
+    source, target = (coming.get(name) or find.addressee(seen, name) for name in (row.source, row.target))
     return Link(
         id=LinkId(""),
         source=source.id,
@@ -217,7 +223,7 @@ def _described(row: ConfiguredLink, origin: LinkOrigin, seen: Seen) -> Link:
         direction=row.direction,
         relationship=row.relationship,
         wanted=row.enabled,
-        origin=origin,
+        origin=command.origin,
         place=row.place,
     )
 

@@ -114,6 +114,10 @@ class Draft(Struct, eq=False):
             raise LookupError(f"participant {participant} is not in the scope of this decision")
         return found
 
+    def newcomer(self, id: str) -> Participant | None:
+        """Somebody whom this draft has made, or changed."""
+        return self._people.get(ParticipantId(id))
+
     def name(self, participant: ParticipantId) -> str:
         """What to call somebody who may have left since; the id is the name it once had."""
         found = self._people.get(participant) or self.seen.participant(participant)

@@ -48,6 +48,11 @@ def write(shell: Shell, change: Callable[[str], str]) -> None:
     draft.replace(toml)
 
 
+def settled(shell: Shell) -> None:
+    """Nobody has written it for a while."""
+    os.utime(shell.home / "moot.toml", (1_700_000_000, 1_700_000_000))
+
+
 def sentences(shell: Shell) -> list[str]:
     return [link["sentence"] for link in shell.moot("links", "list", "--json").json]
 
@@ -161,6 +166,7 @@ def test_without_a_hub_reload_takes_the_file_into_the_store(shell: Shell) -> Non
     assert sentences(shell) == ["arya is superior of gendry. Both may start."]
     assert shell.moot("reload").out.splitlines()[1] == "  nothing changed"
     write(shell, lambda text: text.partition("[[links]]")[0])
+    settled(shell)
     shell.moot("send", "quiet", "any command that writes does", "--no-wait")
     assert sentences(shell) == []
 

@@ -41,6 +41,12 @@ log = structlog.get_logger("moot.config")
 Newcomers = tuple[enrol.Newcomer, ...]
 DIGEST: Final = "digest"
 """In what is reported: of the file that was taken in, so that everybody else knows whether it has that one."""
+SETTLE_SECONDS: Final = 0.3
+"""In which a file must not change before it is taken in: editors write in steps."""
+MAX_LOOKS: Final = 4
+"""At a file that keeps changing; then it is taken as it is, still within two seconds of its first change."""
+FRESH_SECONDS: Final = 1.0
+"""A file that was written within these may be half of one, to who only opens the home."""
 MOST_LINKS: Final = 200
 """Told of one by one; of the others only how many there are."""
 
@@ -69,12 +75,31 @@ class SettingsInForce:
 
     async def begin(self, *, is_hub: bool) -> None:
         """The links of moot.toml as they stand now; a refusal says where in the file. Whoever merely looks in may find
-        the file in the moment between emptying and writing it: then it says nothing."""
+        the file while it is being written: then it takes nothing away. Where a hub runs, following the file is its
+        business."""
         file = self._core.parts.file
-        if is_hub or not _is_blank(file):
-            refuse_strangers(file, await self._known())
-            done = await self._sync(file)
-            self._at_opening = [] if is_hub else self._link_changes(done)
+        refuse_strangers(file, await self._known())
+        if is_hub:
+            await self._sync(file)
+        elif not _is_blank(file) and not await self._hub_runs() and await self._is_whole(file):
+            self._at_opening = self._link_changes(await self._sync(file))
+
+    async def _hub_runs(self) -> bool:
+        parts = self._core.parts
+        here = [host for host in await parts.store.hosts() if host.socket == str(parts.home.hub_sock)]
+        return any(parts.presence.is_here(host, parts.clock.now()) for host in here)
+
+    async def _is_whole(self, file: SettingsFile) -> bool:
+        """Whether the file may be taken at its word: one that was written just now and takes links away may not be."""
+        return not self._is_fresh() or not (await self._sync(file, dry=True)).removed
+
+    def _is_fresh(self) -> bool:
+        parts = self._core.parts
+        try:
+            written = parts.home.toml.stat().st_mtime
+        except OSError:
+            return False
+        return abs(parts.clock.now() - written) < FRESH_SECONDS
 
     # --- while it is open ----------------------------------------------------------------------------------
 
@@ -99,15 +124,28 @@ class SettingsInForce:
     async def _look(self) -> None:
         """Something happened to the file. One that is empty or gone is about to be written, or was taken away by
         mistake: nothing is undone because of it until somebody asks."""
-        try:
-            data = data_of(self._core.parts.home)
-        except MootError:
-            data = b"unreadable"
+        data = await self._settled()
         if not data.strip():
             log.warning("moot.toml is empty: the previous settings stay in force", action="config_empty")
         elif sha256(data).hexdigest() != self._looked_at:
             with suppress(MootError):  # told already
                 await self._reload()
+
+    async def _settled(self) -> bytes:
+        """The file once nobody writes it any more, as far as that can be told; not for ever, though."""
+        clock, data = self._core.parts.clock, self._data()
+        for _ in range(MAX_LOOKS):
+            await clock.sleep_until(clock.now() + SETTLE_SECONDS)
+            before, data = data, self._data()
+            if data == before:
+                break
+        return data
+
+    def _data(self) -> bytes:
+        try:
+            return data_of(self._core.parts.home)
+        except MootError:
+            return b"unreadable"
 
     def on_events(self, events: list[Event]) -> None:
         """Another process may have taken the file in: from then on its terms hold here too."""
@@ -144,11 +182,9 @@ class SettingsInForce:
         """All of it or nothing: whatever could be refused is tried before anything is done."""
         before = self._core.parts.settings
         now = in_force(before, file.settings)
-        known = await self._known()
-        refuse_strangers(file, known)
-        await self._core.parts.store.preview(enrol, enrol.Enrol(self._newcomers(now)))
-        if {name for row in now.links for name in (row.sender, row.to)} <= known:
-            await self._sync(file, dry=True)
+        refuse_strangers(file, await self._known())
+        coming = await self._core.parts.store.preview(enrol, enrol.Enrol(self._newcomers(now)))
+        await self._sync(file, dry=True, coming=coming)
         enrolled = await self._take_up(now)
         links = await self._sync(file)
         self._adopt(file, now)
@@ -182,9 +218,11 @@ class SettingsInForce:
         people = await self._core.parts.store.participants()
         return {name for who in people if not who.removed for name in (who.id, who.name, *who.aliases)}
 
-    async def _sync(self, file: SettingsFile, *, dry: bool = False) -> SyncedLinks:
+    async def _sync(
+        self, file: SettingsFile, *, dry: bool = False, coming: tuple[Participant, ...] = ()
+    ) -> SyncedLinks:
         try:
-            return await synced(self._core, SyncLinks(self._core.user, rows_of(file)), dry=dry)
+            return await synced(self._core, SyncLinks(self._core.user, rows_of(file), coming=coming), dry=dry)
         except MootError as refusal:
             raise in_the_file(file, refusal) from None
 
