@@ -1,1 +1,2 @@
-"""Ways in for programs of others. A door knows who is speaking, asks `access`, and calls the hub like everybody."""
+"""Ways in for other programs. A door knows who is speaking, authorises it (`access`), and calls the hub like any other
+caller."""

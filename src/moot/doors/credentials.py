@@ -1,5 +1,5 @@
-"""Whether what somebody showed at a door is good: settled by a decision, else asked before anything is told; and asked
-again where time has passed since."""
+"""Whether a credential shown at a door is valid: settled by a decision, or else checked before anything is answered,
+and again if time has passed since."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -10,16 +10,16 @@ from moot.rules.access import Principal, unauthenticated
 
 
 class Credential:
-    """What one request shows: whose it is, and whether it is good as soon as that is known."""
+    """The credential of one request: whose it is, and whether it is valid as soon as that is known."""
 
     def __init__(self, who: Principal, ask: Callable[[], Awaitable[bool]] | None = None) -> None:
-        """`ask` reads whether it is good; without it somebody else has vouched for the caller."""
+        """`ask` reads whether it is valid; without it, somebody else has vouched for the caller."""
         self.who = who
         self._ask = ask
         self.is_settled = ask is None or not who.token
 
     def settle(self) -> None:
-        """Something was decided on it: it was good at that moment."""
+        """A decision was made with it: it was valid at that moment."""
         self.is_settled = True
 
     async def is_good(self) -> bool:
@@ -29,7 +29,7 @@ class Credential:
 
 
 async def still_good(hub: Hub, who: Principal) -> None:
-    """Raise where a token was revoked while its request waited: what came meanwhile is not its bearer's."""
+    """Raise if a token was revoked while its request waited: what arrived meanwhile is not for its bearer."""
     if who.token:
         mine = {token.id: token for token in await hub.agents.tokens(who.id)}
         if who.token not in mine or mine[who.token].revoked_at:
@@ -37,7 +37,7 @@ async def still_good(hub: Hub, who: Principal) -> None:
 
 
 async def still_good_for(hub: Hub, who: Principal, handed: Sequence[str]) -> None:
-    """The same where turns were handed out meanwhile: those that do not reach their agent wait for it again."""
+    """The same if turns were handed out meanwhile: those that do not reach their agent are offered again."""
     try:
         await still_good(hub, who)
     except Unauthenticated:

@@ -1,4 +1,4 @@
-"""Conversations as a caller names them, if it may: what it may not see is refused as if it were not there."""
+"""Conversations as a caller names them, if it may see them: anything else is refused as if it did not exist."""
 
 from moot import shapes
 from moot.errors import MootError, NotFound
@@ -52,14 +52,14 @@ async def version(hub: Hub, who: Principal, ref: str) -> ConversationVersion:
 
 
 async def around(hub: Hub, who: Principal, message: str, action: Action = Action.READ) -> shapes.Conversation:
-    """The conversation that a message is in, by the message's address."""
+    """The conversation that contains a message, by the message's address."""
     found = await looked_up(hub, who, message.rpartition(":")[0], message)
     authorize(who, action, target_of(found, message))
     return found
 
 
 def without_hints(error: MootError, who: Principal) -> MootError:
-    """What comes near a wrong name may be a conversation that the caller must not know of."""
+    """Without suggestions: a name close to a wrong one may be a conversation that the caller must not know of."""
     if not isinstance(error, NotFound) or who.standing is Standing.OWNER:
         return error
     public = set(error.facts.get("available", ()))

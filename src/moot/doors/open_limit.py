@@ -1,7 +1,7 @@
-"""How much one principal may have open at once: streams, sockets and requests that wait, at all doors together.
+"""How much one principal may have open at once: streams, sockets and waiting requests, at all doors together.
 
-Each costs a task and a place in the log's watch for as long as its caller likes. Requests are counted by the gate as
-they come; this counts what does not end by itself.
+Each costs a task and a place in the log's watch for as long as its caller likes. The gate limits how often requests
+come; this limits what does not end by itself.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ class OpenAtOnce:
         self._open: dict[str, int] = {}
 
     def enter(self, who: Principal) -> None:
-        """One more of somebody; refused, and nothing has happened, when that is too many. The owner is exempt."""
+        """Count one more of somebody; refused, with nothing done, if that is too many. The owner is exempt."""
         count = self._open.get(who.id, 0)
         if who.standing is not Standing.OWNER and count >= self._most:
             raise RateLimited(
@@ -40,7 +40,7 @@ class OpenAtOnce:
 
     @contextmanager
     def one(self, who: Principal) -> Iterator[None]:
-        """One more of somebody while the block lasts."""
+        """Count one more of somebody for the duration of the block."""
         self.enter(who)
         try:
             yield

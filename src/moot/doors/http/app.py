@@ -1,4 +1,4 @@
-"""The door put together: routes from the table, the guard in front of them."""
+"""The HTTP door assembled: routes from the table, the guard in front of them."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -84,8 +84,8 @@ class Door:
         """Of a WebSocket. A message that is merely too long is refused in words, so this is longer."""
 
     async def drain(self) -> None:
-        """Tell all streams that the hub goes, send away whoever waits for something, and let them go; who says goodbye
-        has received everything."""
+        """Tell all streams that the hub is stopping, end pending waits, and close; a socket that says goodbye has
+        received everything."""
         self._leaving.set()
         self.fan.drain()
         await self.marks.nobody_reads(GOODBYE_SECONDS)
@@ -108,7 +108,7 @@ async def _nowhere(scope: Any, receive: Any, send: Any) -> None:
 
 
 class _OnlySockets:
-    """A plain request where a WebSocket is meant."""
+    """Answers a plain request at a path that is a WebSocket."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["method"] not in ("GET", "HEAD"):

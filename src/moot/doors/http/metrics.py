@@ -1,4 +1,4 @@
-"""What an operator watches: requests and how long they took, streams, refusals. No label grows with the users."""
+"""What an operator watches: requests and their duration, streams, refusals. No label grows with the number of users."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,7 @@
-"""What other doors serve on the same port: their requests pass the same gate, and then are theirs alone.
+"""What other doors serve on the same port: their requests pass the same gate and are then handled by that door alone.
 
-The gate knows whose a token is and does not look whether it is still good: what is done with it is a decision, which
-settles that. Nothing is told before: what no decision has settled is asked for when the answer begins.
+The gate knows whose a token is and does not check whether it is still valid: what is done with it is a decision, which
+settles that. Nothing is answered before: if no decision has settled it, it is checked when the answer begins.
 """
 
 from collections.abc import Awaitable, Callable
@@ -48,7 +48,7 @@ class Beside:
 
 
 class SettledAnswer:
-    """ASGI's `send` for one answer, of which nothing goes out before its credential is known to be good."""
+    """ASGI's `send` for one answer: nothing is sent before its credential is known to be valid."""
 
     def __init__(self, shown: Credential, send: Any) -> None:
         self._shown = shown

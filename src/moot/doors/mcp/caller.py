@@ -1,4 +1,4 @@
-"""Who calls: the principal that the transport vouches for, its voice, and what it was handed so far."""
+"""Who calls: the principal that the transport vouches for, the hub as it sees it, and what it was given so far."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -17,14 +17,14 @@ from moot.rules.access import HUB_TARGET, Action, PersonTarget, Principal, Stand
 
 
 class ClientHandover:
-    """What a client was handed that it has not asked beyond yet."""
+    """What a client was given and has not acknowledged yet."""
 
     def __init__(self) -> None:
         self.handed: tuple[str, ...] = ()
 
 
 class Caller:
-    """Who calls: for one request, or as long as its session lasts. No tool takes a sender: this is it."""
+    """Who calls, for one request or for a session. No tool takes a sender: this is it."""
 
     def __init__(
         self, shown: Credential, hub: Hub, open_at_once: OpenAtOnce, client: ClientHandover | None = None
@@ -37,11 +37,11 @@ class Caller:
 
     @property
     def who(self) -> Principal:
-        """Under the name it has now: it may have taken another since it came."""
+        """Under its current name: it may have been renamed since it connected."""
         return structs.replace(self._who, name=self.hub.name)
 
     def allowed(self, action: Action) -> None:
-        """Raise, unless it may do what is about nothing but the hub or itself."""
+        """Raise unless it may do something that concerns only the hub or itself."""
         own = action in (Action.SEE_OWN, Action.CHANGE_OWN)
         authorize(self.who, action, PersonTarget(self.who.name) if own else HUB_TARGET)
 
@@ -65,19 +65,19 @@ class Caller:
         return f"{where.id}:{ref.rpartition(':')[2]}"
 
     async def still_good(self, handed: Sequence[str] = ()) -> None:
-        """Raise where its token was revoked while it waited; what it was to be handed waits for its agent again."""
+        """Raise if its token was revoked while it waited; what it was to be given is offered again."""
         await still_good_for(self.hub, self._who, handed)
 
     def staying(self) -> AbstractContextManager[None]:
-        """While the block lasts it waits or listens: refused where it has too much open."""
+        """It waits or listens for the duration of the block: refused if it has too many connections open."""
         return self._open_at_once.one(self.who)
 
     def begin(self) -> None:
-        """A client introduces itself: what the one before it was handed, this one has not seen."""
+        """A client introduces itself: it has not seen what the one before it was given."""
         self._client.handed = ()
 
     async def take_messages(self, **options: Any) -> dict[str, Any]:
-        """What waits for it, at once or as soon as something does; what it was given before is dealt with."""
+        """Its waiting messages, at once or as soon as there are any; what it was given before is acknowledged."""
         mailbox = self.admitted(Action.CHANGE_OWN, OfPerson(self._who.id)).mailbox
         ask = mailbox.wait if "timeout" in options else mailbox.check
         with self.staying() if options.get("timeout") else nullcontext():

@@ -1,4 +1,4 @@
-"""Conversations as resources: listed, read, and, for clients that listen, announced when something new stands there."""
+"""Conversations as resources: listed, read and, for clients that listen, announced when there are new messages."""
 
 import asyncio
 from collections.abc import Callable
@@ -70,7 +70,7 @@ async def _named(caller: Caller, uri: str) -> shapes.Conversation:
 async def listen(
     caller: Caller, ctx: ServerRequestContext, params: types.SubscriptionsListenRequestParams
 ) -> types.SubscriptionsListenResult:
-    """A stream of what changes. Which conversations it may tell of is asked again for each change."""
+    """A stream of changes. Which conversations it may name is checked again for each change."""
     wanted = params.notifications.resource_subscriptions or []
     places = {(await _named(caller, uri)).id: uri for uri in wanted}
     changes = Changes(caller, places)

@@ -29,7 +29,7 @@ CallerOf: TypeAlias = Callable[[Context], Caller]
 
 
 def server(caller_of: CallerOf) -> Server[Any]:
-    """`caller_of` reads from a request who sent it; nothing in the request's own words does."""
+    """`caller_of` determines who sent a request; nothing in the request's own text does."""
 
     async def list_tools(ctx: Context, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=await shown_to(caller_of(ctx)))
@@ -106,7 +106,7 @@ def _schema(tool: McpTool) -> dict[str, Any]:
 
 
 def _plain_field(field: dict[str, Any]) -> dict[str, Any]:
-    """A field without its bounds: every agent would pay for them in every turn, and a refusal names them."""
+    """A field without its limits: every agent would pay for them in every turn, and a refusal names them."""
     return {"type": field["type"]}
 
 

@@ -1,4 +1,5 @@
-"""How this door is opened: by the hub for its port and its socket, by `moot mcp` for itself. No SDK until then."""
+"""How this door is opened: by the hub for its port and its socket, by `moot mcp` for itself. The SDK is not loaded
+until then."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,7 @@
-"""The tools: every one a row with its name, its words for a model, its arguments and its function.
+"""The tools: each a row with its name, its description for a model, its arguments and its function.
 
-The words are few on purpose: an agent pays for them in every turn, and what any caller is listed must stay under 1,500
-tokens (M-10, held by a test). Refusals are results that an agent can act on, never protocol errors.
+The descriptions are short on purpose: an agent pays for them in every turn, and what any caller is listed must stay
+under 1,500 tokens (M-10, checked by a test). Refusals are results that an agent can act on, never protocol errors.
 """
 
 from collections.abc import Awaitable, Callable
@@ -41,7 +41,7 @@ Answer: TypeAlias = dict[str, Any]
 
 
 class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
-    """Comes from a model. None of the fields names a sender."""
+    """Arguments from a model. No field names a sender."""
 
 
 class NoArguments(Arguments, frozen=True):
@@ -416,7 +416,7 @@ async def listed(caller: Caller) -> list[McpTool]:
 
 
 async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) -> tuple[Answer, bool]:
-    """What a tool answers, and whether that is an error. Whatever is refused is told in the answer."""
+    """What a tool answers, and whether that is an error. A refusal is part of the answer."""
     tool = BY_NAME.get(name)
     try:
         if tool is None:

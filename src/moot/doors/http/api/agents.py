@@ -1,4 +1,4 @@
-"""Agents, their inbox and tokens over HTTP; writing to one or all of them in the seed's shapes."""
+"""Agents, their inboxes and tokens over HTTP; sending to one or all of them in the shapes that agents know."""
 
 from typing import Any, TypeVar
 
@@ -108,7 +108,7 @@ async def inbox(call: ApiCall) -> MessageList:
 
 
 async def send(call: ApiCall) -> delivery.Delivered | Response:
-    """Refusals have the seed's shapes: an agent that writes to another reads them."""
+    """Refusals have the shape that MCP uses too: an agent that writes to another reads them."""
     try:
         return await delivery.deliver(
             call.hub, call.path["name"], call.body.message, request, key=idempotency_key(call)
@@ -120,7 +120,7 @@ async def send(call: ApiCall) -> delivery.Delivered | Response:
 
 
 async def letter(call: ApiCall) -> Response:
-    """The same, answered with the whole receipt; refusals are problems as everywhere else."""
+    """The same, answered with the whole receipt; refusals are ordinary problems."""
     body, key = call.body, idempotency_key(call)
     return stored(await call.hub.send(call.path["name"], body.text, intent=body.intent, idempotency_key=key))
 
@@ -129,7 +129,7 @@ OUTCOMES: dict[type[Unanswered], str] = {Passed: "passed", TurnFailed: "failed",
 
 
 async def ask(call: ApiCall) -> Asked:
-    """That nobody answers is an outcome of asking, not a fault of the request."""
+    """That nobody answers is an outcome of asking, not an error of the request."""
     body, key = call.body, idempotency_key(call)
     try:
         answer = await call.hub.ask(
@@ -152,7 +152,7 @@ async def tokens(call: ApiCall) -> TokenList:
 
 
 async def issue(call: ApiCall) -> Response:
-    """Nobody gives away more than it has."""
+    """Nobody can issue a token with more scopes than their own."""
     beyond = (
         sorted(set(call.body.scopes) - call.who.scopes) if call.who.standing is not Standing.OWNER else []
     )

@@ -1,5 +1,8 @@
-"""What fields take beyond their type, for the document only: the checks themselves stay where the words for a refusal
-are. tests/doors/http/test_schema.py holds the two together: what the document allows is accepted, all else refused."""
+"""What fields accept beyond their type, for the OpenAPI document only; the checks themselves are where refusals are
+worded.
+
+tests/doors/http/test_schema.py keeps the two in step: what the document allows is accepted, everything else is refused.
+"""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
@@ -19,7 +22,7 @@ def one_of(choices: Iterable[str]) -> Meta:
 
 
 def _settings() -> dict[str, Any]:
-    """As `[groups]` of moot.toml takes them; null follows the default."""
+    """As `[groups]` of moot.toml accepts them; null means the default."""
     facts = FACTS[GroupSettings]
     properties = {
         name: {"anyOf": [facts[name].takes.schema, {"type": "null"}], "description": facts[name].meaning}

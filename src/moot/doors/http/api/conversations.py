@@ -84,7 +84,7 @@ async def ephemeral(call: ApiCall) -> shapes.Conversation:
 
 
 def _not_left(call: ApiCall, found: shapes.Conversation, ref: str) -> shapes.Conversation:
-    """One that was there before may be one that the caller has left: what became of it is not the caller's to see."""
+    """An existing conversation may be one that the caller has left: then the caller may not see it any more."""
     authorize(call.who, Action.POST, subject.target_of(found, ref))
     return found
 
@@ -234,7 +234,7 @@ def _versioned(message: shapes.Message) -> Response:
 
 
 async def _matched(call: ApiCall) -> int:
-    """The version that the caller saw; `*` is whichever stands."""
+    """The version that the caller read; `*` is the current one."""
     header = call.headers.get("if-match", "").strip()
     if not header:
         missing = BadValue(
@@ -248,7 +248,7 @@ async def _matched(call: ApiCall) -> int:
 
 
 def version_seen(header: str) -> int:
-    """What If-Match says, plain or as an ETag."""
+    """The version in If-Match, plain or as an ETag."""
     number = header.removeprefix("W/").strip('"')
     if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_VERSION):
         raise BadValue(
@@ -259,7 +259,7 @@ def version_seen(header: str) -> int:
 
 @contextmanager
 def _match_is_checked() -> Iterator[None]:
-    """Where somebody else was faster, what was to match does not."""
+    """If somebody else was faster, the precondition fails."""
     try:
         yield
     except Conflict as stale:
@@ -291,7 +291,7 @@ async def _seen(call: ApiCall, turns: list[shapes.Turn]) -> list[shapes.Turn]:
 
 
 async def turn(call: ApiCall) -> shapes.Turn:
-    """What an agent was given is its own, and the owner's."""
+    """What an agent was given is visible to that agent and to the owner."""
     found = await call.hub.turn(call.path["id"], given=False)
     if call.query.given and (call.who.standing is Standing.OWNER or call.who.name == found.agent):
         return await call.hub.turn(call.path["id"])
@@ -299,7 +299,8 @@ async def turn(call: ApiCall) -> shapes.Turn:
 
 
 async def search(call: ApiCall) -> Hits:
-    """The hub finds what lies in the caller's conversations; who was taken out meanwhile is told nothing more."""
+    """The hub searches the caller's conversations; hits in one that the caller has been removed from meanwhile are
+    dropped."""
     found = await call.hub.search(call.query.q, limit=call.query.limit)
     seen = {where: await _sees_id(call, where) for where in {hit.message.conversation for hit in found}}
     hits = [hit for hit in found if seen[hit.message.conversation]]

@@ -1,4 +1,4 @@
-"""The way of a request: who is it (gate/auth.py), may it, is it well-formed; then its function; then the answer."""
+"""The stages of a request: who is it (gate/auth.py), may it, is it well-formed; then its function; then the answer."""
 
 import asyncio
 import time
@@ -133,7 +133,7 @@ class PathEndpoint:
         return Response(value, route.status)
 
     async def _still_good(self, who: Principal) -> None:
-        """Whoever was let in before its token was revoked is told no more than that."""
+        """A caller whose token was revoked meanwhile learns only that."""
         if not await self._gate.is_good(who):
             raise unauthenticated()
 
@@ -145,7 +145,7 @@ class PathEndpoint:
         return value
 
     async def _while_asked(self, work: Awaitable[Any], receive: Any) -> Any:
-        """Wait no longer than the caller does: what it would have been given stays for its next question."""
+        """Wait no longer than the caller does: what it would have been given is kept for its next request."""
         working = asyncio.ensure_future(work)
         others = [
             asyncio.ensure_future(until_gone(receive)),
@@ -184,7 +184,7 @@ class PathEndpoint:
             raise Refusal(MALFORMED, BadValue(f"the body is not JSON: {wrong}")) from wrong
 
     async def _read(self, request: Request) -> bytes:
-        """What takes too long to come is not waited for: wire/http1.py hangs up."""
+        """A body that arrives too slowly is cut off by wire/http1.py."""
         announced = request.headers.get("content-length", "")
         if announced.isdecimal() and int(announced[:20]) > self._max_bytes:
             raise self._too_large()
@@ -200,5 +200,5 @@ class PathEndpoint:
 
 
 def max_bytes(longest_message: int) -> int:
-    """What is taken at once from somebody."""
+    """The largest body that is accepted."""
     return max(LEAST_BODY, 2 * longest_message)

@@ -1,4 +1,4 @@
-"""Outside agents over HTTP: they ask for what waits for them, see it, and answer. Each speaks for itself alone."""
+"""Outside agents over HTTP: they fetch their messages, see their turns, and answer. Each speaks only for itself."""
 
 from moot import shapes
 from moot.doors.http.api.conversations import idempotency_key, stored
@@ -7,7 +7,7 @@ from moot.doors.http.api.route import ApiCall
 
 
 async def check(call: ApiCall) -> shapes.Handed:
-    """With `wait_seconds`, as soon as something waits."""
+    """With `wait_seconds`, waits until there is something."""
     hub = call.hub if call.hub.name == call.agent else call.hub.acting_as(call.agent)
     body = call.body
     options = {"limit": int(body.limit), "handed": body.handed, "held": body.held}

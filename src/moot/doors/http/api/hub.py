@@ -1,4 +1,4 @@
-"""The hub itself over HTTP: is it well, what are its limits, what was done here, what happens."""
+"""The hub itself over HTTP: health, limits, audit and events."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Error class → HTTP status: this door's one table, held complete by a test; and how a refusal is written down."""
+"""Error class → HTTP status: this door's one table, kept complete by a test; and how a refusal is encoded."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -50,7 +50,7 @@ REPEATING: Final = ("title", "detail", "fix", "suggestions", "ref")
 
 
 class Response(Struct, frozen=True):
-    """What goes back: a value that becomes JSON, or bytes as they are."""
+    """An answer: a value that is encoded as JSON, or bytes as they are."""
 
     value: Any = None
     status: int = 200
@@ -67,7 +67,7 @@ NO_CONTENT: Final = 204
 
 
 class Refusal(Exception):
-    """A no with a status of its own, for what only HTTP knows: methods, media types, preconditions."""
+    """A refusal with its own status, for what only HTTP knows: methods, media types, preconditions."""
 
     def __init__(self, status: int, error: MootError, **headers: str) -> None:
         super().__init__(error.title)

@@ -1,4 +1,4 @@
-"""The part of an address behind the question mark, as a value of the route's own type."""
+"""The query of a URL, as a value of the route's own type."""
 
 import math
 from functools import cache, reduce
@@ -13,7 +13,7 @@ from moot.errors import BadValue
 
 
 def query(raw: bytes, kind: type[Struct]) -> Any:
-    """`BadValue` where it does not fit. Most requests have none, and then nothing is looked at."""
+    """`BadValue` if it is invalid. Most requests have none, and then nothing is parsed."""
     if not raw and (nothing := _nothing(kind)) is not None:
         return nothing
     pairs = QueryParams(raw).multi_items()
@@ -37,7 +37,7 @@ def query(raw: bytes, kind: type[Struct]) -> Any:
 
 @cache
 def _nothing(kind: type[Struct]) -> Any:
-    """What no query at all means; None where one is needed."""
+    """What no query at all means; None if one is required."""
     try:
         return msgspec.convert({}, kind)
     except msgspec.ValidationError:
@@ -50,6 +50,6 @@ def _kinds(kind: type[Struct]) -> dict[str, Any]:
 
 
 def _spelled(hint: Any) -> Any:
-    """What a parameter is when it is there: "null" is then a word, not the absence of one."""
+    """The text of a parameter that is there: "null" is then a word, not the absence of one."""
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     return reduce(or_, kinds) if type(None) in get_args(hint) else hint

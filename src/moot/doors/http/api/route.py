@@ -1,4 +1,4 @@
-"""What a route is: a row that says everything about one method of one path. The rows are in routes.py."""
+"""A route: a row that says everything about one method of one path. The rows are in routes.py."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ from moot.rules.access import Action, Principal
 
 
 class SubjectKind(StrEnum):
-    """What a path names; endpoint.py finds it, and asks whether the caller may."""
+    """What a path names; endpoint.py looks it up and checks whether the caller may."""
 
     HUB = "hub"
     CONVERSATION = "conversation"
@@ -31,7 +31,7 @@ class SubjectKind(StrEnum):
 
 
 class ApiCall(Struct, frozen=True):
-    """A request that was let in and understood."""
+    """A request that was admitted and understood."""
 
     who: Principal
     hub: Hub
@@ -61,7 +61,7 @@ class ApiCall(Struct, frozen=True):
 
 
 class HttpDoor(Struct, frozen=True):
-    """What the whole door shares; the hub in it is the owner's."""
+    """What the whole door shares; its hub acts as the owner."""
 
     hub: Hub
     owner_token: str
@@ -72,7 +72,7 @@ class HttpDoor(Struct, frozen=True):
     meters: Any
     openapi: Callable[[], bytes]
     leaving: asyncio.Event
-    """The hub is being stopped: whoever waits is sent away."""
+    """Set during shutdown: pending waits return."""
 
 
 Find: TypeAlias = Callable[[Hub, Principal, Mapping[str, str]], Awaitable[shapes.Conversation | None]]
@@ -120,7 +120,7 @@ class Route(Struct, frozen=True):
         return "_".join(re.findall(r"\w+", f"{self.method.lower()} {self.path.removeprefix('/api')}"))
 
     def waits_now(self, call: ApiCall) -> bool:
-        """Whether this caller is ready to wait at all."""
+        """Whether this request wants to wait."""
         return bool(getattr(call.query if call.body is None else call.body, self.waits))
 
     @property

@@ -1,4 +1,4 @@
-"""What requests may contain and answers hold. A field that is not here is refused: none of them names a sender."""
+"""What requests may contain and answers hold. An unknown field is refused; no field names a sender."""
 
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ Seconds = Annotated[float, Meta(ge=0, le=300)]
 
 
 class RequestShape(Struct, frozen=True, forbid_unknown_fields=True):
-    """Comes from outside."""
+    """A body or query from outside."""
 
 
 # --- bodies ----------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class ConversationsQuery(RequestShape, frozen=True):
 
 
 class SocketQuery(RequestShape, frozen=True):
-    """How a WebSocket goes on where it was."""
+    """Where a WebSocket resumes."""
 
     client: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._~-]{1,64}$")] | None = None
     after: Cursor | None = None

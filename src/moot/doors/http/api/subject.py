@@ -1,4 +1,5 @@
-"""What a path names, found for a caller and asked for. What it may not see is refused as if it were not there."""
+"""What a path names, looked up for a caller and authorised. What the caller may not see is refused as if it did not
+exist."""
 
 from collections.abc import Mapping
 
@@ -29,7 +30,7 @@ __all__ = ["PathSubject", "conversation", "heard", "named_by", "pair", "target_o
 
 
 def admission(route: Route, who: Principal, path: Mapping[str, str]) -> Admission:
-    """On whose credential, and to what, a route does what it does: for its decision to settle."""
+    """The credential and the subject of a route, for its decision to check."""
     assert route.action is not None
     token = None if who.by_owner else who.token
     return Admission(who.id, route.action, _subject_of(route.about, path), token)
@@ -63,7 +64,7 @@ class PathSubject(Struct, frozen=True):
 
 
 async def named_by(route: Route, hub: Hub, who: Principal, path: Mapping[str, str]) -> PathSubject:
-    """What the route is about, once it is clear that the caller may do to it what the route does."""
+    """What the route is about, once it is certain that the caller may do this to it."""
     action = route.action
     if action is None:
         return PathSubject()

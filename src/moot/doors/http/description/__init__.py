@@ -1,1 +1,1 @@
-"""What /openapi.json says: written from the table of routes, with where each answer leads."""
+"""What /openapi.json says: generated from the table of routes, with links from each answer to related routes."""

@@ -1,4 +1,4 @@
-"""OpenAPI 3.1 from the table."""
+"""OpenAPI 3.1, generated from the table of routes."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -107,7 +107,7 @@ def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
 
 
 def _socket(socket: SocketRoute, of: dict[str, Any]) -> dict[str, Any]:
-    """OpenAPI has no word for a WebSocket: a GET that asks for an upgrade."""
+    """OpenAPI cannot describe a WebSocket: a GET that asks for an upgrade."""
     refusals = (*socket.errors, *ALWAYS)
     found: dict[str, Any] = {"101": {"description": "Switched to WebSocket: text frames in both directions"}}
     for status, kinds in _by_status(refusals).items():

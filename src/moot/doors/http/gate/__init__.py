@@ -1,1 +1,1 @@
-"""In front of every request: is it meant for us, who is it, and not too often."""
+"""In front of every request: is it meant for this hub, who sends it, and not too often."""

@@ -1,4 +1,4 @@
-"""Who is it, and not too often: the credential of a request becomes a principal, for all that listens here."""
+"""Who is calling, and how often: turns the credential of a request into a principal, for everything on the port."""
 
 import hmac
 import math
@@ -30,7 +30,7 @@ class Gate:
     async def principal(
         self, request: HTTPConnection, door: str = "http", *, settled_later: bool = False
     ) -> Principal:
-        """As the credential says, and not more often than it may. `settled_later`: see `bearer`."""
+        """Who the credential says it is, within the rate limit. `settled_later`: see `bearer`."""
         headers = request.headers.getlist("authorization")
         kind, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token if kind.lower() == "bearer" else ""
@@ -39,7 +39,7 @@ class Gate:
     async def admitted(
         self, token: str, request: HTTPConnection, door: str, *, settled_later: bool = False
     ) -> Principal:
-        """The same for a token that came another way than in the usual header."""
+        """The same for a token that did not come in the usual header."""
         who = await self.bearer(token, door, settled_later=settled_later)
         if who is None:
             raise unauthenticated()
@@ -71,7 +71,7 @@ class Gate:
         )
 
     def count(self, who: Principal) -> None:
-        """One more thing asked for; too many in a short time are refused. The owner is exempt."""
+        """Count a request; too many in a short time are refused. The owner is exempt."""
         if who.standing is Standing.PARTICIPANT and (wait := self._buckets.take(who.id)):
             raise RateLimited(
                 f"{who.name} sends too many requests",
@@ -81,7 +81,7 @@ class Gate:
             )
 
     async def _spoken_for(self, request: HTTPConnection, who: Principal) -> Principal:
-        """`Moot-Act-As`, from the owner only. All rules bind whom the owner speaks for."""
+        """`Moot-Act-As`, from the owner only. The rules of the participant acted for apply."""
         name = request.headers.get("moot-act-as")
         if name is None:
             return who
@@ -96,14 +96,14 @@ class Gate:
         )
 
     async def is_good(self, who: Principal) -> bool:
-        """Whether the token that was shown has not been revoked since."""
+        """Whether the token has not been revoked since."""
         return not who.token or await self._bearers.is_good(who.token, who.id)
 
     def voice(self, who: Principal) -> Hub:
-        """The hub, speaking as whoever asked."""
+        """The hub, acting as the caller."""
         return self.hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self.hub
 
     async def voice_within(self, who: Principal, turn: str | None) -> Hub:
-        """The same, in a turn that an outside agent has open: what it posts belongs to that one."""
+        """The same, within an open turn of an outside agent: what it posts belongs to that turn."""
         hub = self.voice(who)
         return await hub.within(turn) if turn and who.standing is Standing.PARTICIPANT else hub

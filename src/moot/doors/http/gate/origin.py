@@ -1,8 +1,8 @@
-"""In front of everything: is this request meant for us, and does no foreign web page send it?
+"""In front of everything: is this request meant for us, and was it not sent by a foreign web page?
 
-A page in somebody's browser can reach loopback. It cannot choose the Host header, which names the page's own site
-after a rebinding of its name, nor leave out the Origin. Both must be exactly ours. There are no cookies, so nothing
-is sent along without being asked for.
+A page in somebody's browser can reach loopback. It cannot choose the Host header, which after DNS rebinding names the
+page's own site, nor leave out the Origin. Both must match exactly. There are no cookies, so a browser sends no
+credential on its own.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ PLAIN_PORTS = {"http": 80, "https": 443}
 
 
 def hosts(names: Iterable[str], port: int, scheme: str = "http") -> frozenset[str]:
-    """Every form of Host that means us. The port may be left out only where it goes without saying."""
+    """Every Host header that means this hub. The port may be left out only if it is the default."""
     known = [name.lower() for name in (*LOOPBACK, *names)]
     bracketed = [f"[{name}]" if ":" in name and not name.startswith("[") else name for name in known]
     exact = {f"{name}:{port}" for name in bracketed}
@@ -28,7 +28,7 @@ def hosts(names: Iterable[str], port: int, scheme: str = "http") -> frozenset[st
 def judged(
     headers: Iterable[tuple[bytes, bytes]], allowed: frozenset[str], scheme: str = "http"
 ) -> Response | None:
-    """None when the request may pass, else the answer to it."""
+    """None if the request may pass, otherwise the answer to it."""
     sent_by: dict[bytes, list[str]] = {b"host": [], b"origin": []}
     for name, value in headers:
         if name in sent_by:
@@ -47,7 +47,7 @@ def judged(
 
 
 class Guard:
-    """The outermost layer; what does not pass is seen by nothing behind it."""
+    """The outermost layer: nothing behind it sees a request that does not pass."""
 
     def __init__(self, app: Any, allowed: frozenset[str], scheme: str = "http") -> None:
         self._app = app
@@ -65,7 +65,7 @@ class Guard:
 
 
 async def sent(answer: Response, send: Any, *, head: bool = False) -> None:
-    """Write an answer down, with what every answer has."""
+    """Send an answer, with the headers that every answer has."""
     body = answer.body()
     headers = {
         "cache-control": "no-store",
@@ -82,7 +82,7 @@ async def sent(answer: Response, send: Any, *, head: bool = False) -> None:
 
 
 async def denied(answer: Response, send: Any) -> None:
-    """The same answer to somebody who wanted a WebSocket: HTTP, as long as the handshake is not over."""
+    """The same answer to a WebSocket handshake that is not complete: plain HTTP."""
 
     async def as_handshake(event: dict[str, Any]) -> None:
         await send({**event, "type": f"websocket.{event['type']}"})

@@ -1,4 +1,5 @@
-"""How often one principal may ask: a bucket each, filled at `limits.requests_per_second`, five seconds deep."""
+"""How often one principal may send requests: a token bucket each, filled at `limits.requests_per_second`, five seconds
+deep."""
 
 from collections.abc import Callable
 
@@ -11,10 +12,10 @@ class Buckets:
         self._rate = per_second
         self._clock = clock
         self._left: dict[str, tuple[float, float]] = {}
-        """What is left, and when that was so."""
+        """What is left, and as of when."""
 
     def take(self, who: str) -> float:
-        """0 when there was one left; else in how many seconds there will be."""
+        """0 if there was one left, otherwise the seconds until there is."""
         now, full = self._clock(), self._rate * BURST
         left, since = self._left.get(who, (full, now))
         left = min(full, left + (now - since) * self._rate)

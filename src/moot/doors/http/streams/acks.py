@@ -1,8 +1,7 @@
-"""Bookmarks of open sockets: asked for and written down together, about once a second while messages flow.
+"""Read positions of open sockets: asked for and stored together, about once a second while messages flow.
 
-A reader is asked by a ping how far it has come, and only what it answered for is noted: what was merely written to a
-socket may be lost with it. However many readers there are, one commit notes them all. Nothing runs while nothing
-is told.
+A ping asks a reader how far it has read, and only what it has answered for is stored: what was merely written to a
+socket may be lost with it. One commit stores the positions of all readers. Nothing runs while no messages are sent.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ log = structlog.get_logger("moot.http")
 
 class Reader(Protocol):
     def ask(self) -> bool:
-        """Ask how far it has come; False when there is nothing to wait for."""
+        """Ask how far it has read; False if there is nothing to wait for."""
         ...
 
     def end(self, why: str) -> None: ...
@@ -39,7 +38,7 @@ class Marks:
         self._left = asyncio.Event()
 
     def take(self, key: BookmarkKey, reader: Reader) -> None:
-        """A client reads here. Where an older connection of it hangs on, that one is over."""
+        """A client reads here. An older connection of the same client is closed."""
         before = self._readers.get(key)
         if before is not None:
             before.end("replaced")
@@ -47,7 +46,7 @@ class Marks:
         self._readers[key] = reader
 
     async def leave(self, key: BookmarkKey, reader: Reader) -> None:
-        """It reads no more; how far it came is written down."""
+        """It has stopped reading; its position is stored."""
         self._restless.discard(reader)
         if self._readers.get(key) is reader:
             del self._readers[key]
@@ -56,7 +55,7 @@ class Marks:
             await self.write()
 
     def restless(self, reader: Reader) -> None:
-        """Something was told there."""
+        """A message was sent there."""
         self._restless.add(reader)
         if self._round is None:
             self._round = asyncio.get_running_loop().create_task(self._rounds())
@@ -65,7 +64,7 @@ class Marks:
         self._unwritten[bookmark.key] = bookmark
 
     async def write(self) -> None:
-        """In one commit. What could not be written is tried again with the next."""
+        """In one commit. What could not be stored is tried again with the next."""
         batch, self._unwritten = self._unwritten, {}
         if not batch:
             return
@@ -76,7 +75,7 @@ class Marks:
             self._unwritten = {**batch, **self._unwritten}
 
     async def nobody_reads(self, seconds: float) -> None:
-        """All have gone, and what they answered for is noted; or it took too long."""
+        """Returns when all have gone and their positions are stored, or when it takes too long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._readers:

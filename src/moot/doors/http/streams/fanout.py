@@ -1,7 +1,8 @@
-"""One reader of the log for all streams: every event is written down once and handed to whoever wants it and may.
+"""One reader of the log for all streams: every event is encoded once and handed to each follower that wants it and may
+see it.
 
-A follower that does not keep up is not waited for: beyond its bounds it is told how far it got, and let go. It comes
-back with that cursor and misses nothing, since what is stored is read from the store.
+Nobody waits for a follower that does not keep up: beyond its limits it is told its position and disconnected. It can
+reconnect with that cursor and misses nothing, since events are read from the store.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ _encode = json.Encoder().encode
 
 
 class Frame(Struct, frozen=True):
-    """An event as it goes over the wire, and who may see it."""
+    """An event in its encoded form, and who may see it."""
 
     id: int
     """0 for what is told live only."""
@@ -94,7 +95,7 @@ class Wants(Struct):
 
 
 class StreamFollower:
-    """One stream's place in the fan: a bounded queue, and whether it is over."""
+    """One stream's place in the fan: a bounded queue, and whether it has ended."""
 
     def __init__(self, wants: Wants, cursor: int = 0, writer: DirectWriter | None = None) -> None:
         self.wants = wants
@@ -110,7 +111,7 @@ class StreamFollower:
         self._woken = asyncio.Event()
 
     def push(self, frame: Frame) -> bool:
-        """False when it did not fit: the follower lags."""
+        """False if it did not fit: the follower lags."""
         if frame.id and frame.id <= self.cursor:
             return True  # it was read from the store
         if self._idle and self._writer is not None and not self._waiting and self._writer.write(frame.chunk):
@@ -135,7 +136,7 @@ class StreamFollower:
         self._woken.set()
 
     async def taken(self, seconds: float) -> list[Frame]:
-        """What waits, once something does; nothing after so many seconds, or when it is over."""
+        """What is waiting, as soon as there is something; empty after a timeout or when it has ended."""
         if not self._waiting and self.ending is None:
             self._woken.clear()
             self._idle = True
@@ -150,12 +151,12 @@ class StreamFollower:
 
 
 class Following(Protocol):
-    """Whoever hangs on the fan."""
+    """Anything that follows the fan."""
 
     wants: Wants
 
     def push(self, frame: Frame) -> bool:
-        """False when it did not fit: the follower lags."""
+        """False if it did not fit: the follower lags."""
         ...
 
     def end(self, why: str) -> None: ...
@@ -178,7 +179,7 @@ class Fan:
         meters.count_streams(lambda: self.count)
 
     def enter(self, who: Principal) -> None:
-        """One more stream of somebody, unless it has too much open."""
+        """Count one more stream of somebody, unless they have too many open."""
         self._open_at_once.enter(who)
         self.count += 1
 
@@ -204,7 +205,7 @@ class Fan:
             self._followers.pop(follower.wants.where, None)
 
     def drain(self) -> None:
-        """Tell all streams that the hub goes, and let them go."""
+        """Tell all streams that the hub is stopping, and end them."""
         self.closing = True
         for follower in self._everybody():
             follower.end("server_restarting")
@@ -231,7 +232,7 @@ class Fan:
         return [follower for here in self._followers.values() for follower in here]
 
     def _concerned(self, event: shapes.Event) -> list[Following]:
-        """Those who may want it, or whose stream it may end."""
+        """Followers that may want it, or whose stream it may end."""
         if event.type in TO_ALL:
             return self._everybody()
         followers = self._followers
@@ -294,7 +295,7 @@ def _in_words(streamed: StreamedEvent) -> StreamedEvent:
 
 
 def _shut_out(wants: Wants, event: shapes.Event) -> str:
-    """Why a follower hears no more, if that is so."""
+    """Why a follower may not see more, if so."""
     who = wants.who
     match event.type:
         case "token.revoked":

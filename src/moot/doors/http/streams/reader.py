@@ -20,7 +20,7 @@ TYPES = frozenset({"message.posted"})
 
 
 class ReadPosition:
-    """How far somebody is: the seq, and how many messages of others were told up to there."""
+    """How far somebody has read: the seq, and the number of messages from others up to it."""
 
     __slots__ = ("frames", "seq")
 
@@ -53,7 +53,7 @@ class Listener:
     # --- what the fan does -------------------------------------------------------------------------------
 
     def push(self, frame: Frame) -> bool:
-        """False when the reader is too slow."""
+        """False if the reader is too slow."""
         message, place = frame.message, self.place
         if message is None or message.seq <= place.seq:
             return True
@@ -67,7 +67,7 @@ class Listener:
         return True
 
     def _held_back(self, message: MessageFrames) -> bool:
-        """It stays in the store until the reader has taken what it was told before; not too much of it, though."""
+        """It stays in the store until the reader has taken what was sent before; but not too much of it."""
         self.behind = True
         self._unread += 1
         self._unread_bytes += len(message.frame(alone=self._alone))
@@ -97,21 +97,21 @@ class Listener:
             self._marks.restless(self)
 
     def caught_up(self) -> bool:
-        """From here on the fan tells. Nothing may be awaited between the last look and this."""
+        """From here on the fan sends. Nothing may be awaited between the last look at the store and this."""
         if self.behind:
             return False
         self._catching_up = False
         return True
 
     async def stirred(self) -> None:
-        """Until it is over, or something must be read from the store and the reader takes it."""
+        """Returns when it has ended, or when something has to be read from the store and the reader can take it."""
         while self.ending is None and not (self.behind and self._wire.writable.is_set()):
             self._woken.clear()
             await self._woken.wait()
         self._catching_up = True
 
     async def room(self, seconds: float) -> bool:
-        """Wait until the reader has taken nearly everything; False when it does not."""
+        """Wait until the reader has taken nearly everything; False if it does not."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wire.writable.wait()
@@ -126,13 +126,13 @@ class Listener:
     # --- its bookmark ------------------------------------------------------------------------------------
 
     def keep(self, marks: Marks, bookmark: Bookmark) -> None:
-        """From now on it is noted how far the reader has surely come."""
+        """From now on the reader's position is stored."""
         self._marks, self._bookmark = marks, bookmark
         self._wire.received = self._received
         self._wire.closed_by_both = self._all_received
 
     def ask(self) -> bool:
-        """Have the reader answer for what it was told; False when it already has."""
+        """Have the reader answer for what it was sent; False if it already has."""
         if self._bookmark is None or self._bookmark.seq >= self.place.seq:
             return False
         if self._pinged is None or self._pinged.seq < self.place.seq:

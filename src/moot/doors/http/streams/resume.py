@@ -1,8 +1,8 @@
-"""Where a reader goes on. Frames carry no number, so a client that wants each message exactly once counts them.
+"""Where a reader resumes. Frames carry no number, so a client that wants each message exactly once counts them.
 
-The bookmark says how many messages of others lie before it. A client that received more stands that many messages
-behind the bookmark; one that received less (its library had answered for what it never saw) as many before it. Own
-messages and the hub's words are told to nobody who counts, so both sides count the same.
+The stored position says how many messages from others lie before it. A client that received more is that many messages
+after the position; one that received fewer (its library had answered for messages it never saw) as many before it. The
+client's own messages and those of the hub are not counted, so both sides count the same.
 """
 
 from moot import shapes
@@ -13,7 +13,7 @@ from moot.hub import Hub
 
 PAGE = 200
 FURTHEST = 10_000
-"""Messages that are gone through at most to find where a client stood."""
+"""Maximum number of messages searched for a client's position."""
 
 
 def _counted(message: shapes.Message, reader: str) -> bool:
@@ -21,7 +21,7 @@ def _counted(message: shapes.Message, reader: str) -> bool:
 
 
 async def stood(hub: Hub, where: str, mark: ReadPosition, received: int) -> ReadPosition:
-    """The place of a client that has received so many messages here."""
+    """The position of a client that has received this many messages here."""
     if abs(received - mark.frames) > FURTHEST:
         raise _lost(received, mark)
     if received >= mark.frames:

@@ -1,7 +1,7 @@
 """An event stream: first what happened since the reader's cursor, from the store; then what happens, from the fan.
 
-`lagged`, `reset` and `server_restarting` carry the cursor to come back with. A comment every 15 s keeps proxies and
-readers sure that somebody is there; with it comes the cursor, for readers that want little of what happens.
+`lagged`, `reset` and `server_restarting` carry the cursor to resume from. A comment every 15 s shows proxies and
+readers that the connection is alive; it carries the cursor too, for readers that want few events.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from moot.rules.access import Principal
 
 HEARTBEAT_SECONDS = 15.0
 STUCK_SECONDS = 30.0
-"""A reader that takes nothing for so long is gone, or should be."""
+"""A reader that takes nothing for this long is treated as gone."""
 PIECE = 64 * 1024
 HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -28,7 +28,7 @@ HEADERS = [
 
 
 class StreamGone(Exception):
-    """Nobody reads any more."""
+    """The reader has disconnected."""
 
 
 class Stream:

@@ -79,7 +79,7 @@ BROKEN = (1011, "internal error in the hub; see its log")
 
 
 class SocketGone(Exception):
-    """Nobody is there any more."""
+    """The other side has disconnected."""
 
 
 class Place(Struct, frozen=True):
@@ -91,7 +91,7 @@ class Place(Struct, frozen=True):
 
 
 class Party(Struct, frozen=True):
-    """Who was let in, and where."""
+    """Who was admitted, and where."""
 
     who: Principal
     hub: Hub
@@ -107,7 +107,7 @@ class Party(Struct, frozen=True):
 
 
 class SocketEndpoint:
-    """Everything at one path. `unknown` is shared by all paths: how many have not said yet who they are."""
+    """Everything at one path. `unknown` is shared by all paths: the connections that have not authenticated yet."""
 
     def __init__(self, row: SocketRoute, door: HttpDoor, gate: Gate, unknown: set[object]) -> None:
         self._row = row
@@ -151,7 +151,7 @@ class SocketEndpoint:
     async def _admitted_late(
         self, request: HTTPConnection, wire: SocketWire, receive: Any, send: Any, chosen: str | None
     ) -> Party:
-        """By the first frame. Until it comes, nothing is told and nothing else is taken."""
+        """By the first frame. Until it arrives, nothing is sent and nothing else is accepted."""
         if len(self._unknown) >= MAX_UNKNOWN:
             raise _Refused(RateLimited("too many connections without a token; send it with the handshake"))
         self._unknown.add(wire)
@@ -167,7 +167,7 @@ class SocketEndpoint:
         return await self._admitted(request, (token or "").strip())
 
     async def _admitted(self, request: HTTPConnection, token: str | None) -> Party:
-        """By a token of its own, or by the header that requests have."""
+        """By a token of its own, or by the usual header."""
         who, gate = NOBODY, self._gate
         try:
             if token is None:
@@ -218,7 +218,7 @@ class SocketEndpoint:
 
 
 class SocketTalk:
-    """The life of a socket that was let in."""
+    """A socket that was admitted, until it closes."""
 
     def __init__(self, party: Party, wire: SocketWire, door: HttpDoor, gate: Gate, path: str) -> None:
         self._party = party
@@ -265,7 +265,7 @@ class SocketTalk:
         return listener
 
     async def _both(self, receive: Any) -> None:
-        """Until either the other side goes or we do."""
+        """Until either side ends it."""
         async with asyncio.TaskGroup() as tasks:
             telling = tasks.create_task(self._tell())
             hearing = tasks.create_task(self._hear(receive))
@@ -303,7 +303,7 @@ class SocketTalk:
         return newcomer.ending
 
     async def _follow(self, listener: Listener) -> str:
-        """Until it is over; why."""
+        """Until it ends; returns why."""
         while listener.ending is None:
             await self._catch_up(listener)
             await listener.stirred()
@@ -377,7 +377,7 @@ def _may_be_token(text: str) -> bool:
 
 
 async def _text(receive: Any) -> str | None:
-    """The next frame; None where it is no text."""
+    """The next frame; None if it is not text."""
     event = await receive()
     if event["type"] != "websocket.receive":
         raise SocketGone

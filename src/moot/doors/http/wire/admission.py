@@ -20,12 +20,12 @@ from moot.doors.http.wire.unauthenticated import TOCK, Strangers
 log = structlog.get_logger("moot.http")
 
 MAX_AT_ONCE: Final = 8
-"""Let in before anybody else is heard."""
+"""Accepted at once before other work is done."""
 PLAIN_SECONDS: Final = 0.00015
 SECURED_SECONDS: Final = 0.003
-"""What a newcomer costs before it has said anything."""
+"""Cost of a new connection before it has sent anything."""
 FULL_SECONDS: Final = 0.2
-"""Without descriptors left, one looks again after so long."""
+"""Seconds between attempts while no descriptors are left."""
 HANDSHAKE_SECONDS: Final = 10.0
 THRESHOLD_SECONDS: Final = 0.5
 ENOUGH_DESCRIPTORS: Final = 65_536
@@ -51,7 +51,8 @@ class Porch:
         self._open()
 
     async def close(self) -> None:
-        """Nobody is let in any more. Who stands on the threshold comes in first, and then goes with the others."""
+        """Accept nobody any more. A connection that is being accepted is completed first, and then closed with the
+        others."""
         if self._timer is not None:
             self._timer.cancel()
         self._loop.remove_reader(self._listener)
@@ -101,7 +102,7 @@ class Porch:
 
 
 def raise_descriptor_limit() -> None:
-    """As far as we may by ourselves."""
+    """As far as the system allows without privileges."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ENOUGH_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,8 +1,8 @@
-"""uvicorn's HTTP protocol with bounds: how long a request may take to come, how large its head may be, and how much is
-read ahead of the answers.
+"""uvicorn's HTTP protocol with limits: how long a request may take to arrive, how large its headers may be, and how
+much is read ahead of the answers.
 
-Above: listener.py gives it to uvicorn. Below: intake.py cuts what comes, httptools parses. Not here: how large a body
-may be (api/endpoint.py). A request that comes in one piece, as most do, sets no timer.
+Above: listener.py gives it to uvicorn. Below: intake.py cuts the input, httptools parses it. Not here: the size of a
+body (api/endpoint.py). A request that arrives in one piece, as most do, sets no timer.
 """
 
 from asyncio import TimerHandle, Transport
@@ -18,19 +18,19 @@ from moot.errors import BadValue
 HEAD_BYTES: Final = 64 * 1024
 HEADERS: Final = 200
 HEAD_SECONDS: Final = 10.0
-"""For a whole head; and for the rest of a body that nobody waits for any more."""
+"""For all headers; and for the rest of a body that is no longer needed."""
 BODY_SECONDS: Final = 30.0
 MALFORMED, TOO_SLOW, TOO_LARGE = 400, 408, 431
 
 
 PIECE: Final = 16 * 1024
-"""Bytes that are parsed before anybody else is heard."""
+"""Bytes that are parsed before other connections get their turn."""
 REQUEST_SECONDS: Final = 0.0004
-"""What it costs to say no to a stranger."""
+"""Cost of refusing a request without a token."""
 
 
 class TooLarge(Exception):
-    """A head that nobody wants to read."""
+    """The headers are too large."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -119,7 +119,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _refuse(self, status: int) -> None:
-        """Told in our words where nothing else is being answered, and then it is over."""
+        """Send the refusal if no other answer is being sent, and close."""
         if self.transport.is_closing():
             return
         cycle = self.cycle

@@ -1,8 +1,8 @@
-"""What a connection sends, fed to its parser in pieces: a stranger's when it is its turn, everybody's no more at once
-than others can wait for.
+"""What a connection sends, fed to its parser in pieces: a stranger's when it is its turn, everybody else's no more at
+once than others can wait for.
 
-A parser is done with what it is fed before anybody else is heard. A packet may hold thousands of requests or frames, so
-it is cut; while a connection has more than it may be fed, nothing more is read from it.
+A parser finishes what it is fed before other connections get their turn. A packet may hold thousands of requests or
+frames, so it is cut; while a connection has more than it may be fed, nothing more is read from it.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from moot.doors.http.wire.unauthenticated import Stranger, Strangers
 STRANGERS_PIECE: Final = 512
 """Bytes: a few dozen frames, or some twenty of the smallest requests."""
 EVENT_SECONDS: Final = 0.00003
-"""What a piece costs beside its parsing."""
+"""Cost of a piece besides its parsing."""
 
 
 class Intake:
@@ -41,7 +41,7 @@ class Intake:
         self.stranger: Stranger | None = strangers.of(transport)
 
     def take(self, data: bytes) -> None:
-        """What has come. Most connections are known, send little at a time, and are fed at once."""
+        """Input has arrived. Most connections have shown a token and send little at a time: they are fed at once."""
         if self.stranger is None and not self._held and len(data) <= self._piece and self._may_feed():
             self._feed(data)
             return
@@ -51,7 +51,7 @@ class Intake:
             self.go_on()
 
     def go_on(self) -> None:
-        """Feed the next piece, as soon as that may be."""
+        """Feed the next piece as soon as possible."""
         self._planned = False
         if not self._held or self._transport.is_closing() or not self._may_feed():
             return
@@ -82,7 +82,7 @@ class Intake:
                 self._resume()
 
     def cost(self, seconds: float) -> None:
-        """Something that a stranger sent is more work than reading it."""
+        """Charge a stranger for input that takes more work than reading it."""
         if self.stranger is not None:
             self._strangers.charge(self.stranger, seconds)
 
@@ -92,5 +92,5 @@ class Intake:
             self.stranger = None
 
     def drop(self) -> None:
-        """Nothing more is fed: it is over, or somebody else's."""
+        """Feed nothing more: the connection has ended or has another protocol now."""
         self._held, self._at = b"", 0

@@ -1,4 +1,4 @@
-"""Who listens on a port of this machine, where the kernel tells (Linux).
+"""Which program listens on a port of this machine, where the kernel tells (Linux).
 
 Above: listener.py, when it cannot listen there, and `moot doctor`. Below: /proc.
 """
@@ -22,7 +22,7 @@ class PortHolder(Struct, frozen=True):
 
 
 def holder_of(port: int, proc: Path = Path("/proc")) -> PortHolder | None:
-    """None where nobody listens, or it is not ours to see."""
+    """None if nobody listens, or if this user may not see who."""
     sockets = {f"socket:[{inode}]" for table in TABLES for inode in _listening(proc / table, port)}
     if not sockets:
         return None

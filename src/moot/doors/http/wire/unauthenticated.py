@@ -1,12 +1,12 @@
 """Connections that have not shown a token yet: how many there may be, and how much of the hub's time they get.
 
-All strangers together have a small share of one core, whatever they send and however many they are; who has spent least
-goes first. What somebody cost is given back as soon as it shows a token, and from then on nothing is counted. There is
-room for so many strangers, in all and from one address; for a newcomer the oldest goes. So whoever floods the door
-waits for the others that do, and those inside hardly notice.
+All strangers together have a small share of one core, however many they are; whoever has used the least goes first.
+What a connection has used is credited back once it shows a token, and from then on nothing is counted. The number of
+strangers is limited, in all and per address; a newcomer displaces the oldest. So a flood slows down those who cause it,
+and callers with a token hardly notice.
 
-Above: admission.py lets connections in, intake.py feeds what they send. Not here: how often those inside may ask
-(gate/rate.py).
+Above: admission.py accepts connections, intake.py feeds what they send. Not here: how often callers with a token may
+ask (gate/rate.py).
 """
 
 import asyncio
@@ -22,14 +22,14 @@ KNOWN: Final = "moot.known"
 SHARE: Final = 0.05
 """Of one core."""
 BURST: Final = 0.02
-"""Seconds of it that may be saved up."""
+"""Seconds of it that can be saved up."""
 MAX_STRANGERS: Final = 512
 MAX_OF_ONE: Final = 256
 """From one address. On this machine all have the same, and there is only the number in all."""
 CHANCE_SECONDS: Final = 1.0
-"""So long a stranger stays, however many more wait outside: time to show a token."""
+"""How long a stranger may stay even if others are waiting: time to show a token."""
 TICK, TOCK = 0.001, 0.005
-"""Shortest and longest time until one looks again whether there is time left: some may have been given back."""
+"""Shortest and longest pause before checking again for time left: some may have been credited back."""
 
 
 class Stranger:
@@ -47,7 +47,7 @@ class Strangers:
         self._here: dict[asyncio.BaseTransport, Stranger] = {}
         self._from: dict[str, dict[asyncio.BaseTransport, Stranger]] = {}
         self.entrance = 0.0
-        """What it costs to let somebody in."""
+        """Cost of accepting a connection."""
         self._coming = 0
         self._left = BURST
         self._since = time.perf_counter()
@@ -71,7 +71,7 @@ class Strangers:
         return stranger
 
     def has_room(self) -> bool:
-        """For one more: there is, or the oldest has had its chance."""
+        """Whether there is room for one more, or the oldest can be displaced."""
         if len(self._here) + self._coming < MAX_STRANGERS:
             return True
         if len(self._here) < MAX_STRANGERS:
@@ -82,7 +82,7 @@ class Strangers:
         return self._here.get(transport)
 
     def is_known(self, stranger: Stranger) -> None:
-        """It has shown a token: what it cost so far was nobody's flood."""
+        """It has shown a token: what it has used is credited back."""
         if self._forget(stranger):
             self._left = min(BURST, self._left + stranger.cost + self.entrance)
             if self._waiting and self._left > 0 and self._timer is not None:
@@ -113,7 +113,7 @@ class Strangers:
         self._left -= seconds
 
     def owed(self) -> float:
-        """Seconds that strangers have had beyond their share."""
+        """Seconds that strangers have used beyond their share."""
         self._refill()
         return max(0.0, -self._left)
 
@@ -126,7 +126,7 @@ class Strangers:
         self._coming = max(0, self._coming - 1)
 
     def do(self, cost: float, work: Callable[[], None]) -> None:
-        """Now, where time is left for strangers and nobody waits for it; else when it is this one's turn."""
+        """Now, if strangers have time left and nobody is waiting for it; otherwise when it is this one's turn."""
         self._refill()
         if self._left > 0 and not self._waiting:
             work()
