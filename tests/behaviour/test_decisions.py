@@ -125,10 +125,8 @@ def _unheard(transact: Any) -> Any:
     return without_giving_up
 
 
-async def test_choices_are_for_people(tmp_path: Path) -> None:
+async def test_choices_that_nobody_could_read_are_refused(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[deployer]) as hub:
-        with pytest.raises(BadValue, match="choices are for people"):
-            await hub.ask("deployer", "?", choices=["a"], timeout=5)
         for wrong in (["a", "A"], [""], ["x"] * 21):
             with pytest.raises(BadValue):
                 await hub.acting_as("deployer").ask("user", "?", choices=wrong, timeout=5)

@@ -31,6 +31,7 @@ from moot.client.calls import (
 )
 from moot.client.transport.socket_transport import SocketTransport, Transport, Voice
 from moot.errors import HubAbsent, NotPermitted, TimedOut
+from moot.model.json import JsonObject
 from moot.sdk.hub import HubCalls
 from moot.settings.home import Home
 
@@ -147,12 +148,14 @@ class RemoteHub(RemoteCalls, HubCalls):
         *,
         timeout: float = 60.0,  # noqa: ASYNC109
         choices: Sequence[str] = (),
+        shape: JsonObject | None = None,
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         left = await self._turn_to_ask(target, timeout)
+        key = idempotency_key
         try:
             return await super().ask(
-                target, text, timeout=left, choices=choices, idempotency_key=idempotency_key
+                target, text, timeout=left, choices=choices, shape=shape, idempotency_key=key
             )
         finally:
             self._transport.asking.release()

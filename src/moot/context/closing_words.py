@@ -38,7 +38,8 @@ def _span(first: int, last: int) -> str:
 def _duty(turn: Turn) -> str:
     reason = REASONS.get(turn.reason, "").format(cause=turn.cause)
     if turn.duty is Duty.MUST:
-        return f"{reason or 'It is your turn'}: answer."
+        shaped = ", and with nothing but what its author expects" if turn.shape else ""
+        return f"{reason or 'It is your turn'}: answer{shaped}."
     silence = f"or reply with exactly {PASS} to stay silent."
     if turn.reason is RuleName.DIRECT:
         return f"{reason}; you need not answer. Reply if it helps, {silence}"

@@ -35,6 +35,7 @@ from moot.model.records.link import Policy
 from moot.model.records.task import TASKS
 from moot.model.turn import MOVES_CURSOR, Given, Turn, TurnState
 from moot.ports import Records
+from moot.rules import answer_shape
 from moot.rules.org_place import OrgPlace
 from moot.rules.words.silence import PASS
 
@@ -273,7 +274,8 @@ def framed(message: Message, name: Names) -> Framed:
     if message.kind is Kind.TOOL:
         tool = str(message.metadata.get("tool", "tool"))
         return Framed("tool", tool, message.seq, message.text, imported)
-    return Framed(_kind(message.kind), name(message.author), message.seq, message.text, imported)
+    text = answer_shape.asking(message.text, message.metadata)
+    return Framed(_kind(message.kind), name(message.author), message.seq, text, imported)
 
 
 def _frame(message: Message, frames: Frames, name: Names) -> str:

@@ -131,6 +131,6 @@ class Views:
 
 
 def _trigger(turn: Turn, messages: list[Message]) -> Message:
-    called = {call.seq for call in turn.calls}
+    called = {call.seq for call in turn.calls if not call.asks_again}
     owed = [m for m in messages if m.seq in called] or [m for m in messages if m.seq == turn.cause]
     return owed[-1] if owed else messages[-1]

@@ -4,9 +4,11 @@ Only a superior may, and people; to a peer one may talk or ask. The task gets a 
 worker has a turn; whoever delegates goes on at once.
 """
 
+from hashlib import sha256
+
 from msgspec import Struct
 
-from moot.errors import Braked, NotPermitted
+from moot.errors import Braked, Conflict, NotPermitted
 from moot.flow import create, post
 from moot.flow.steps import find, lineage, membership, obligations, task_report
 from moot.flow.steps.task_report import TaskMessage
@@ -30,6 +32,7 @@ from moot.rules.words import mentions
 
 LONGEST = 366 * 86400.0
 """Seconds that a task may be given."""
+ID_LENGTH = 16
 
 
 class Delegate(Struct, frozen=True, gc=False):
@@ -40,6 +43,10 @@ class Delegate(Struct, frozen=True, gc=False):
     """When it expires; 0 takes the setting."""
     asked_in: str = ""
     """Where the author is woken, if it delegates outside a turn: a conversation it is in."""
+    shape: str = ""
+    """What the result has to look like, as JSON."""
+    key: str = ""
+    """By which a repeat is known: the same key gives the same task."""
     turn: TurnId | None = None
     fence: int = 0
     taken_for: ParticipantId = ParticipantId("")
@@ -53,6 +60,8 @@ def scope(command: Delegate) -> Scope:
         turns=() if command.turn is None else (command.turn,),
         names=(command.author, command.target, *post.meant(mentions.parse(command.task))),
         running_of=command.author if command.turn is None else None,
+        key=(command.author, command.key) if command.key else None,
+        records=(TASKS.one(_named_by(command)),) if command.key else (),
     )
 
 
@@ -64,12 +73,20 @@ def _between(command: Delegate) -> tuple[str, ...]:
     return pair_key(command.author, command.taken_for), pair.key, pair.name
 
 
+def _named_by(command: Delegate) -> TaskId:
+    """The id of the task that a key stands for: so the same key finds it again."""
+    known_by = sha256(f"{command.author}\n{command.key}".encode()).hexdigest()
+    return TaskId(f"t{known_by[:ID_LENGTH]}")
+
+
 def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
+    if command.key and (before := _given_before(command, seen)) is not None:
+        return Decision([], before)
     draft = Draft(seen, at)
     author, worker = find.participant(seen, command.author), find.addressee(seen, command.target)
     link = seen.graph().between(author.id, worker.id)
     check(draft, author, worker, link)
-    task_id = TaskId(f"t{at.conversation_id()[1:]}")
+    task_id = _named_by(command) if command.key else TaskId(f"t{at.conversation_id()[1:]}")
     branch = _branch(draft, author, worker, task_id)
     said = post.speak(
         branch,
@@ -80,6 +97,8 @@ def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
             text=command.task,
             mentions=mentions.parse(command.task),
             intent=post.DELEGATE,
+            shape=command.shape,
+            key=command.key,
             turn=command.turn,
             fence=command.fence,
             metadata={"task": task_id},
@@ -109,6 +128,22 @@ def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
     _tell_channel(draft, task, author)
     _keep_parent_open(draft, turn)
     return Decision(draft.changes(), task)
+
+
+def _given_before(command: Delegate, seen: Seen) -> Task | None:
+    """The task that this very request made before. Another one under its key is refused."""
+    task = seen.record(TASKS, _named_by(command))
+    said = seen.replay(command.author, command.key)
+    if task is None and said is None:
+        return None
+    if task is None or (task.task, task.to) != (command.task, command.taken_for):
+        what = f"task {task.id}" if task is not None else f"message {said.id if said is not None else ''}"
+        raise Conflict(
+            f'the idempotency key "{command.key}" was already used',
+            detail=f"it belongs to {what}; nothing was stored",
+            fix=("use a new key for a new task",),
+        )
+    return task
 
 
 def check(draft: Draft, author: Participant, worker: Participant, link: Link | None) -> None:

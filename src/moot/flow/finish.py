@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from moot.errors import Refused, Stale
 from moot.flow import claim, post
-from moot.flow.steps import find, obligations
+from moot.flow.steps import find, misfit, obligations
 from moot.model.answer import Finished
 from moot.model.change import Decision, KeepText
 from moot.model.ids import HostId, ParticipantId, TurnId
@@ -22,6 +22,7 @@ from moot.model.participant import Kind
 from moot.model.turn import Given, RuleName, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import brakes
+from moot.rules.answer_shape import Misfit
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 from moot.rules.room import Room
@@ -98,6 +99,8 @@ def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
             assert_never(command.outcome)
     close(room, done)
     following = _hand_over(room, command)
+    if done.interrupted:
+        _give_again(room, done)
     return Decision(draft.changes(), Finished(turn=done, message=message, next=following))
 
 
@@ -115,7 +118,10 @@ def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Mess
         return None, seats.end(room, turn, silent)
     try:
         text = check_text(text, limit_bytes=room.draft.at.terms.limits.message_bytes)
-        message = post.reply(room, turn, text, outcome.metadata, reply_to=outcome.reply_to, key=outcome.key)
+        metadata = {**outcome.metadata, **misfit.meaning(room, turn, text)}
+        message = post.reply(room, turn, text, metadata, reply_to=outcome.reply_to, key=outcome.key)
+    except Misfit as problem:
+        return None, _does_not_fit(room, turn, text, str(problem))
     except TextProblem as problem:
         return None, fail(room, turn, f"its reply cannot be stored: {problem}")
     except Refused as refusal:
@@ -123,6 +129,14 @@ def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Mess
         return None, fail(room, structs.replace(turn, kept=text), refusal.title, rule)
     turn = structs.replace(room.turns[turn.agent], usage=outcome.usage, message=message.seq)
     return message, seats.end(room, turn, TurnState.SAID)
+
+
+def _does_not_fit(room: Room, turn: Turn, text: str, problem: str) -> Turn:
+    """An answer of another shape than was asked for: once more, and then whoever asked is told."""
+    if not misfit.is_second(turn):
+        return misfit.ask_again(room, turn, text, problem)
+    kept = structs.replace(turn, kept=text)
+    return fail(room, kept, f"its answer does not fit what was asked for: {problem}", RuleName.ASK)
 
 
 def fail(room: Room, turn: Turn, error: str, rule: RuleName | None = None, *, notice: str = "") -> Turn:
@@ -152,6 +166,14 @@ def close(room: Room, done: Turn) -> None:
         )
     room.floor.ended(room, done)
     obligations.move_on(room)
+
+
+def _give_again(room: Room, done: Turn) -> None:
+    """An outside agent that is asked once more has the next turn at once: it can answer again without asking first."""
+    again = room.turns.get(done.agent)
+    outside = room.draft.participant(done.agent).kind is Kind.EXTERNAL
+    if outside and again is not None and again.state in claim.CLAIMABLE:
+        claim.begin(room, again, None)
 
 
 def _hand_over(room: Room, command: Finish) -> Turn | None:

@@ -25,7 +25,7 @@ from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Kind, Participant
 from moot.model.turn import FORCING, RUNNING, Duty, RuleName, Step, Turn
 from moot.ports import Scope
-from moot.rules import audit, intents, links, why
+from moot.rules import answer_shape, audit, links, why
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 from moot.rules.floor.calls import Called
@@ -62,6 +62,8 @@ class Post(Struct, frozen=True, gc=False):
     max_turns: int | None = None
     awaited: float = 0.0
     """Of a question (`intent` ask): until when its author waits for the answer."""
+    shape: str = ""
+    """Of a question or a task: what the answer has to look like, as JSON (rules/answer_shape.py)."""
     quiet: bool = False
     """Whoever it is for waits for it, and needs no turn to hear it."""
     turn: TurnId | None = None
@@ -78,7 +80,7 @@ def posting(author: ParticipantId, conversation: str, text: str, **fields: Any) 
 def digest(command: Post, conversation: str, text_hash: str) -> str:
     """The fingerprint by which a repeat is told from another body under the same key."""
     body = (conversation, text_hash, command.force, command.reply_to, command.intent)
-    return sha256(_encode(body)).hexdigest()
+    return sha256(_encode((*body, command.shape) if command.shape else body)).hexdigest()
 
 
 def scope(command: Post) -> Scope:
@@ -172,14 +174,8 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     here = turn is not None and turn.conversation == room.id
     if turn is not None and here:
         room.floor.check_post_slot(room, turn)
-    words = address.Words(
-        command.mentions, command.force, command.intent == ASK, command.intent == DELEGATE, command.awaited
-    )
-    if command.intent:
-        answers = here or bool(command.reply_to)
-        intents.check(room, author, command.intent, address.hearers(room, author, words), answers=answers)
-    if words.asks:
-        room.floor.check_question(room)
+    words = address.Words(command.mentions, command.force, command.intent, command.awaited, command.shape)
+    address.check(room, author, words, answers=here or bool(command.reply_to))
     if command.max_turns:
         room.floor.check_cap(author)
     stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
@@ -204,7 +200,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
             intent=command.intent,
             key=command.key,
             digest=digest(command, command.conversation, text_hash) if command.key else "",
-            metadata=command.metadata,
+            metadata=_with_shape(command) if command.shape else command.metadata,
         ),
     )
     if turn is not None:
@@ -212,6 +208,10 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
         home.put_turn(structs.replace(home.turns[turn.agent], posts=turn.posts + 1))
     move_on(room)
     return Posted(message, author.name, why.scene(room, message), tuple(warnings))
+
+
+def _with_shape(command: Post) -> JsonObject:
+    return {**command.metadata, answer_shape.SHAPE: json.decode(command.shape)}
 
 
 def _answered(room: Room, command: Post) -> int:

@@ -76,6 +76,8 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
     before = seen.replay(message.author, message.key) if message.key else None
     if before is not None and pair is None:  # so it went elsewhere
         raise post.used(message, before)
+    if link is not None and pair is not None:
+        message = structs.replace(message, conversation=pair.id)
     if before is not None:
         return Decision([], post.replayed(message, before, seen))
     target = find.addressee(seen, command.target)
@@ -86,7 +88,6 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
         room = create.make(draft, create.among(message.author, (target.id,)))
     else:
         room = find.open_room(draft, pair.id)
-        message = structs.replace(message, conversation=pair.id) if link is not None else message
     author = find.member(room, message.author)
     posted = (
         _asked(room, author, target, command, message)

@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.errors import Conflict, NotFound, NotPermitted
+from moot.errors import BadValue, Conflict, NotFound, NotPermitted
 from moot.flow.steps import obligations
 from moot.flow.steps.task_report import TaskEnd
 from moot.model.change import Decision
@@ -13,6 +13,7 @@ from moot.model.participant import HUMAN, Participant
 from moot.model.records.task import TASKS, Task, TaskState
 from moot.model.turn import RUNNING
 from moot.ports import Scope
+from moot.rules import answer_shape
 from moot.rules.draft import Draft, Seen
 
 BY_WORKER = frozenset({TaskState.WORKING, TaskState.DONE, TaskState.FAILED})
@@ -36,6 +37,7 @@ def scope(command: UpdateTask) -> Scope:
         conversations=(command.branch,) if command.branch else (),
         names=(command.author,),
         records=(TASKS.one(command.task),),
+        messages=((command.branch, 1),) if command.branch else (),
     )
 
 
@@ -50,6 +52,8 @@ def decide(command: UpdateTask, seen: Seen, at: Moment) -> Decision[Task]:
         kept = _at_it(task, author, seen) or task.kept_by
         task = obligations.moved(draft, task, TaskState.WORKING, author.id, note=command.note, kept_by=kept)
         return Decision(draft.changes(), task)
+    if command.state is TaskState.DONE:
+        _check_shape(command, seen)
     task = structs.replace(task, note=command.note or task.note)
     result = command.result or command.note or _unsaid(command.state, author)
     task = obligations.end(draft, task, TaskEnd(command.state, result, author))
@@ -87,6 +91,23 @@ def _check(command: UpdateTask, task: Task, author: Participant, draft: Draft) -
             f"{author.name} cannot make task {task.id} {command.state}",
             detail=f"{draft.name(task.to)} works on it for {draft.name(task.by)}; you may set it to {others}",
         )
+
+
+def _check_shape(command: UpdateTask, seen: Seen) -> None:
+    """A result has to be what was asked for; who gives another is told what that is, and may give it again."""
+    first = seen.message(command.branch, 1)
+    shape = first.metadata.get(answer_shape.SHAPE) if first is not None else None
+    if not shape:
+        return
+    expected = answer_shape.checked(shape)
+    try:
+        answer_shape.answer(expected, command.result or command.note)
+    except answer_shape.Misfit as problem:
+        raise BadValue(
+            f"the result does not fit what was asked for: {problem}",
+            detail=f"expected is {answer_shape.in_words(expected)}. Nothing has changed",
+            expected=shape,
+        ) from None
 
 
 def _unsaid(state: TaskState, author: Participant) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import TurnView
-from moot.errors import BadValue, NotFound, NotPermitted
+from moot.errors import NotFound, NotPermitted
 from moot.flow import arrange, edit_message, post
 from moot.flow.steps.admission import Admission
 from moot.flow.steps.posted import Posted
@@ -24,9 +24,9 @@ from moot.host.agent_turn import Speaking
 from moot.hub.agents import Agents
 from moot.hub.commands.advice import advised
 from moot.hub.commands.ask import answer_to, correlated
-from moot.hub.commands.ask_person import checked_choices, decided_by
+from moot.hub.commands.ask_person import decided_by, expected
 from moot.hub.commands.broadcast import broadcast_id, to_each
-from moot.hub.commands.delegate import delegated
+from moot.hub.commands.delegate import WorkOrder, delegated
 from moot.hub.commands.send import sent
 from moot.hub.commands.values import point
 from moot.hub.conversations import Conversations
@@ -49,10 +49,12 @@ from moot.hub.speaker import Speaker
 from moot.hub.tasks import Tasks
 from moot.model.answer import Preview, Receipt
 from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
 from moot.model.participant import HUMAN
 from moot.model.prompt import Offered
 from moot.model.turn import Turn
 from moot.ports import Clock, Page
+from moot.rules import answer_shape
 from moot.rules.org_place import OrgPlace
 from moot.sdk.call import in_process
 from moot.sdk.hub import HubCalls
@@ -238,6 +240,7 @@ class Hub(HubCalls):
         idempotency_key: str | None = None,
         max_turns: int | None = None,
         correlation_id: str | None = None,
+        shape: JsonObject | None = None,
     ) -> Receipt:
         reply_in, answered = replied(reply_to)
         command = self._speaker.posting(
@@ -252,6 +255,7 @@ class Hub(HubCalls):
             key=idempotency_key or self._core.fresh_key(),
             max_turns=max_turns,
             metadata=correlated(correlation_id),
+            shape=answer_shape.checked(shape) if shape is not None else "",
         )
         return await self._speaker.post(command, max_turns)
 
@@ -288,9 +292,13 @@ class Hub(HubCalls):
         *,
         deadline_seconds: float | None = None,
         conversation: str | None = None,
+        shape: JsonObject | None = None,
+        idempotency_key: str | None = None,
     ) -> shapes.Task:
-        given = await delegated(self._speaker, target, task, deadline_seconds, conversation)
-        return shapes.Task.of(given, self._core.directory.name)
+        work = WorkOrder(
+            target, task, deadline_seconds, conversation, shape, idempotency_key or self._core.fresh_key()
+        )
+        return shapes.Task.of(await delegated(self._speaker, work), self._core.directory.name)
 
     async def ask(
         self,
@@ -299,19 +307,18 @@ class Hub(HubCalls):
         *,
         timeout: float = 60.0,  # noqa: ASYNC109
         choices: Sequence[str] = (),
+        shape: JsonObject | None = None,
         idempotency_key: str | None = None,
     ) -> shapes.Message:
         await self._core.watch()
         key, until = idempotency_key or self._core.fresh_key(), self._core.parts.clock.now() + timeout
-        question = self._speaker.posting(
-            "", text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key
-        )
         who = await self._core.directory.participant(target)
+        offered, form = expected(who, choices, shape)
+        question = self._speaker.posting(
+            "", text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key, shape=form
+        )
         if who.kind is HUMAN:
-            decided = decided_by(self._core, question, who, checked_choices(choices), timeout)
-            return self._speaker.shape(await decided)
-        if choices:
-            raise BadValue(f"{who.name} is an agent; choices are for people", fix=("leave out choices",))
+            return self._speaker.shape(await decided_by(self._core, question, who, offered, timeout))
         return self._speaker.shape(await answer_to(self._core, question, target, timeout))
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from msgspec import Struct, structs
 
-from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
+from moot.model.ids import SYSTEM, ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.json import JsonObject
 
 
@@ -122,11 +122,18 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     """Until when the one who asked waits for the answer, which then needs no turn to be heard."""
     by: ParticipantId = NOBODY
     """The agent, or the system, that said it; empty for what people say, and for polls, which nobody says."""
+    shape: str = ""
+    """What an answer has to look like, as JSON (rules/answer_shape.py); empty where any text will do."""
 
     @property
     def obliges(self) -> bool:
         """Whether it makes the turn a must: its agent was named or asked, or a person writes to it alone."""
         return self.reason in FORCING or (self.human and self.reason is RuleName.DIRECT)
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether the hub says it: an answer did not fit, and the same is asked once more."""
+        return self.by == SYSTEM and self.reason is RuleName.FORCE
 
 
 class Step(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -237,6 +244,11 @@ class Turn(Struct, frozen=True, gc=False):
     def question(self) -> Call | None:
         """The first question that calls it. It answers this one and no other: later ones have turns of their own."""
         return next((call for call in self.calls if call.reason is RuleName.ASK), None)
+
+    @property
+    def shape(self) -> str:
+        """What its answer has to look like; empty where any text will do."""
+        return next((call.shape for call in self.calls if call.shape), "")
 
     @property
     def named(self) -> bool:

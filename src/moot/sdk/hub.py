@@ -7,6 +7,7 @@ from typing import Any
 
 from moot import shapes
 from moot.model.answer import Preview, Receipt
+from moot.model.json import JsonObject
 from moot.sdk import http
 from moot.sdk.agents import AgentCalls
 from moot.sdk.call import Subject, no_call
@@ -84,8 +85,10 @@ class HubCalls(Subject, subject=""):
         idempotency_key: str | None = None,
         max_turns: int | None = None,
         correlation_id: str | None = None,
+        shape: JsonObject | None = None,
     ) -> Receipt:
-        """Post a message. Returns once on disk, with each agent's part in it. Replies carry the correlation id."""
+        """Post a message. Returns once on disk, with each agent's part in it. Replies carry the correlation id.
+        `shape`: of a question to one agent, what the answer has to look like (see `ask`)."""
 
     @http.post(f"{PLACE}/preview", repeats=True)
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
@@ -109,9 +112,12 @@ class HubCalls(Subject, subject=""):
         *,
         deadline_seconds: float | None = None,
         conversation: str | None = None,
+        shape: JsonObject | None = None,
+        idempotency_key: str | None = None,
     ) -> shapes.Task:
         """Delegate a task to an agent that reports to you. It is worked on in its own conversation; the outcome is
-        reported to you where you delegated it, or in `conversation`, also if the worker dies or the deadline passes."""
+        reported to you where you delegated it, or in `conversation`, also if the worker dies or the deadline passes.
+        `shape`: what the result has to look like (see `ask`)."""
 
     @http.post("/api/agents/{target}/ask")
     async def ask(
@@ -121,9 +127,12 @@ class HubCalls(Subject, subject=""):
         *,
         timeout: float = 60.0,  # noqa: ASYNC109
         choices: Sequence[str] = (),
+        shape: JsonObject | None = None,
         idempotency_key: str | None = None,
     ) -> shapes.Message:
-        """Ask one agent and wait for its answer: a message, or `Passed`, `TurnFailed` or `TimedOut` is raised."""
+        """Ask one agent and wait for its answer: a message, or `Passed`, `TurnFailed` or `TimedOut` is raised.
+        `choices` are the possible answers; `shape` is a JSON Schema (part of one) that the answer must fit, and its
+        value is then in `metadata["answer"]`. Who answers otherwise is told once; after that, `TurnFailed`."""
 
     @http.patch("/api/messages/{id}")
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:

@@ -42,12 +42,14 @@ class AgentQuestion(Struct, frozen=True, forbid_unknown_fields=True):
     target: str
     question: str
     deadline_seconds: float = USUAL_DEADLINE
+    shape: JsonObject = {}
 
 
 class NewWork(Struct, frozen=True, forbid_unknown_fields=True):
     target: str
     task: str
     deadline_seconds: float = 0.0
+    shape: JsonObject = {}
 
 
 class WorkNews(Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,7 +78,9 @@ async def broadcast(turn: HostedTurn, given: ToAll) -> JsonObject:
 
 async def ask(turn: HostedTurn, given: AgentQuestion) -> JsonObject:
     seconds = max(0.0, min(given.deadline_seconds, turn.seconds_left))
-    answer = await turn.hub.ask(given.target, given.question, timeout=seconds, idempotency_key=_key(turn))
+    answer = await turn.hub.ask(
+        given.target, given.question, timeout=seconds, shape=given.shape or None, idempotency_key=_key(turn)
+    )
     return {"from": answer.sender, "text": answer.text}
 
 
@@ -92,7 +96,13 @@ async def list_agents(turn: HostedTurn, given: NoWords) -> JsonObject:
 
 
 async def delegate(turn: HostedTurn, given: NewWork) -> JsonObject:
-    task = await turn.hub.delegate(given.target, given.task, deadline_seconds=given.deadline_seconds or None)
+    task = await turn.hub.delegate(
+        given.target,
+        given.task,
+        deadline_seconds=given.deadline_seconds or None,
+        shape=given.shape or None,
+        idempotency_key=_key(turn),
+    )
     return {"id": task.id, "to": task.to, "state": task.state, "deadline": task.deadline}
 
 
@@ -108,13 +118,11 @@ Use: TypeAlias = Callable[[HostedTurn, Any], Awaitable[JsonObject]]
 class HubTool:
     """One of them, as a brain calls it. A refusal is a result that the model can act on."""
 
-    def __init__(
-        self, arguments: type[Struct], use: Use, needs: Need = Need.NOTHING, *, idempotent: bool = True
-    ) -> None:
+    def __init__(self, arguments: type[Struct], use: Use, needs: Need = Need.NOTHING) -> None:
         fields = json.schema_components([arguments])[1][arguments.__name__]
         parameters = {"properties": fields["properties"], "required": fields["required"]}
         schema: JsonObject = {"type": "object", **parameters, "additionalProperties": False}
-        self.spec = ToolSpec(use.__name__, "", schema, idempotent=idempotent, needs=needs)
+        self.spec = ToolSpec(use.__name__, "", schema, idempotent=True, needs=needs)
         self._arguments = arguments
         self._use = use
 
@@ -142,8 +150,7 @@ def message_tools() -> tuple[HubTool, ...]:
 
 
 def task_tools() -> tuple[HubTool, ...]:
-    """A task that may have been delegated before a crash is not delegated again: a person looks at it."""
     return (
-        HubTool(NewWork, delegate, Need.SOMEBODY_BELOW, idempotent=False),
+        HubTool(NewWork, delegate, Need.SOMEBODY_BELOW),
         HubTool(WorkNews, update_task, Need.UNFINISHED_TASK),
     )

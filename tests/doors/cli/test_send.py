@@ -33,6 +33,23 @@ def test_a_send_says_what_it_is_meant_as_and_delegating_is_another_command(moot:
     assert 'moot tasks new arya "…"' in refused.err
 
 
+@pytest.mark.req("M-05")
+def test_a_question_says_what_the_answer_has_to_look_like(moot: Moot, tmp_path: Path) -> None:
+    chosen = moot("ask", "arya", "--choice", "arya heard: hm", "--choice", "no", "--json", "--", "hm")
+    assert chosen.json["replies"][-1]["metadata"]["answer"] == "arya heard: hm"
+    (tmp_path / "shape.json").write_text('{"type": "integer"}')
+    failed = moot("ask", "arya", "--shape", f"@{tmp_path / 'shape.json'}", "--", "how many?")
+    assert failed.code == 1
+    assert "does not fit" in failed.out + failed.err
+    for wrong, says in (
+        ("nonsense", "not a JSON object"),
+        ('{"pattern": "x"}', "pattern"),
+        ("@gone", "read"),
+    ):
+        refused = moot("ask", "arya", "--shape", wrong, "--", "hm")
+        assert (refused.code, says in refused.err) == (2, True), refused.err
+
+
 # --- ephemeral sends -----------------------------------------------------------------------------------------
 
 

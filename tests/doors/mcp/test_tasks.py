@@ -71,6 +71,19 @@ async def test_an_escalation_by_tool_goes_up_and_not_down(world: World) -> None:
         assert way["fix"] == ['delegate(target="eve", task="…")']
 
 
+@pytest.mark.req("M-05")
+async def test_a_question_by_tool_says_what_the_answer_has_to_look_like(world: World) -> None:
+    async with came_in(world, "bob") as bob:
+        asked = await bob("ask", target="arya", question="how many?", shape={"type": "integer"})
+        assert (asked["answered"], asked["outcome"]) == (False, "failed")
+        assert (asked["expected"], asked["answer"]) == ({"type": "integer"}, "arya heard how many?")
+        said = {"type": "string", "maxLength": 100}
+        asked = await bob("ask", target="arya", question="how many?", shape=said)
+        assert asked["message"]["metadata"]["answer"] == "arya heard how many?"
+        refused = await bob.error("ask", target="arya", question="?", shape={"pattern": "x"})
+        assert "known are type" in refused["detail"]
+
+
 async def test_who_is_nobodys_superior_is_refused_and_told_why(world: World) -> None:
     await world.hub.links.create("bob", "eve")
     async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:

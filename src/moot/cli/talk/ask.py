@@ -1,6 +1,7 @@
 """`moot ask`: make some agents answer one question, and print the answers."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +15,9 @@ from moot.cli.frame.session import Session
 from moot.cli.talk.follow import Outcome
 from moot.cli.talk.outcome import posted, report
 from moot.cli.terminal.standard_input import message_text
+from moot.model.intent import Intent
 from moot.model.json import JsonObject
+from moot.rules import answer_shape
 
 ASK_SECONDS = 60.0
 TEXT = "moot.ask.text"
@@ -41,6 +44,10 @@ class AskLeaf(Leaf):
 @click.option(
     "--timeout", type=SECONDS, metavar="SECS", default=ASK_SECONDS, help="Seconds to wait (default 60)."
 )
+@click.option(
+    "--choice", "choices", multiple=True, metavar="TEXT", help="An answer to choose from; repeatable."
+)
+@click.option("--shape", metavar="JSON", help="A JSON Schema that the answer must fit; @FILE reads a file.")
 @click.option("--as", "speaker", metavar="NAME", help="Speak as one of your agents.")
 @click.option(
     "--plain", is_flag=True, help="Plain lines without redrawing; each reply is printed once, complete."
@@ -62,6 +69,8 @@ def ask(ctx: click.Context, /, names: tuple[str, ...], message: str | None, **op
 
 class AskOptions(Struct, frozen=True):
     timeout: float
+    choices: tuple[str, ...]
+    shape: str | None
     speaker: str | None
     plain: bool
 
@@ -73,6 +82,26 @@ async def asking(session: Session, names: list[str], text: str, options: AskOpti
         names = await resolve.agents(hub, names)
         where = await voice.conversations.implicit(names, text=text)
         message: JsonObject = {"correlation_id": f"q{uuid4().hex}"}
+        shape = wanted_shape(options)
+        if shape is not None:
+            message |= {"intent": Intent.ASK.value, "shape": shape}
         if where.kind == "group":
             message |= {"force": names, "max_turns": len(set(names))}
         return await posted(session, voice, where, text, wait=options.timeout, plain=options.plain, **message)
+
+
+def wanted_shape(options: AskOptions) -> JsonObject | None:
+    """What the answer must look like, if that was said."""
+    if options.choices and options.shape is not None:
+        raise click.UsageError("--choice and --shape cannot be combined")
+    if options.choices:
+        return answer_shape.one_of(options.choices)
+    if options.shape is None:
+        return None
+    text = options.shape
+    if text.startswith("@"):
+        try:
+            text = Path(text[1:]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            raise click.UsageError(f"cannot read the shape from {text[1:]}: {problem}") from None
+    return answer_shape.read(text)

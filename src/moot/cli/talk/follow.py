@@ -268,12 +268,14 @@ def _stops(message: shapes.Message, root: str) -> bool:
 
 
 def _word(replies: Sequence[shapes.Message], rows: Sequence[shapes.Because], settled: bool) -> str:
-    """What came of a message, in one word; a reply counts for more than what others did not do."""
+    """What came of a message, in one word; a reply counts for more than what others did not do, and what was cut short
+    for less than that it then failed."""
     if not settled:
         return "timed_out"
-    if replies:
-        return "replied"
     states = {row.state for row in rows if was_wanted(row)}
+    whole = [reply for reply in replies if not reply.metadata.get("partial")]
+    if whole or (replies and not states & set(BROKEN)):
+        return "replied"
     if states & set(BROKEN):
         return "failed"
     for state in ("owed", "passed"):

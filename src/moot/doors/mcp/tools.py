@@ -19,6 +19,7 @@ from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFail
 from moot.flow.steps.admission import InConversation, OfPerson
 from moot.model.hint import worded
 from moot.model.ids import ParticipantId
+from moot.model.json import JsonObject
 from moot.model.prompt import Need
 from moot.model.records.note import NoteAccess
 from moot.model.records.task import TaskState
@@ -32,6 +33,8 @@ MAX_WAITING = 300
 USUAL_WAITING = 50.0
 """Below the minute after which common clients give up on a tool."""
 USUAL_DEADLINE = 60.0
+MISFIT_FACTS: Final = ("expected", "answer")
+"""What an agent is told of an answer that did not fit."""
 
 UNLISTED: Final = "unlisted"
 """Marks an argument that may be given, and that no model pays for: hardly one would."""
@@ -108,6 +111,7 @@ class AskArguments(Arguments, frozen=True):
     target: str
     question: str
     deadline_seconds: Seconds = USUAL_DEADLINE
+    shape: JsonObject = {}
 
 
 class DelegateArguments(Arguments, frozen=True):
@@ -212,12 +216,16 @@ async def ask(caller: Caller, arguments: AskArguments) -> Answer:
     try:
         with caller.staying():
             answer = await caller.admitted(Action.POST).ask(
-                arguments.target, arguments.question, timeout=arguments.deadline_seconds
+                arguments.target,
+                arguments.question,
+                timeout=arguments.deadline_seconds,
+                shape=arguments.shape or None,
             )
         await caller.still_good()
     except (TimedOut, Passed, TurnFailed) as unanswered:
         outcome = {TimedOut: "timed_out", Passed: "passed"}.get(type(unanswered), "failed")
-        return {"answered": False, "outcome": outcome, "error": unanswered.title}
+        misfit: Answer = {name: fact for name, fact in unanswered.facts.items() if name in MISFIT_FACTS}
+        return {"answered": False, "outcome": outcome, "error": unanswered.title, **misfit}
     return {"answered": True, "message": answer.to_dict()}
 
 

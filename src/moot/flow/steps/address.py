@@ -6,15 +6,17 @@ them is collected; nothing is decided about turns.
 
 from msgspec import Struct
 
+from moot.errors import BadValue
 from moot.flow.steps import find
 from moot.flow.steps.lineage import Descent
 from moot.model.answer import Warned
 from moot.model.conversation import EPHEMERAL
 from moot.model.hint import Act, Hint, WarningCode
 from moot.model.ids import ParticipantId
+from moot.model.intent import Intent
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.turn import MENTION, NOBODY, Call, RuleName, Turn
-from moot.rules import brakes, links
+from moot.rules import brakes, intents, links
 from moot.rules.room import Room
 from moot.rules.words import mentions
 
@@ -26,12 +28,21 @@ class Words(Struct, frozen=True, gc=False):
 
     mentions: tuple[str, ...] = ()
     force: tuple[str, ...] = ()
-    asks: bool = False
-    """It is a question that wants an answer of its own."""
-    delegates: bool = False
-    """It opens a task."""
+    intent: str = ""
     awaited: float = 0.0
     """Until when its author waits for the answer."""
+    shape: str = ""
+    """What an answer has to look like."""
+
+    @property
+    def asks(self) -> bool:
+        """It is a question that wants an answer of its own."""
+        return self.intent == Intent.ASK
+
+    @property
+    def delegates(self) -> bool:
+        """It opens a task."""
+        return self.intent == Intent.DELEGATE
 
 
 class Addressed(Struct, gc=False):
@@ -40,13 +51,14 @@ class Addressed(Struct, gc=False):
     agents: dict[ParticipantId, RuleName] = {}
     mentioned: tuple[ParticipantId, ...] = ()
     awaited: float = 0.0
+    shape: str = ""
     warnings: list[Warned] = []
     invited: list[Participant] = []
 
 
 def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]) -> Addressed:
     """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
-    found = Addressed(awaited=words.awaited)
+    found = Addressed(awaited=words.awaited, shape=words.shape)
     agents = found.agents
     for turn in stopped:
         agents[turn.agent] = RuleName.FORCE
@@ -60,6 +72,31 @@ def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]
             agents[member.participant] = RuleName.ASK if words.asks else forced
     agents.pop(author.id, None)
     return found
+
+
+def check(room: Room, author: Participant, words: Words, *, answers: bool) -> None:
+    """Refuses what is not the author's to mean, and a question where too many wait. `answers`: see rules/intents.py."""
+    if words.intent:
+        intents.check(room, author, words.intent, hearers(room, author, words), answers=answers)
+    if words.shape:
+        _check_shape(room, words)
+    if words.asks:
+        room.floor.check_question(room)
+
+
+def _check_shape(room: Room, words: Words) -> None:
+    """What an answer has to look like is said of one answer: that to a question or a task."""
+    if room.takes_rounds:
+        raise BadValue(
+            "in a group no shape can be asked for",
+            detail="everybody there answers with a message of its own. Nothing was stored",
+            fix=("ask one agent, in your conversation with it",),
+        )
+    if not words.asks and not words.delegates:
+        raise BadValue(
+            "only a question or a task can ask for a shape",
+            detail=f'expected the intent "{Intent.ASK}". Nothing was stored',
+        )
 
 
 def named(room: Room, words: Words) -> set[ParticipantId]:
@@ -102,6 +139,7 @@ def calls(
             descent.due,
             addressees.awaited,
             NOBODY if human else author.id,
+            addressees.shape,
         )
         made.append(call)
         stop = None if human else brakes.chain_stop(call, descent.chain, draft.at.terms.limits)

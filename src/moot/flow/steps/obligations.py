@@ -38,9 +38,11 @@ from moot.rules.room import Room
 def move_on(room: Room) -> None:
     """Hand the floor on after turns may have ended, and see what that means for who waits, and for a task."""
     post.move_on(room)
-    for turn in room.put_turns.values():
-        if not turn.state.is_open and turn.question is not None:
-            waited_for(room, turn.question)
+    moved = [(turn.question, turn.state.is_open) for turn in room.put_turns.values() if turn.question]
+    still_asked = {question.seq for question, is_open in moved if is_open}
+    for question, is_open in moved:
+        if not is_open and question.seq not in still_asked:
+            waited_for(room, question)
     settle(room)
 
 
@@ -99,7 +101,10 @@ def _ending(room: Room, turn: Turn) -> TaskEnd:
         case TurnState.EXPIRED:
             return _hubs(TaskState.FAILED, "it gave no sign of life for too long")
         case _:
-            return TaskEnd(TaskState.FAILED, turn.error, reason="its turn failed")
+            said = f"{turn.error}. It said: {turn.kept}" if turn.kept else turn.error
+            misfit = turn.shape and turn.kept
+            reason = "its result did not fit what was asked for" if misfit else "its turn failed"
+            return TaskEnd(TaskState.FAILED, said, reason=reason)
 
 
 def _hubs(state: TaskState, reason: str) -> TaskEnd:

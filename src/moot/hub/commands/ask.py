@@ -8,6 +8,8 @@ import asyncio
 from contextlib import ExitStack, suppress
 from typing import TypeVar
 
+from msgspec import json
+
 from moot.errors import MootError, Passed, TimedOut, TurnFailed
 from moot.flow import give_up
 from moot.flow.post import Post
@@ -20,9 +22,12 @@ from moot.model.message import Message
 from moot.model.participant import Participant
 from moot.model.turn import OPEN, RuleName, Turn, TurnState
 from moot.ports import EVERY_TURN, Clock
+from moot.rules import answer_shape
 from moot.rules.reasons import REASONS
 
 T = TypeVar("T")
+SHOWN = 500
+"""Characters of an answer that a refusal repeats; the error has all of it."""
 
 
 def correlated(id: str | None) -> dict[str, str]:
@@ -110,7 +115,22 @@ async def _answer(core: Core, turn: Turn, name: str) -> Message:
             return message
     if turn.state is TurnState.PASSED or turn.state is TurnState.SAID:
         raise Passed(f"{name} read it and chose to say nothing")
-    raise TurnFailed(f"{name} could not answer: {_trouble(turn)}", turn=str(turn.id))
+    raise _failed(turn, name)
+
+
+def _failed(turn: Turn, name: str) -> TurnFailed:
+    """What went wrong; of an answer that did not fit, what was expected and what was said instead."""
+    title = f"{name} could not answer: {_trouble(turn)}"
+    if not (turn.shape and turn.kept):
+        return TurnFailed(title, turn=str(turn.id))
+    said = turn.kept if len(turn.kept) <= SHOWN else f"{turn.kept[:SHOWN]} …"
+    return TurnFailed(
+        title,
+        detail=f"expected was {answer_shape.in_words(turn.shape)}; it was told once, and then said: {said}",
+        turn=str(turn.id),
+        expected=json.decode(turn.shape),
+        answer=turn.kept,
+    )
 
 
 def _trouble(turn: Turn) -> str:

@@ -14,10 +14,12 @@ from moot.hub.commands.ask import until_moment
 from moot.hub.commands.send import sent
 from moot.hub.core import Core
 from moot.model.event import EventType
+from moot.model.json import JsonObject
 from moot.model.message import Message
-from moot.model.participant import Participant
+from moot.model.participant import HUMAN, Participant
 from moot.model.records.decision import DECISIONS, DecisionId, PersonsDecision
 from moot.ports import Follower
+from moot.rules import answer_shape
 
 MAX_CHOICES = 20
 LONGEST_CHOICE = 200
@@ -34,6 +36,32 @@ def checked_choices(choices: Sequence[str]) -> tuple[str, ...]:
     if len({choice.casefold() for choice in kept}) != len(kept):
         raise BadValue("a choice is given twice", detail=", ".join(kept))
     return kept
+
+
+def expected(
+    who: Participant, choices: Sequence[str], shape: JsonObject | None
+) -> tuple[tuple[str, ...], str]:
+    """What may be answered: the choices that a person is offered, and the shape that an agent's answer has to have."""
+    offered = checked_choices(choices)
+    if offered and shape is not None:
+        raise BadValue("choices and a shape were given", fix=("leave out one of them",))
+    if shape is None and offered:
+        shape = answer_shape.one_of(offered)
+    form = answer_shape.checked(shape) if shape is not None else ""
+    if who.kind is HUMAN:
+        return offered or (checked_choices(_choices_in(who, shape)) if shape is not None else ()), ""
+    return (), form
+
+
+def _choices_in(who: Participant, shape: JsonObject) -> list[str]:
+    values = shape.get("enum")
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise BadValue(
+            f"{who.name} is a person, and answers in words",
+            detail="a person can be offered choices; a shape is for agents",
+            fix=("give choices instead of a shape", "leave out the shape"),
+        )
+    return values
 
 
 async def decided_by(

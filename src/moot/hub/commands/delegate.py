@@ -3,28 +3,44 @@
 Above: hub.delegate. Below: flow/delegate.py.
 """
 
+from msgspec import Struct
+
 from moot.errors import BadValue
 from moot.flow import delegate
 from moot.hub.speaker import Speaker
+from moot.model.json import JsonObject
 from moot.model.records.task import Task
+from moot.rules import answer_shape
 
 
-async def delegated(
-    speaker: Speaker, target: str, task: str, seconds: float | None, conversation: str | None
-) -> Task:
+class WorkOrder(Struct, frozen=True):
+    """Work as its delegator describes it."""
+
+    target: str
+    task: str
+    seconds: float | None
+    conversation: str | None
+    shape: JsonObject | None
+    key: str
+
+
+async def delegated(speaker: Speaker, work: WorkOrder) -> Task:
+    seconds = work.seconds
     if seconds is not None and not 0 < seconds <= delegate.LONGEST:
         raise BadValue(
             f"deadline_seconds = {seconds:g} is out of range",
             detail=f"expected 0 to {delegate.LONGEST:g}",
         )
     core, turn = speaker.core, speaker.turn
-    worker = await core.directory.participant(target)
+    worker = await core.directory.participant(work.target)
     command = delegate.Delegate(
         author=speaker.me,
-        target=target,
-        task=speaker.checked(task),
+        target=work.target,
+        task=speaker.checked(work.task),
         deadline=core.parts.clock.now() + seconds if seconds is not None else 0.0,
-        asked_in=(await core.directory.conversation(conversation)).id if conversation else "",
+        asked_in=(await core.directory.conversation(work.conversation)).id if work.conversation else "",
+        shape=answer_shape.checked(work.shape) if work.shape is not None else "",
+        key=work.key,
         turn=turn.id if turn is not None else None,
         fence=turn.fence if turn is not None else 0,
         taken_for=worker.id,

@@ -171,15 +171,17 @@ def owe(room: Room, turn: Turn) -> Turn:
     return _tell(room, turn.moved(TurnState.OWED, late=True, due=0.0), EventType.TURN_OWED)
 
 
-def cancel(room: Room, turn: Turn, rule: RuleName) -> Turn:
-    """End the turn unspoken. Its interval and slot come back; a chain pays only for turns that ran."""
+def cancel(room: Room, turn: Turn, rule: RuleName, *, by_holder: bool = False) -> Turn:
+    """End the turn unspoken. Its interval and slot come back; a chain pays only for turns that ran. It is taken away
+    from whoever has it, unless that is who ends it."""
     announced = turn.state is not TurnState.WAITING or turn.question is not None
     if not turn.started_at:
         for root_id in turn.charged:
             root = room.draft.root(root_id)
             if root is not None and root.turns > 0:
                 room.draft.put_root(structs.replace(root, turns=root.turns - 1))
-    gone = turn.moved(TurnState.CANCELLED, rule=rule, due=0.0, fence=turn.fence + 1, ended_at=room.now)
+    fence = turn.fence if by_holder else turn.fence + 1
+    gone = turn.moved(TurnState.CANCELLED, rule=rule, due=0.0, fence=fence, ended_at=room.now)
     room.put_turn(gone)
     if announced:
         room.draft.emit(EventType.TURN_FINISHED, room, by=turn.agent, turn=gone)

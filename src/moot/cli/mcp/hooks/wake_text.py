@@ -10,6 +10,7 @@ from typing import Final
 from moot.context.frames import Frames, quoted
 from moot.model.ids import ConversationId
 from moot.model.json import JsonObject
+from moot.rules.answer_shape import asking
 from moot.shapes import Handed, Hooked, Message
 
 MAX_MESSAGES: Final = 20
@@ -72,8 +73,9 @@ def _closing(found: Handed) -> Iterator[str]:
 
 def _block(message: Message, share: int) -> str:
     kind = "agent" if message.kind in AGENTS else message.kind
-    left = len(message.text) - share
-    text = message.text if left <= 0 else message.text[:share]
+    text = asking(message.text, message.metadata)
+    left = len(text) - share
+    text = text if left <= 0 else text[:share]
     frame = Frames(token_hex(16), ConversationId(message.conversation))
     block = frame.block(f'[From {kind} "{quoted(message.sender)}"]: id {message.id}', message.seq, text)
     if left <= 0:

@@ -133,7 +133,12 @@ async def ask(call: ApiCall) -> Asked:
     body, key = call.body, idempotency_key(call)
     try:
         answer = await call.hub.ask(
-            call.path["name"], body.text, timeout=body.timeout, choices=body.choices, idempotency_key=key
+            call.path["name"],
+            body.text,
+            timeout=body.timeout,
+            choices=body.choices,
+            shape=body.shape,
+            idempotency_key=key,
         )
     except Unanswered as none:
         return Asked(OUTCOMES[type(none)], error=none.to_dict(request))

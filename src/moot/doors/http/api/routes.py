@@ -352,7 +352,7 @@ TASKS: Final = (
     ),
     Route(
         "POST", "/api/tasks", "Delegate a task to an agent that reports to you", tasks.create, POST,
-        shapes.Task, body=tasks.NewTask, status=CREATED, errors=(NotFound, *SAYING),
+        shapes.Task, body=tasks.NewTask, status=CREATED, headers=KEY, errors=(NotFound, *SAYING),
     ),
     Route("GET", "/api/tasks/{id}", "Get a task", tasks.task, LOOK, shapes.Task, errors=(NotFound,)),
     Route(

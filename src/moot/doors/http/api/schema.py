@@ -68,6 +68,8 @@ class NewMessage(RequestShape, frozen=True):
     max_turns: Annotated[float, Meta(ge=1, le=1000, multiple_of=1)] | None = None
     """A whole number; JSON has one kind of number, and some write 3 as 3.0. So it is with those below."""
     correlation_id: Annotated[str, Meta(max_length=200)] | None = None
+    shape: dict[str, Any] | None = None
+    """Of a question to one agent: a JSON Schema that the answer has to fit."""
 
 
 class Stopping(RequestShape, frozen=True):
@@ -106,7 +108,9 @@ class Asking(RequestShape, frozen=True):
     text: Text
     timeout: Seconds = 60.0
     choices: tuple[str, ...] = ()
-    """Of a question to a person: what can be answered."""
+    """All that can be answered."""
+    shape: dict[str, Any] | None = None
+    """A JSON Schema that an agent's answer has to fit."""
 
 
 class CheckBody(RequestShape, frozen=True):

@@ -1,12 +1,12 @@
 """Tasks over HTTP: what goes in, what comes out, and how."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
 from moot import shapes
 from moot.doors.http.api.constraints import Text
-from moot.doors.http.api.conversations import CREATED
+from moot.doors.http.api.conversations import CREATED, idempotency_key
 from moot.doors.http.api.problems import Response
 from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import RequestShape
@@ -30,6 +30,8 @@ class NewTask(RequestShape, frozen=True):
     deadline_seconds: Annotated[float, Meta(gt=0, le=LONGEST)] | None = None
     conversation: str | None = None
     """Where you hear how it ended; one that you are in."""
+    shape: dict[str, Any] | None = None
+    """A JSON Schema that the result has to fit."""
 
 
 class ChangedTask(RequestShape, frozen=True):
@@ -54,7 +56,12 @@ async def task(call: ApiCall) -> shapes.Task:
 async def create(call: ApiCall) -> Response:
     body = call.body
     made = await call.hub.delegate(
-        body.to, body.task, deadline_seconds=body.deadline_seconds, conversation=body.conversation
+        body.to,
+        body.task,
+        deadline_seconds=body.deadline_seconds,
+        conversation=body.conversation,
+        shape=body.shape,
+        idempotency_key=idempotency_key(call),
     )
     return Response(made, CREATED, {"Location": f"/api/tasks/{made.id}"})
 
