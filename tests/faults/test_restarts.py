@@ -9,14 +9,15 @@ from msgspec import convert
 from moot.model.conversation import GroupSettings
 from moot.model.limits import Limits
 from tests.scenarios.test_floor import SCENARIOS, play, title
-from tests.support.world import World
+from tests.support.linked_world import LinkedWorld
 
 
 @pytest.mark.req("G-04", "G-06")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=title)
 async def test_a_scenario_with_a_restart_before_each_step(scenario: dict[str, Any], tmp_path: Path) -> None:
     groups = convert(scenario.get("settings", {}), GroupSettings)
-    world = World("sqlite", tmp_path, groups, Limits(**scenario.get("limits", {})))
+    world = LinkedWorld("sqlite", tmp_path, groups, Limits(**scenario.get("limits", {})))
+    world.under(scenario.get("policy", "auto"))
     await world.open()
     places = scenario.get("conversations", {"room": scenario["members"]})
     everyone = list(dict.fromkeys([*scenario["members"], *scenario.get("others", [])]))

@@ -11,6 +11,7 @@ A step has one act and any number of expectations:
                 turn_of ({agent = {fields of its running turn}}) · states ({agent = state}, as the receipt tells)
                 musts (those who must speak, in order) · delayed ({agent = ms}), as the receipt or preview tells
                 hour ({agent = turns charged to its hour})
+  links and tasks: organisation.py
 """
 
 import tomllib
@@ -32,7 +33,9 @@ from moot.model.turn import TurnState
 from moot.ports import Scope
 from moot.rules import brakes, why
 from moot.rules.draft import Seen
+from tests.scenarios import organisation
 from tests.support.invariants import Replanning
+from tests.support.linked_world import LinkedWorld
 from tests.support.world import World
 
 HERE = Path(__file__).parent
@@ -62,7 +65,8 @@ def title(scenario: dict[str, Any]) -> str:
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=title)
 async def test_scenario(scenario: dict[str, Any], backend: str, tmp_path: Path) -> None:
     groups = convert(scenario.get("settings", {}), GroupSettings)
-    world = World(backend, tmp_path, groups, Limits(**scenario.get("limits", {})))
+    world = LinkedWorld(backend, tmp_path, groups, Limits(**scenario.get("limits", {})))
+    world.under(scenario.get("policy", "auto"))
     await world.open()
     places = scenario.get("conversations", {"room": scenario["members"]})
     everyone = list(dict.fromkeys([*scenario["members"], *scenario.get("others", [])]))
@@ -77,7 +81,7 @@ async def test_scenario(scenario: dict[str, Any], backend: str, tmp_path: Path) 
         await world.close()
 
 
-async def play(world: World, step: dict[str, Any], label: str) -> None:
+async def play(world: LinkedWorld, step: dict[str, Any], label: str) -> None:
     where = step.pop("in", next(iter(world.where)))
     refused = step.pop("refused", None)
     error: MootError | None = None
@@ -102,7 +106,7 @@ def split(text: str) -> tuple[str, str]:
     return name.strip(), words.strip()
 
 
-async def act(world: World, where: str, step: dict[str, Any]) -> None:
+async def act(world: LinkedWorld, where: str, step: dict[str, Any]) -> None:
     match next(iter(step.items())):
         case "post", text:
             for _ in range(step.pop("times", 1)):
@@ -138,6 +142,8 @@ async def act(world: World, where: str, step: dict[str, Any]) -> None:
             author, words = split(text)
             command = post.posting(ParticipantId(author), world.where[where], words)
             step["receipt"] = (await world.store.preview(post, command)).receipt()
+        case kind, value if kind in organisation.ACTS:
+            await organisation.act(world, where, kind, value, step)
         case kind, value:
             await change(world, where, kind, value, step)
 
@@ -206,7 +212,9 @@ async def bridge(world: World, places: list[str]) -> None:
     raise AssertionError("the cascade does not end")
 
 
-async def expect(world: World, where: str, step: dict[str, Any], label: str, error: MootError | None) -> None:
+async def expect(
+    world: LinkedWorld, where: str, step: dict[str, Any], label: str, error: MootError | None
+) -> None:
     messages = await world.messages(where)
     for key, wanted in step.items():
         match key:
@@ -270,7 +278,9 @@ async def expect(world: World, where: str, step: dict[str, Any], label: str, err
                 assert sum(r is not None and r.state is RoundState.QUEUED for r in rounds) == wanted, label
             case "partial" | "about" | "handed" | "force" | "receipt" | "times" | "awaited":
                 pass
-            case _ if key in ACTS:
+            case _ if key in organisation.EXPECTATIONS:
+                await organisation.expect(world, key, wanted, label, error)
+            case _ if key in ACTS or key in organisation.ACTS or key in organisation.OPTIONS:
                 pass
             case _:
                 raise ValueError(f"{label}: unknown expectation {key}")

@@ -6,6 +6,7 @@ tests/scenarios/test_floor.py does.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ from moot.model.ids import ConversationId, HostId, ParticipantId, TurnId
 from moot.model.limits import Limits, Terms
 from moot.model.message import Message, Revision
 from moot.model.participant import AgentConfig, Kind, Participant
+from moot.model.records.record import Lookup, R
+from moot.model.records.task import TASKS, UNFINISHED
 from moot.model.round import Round, RoundState
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page, Scope
@@ -135,11 +138,21 @@ class RulesOnly:
         return self.desk.everyone()
 
     async def next_due(self) -> float | None:
-        return min((t.due for t in self.desk.turns_by_id.values() if t.state in OPEN and t.due), default=None)
+        return min((due for _, due in self._dues()), default=None)
 
     async def due(self, now: float) -> list[ConversationId]:
-        turns = self.desk.turns_by_id.values()
-        return sorted({t.conversation for t in turns if t.state in OPEN and t.due and t.due <= now})
+        return sorted({where for where, due in self._dues() if due <= now})
+
+    def _dues(self) -> Iterator[tuple[ConversationId, float]]:
+        for turn in self.desk.turns_by_id.values():
+            if turn.state in OPEN and turn.due:
+                yield turn.conversation, turn.due
+        for state in UNFINISHED:
+            for task in self.desk.records(TASKS.where(state=state.value)):
+                yield task.conversation, task.deadline
+
+    async def records(self, lookup: Lookup[R]) -> list[R]:
+        return self.desk.records(lookup)
 
     async def close(self) -> None: ...
 
