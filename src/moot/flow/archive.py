@@ -33,7 +33,7 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
     if found.archived or _is_busy(command, room):
         return Decision([], found)
     channel.keeps_its_channel(draft, found)
-    obligations.end_with_branch(room, draft.participant(command.author), "archived")
+    obligations.end_with_branch(room, command.author, "archived")
     archived = (
         put_away(room, found, by=command.author) if not room.conversation.archived else room.conversation
     )

@@ -29,7 +29,7 @@ def decide(command: Dissolve, seen: Seen, at: Moment) -> Decision[Conversation]:
     draft = Draft(seen, at)
     channel.keeps_its_channel(draft, found)
     room = draft.room(found)
-    obligations.end_with_branch(room, draft.participant(command.author), "dissolved")
+    obligations.end_with_branch(room, command.author, "dissolved")
     if room.conversation.archived and not found.archived:
         return Decision(draft.changes(), room.conversation)
     unbound = structs.replace(found, channel_type="", channel_group_id="")

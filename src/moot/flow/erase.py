@@ -27,7 +27,7 @@ def decide(command: Erase, seen: Seen, at: Moment) -> Decision[Conversation]:
     draft = Draft(seen, at)
     channel.keeps_its_channel(draft, found)
     room = draft.room(found)
-    obligations.end_with_branch(room, draft.participant(command.author), "deleted")
+    obligations.end_with_branch(room, command.author, "deleted")
     draft.add(DropConversation(found.id))
     draft.emit(EventType.CONVERSATION_DELETED, room, by=command.author, body={"name": found.name})
     return Decision(draft.changes(), found)

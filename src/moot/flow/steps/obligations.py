@@ -165,14 +165,14 @@ def expire(room: Room) -> None:
     end(room.draft, task, _hubs(TaskState.EXPIRED, "its deadline passed before it was done"))
 
 
-def end_with_branch(room: Room, by: Participant, what: str) -> None:
+def end_with_branch(room: Room, by: ParticipantId, what: str) -> None:
     """Somebody does away with the conversation of a task: it is called off, if it is open."""
     if room.conversation.kind is not ConversationKind.TASK:
         return
     task = task_in(room.draft, room.id)
     if task is not None and task.is_open:
         reason = f"its conversation was {what}"
-        end(room.draft, task, TaskEnd(TaskState.CANCELLED, reason, by, reason))
+        end(room.draft, task, TaskEnd(TaskState.CANCELLED, reason, room.draft.participant(by), reason))
 
 
 def has_open_task(room: Room) -> bool:
