@@ -1,20 +1,18 @@
 """The composition root: the only place that knows which store, log, clock and brains there are."""
 
-import importlib
-import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from msgspec import Struct
 
-from moot.brains.code import AgentSpec, Think, missing_in
+from moot.brains import code_module
+from moot.brains.code import AgentSpec, Think
 from moot.brains.demo import DemoBrain, DemoModel
 from moot.brains.llm.brain import ModelBrain
 from moot.brains.llm.brain_string import make_model
@@ -317,51 +315,36 @@ def summing_model(settings: Settings, home: Home) -> Model | None:
 
 
 def _function(row: AgentSettings, where: str, home: Home) -> Think:
-    """`module:attr`, looked up in the agent's project, then on the import path."""
-    module_name, _, attribute = where.partition(":")
-    with _project_first(row, home) as project:
-        try:
-            found = getattr(importlib.import_module(module_name), attribute)
-        except (Exception, SystemExit) as error:  # the border to foreign code: importing it may do anything
-            foreign = not isinstance(error, ImportError | AttributeError)
-            reason = f"{type(error).__name__}: {error}" if foreign else str(error)
-            raise _unloadable(row, home, project, reason) from error
-    return found.think if isinstance(found, AgentSpec) else found
+    """`module:attr`, as code_module.py finds it."""
+    module, _, attribute = where.partition(":")
+    try:
+        found = code_module.load(_project(row, home), module, attribute)
+    except code_module.Unloadable as reason:
+        raise _unloadable(row, home, str(reason)) from reason
+    return found.think if isinstance(found, AgentSpec) else cast(Think, found)
 
 
 def _look_for_function(row: AgentSettings, home: Home) -> None:
     """Whether the module of a `code:` brain is there and seems to have its function; nothing of it is run."""
     module, _, attribute = row.brain.removeprefix("code:").partition(":")
-    package = module.partition(".")[0]
-    with _project_first(row, home) as project:
-        found = importlib.util.find_spec(package) if package else None
-        if found is None:
-            raise _unloadable(row, home, project, f"No module named {package!r}")
-        if package != module or not found.origin or not found.origin.endswith(".py"):
-            return  # to look further would run the package
-        try:
-            source = Path(found.origin).read_bytes()
-        except OSError as error:
-            raise _unloadable(row, home, project, str(error.strerror)) from error
-        if reason := missing_in(source, module, attribute):
-            raise _unloadable(row, home, project, reason)
-
-
-@contextmanager
-def _project_first(row: AgentSettings, home: Home) -> Iterator[Path]:
-    """Modules are looked for in the agent's project first."""
-    project = home.folder(row.project) if row.project else Path.cwd()
-    before = list(sys.path)
-    sys.path.insert(0, str(project))
     try:
-        yield project
-    finally:
-        sys.path[:] = before
+        code_module.look(_project(row, home), module, attribute)
+    except code_module.Unloadable as reason:
+        raise _unloadable(row, home, str(reason)) from reason
 
 
-def _unloadable(row: AgentSettings, home: Home, project: Path, reason: str) -> BadValue:
+def _project(row: AgentSettings, home: Home) -> Path:
+    return home.folder(row.project or ".")
+
+
+def _unloadable(row: AgentSettings, home: Home, reason: str) -> BadValue:
     return BadValue(
         f"agent {row.name}: {row.brain} cannot be loaded: {reason}",
-        detail=f"looked in {project}, then on the import path",
-        fix=(f"check the module and attribute of its brain in {home.toml}",),
+        detail=(
+            f"looked in its project {_project(row, home)}, then on the import path (PYTHONPATH and installed "
+            "packages)"
+        ),
+        fix=(
+            f"set project of {row.name} in {home.toml} to the folder that holds the module, or correct its brain",
+        ),
     )

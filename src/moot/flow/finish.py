@@ -47,6 +47,8 @@ class Failed(Struct, frozen=True, tag=True, gc=False):
     usage: JsonObject | None = None
     notice: str = ""
     """What people in the conversation are told of it, where there is more to say than that it failed."""
+    trace: str = ""
+    """Where in its code it failed."""
 
 
 class Expired(Struct, frozen=True, tag=True, gc=False):
@@ -91,8 +93,9 @@ def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
     match command.outcome:
         case Said(text=text):
             message, done = _said(room, turn, text, command.outcome)
-        case Failed(error=error, usage=usage, notice=notice):
-            message, done = None, fail(room, structs.replace(turn, usage=usage), error, notice=notice)
+        case Failed(error=error, usage=usage, notice=notice, trace=trace):
+            ending = structs.replace(turn, usage=usage, kept=trace)
+            message, done = None, fail(room, ending, error, notice=notice)
         case Expired():
             message, done = None, expire(room, turn)
         case _:

@@ -19,6 +19,7 @@ from moot.failpoints import failpoint
 from moot.flow import attach, claim, detach, finish, leave_partial, release, renew
 from moot.host.activity_signal import ActivitySignal
 from moot.host.hosted import Hosted, Running
+from moot.host.trace import frames
 from moot.model.event import Event, EventType
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.prompt import Offered
@@ -394,7 +395,9 @@ class AgentHost:
             )
             notice = str(getattr(error, "notice", ""))
             why = notice or f"{type(error).__name__}: {error}"
-            return finish.Failed(error=why, usage=run.spent, notice=notice)
+            where = frames(error)
+            log.debug("where it failed", action="brain_failed", turn=turn.id, trace=where)
+            return finish.Failed(error=why, usage=run.spent, notice=notice, trace=where)
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}

@@ -220,7 +220,8 @@ class Turn(Struct, frozen=True, gc=False):
     """Why it failed or was cancelled."""
     error: str = ""
     kept: str = ""
-    """Text of a reply that was refused, kept for its author."""
+    """Of a turn that failed: the text of a reply that a rule refused, kept for its author; else where in its code its
+    agent failed, for the owner."""
     usage: JsonObject | None = None
     steps: tuple[Step, ...] = ()
     given: Given | None = None

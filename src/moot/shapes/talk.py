@@ -131,6 +131,8 @@ class Turn(Shape, frozen=True):
     """The rule by which it failed or was cancelled."""
     kept: str | None = None
     """The text of a reply that was refused; like `given`, only for its agent and the owner."""
+    trace: str | None = None
+    """Where in its code the agent failed: file and line of each frame; only for the owner."""
     given: JsonObject | None = None
     steps: tuple[JsonObject, ...] = ()
 
@@ -141,6 +143,7 @@ class Turn(Shape, frozen=True):
         names: Names,
         *,
         kept: str | None = None,
+        trace: str | None = None,
         given: JsonObject | None = None,
         steps: tuple[JsonObject, ...] = (),
     ) -> "Turn":
@@ -163,6 +166,7 @@ class Turn(Shape, frozen=True):
             error=turn.error or (turn.rule.value if turn.rule else None),
             rule=turn.rule.value if turn.rule else None,
             kept=kept,
+            trace=trace,
             given=given,
             steps=steps,
         )

@@ -183,3 +183,14 @@ def test_help_on_a_command_is_its_own(moot: Moot) -> None:
 def test_version(moot: Moot) -> None:
     assert moot("version").out == moot("--version").out
     assert set(moot("version", "--json").json) == {"version", "python"}
+
+
+def test_where_an_agents_code_failed_is_shown_with_its_turn(moot: Moot) -> None:
+    moot("send", "broken", "hello")
+    [turn] = moot("turn", "dead", "--json").json
+    told = moot("turn", "show", turn["id"])
+    assert "RuntimeError: it broke on purpose\n" in told.out
+    assert 'cli_team.py", line ' in told.out
+    assert ', in broken\n  raise RuntimeError("it broke on purpose")' in told.out
+    assert "in broken" in moot("turn", "show", turn["id"], "--json").json["trace"]
+    assert "in broken" in moot("--debug", "send", "broken", "again").err

@@ -390,3 +390,10 @@ def test_a_name_given_in_a_chat_is_the_name_everywhere(own: Shell, moot: Moot, i
 def test_an_agent_that_was_described_and_never_used_can_be_removed(own: Shell, moot: Moot) -> None:
     assert moot("agents", "rm", "arya", "--yes").code == 0
     assert [agent["name"] for agent in tomllib.loads(toml(own))["agents"]] == ["brienne"]
+
+
+def test_a_new_agent_whose_code_cannot_be_loaded_is_not_offered_for_a_chat(own: Shell, moot: Moot) -> None:
+    told = moot("agents", "new", "slow", "--model", "code:nowhere:think")
+    assert "cannot be loaded" in told.err
+    assert "moot chat slow" not in told.err
+    assert "Next: moot doctor" in told.err

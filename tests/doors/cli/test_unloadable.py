@@ -58,7 +58,7 @@ def test_who_writes_to_it_reads_why_nobody_answers(broken: tuple[Shell, str]) ->
         assert told.code == 1
         assert told.err.startswith(f"no answer: fin is away: {reason}")
         assert told.err.count("cannot be loaded") == 1
-        assert "  fix   check the module and attribute of its brain in " in told.err
+        assert "  fix   set project of " in told.err
         assert "the message is kept as " in told.err
     told = shell.moot("send", "fin", "hello", "--no-wait", "--json")
     assert (told.code, told.json["outcome"]) == (1, "failed")

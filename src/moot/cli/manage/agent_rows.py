@@ -15,6 +15,7 @@ from moot.brains.llm.default_model import DEFAULTS, first_with_key
 from moot.brains.llm.keys import KeyRing
 from moot.cli.frame import resolve
 from moot.cli.frame.confirm import ask_first
+from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import home_of, with_hub, with_reading
 from moot.cli.frame.session import Session
 from moot.cli.run.agent_daemon import agents
@@ -110,8 +111,9 @@ def new(session: Session, /, name: str, **options: Any) -> None:
     say(f"✓ added {session.screen.name(name)} (brain: {made.brain}) to {shown(home.toml)}")
     if files:
         say(f"✓ its identity is in {shown(files[0].parent)}/*.md")
-    _tell_concerns(session, home, [name])
-    for number, line in enumerate([*result["next"], f"moot chat {name}"]):
+    broken = _tell_concerns(session, home, [name])
+    steps = ["moot doctor"] if broken else [*_to_run(home, name), f"moot chat {name}"]
+    for number, line in enumerate(steps):
         session.screen.note(f"{'Next:' if number == 0 else '     '} {session.screen.command(line)}")
 
 
@@ -347,12 +349,18 @@ def _to_take_effect(home: Home, name: str) -> list[str]:
     return []
 
 
-def _tell_concerns(session: Session, home: Home, names: Sequence[str]) -> None:
+def _tell_concerns(session: Session, home: Home, names: Sequence[str]) -> bool:
+    """Says what keeps agents from doing what they are set up for; whether one of them cannot answer at all."""
     settings = load(home)
     rows = tuple(row for row in settings.agents if row.name in names)
+    broken = False
     for concern in concerns(structs.replace(settings, agents=rows), home):
         if not names or concern.agent in names:
             session.screen.note(f"! {concern.text}")
+            broken = broken or concern.silent
+            if concern.silent and concern.fix:
+                session.screen.note(f"  fix   {session.screen.command(first(concern.fix))}")
+    return broken
 
 
 __all__ = ["agents"]

@@ -143,7 +143,9 @@ async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
         say(safe(result.text) if result is not None else "(no result)")
     say(screen.dim("── answered"))
     reply = await message_at(hub, turn.message) if turn.message else None
-    say(safe(reply.text) if reply is not None else turn.error or turn.state)
+    say(safe(reply.text if reply is not None else turn.error or turn.state))
+    if turn.trace:
+        say(safe(turn.trace))
 
 
 def shown(screen: Screen, prompt: JsonObject) -> None:

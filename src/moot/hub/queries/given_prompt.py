@@ -29,8 +29,14 @@ NO_TURN = TurnId(2**62)
 async def turn(core: Core, found: Turn) -> shapes.Turn:
     """A turn with everything that is known of it."""
     shown = await given_in(core, found)
+    refused = found.rule is not None
     return shapes.Turn.of(
-        found, core.directory.name, kept=found.kept or None, given=shown, steps=_steps(found)
+        found,
+        core.directory.name,
+        kept=found.kept or None if refused else None,
+        trace=None if refused else found.kept or None,
+        given=shown,
+        steps=_steps(found),
     )
 
 

@@ -41,7 +41,7 @@ async def dead_letters(core: Core, me: ParticipantId, agent: str | None) -> list
 
 
 def _shown(core: Core, me: ParticipantId, turn: shapes.Turn) -> shapes.Turn:
-    return turn if me == core.user else without_model(turn)
+    return turn if me == core.user else structs.replace(without_model(turn), trace=None)
 
 
 def without_model(turn: shapes.Turn) -> shapes.Turn:
