@@ -130,3 +130,19 @@ def test_a_chat_takes_the_same_verbs_and_moves_along(shell: Shell) -> None:
     said = [m["text"] for m in shown["messages"] if m["from"] == "user"]
     assert said == ["@gendry hello", "and you?", "/literal @gendry"]
     assert shown["settings"]["max_depth"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "flags"),
+    [
+        (("links", "set", "l0", "--superior", "--peer"), "--superior and --peer"),
+        (("links", "new", "a", "b", "--one-way", "--two-way"), "--one-way and --two-way"),
+        (("notes", "share", "n", "arya", "--write", "--none"), "--write and --none"),
+        (("agents", "set", "arya", "--autostart", "--no-autostart"), "--autostart and --no-autostart"),
+    ],
+)
+def test_flags_that_contradict_each_other_are_refused(moot: Moot, words: tuple[str, ...], flags: str) -> None:
+    told = moot(*words)
+    assert told.code == 2
+    assert told.err.startswith(f"error[E204] {flags} contradict each other; use one of them\n")
+    assert moot("links", "set", "l0", "--peer", "--peer").code == 3

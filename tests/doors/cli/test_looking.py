@@ -1,7 +1,9 @@
 """Commands that only look: they make no home, write nothing, and say where things stand."""
 
 import asyncio
+import os
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from moot import Hub
 from tests.doors.cli.shell import Shell, Told
+from tests.doors.cli.test_hub import wait_for_turn
 
 Moot = Callable[..., Told]
 
@@ -194,3 +197,38 @@ def test_where_an_agents_code_failed_is_shown_with_its_turn(moot: Moot) -> None:
     assert ', in broken\n  raise RuntimeError("it broke on purpose")' in told.out
     assert "in broken" in moot("turn", "show", turn["id"], "--json").json["trace"]
     assert "in broken" in moot("--debug", "send", "broken", "again").err
+
+
+def test_links_of_the_file_are_shown_where_no_hub_has_read_it(shell: Shell, moot: Moot) -> None:
+    toml = shell.home / "moot.toml"
+    toml.write_text(toml.read_text() + '\n[[links]]\nfrom = "arya"\nto = "gendry"\n')
+    assert "arya and gendry are peers" in moot("links", "list").out
+    assert "arya" in moot("topology", "show").out
+
+
+def test_a_chain_that_was_stopped_needs_somebody(shell: Shell, moot: Moot) -> None:
+    toml = shell.home / "moot.toml"
+    toml.write_text(toml.read_text() + "\n[limits]\nchain_turns = 1\npair_backoff_seconds = 0\n")
+    moot("send", "gendry", "a first message that is long enough to matter", "--as", "arya")
+    [stopped] = [row for row in moot("status", "--json").json["needs_you"] if row["what"] == "paused"]
+    assert stopped["fix"] == f"moot conv continue {stopped['conversation']}"
+    assert f"        {stopped['fix']}" in moot("status").out
+
+
+def test_nothing_is_told_of_agents_that_were_removed(moot: Moot) -> None:
+    moot("send", "broken", "hello")
+    moot("agents", "rm", "broken", "--yes")
+    assert moot("status", "--json").json["needs_you"] == []
+
+
+def test_a_turn_whose_hub_was_killed_is_not_shown_as_work(shell: Shell, moot: Moot) -> None:
+    shell.moot("up", "--detach")
+    shell.moot("send", "slow", "hello", "--no-wait")
+    wait_for_turn(shell, "slow", "running")
+    os.kill(moot("status", "--json").json["hub"]["pid"], signal.SIGKILL)
+    assert shell.moot("stop").code != 2  # it is gone when there is nothing left to stop
+    told = moot("status", "--json").json
+    assert told["working"] == []
+    assert [(row["what"], row["agent"], row["fix"]) for row in told["needs_you"]] == [
+        ("left", "slow", "moot up")
+    ]

@@ -212,7 +212,7 @@ def test_a_notice_is_said_to_be_one(moot: Moot) -> None:
 
 
 @pytest.mark.req("M-02")
-def test_without_an_address_the_last_thing_said_is_explained(moot: Moot) -> None:
+def test_without_an_address_what_a_person_said_last_is_explained(moot: Moot) -> None:
     assert moot("why").code == 3
     moot("conv", "new", "calm", "--with", "arya,quiet")
     moot("send", "--conv", "calm", "@quiet?")
@@ -220,7 +220,9 @@ def test_without_an_address_the_last_thing_said_is_explained(moot: Moot) -> None
     found = moot("why", "--json").json
     assert [row["agent"] for row in found["agents"]] == ["broken"]
     assert moot("why").out.splitlines()[0].endswith("hello")
-    assert moot("why", "--conv", "calm").out.startswith("calm:2  arya, ")
+    told = moot("why", "--conv", "calm").out
+    assert told.startswith("calm:1  you, ")
+    assert "  newest answer: calm:2 by arya, of its own accord\n" in told
 
 
 def test_a_deleted_message_can_be_explained(shell: Shell, moot: Moot) -> None:

@@ -267,3 +267,13 @@ def test_where_nothing_may_be_moved_it_works_without_a_single_sequence(shell: Sh
         terminal.type("/quit")
         assert "\x1b" not in terminal.rest()
     assert said(shell) == ["begin", TEXT]
+
+
+def test_what_was_shown_is_read_also_when_one_leaves_by_ctrl_c(shell: Shell) -> None:
+    with chatting(shell, "arya") as terminal:
+        terminal.type("hello")
+        terminal.read_until("arya heard: hello")
+        terminal.read_until("will answer: ")
+        terminal.press(CTRL_C)
+        terminal.process.wait(timeout=10)
+    assert shell.moot("inbox", "--unread", "--json").json == []

@@ -50,6 +50,17 @@ def with_reading(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
     return asyncio.run(opened())
 
 
+def with_links(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
+    """Run a piece of work that looks at links. A running hub has taken in those of moot.toml; where none runs they are
+    taken in first, so that what is shown is what the file says."""
+    from moot.hub.process.hub_lock import running_hub  # noqa: PLC0415  only these commands need it
+    from moot.settings import load  # noqa: PLC0415  as above
+
+    home = home_of(session)
+    is_behind = running_hub(home) is None and (home.db.exists() or bool(load(home).links))
+    return (with_hub if is_behind else with_reading)(session, work)
+
+
 @asynccontextmanager
 async def reading_hub(session: Session) -> AsyncIterator[Hub]:
     set_up_logs(session)

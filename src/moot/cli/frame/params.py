@@ -109,6 +109,11 @@ class Leaf(click.Command):
         self.examples = examples
         self.params += global_options(hidden=True)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            _refuse_contradictions(self, ctx, args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         session = ctx.ensure_object(Session)
         if session.fields and not session.json and not ctx.params.get("jsonl"):
@@ -118,6 +123,20 @@ class Leaf(click.Command):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(self.examples, formatter)
         super().format_help(ctx, formatter)
+
+
+def _refuse_contradictions(command: click.Command, ctx: click.Context, args: list[str]) -> None:
+    """Flags that set the same thing to different values (`--peer --superior`, `--autostart --no-autostart`)."""
+    _, _, order = command.make_parser(ctx).parse_args(list(args))
+    typed: dict[str, dict[str, None]] = {}
+    for option in order:
+        if isinstance(option, click.Option) and option.is_flag and option.name:
+            both = [*option.opts[:1], *option.secondary_opts[:1]]
+            met = both[:1] if len(both) == 1 else [flag for flag in both if flag in args]
+            typed.setdefault(option.name, {}).update(dict.fromkeys(met))
+    for flags in typed.values():
+        if len(flags) > 1:
+            raise click.UsageError(f"{' and '.join(flags)} contradict each other; use one of them", ctx)
 
 
 class Branch(click.Group):

@@ -10,7 +10,7 @@ import click
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.confirm import ask_first
-from moot.cli.frame.hub_access import with_hub, with_reading
+from moot.cli.frame.hub_access import with_hub, with_links
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import clock_time
@@ -43,7 +43,7 @@ def list_(session: Session, agent: str | None) -> None:
         name = await resolve.agent(hub, agent) if agent else None
         return await hub.links.list(between=name)
 
-    found = with_reading(session, work)
+    found = with_links(session, work)
     if session.json:
         session.screen.data([link.to_dict() for link in found])
         return
@@ -62,14 +62,14 @@ def list_(session: Session, agent: str | None) -> None:
 def show(session: Session, id: str, prompts: bool) -> None:
     """Show a link and the newest messages in its channel."""
     if prompts:
-        _show_prompts(session, with_reading(session, lambda hub: hub.links.prompts(id)))
+        _show_prompts(session, with_links(session, lambda hub: hub.links.prompts(id)))
         return
 
     async def work(hub: Hub) -> tuple[shapes.Link, list[shapes.Message]]:
         found = await hub.links.get(id)
         return found, await _said(hub, found)
 
-    link, said = with_reading(session, work)
+    link, said = with_links(session, work)
     if session.json:
         session.screen.data({**link.to_dict(), "messages": [message.to_dict() for message in said]})
         return
@@ -189,7 +189,7 @@ def _changed(session: Session, work: Callable[[Hub], Awaitable[shapes.Link]]) ->
 def rm(session: Session, id: str, purge_history: bool, yes: bool) -> None:
     """Delete a link; the messages in its channel stay readable."""
     ask_first(yes=yes, what="deleting a link")
-    found = with_reading(session, lambda hub: hub.links.get(id))
+    found = with_links(session, lambda hub: hub.links.get(id))
     if not yes:
         kept = "its messages are erased" if purge_history else "its messages stay readable"
         click.confirm(f"Delete the link ({found.sentence})? {kept.capitalize()}", abort=True, err=True)

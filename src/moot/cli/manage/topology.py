@@ -12,7 +12,7 @@ import click
 
 from moot import shapes
 from moot.cli.frame.confirm import ask_first
-from moot.cli.frame.hub_access import with_hub, with_reading
+from moot.cli.frame.hub_access import with_hub, with_links
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import Screen, safe
@@ -47,7 +47,7 @@ def show(session: Session, form: str) -> None:
     """Everybody, and how they are linked."""
     from moot.cli.terminal import org_chart  # noqa: PLC0415  other verbs draw nothing
 
-    found = with_reading(session, lambda hub: hub.topology())
+    found = with_links(session, lambda hub: hub.topology())
     screen = session.screen
     if session.json or form == "json":
         screen.data(found.to_dict())
@@ -96,7 +96,7 @@ def export(session: Session, file: str, force: bool) -> None:
     from moot.settings.toml.links import text_of_list  # noqa: PLC0415
     from moot.settings.values import LinkSettings  # noqa: PLC0415
 
-    found = with_reading(session, lambda hub: hub.topology())
+    found = with_links(session, lambda hub: hub.topology())
     names = {node.id: node.name for node in found.agents}
     rows = [
         (

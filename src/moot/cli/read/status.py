@@ -25,6 +25,9 @@ DONE_SECONDS = 24 * 3600
 DEFAULT_ROWS = 10
 SHOWN = 60
 FAILED = ("failed", "expired")
+OPEN = ("running", "ready", "held", "waiting")
+LOOKED_AT = 20
+"""Conversations in which agents may have been stopped: the newest ones."""
 
 
 @leaf("status", examples=("moot status", "moot status --json"))
@@ -60,25 +63,52 @@ async def standing(hub: Hub, home: Home, limit: int) -> JsonObject:
     put_away = {place.id: place.name for place in await hub.conversations.list(archived=True)}
     turns = await hub.turns()
     recent = datetime.fromtimestamp(time.time() - DONE_SECONDS, UTC).isoformat()
-    ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
     agents = await hub.agents.list()
+    known = {agent.name: agent for agent in agents}
+    turns = [turn for turn in turns if turn.agent in known]  # nobody can do anything for one that was removed
+    ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
+    open_turns = [turn for turn in turns if turn.state in OPEN]
+    cut_off = [turn for turn in open_turns if _is_cut_off(turn, known[turn.agent])]
     return {
         "agents": [_agent(agent) for agent in agents],
         "needs_you": [
             *_broken(hub, home, agents),
             *await _unread(hub, names),
             *_failed(ended, names, put_away),
-            *await _owed(hub, turns, names),
+            *await _paused(hub),
+            *await _owed(hub, [turn for turn in turns if turn.state == "owed"], names),
+            *[_left(turn, names) for turn in cut_off],
         ][:limit],
-        "working": [
-            _turn(turn, names) for turn in turns if turn.state in ("running", "ready", "held", "waiting")
-        ][:limit],
+        "working": [_turn(turn, names) for turn in open_turns if turn not in cut_off][:limit],
         "done": [_turn(turn, put_away | names) for turn in reversed(ended) if turn.state == "said"][:limit],
     }
 
 
+def _is_cut_off(turn: shapes.Turn, agent: shapes.Agent) -> bool:
+    """Whether nobody works on it any more: the process that did is gone."""
+    return turn.state in ("running", "ready") and agent.kind == "agent" and agent.status == "offline"
+
+
+def _left(turn: shapes.Turn, names: dict[str, str]) -> JsonObject:
+    return {"what": "left", **_turn(turn, names), "fix": "moot up"}
+
+
+async def _paused(hub: Hub) -> list[JsonObject]:
+    """Where agents were stopped by a limit of theirs and nobody has said anything since."""
+    places = sorted(await hub.conversations.list(), key=lambda place: place.updated_at or "", reverse=True)
+    found: list[JsonObject] = []
+    for place in places[:LOOKED_AT]:
+        for last in await hub.newest(place.id, 1):
+            if last.metadata.get("notice") == "brake":
+                where = {"conversation": place.name, "message": last.to_dict()}
+                found.append({"what": "paused", **where, "fix": f"moot conv continue {place.name}"})
+    return found
+
+
 def _agent(agent: shapes.Agent) -> JsonObject:
     state = "away" if agent.status == "offline" else str(agent.activity["label"])
+    if agent.kind == "external" and agent.reachability == "on-demand" and agent.queue:
+        state = f"reads on demand ({agent.queue} waiting)"
     return {"name": agent.name, "state": state, "queue": agent.queue}
 
 
@@ -144,7 +174,6 @@ async def _owed(hub: Hub, turns: list[shapes.Turn], names: dict[str, str]) -> li
             "fix": await to_bring_back(hub, [await hub.agents.get(turn.agent)]),
         }
         for turn in turns
-        if turn.state == "owed"
     ]
 
 
@@ -191,6 +220,10 @@ def _line(row: JsonObject) -> tuple[str, str]:
             sentence = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
         case "broken":
             sentence = row["error"]
+        case "paused":
+            sentence = f"{row['conversation']}: {row['message']['text'].strip('[]')}"
+        case "left":
+            sentence = f"{row['conversation']}: {row['agent']} was at work when its process ended"
         case "away":
             sentence = f"{row['conversation']}: {row['agent']} is away; a message is waiting for it"
         case _:

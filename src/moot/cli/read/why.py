@@ -30,14 +30,20 @@ NOBODYS = {"system": "a notice from Moot", "tool": "a tool's result"}
 @click.argument("message", required=False)
 @click.option("--conv", metavar="ID", help="The conversation, if MESSAGE is only a number or left out.")
 def why(session: Session, message: str | None, conv: str | None) -> None:
-    """Explain why each agent answered a message or stayed silent; without MESSAGE, the newest one."""
+    """Explain why each agent answered a message or stayed silent.
+
+    Without MESSAGE, it explains what a person said last, and why the newest answer was given.
+    """
 
     async def work(hub: Hub) -> None:
-        found = await hub.why(await (address(hub, message, conv) if message else newest(hub, conv)))
+        last = None if message else await newest(hub, conv)
+        found = await hub.why(last.id if last is not None else await address(hub, message or "", conv))
         if session.json:
             session.screen.data(found.to_dict())
-        else:
-            await show(session.screen, hub, found)
+            return
+        await show(session.screen, hub, found)
+        if last is not None:
+            await show_newest_answer(session.screen, hub, last)
 
     with_reading(session, work)
 
@@ -57,23 +63,35 @@ async def address(hub: Hub, typed: str, conv: str | None) -> str:
     return f"{found.id}:{int(seq)}"
 
 
-async def newest(hub: Hub, conv: str | None) -> str:
-    """What was said last, by a person or an agent, there or anywhere; a one-shot question is archived by then."""
-    from moot.hub.commands.slash import newest_said  # noqa: PLC0415  send, which finds addresses here, starts without a hub
+async def newest(hub: Hub, conv: str | None) -> shapes.Message:
+    """What a person said last, there or anywhere; a one-shot question is archived by then. Where none has said
+    anything, what an agent said last."""
+    from moot.hub.commands.slash import newest_asked  # noqa: PLC0415  send, which finds addresses here, starts without a hub
 
     if conv is not None:
         places = [await resolve.place(hub, conv)]
     else:
         places = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
         places = sorted(places, key=lambda place: place.updated_at or "", reverse=True)[:LOOKED_AT]
-    last = [message for place in places if (message := await newest_said(hub, place.id)) is not None]
+    last = [message for place in places if (message := await newest_asked(hub, place.id)) is not None]
     if not last:
         raise NotFound(
             "nothing has been said yet" + (f" in {conv}" if conv else ""),
             fix=('moot send AGENT "…"', "moot conv list"),
             ref=conv or "message",
         )
-    return max(last, key=lambda message: (message.at or "", message.seq)).id
+    asked = [message for message in last if not is_agent(message)]
+    return max(asked or last, key=lambda message: (message.at or "", message.seq))
+
+
+async def show_newest_answer(screen: Screen, hub: Hub, asked: shapes.Message) -> None:
+    """Why the newest answer in the conversation of a message was given, where there is one since."""
+    later = await hub.newest(asked.conversation)
+    answer = next((m for m in reversed(later) if is_agent(m) and m.seq > asked.seq), None)
+    if answer is not None:
+        where = await hub.conversations.get(asked.conversation)
+        reason = await reason_for(hub, answer)
+        screen.say(f"  newest answer: {where.name}:{answer.seq} by {answer.sender}, {reason}")
 
 
 async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:

@@ -135,9 +135,11 @@ async def chatting(
             await _show_newest(session, voice, where, options.last)
         async with talk.following():
             session.left = "left the chat. Agents still at work continue; moot chat shows their replies."
-            await (dialogue.run(once=options.once) if typed is None else dialogue.command(typed))
-            with suppress(HubAbsent):  # it is only unread then
-                await talk.read()
+            try:
+                await (dialogue.run(once=options.once) if typed is None else dialogue.command(typed))
+            finally:  # also where the person leaves by Ctrl+C: what was shown is read
+                with suppress(HubAbsent):  # it is only unread then
+                    await talk.read()
         return None
 
 

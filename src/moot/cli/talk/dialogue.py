@@ -25,7 +25,7 @@ from moot.cli.terminal.keyboard import Keyboard, piped_line
 from moot.cli.terminal.phrases import round_line, title
 from moot.cli.terminal.screen import Screen, safe
 from moot.errors import BadValue, HubAbsent, MootError
-from moot.hub.commands.slash import At, Done, carry_out, newest_said
+from moot.hub.commands.slash import At, Done, carry_out, newest_asked
 from moot.model.answer import Receipt
 from moot.model.json import JsonObject
 from moot.rules.words import slash
@@ -58,6 +58,8 @@ class Dialogue:
         self._keyboard: Keyboard | None = None
         self._receipts: list[Receipt] = []
         """What the person said and is not over yet, where they may type meanwhile."""
+        self._caps: dict[str, int] = {}
+        """Of messages with a cap of their own: at most so many turns."""
         self._settling: asyncio.Task[None] | None = None
         self._waiting: asyncio.Future[bool] | None = None
 
@@ -184,7 +186,7 @@ class Dialogue:
         """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
         match command:
             case slash.WhyCommand():
-                newest = None if command.number else await newest_said(self._hub, self._talk.conversation.id)
+                newest = None if command.number else await newest_asked(self._hub, self._talk.conversation.id)
                 await self.why(str(command.number or (newest.seq if newest is not None else 0)))
                 return True
             case slash.GroupRemoveCommand() | slash.GroupDissolveCommand() | slash.ArchiveCommand():
@@ -219,6 +221,7 @@ class Dialogue:
         if done.moved is not None:
             await self._talk.move(done.moved)
         if done.receipt is not None:
+            self._caps[done.receipt.id] = done.cap
             await self._follow(done.receipt)
         elif done.waits:
             await self._follow()
@@ -281,7 +284,8 @@ class Dialogue:
         done = await self._talk.outcome(receipt, settled)
         done = await explained(self._session, self._hub, done)
         if settled and self._talk.conversation.kind == "group":
-            cap = self._max_turns or int(self._talk.conversation.settings["max_agent_turns_per_message"])
+            usual = int(self._talk.conversation.settings["max_agent_turns_per_message"])
+            cap = self._caps.pop(receipt.id, 0) or self._max_turns or usual
             self._screen.say(self._screen.dim(f"  {round_line(done.why, done.last, len(done.replies), cap)}"))
         elif settled and done.outcome in ("passed", "failed"):
             self._screen.say(self._screen.dim(f"  {_ended(done)}"))

@@ -31,6 +31,8 @@ class Done(Struct, frozen=True):
     """For the person, as plain text; names and texts of others are in it as they are."""
     receipt: Receipt | None = None
     """Something was said: there may be answers to wait for."""
+    cap: int = 0
+    """At most so many turns come of it; 0: as many as usual here."""
     waits: bool = False
     """Something was set going."""
     moved: shapes.Conversation | None = None
@@ -65,12 +67,14 @@ async def _ask(command: slash.AskCommand, at: At) -> Done:
     known = {name for agent in await at.hub.agents.list() for name in (agent.name, *agent.aliases)}
     question = slash.with_names_found(command, known.__contains__)
     if question.text:
-        receipt = await at.hub.post(at.where.id, question.text, force=question.names)
-        return Done(receipt=receipt, waits=True)
+        cap = len(set(question.names)) if at.where.kind == "group" else 0
+        receipt = await at.hub.post(at.where.id, question.text, force=question.names, max_turns=cap or None)
+        return Done(receipt=receipt, cap=cap, waits=True)
     last = await newest_of_a_person(at.hub, at.where.id)
     if last is None:
         raise BadValue("there is no message here to ask about", fix=("/ask NAME... TEXT",))
-    return Done(receipt=await at.hub.deliveries.ask_again(last.id, question.names), waits=True)
+    receipt = await at.hub.deliveries.ask_again(last.id, question.names)
+    return Done(receipt=receipt, cap=len(set(question.names)), waits=True)
 
 
 async def _all(command: slash.AllCommand, at: At) -> Done:
@@ -85,7 +89,8 @@ async def _retry(_: slash.RetryCommand, at: At) -> Done:
     if last is None or not failed:
         return Done(("no turn failed here: there is nothing to retry",))
     receipt = await at.hub.deliveries.ask_again(last.id, failed)
-    return Done((f"asking {', '.join(failed)} again",), receipt=receipt, waits=True)
+    again = f"asking {', '.join(failed)} again"
+    return Done((again,), receipt=receipt, cap=len(failed), waits=True)
 
 
 async def newest_of_a_person(hub: Hub, conversation: str) -> shapes.Message | None:
@@ -93,8 +98,11 @@ async def newest_of_a_person(hub: Hub, conversation: str) -> shapes.Message | No
     return next((m for m in reversed(recent) if m.kind == "human" and not m.metadata.get("deleted")), None)
 
 
-async def newest_said(hub: Hub, conversation: str) -> shapes.Message | None:
-    """What a person or an agent said last: notices and what tools answered ask nobody, so they explain nothing."""
+async def newest_asked(hub: Hub, conversation: str) -> shapes.Message | None:
+    """What a person said last, or where none has, an agent: notices and what tools answered ask nobody."""
+    person = await newest_of_a_person(hub, conversation)
+    if person is not None:
+        return person
     recent = await hub.newest(conversation, 100)
     return next((m for m in reversed(recent) if m.kind not in ("system", "tool")), None)
 
@@ -110,7 +118,7 @@ async def _stop(command: slash.StopCommand, at: At) -> Done:
 
 
 async def _why(command: slash.WhyCommand, at: At) -> Done:
-    newest = None if command.number else await newest_said(at.hub, at.where.id)
+    newest = None if command.number else await newest_asked(at.hub, at.where.id)
     seq = command.number or (newest.seq if newest is not None else 0)
     found = await at.hub.why(f"{at.where.id}:{seq}")
     return Done(tuple(map(str, found.agents)))
