@@ -163,3 +163,13 @@ async def test_people_override_the_parts(tmp_path: Path, template: str) -> None:
         await hub.settled(link.channel, timeout=10)
     expected = {"organisation": "above: manager", "link": "talking to manager, who is my superior"}
     assert expected[template] in prompts[0].system
+
+
+async def test_a_policy_that_is_reloaded_holds_for_what_agents_are_told_and_offered(tmp_path: Path) -> None:
+    toml = '[hub]\npolicy = "{}"\n[[agents]]\nname = "a"\nbrain = "demo"\n'
+    (tmp_path / "moot.toml").write_text(toml.format("open"))
+    async with Hub.open(tmp_path) as hub:
+        assert (await hub.acting_as("a").org_place()).may_write
+        (tmp_path / "moot.toml").write_text(toml.format("links"))
+        await hub.reload()
+        assert not (await hub.acting_as("a").org_place()).may_write

@@ -78,9 +78,10 @@ class Context:
         secret: str,
         *,
         roles: Mapping[ParticipantId, str] = MappingProxyType({}),
-        policy: Policy = Policy.AUTO,
+        policy: Callable[[], Policy] = lambda: Policy.AUTO,
     ) -> None:
-        """`roles` are those that the owner wrote, in moot.toml or in the program that opened the hub."""
+        """`roles` are those that the owner wrote, in moot.toml or in the program that opened the hub; `policy` answers
+        with the one in force."""
         self._reads = reads
         self._views = Views(reads)
         self._templates = templates
@@ -144,7 +145,7 @@ class Context:
 
     async def org_place(self, who: ParticipantId) -> OrgPlace:
         """Where somebody stands now."""
-        found = await org_place(self._reads, self._policy, who)
+        found = await org_place(self._reads, self._policy(), who)
         known = self._known(who)
         return structs.replace(found, is_person=known is not None and known.kind is Kind.HUMAN)
 

@@ -26,6 +26,7 @@ from moot.model.records.task import NOWHERE, TASKS, Task, TaskId
 from moot.model.turn import RuleName, Turn
 from moot.ports import Scope
 from moot.rules import links
+from moot.rules.access import NO_CONVERSATION, ConversationTarget, hidden
 from moot.rules.draft import Draft, Seen
 from moot.rules.room import Room
 from moot.rules.words import mentions
@@ -201,10 +202,12 @@ def _asked_in(draft: Draft, command: Delegate, turn: Turn | None, channel: Conve
     """Where the delegator hears of it: where it delegates, or over the link."""
     if turn is not None:
         return turn.conversation
-    named = find.conversation(draft.seen, command.asked_in) if command.asked_in else None
-    if named is not None and command.author in draft.seen.members(named.id):
-        return named.id
-    return channel
+    if not command.asked_in:
+        return channel
+    named = draft.seen.find(command.asked_in)
+    if named is None or command.author not in draft.seen.members(named.id):
+        raise hidden(ConversationTarget(command.asked_in, NO_CONVERSATION))
+    return named.id
 
 
 def _pair(draft: Draft, author: Participant, worker: Participant) -> ConversationId:

@@ -176,7 +176,7 @@ class Runtime:
             known=self.core.directory.known,
             secret=await store.secret(),
             roles=self._roles,
-            policy=self.core.parts.settings.hub.policy,
+            policy=lambda: self.core.parts.settings.hub.policy,
         )
 
     def _start_summariser(self) -> None:

@@ -126,3 +126,16 @@ async def test_what_is_kept_of_names_may_be_wrong_and_the_decision_looks_again(w
     assert answer.status_code == 200
     pair = await world.hub.conversations.get(answer.json()["id"].rpartition(":")[0])
     assert {directory.called(seat.name).id for seat in pair.participants} == {"karl", bob.id}
+
+
+async def test_where_a_task_is_to_be_reported_tells_nothing_of_conversations_of_others(world: World) -> None:
+    await world.hub.links.create("bob", "arya", relationship="superior")
+    await world.hub.conversations.create("boardroom", participants=["quiet"])
+    answers = []
+    for ref in ("boardroom", "boardrom"):
+        body = {"to": "arya", "task": "x", "conversation": ref}
+        answer = await world.ask("bob", "POST", "/api/tasks", body)
+        answers.append((answer.status_code, answer.text.replace(ref, "…")))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 404
+    assert await world.hub.tasks.list() == []

@@ -132,6 +132,37 @@ async def test_what_is_told_of_an_agent_is_the_agent(world: World) -> None:
 
 
 @pytest.mark.req("S-13")
+async def test_links_tasks_and_decisions_are_told_in_the_shapes_they_have_everywhere(world: World) -> None:
+    types = "link.created,task.created,task.ended,decision.created,decision.answered"
+    await world.hub.agents.create("eve", external=True)
+    await world.hub.agents.rename("eve", "evelyn")  # names are told, not ids
+    async with following(world, query=f"?types={types}") as reader:
+        link = await world.hub.links.create("bob", "evelyn", relationship="superior")
+        task = await world.hub.acting_as("bob").delegate("evelyn", "count them")
+        ended = await world.hub.tasks.update(task.id, "cancelled")
+        asking = asyncio.ensure_future(world.hub.acting_as("bob").ask("user", "may I?", choices=["yes"]))
+        told = {}
+        for _ in range(4):
+            _, kind, event = await reader.next()
+            told[kind] = event["body"]
+        [asked] = await world.hub.decisions.list()
+        answered = await world.hub.decisions.answer(asked.id, "yes")
+        await asking
+        _, kind, event = await reader.next()
+        told[kind] = event["body"]
+    now = json.loads(json.dumps((await world.hub.links.get(link.id)).to_dict()))
+    assert told["link.created"] == now
+    assert told["link.created"]["sentence"] == "bob is superior of evelyn. Both may start."
+    for kind, shape in (
+        ("task.created", task),
+        ("task.ended", ended),
+        ("decision.created", asked),
+        ("decision.answered", answered),
+    ):
+        assert told[kind] == json.loads(json.dumps(shape.to_dict())), kind
+
+
+@pytest.mark.req("S-13")
 @pytest.mark.parametrize("header", [True, False])
 async def test_resuming_misses_nothing_and_repeats_nothing(world: World, header: bool) -> None:
     expected = [f"text {n}" for n in range(60)]

@@ -146,3 +146,16 @@ async def test_of_another_note_of_the_same_name_only_its_own_readers_are_told(
         ("note.changed", "the new one"),
         ("note.shared", "the new one"),
     ]
+
+
+async def test_who_else_may_read_a_note_is_told_to_people_and_to_whom_it_is_about(
+    world: World, note: dict[str, Any]
+) -> None:
+    await world.hub.notes.share("deploy", "bob", "read")
+    start = world.hub.position
+    await world.hub.notes.share("deploy", "quiet", "read_write")
+    await world.hub.notes.share("deploy", "bob", "read_write")
+    until = world.hub.position
+    await world.hub.agents.create("somebody")
+    for who, expected in (("karl", 2), ("bob", 1), ("arya", 0)):
+        assert len(await told(world, who, start, until + 1)) == expected, who

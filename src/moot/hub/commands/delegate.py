@@ -38,7 +38,7 @@ async def delegated(speaker: Speaker, work: WorkOrder) -> Task:
         target=work.target,
         task=speaker.checked(work.task),
         deadline=core.parts.clock.now() + seconds if seconds is not None else 0.0,
-        asked_in=(await core.directory.conversation(work.conversation)).id if work.conversation else "",
+        asked_in=work.conversation or "",
         shape=answer_shape.checked(work.shape) if work.shape is not None else "",
         key=work.key,
         turn=turn.id if turn is not None else None,

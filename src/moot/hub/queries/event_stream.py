@@ -13,8 +13,10 @@ from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import MODEL
+from moot.model.records.decision import PersonsDecision
 from moot.model.records.link import Link
 from moot.model.records.note import NOTE_VERSIONS
+from moot.model.records.task import Task
 from moot.ports import RESET
 from moot.rules.activity import Activity
 
@@ -50,6 +52,10 @@ class Past(Struct, frozen=True):
 
     events: list[shapes.Event]
     reached: int
+
+
+OF_RECORDS = ("link.", "task.", "decision.", "note.")
+"""Types of events whose body is a record."""
 
 
 class Filters(TypedDict):
@@ -137,8 +143,8 @@ async def _kept_body(core: Core, event: Event, body: JsonObject) -> JsonObject:
         return {**body, "from": core.directory.name(body["from"]), "to": core.directory.name(body["to"])}
     if event.type == EventType.AGENT_ACTIVITY and event.by is not None:
         return await _at_work(core, event.by, body)
-    if event.type.startswith(("link.", "note.")):
-        return _link(core, body) if event.type.startswith("link.") else await _note(core, body)
+    if event.type.startswith(OF_RECORDS):
+        return await _record(core, event, body)
     if event.type.startswith("agent.") and event.by is not None:
         return {**await _agent(core, event.by), **body}
     return (
@@ -146,10 +152,19 @@ async def _kept_body(core: Core, event: Event, body: JsonObject) -> JsonObject:
     )
 
 
-def _link(core: Core, body: JsonObject) -> JsonObject:
-    """A link as it stood when it was told of."""
-    stood = convert(body, Link, str_keys=True)  # which leaves out what is made from the rest of it
-    return shapes.Link.of(stood, core.directory.name).to_dict()
+async def _record(core: Core, event: Event, body: JsonObject) -> JsonObject:
+    """A link, a task, a decision or a note as it stood when it was told of, in the shape it has everywhere."""
+    names = core.directory.name
+    match event.type.partition(".")[0]:
+        case "link":  # what is made from the rest of it is left out
+            return shapes.Link.of(convert(body, Link, str_keys=True), names).to_dict()
+        case "task":
+            return shapes.Task.of(convert(body, Task, str_keys=True), names).to_dict()
+        case "decision":
+            asked = convert(body, PersonsDecision, str_keys=True)
+            return shapes.PersonsDecision.of(asked, names, event.at).to_dict()
+        case _:
+            return await _note(core, body)
 
 
 async def _at_work(core: Core, id: ParticipantId, body: JsonObject) -> JsonObject:

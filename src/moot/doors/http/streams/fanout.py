@@ -32,6 +32,8 @@ GOING = frozenset({"conversation.left", "conversation.deleted"})
 PUBLIC = "agent."
 OF_NOTES = "note."
 """Told to people, and to the agents that may read the note by now."""
+NOTE_SHARED = "note.shared"
+"""Of agents, only the one that is named is told."""
 TO_ALL = frozenset({"token.revoked", "agent.renamed"})
 """What may end the stream of anybody, whatever it follows."""
 SAID_OF_ITSELF = frozenset({"lagged", "server_restarting"})
@@ -54,7 +56,7 @@ class Frame(Struct, frozen=True):
     message: MessageFrames | None = None
     """The message it tells of, for those who read plain text."""
     readers: frozenset[str] = frozenset()
-    """Agents that may read the note it tells of."""
+    """Agents that may read the note it tells of, and may know what it tells."""
 
 
 def control(kind: str, after: int) -> bytes:
@@ -273,7 +275,9 @@ class Fan:
     async def _readers(self, event: shapes.Event) -> frozenset[str]:
         if not event.type.startswith(OF_NOTES):
             return frozenset()
-        return await self.hub.notes.readers(event.body["name"], event.body["created_at"])
+        readers = await self.hub.notes.readers(event.body["name"], event.body["created_at"])
+        # who else may read a note is nothing to an agent that may
+        return readers & {event.body.get("agent")} if event.type == NOTE_SHARED else readers
 
     async def _target_of(self, event: shapes.Event, *, is_news: bool) -> ConversationTarget | None:
         """Changes are noted by whoever comes to them first: a stream that reads the past may be ahead of the pump."""
