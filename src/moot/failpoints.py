@@ -30,6 +30,9 @@ POINTS = (
     "host.finished",
     "host.attached",
     "sweep.begun",
+    "audit.sealed",
+    "audit.half_written",
+    "audit.rewriting",
 )
 """Every failpoint there is; a test holds the list against the code."""
 

@@ -18,9 +18,12 @@ from moot.model.moment import Moment
 from moot.model.participant import Host, Participant
 from moot.model.prompt import Answered, Prompt
 from moot.model.query import Query
+from moot.model.records.audit import AuditEntry, AuditQuery, ChainEnd
 from moot.model.records.record import AnyLookup, Lookup, R
 from moot.model.round import Round
 from moot.model.turn import Turn, TurnState
+from moot.rules.audit import KnownHead
+from moot.rules.audit_walk import Purged
 from moot.rules.draft import Seen
 
 C = TypeVar("C", contravariant=True)
@@ -170,6 +173,18 @@ class Records(Protocol):
         ...
 
 
+class AuditReads(Protocol):
+    """Reading the audit."""
+
+    async def audit_entries(self, query: AuditQuery) -> list[AuditEntry]:
+        """Newest first."""
+        ...
+
+    async def chain_ends(self, *, since: float) -> list[ChainEnd]:
+        """Where every chain ends that may have grown since a moment, as far as its entries are final."""
+        ...
+
+
 class EventReads(Protocol):
     """Reading what happened, in order, from any point still kept."""
 
@@ -270,7 +285,9 @@ class Retention(Protocol):
         ...
 
 
-class Reads(ConversationReads, MessageSearch, TurnReads, Recall, People, Records, EventReads, Protocol):
+class Reads(
+    ConversationReads, MessageSearch, TurnReads, Recall, People, Records, AuditReads, EventReads, Protocol
+):
     """Everything that can be read of a home, beside whoever writes."""
 
     async def close(self) -> None:
@@ -292,11 +309,31 @@ class Health(Struct, frozen=True):
     """What else is to be said of this engine, by name."""
 
 
+class AuditReport(Struct, frozen=True):
+    """What verifying found; all is well when there are no problems."""
+
+    messages: int
+    entries: int
+    """Of acts, refusals and tasks."""
+    chains: int
+    compared: int
+    """Chains that were compared with where they stood once."""
+    has_begun: bool
+    problems: tuple[str, ...] = ()
+    purged: tuple[Purged, ...] = ()
+
+
 class HomeStore(Store, Reads, Retention, Protocol):
     """A home's store as the hub has it: the write side, all reads, and letting go of old events."""
 
     async def check(self) -> Health:
         """Read everything, and say what is not as it should be."""
+        ...
+
+    async def verify(
+        self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
+    ) -> AuditReport:
+        """Walk every chain, and compare with where chains stood once. `progress` is called in another thread."""
         ...
 
 

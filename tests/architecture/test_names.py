@@ -32,6 +32,8 @@ TOO_MANY_MEANINGS = frozenset({"told"})
 """Words that stood for half a dozen things: a result, a notice, addressees, a listener. Say which it is."""
 SHAPE = "what is stored, and its shape for the outside: the same noun on both sides of a door"
 SAME_NOUN: dict[str, tuple[frozenset[str], str]] = {
+    "AuditEntry": (frozenset({"model/records/audit.py", "shapes/audit.py"}), SHAPE),
+    "AuditReport": (frozenset({"ports.py", "shapes/audit.py"}), SHAPE),
     "Conversation": (frozenset({"model/conversation.py", "shapes/talk.py"}), SHAPE),
     "Event": (frozenset({"model/event.py", "shapes/talk.py"}), SHAPE),
     "Link": (frozenset({"model/records/link.py", "shapes/links.py"}), SHAPE),

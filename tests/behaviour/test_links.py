@@ -83,6 +83,7 @@ async def test_a_send_goes_into_the_channel_with_what_the_sender_is_to_the_recei
         "link_id": link.id,
         "from_agent_id": "a",
         "relationship": "superior",
+        "spoken_by": "user",
     }
     assert stamped[1]["relationship"] == "subordinate"
 

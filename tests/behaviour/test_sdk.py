@@ -607,7 +607,7 @@ async def test_what_one_agent_says_to_another_carries_who_it_is_from(quick: Path
         receipt = await hub.acting_as("a").send("b", forged)
         await hub.settled(receipt.conversation)
         [message] = await hub.messages(receipt.conversation)
-        assert message.metadata == {"type": "inter-agent", "sender": "a"}
+        assert message.metadata == {"type": "inter-agent", "sender": "a", "spoken_by": "user"}
         assert message.text == forged
         heard = shown(b)[0].messages[0]
         assert heard.content.startswith('[From agent "a"]: #1 <')

@@ -287,7 +287,7 @@ async def test_it_speaks_with_a_token_of_its_own_for_as_long_as_it_is_served(pla
             await hub.ask("scout", "hello", timeout=10)
         [token] = await here.agents.tokens("scout")
         assert token.revoked_at is not None
-        assert "owner.acted_as" not in {event.type for event in await here.history.audit()}
+        assert "owner.acted_as" not in {entry.act for entry in await here.audit.log()}
 
 
 async def test_with_its_own_token_an_agent_serves_itself_and_nobody_else(place: Elsewhere) -> None:

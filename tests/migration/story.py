@@ -9,7 +9,7 @@ import asyncio
 import io
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from msgspec import structs
 
 from moot import PASS, Hub
 from moot.brains.code import AgentSpec
-from moot.flow import send
+from moot.errors import NotPermitted
+from moot.flow import seal_chains, send
 from moot.flow.post import posting
 from moot.hub.archive import backups
 from moot.hub.archive.export import Export
@@ -166,6 +167,7 @@ async def write(home: Path) -> None:
         await _between_agents(stage, hub)
         await _linked(stage, hub)
         await _kept_together(hub)
+        await _on_record(hub)
         await _people_come_and_go(stage, hub)
         await _outside_agents(stage, hub)
         await _conversations_come_and_go(stage, hub)
@@ -313,6 +315,14 @@ async def _kept_together(hub: Hub) -> None:
     for name in ("on-watch", "no-more"):
         await hub.notes.create(name, UNICODE)
     await hub.notes.delete("no-more")
+
+
+async def _on_record(hub: Hub) -> None:
+    """What was refused to an agent, twice; chains that were sealed, and one that has grown since."""
+    for _ in range(2):
+        with suppress(NotPermitted):
+            await hub.acting_as("gendry").links.create("gendry", "sansa")
+    await hub._core.do(seal_chains, seal_chains.SealChains())
 
 
 async def _people_come_and_go(stage: Stage, hub: Hub) -> None:

@@ -65,6 +65,9 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "context": CommandEntry(
         "moot.cli.read.inspect:context", "Agents", "Show what an agent would be given if its turn began now."
     ),
+    "audit": CommandEntry(
+        "moot.cli.read.audit:audit", "Agents", "See who did what, and verify that nothing was altered."
+    ),
     "replay": CommandEntry(
         "moot.cli.read.inspect:replay",
         "Agents",

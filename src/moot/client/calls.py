@@ -8,11 +8,11 @@ from uuid import uuid4
 
 from moot.client.transport.socket_transport import Transport, Voice
 from moot.sdk.agents import AgentCalls
+from moot.sdk.audit import AuditCalls
 from moot.sdk.call import DeclaredCall, Subject
 from moot.sdk.conversations import ConversationCalls
 from moot.sdk.decisions import DecisionCalls
 from moot.sdk.deliveries import DeliveryCalls
-from moot.sdk.history import HistoryCalls
 from moot.sdk.inspector import InspectorCalls
 from moot.sdk.links import LinkCalls
 from moot.sdk.mailbox import MailboxCalls
@@ -38,6 +38,10 @@ class RemoteConversations(RemoteCalls, ConversationCalls):
 
 class RemoteAgents(RemoteCalls, AgentCalls):
     """`hub.agents` over a transport."""
+
+
+class RemoteAudit(RemoteCalls, AuditCalls):
+    """`hub.audit` over a transport."""
 
 
 class RemoteLinks(RemoteCalls, LinkCalls):
@@ -66,7 +70,3 @@ class RemoteDeliveries(RemoteCalls, DeliveryCalls):
 
 class RemoteInspector(RemoteCalls, InspectorCalls):
     """`hub.inspector` over a transport."""
-
-
-class RemoteHistory(RemoteCalls, HistoryCalls):
-    """`hub.history` over a transport."""

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from moot import shapes
 from moot.client.calls import (
     RemoteAgents,
+    RemoteAudit,
     RemoteCalls,
     RemoteConversations,
     RemoteDecisions,
     RemoteDeliveries,
-    RemoteHistory,
     RemoteInspector,
     RemoteLinks,
     RemoteMailbox,
@@ -91,15 +91,15 @@ class RemoteHub(RemoteCalls, HubCalls):
         return RemoteInspector(self._transport, self._voice)
 
     @cached_property
-    def history(self) -> RemoteHistory:
-        return RemoteHistory(self._transport, self._voice)
+    def audit(self) -> RemoteAudit:
+        return RemoteAudit(self._transport, self._voice)
 
     @classmethod
-    async def find(cls, home: Home) -> RemoteHub | None:
-        """The hub that runs on a home; None where nobody answers."""
+    async def find(cls, home: Home, door: str = "sdk") -> RemoteHub | None:
+        """The hub that runs on a home, for whoever comes by this door; None where nobody answers."""
         transport = SocketTransport()
         try:
-            greeting = await transport.open(home.hub_sock)
+            greeting = await transport.open(home.hub_sock, door)
         except HubAbsent:
             await transport.close()
             return None

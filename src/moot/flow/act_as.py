@@ -2,10 +2,12 @@
 
 from msgspec import Struct
 
+from moot.flow.steps import acts
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -19,10 +21,12 @@ class ActAs(Struct, frozen=True, gc=False):
 
 
 def scope(command: ActAs) -> Scope:
-    return Scope(names=(command.owner, command.speaker))
+    return Scope(names=(command.owner, command.speaker), records=(acts.HEAD,))
 
 
 def decide(command: ActAs, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
-    draft.emit(EventType.OWNER_ACTED_AS, by=command.owner, body={"as": command.speaker, "what": command.what})
+    body = {"as": command.speaker, "what": command.what}
+    acts.enter(draft, AuditedAct.OWNER_ACTED_AS, command.owner, f"agent {command.speaker}", body)
+    draft.emit(EventType.OWNER_ACTED_AS, by=command.owner, body=body)
     return Decision(draft.changes(), None)

@@ -7,13 +7,14 @@ from msgspec import Struct, structs
 
 from moot.errors import BadValue, Conflict, NotFound
 from moot.flow import post
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.intent import ANSWERS, Intent
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
 from moot.model.turn import RUNNING, Turn
 from moot.ports import Scope
@@ -36,7 +37,7 @@ def scope(command: AnswerDecision) -> Scope:
         conversations=(command.conversation,),
         turns=() if command.turn is None else (command.turn,),
         names=(command.author, *post.meant(mentions.parse(command.answer))),
-        records=(DECISIONS.one(command.id),),
+        records=(acts.HEAD, DECISIONS.one(command.id)),
     )
 
 
@@ -66,6 +67,8 @@ def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsD
         updated_at=at.now,
     )
     draft.put(DECISIONS, asked)
+    detail = {"asked_by": asked.by, "conversation": room.id, "seq": said.message.seq}
+    acts.enter(draft, AuditedAct.DECISION_ANSWERED, command.author, f"decision {asked.id}", detail)
     draft.emit(EventType.DECISION_ANSWERED, room, by=command.author, body=structs.asdict(asked))
     return Decision(draft.changes(), asked)
 

@@ -2,12 +2,13 @@
 
 from msgspec import Struct
 
-from moot.flow.steps import channel, find, obligations
+from moot.flow.steps import acts, channel, find, obligations
 from moot.flow.steps.put_away import put_away
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
-from moot.model.ids import ParticipantId
+from moot.model.ids import SYSTEM, ParticipantId
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.model.round import RoundState
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -23,7 +24,7 @@ class Archive(Struct, frozen=True, gc=False):
 
 
 def scope(command: Archive) -> Scope:
-    return Scope(refs=(command.conversation,), names=(command.author,))
+    return Scope(refs=(command.conversation,), names=(command.author,), records=(acts.HEAD,))
 
 
 def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
@@ -37,6 +38,9 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
     archived = (
         put_away(room, found, by=command.author) if not room.conversation.archived else room.conversation
     )
+    if command.author != SYSTEM:
+        where = f"conversation {found.id}"
+        acts.enter(draft, AuditedAct.CONVERSATION_ARCHIVED, command.author, where, {"name": found.name})
     return Decision(draft.changes(), archived)
 
 

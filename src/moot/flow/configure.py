@@ -4,12 +4,13 @@ from msgspec import Struct, structs
 
 from moot.errors import BadName, Conflict
 from moot.flow import create, post
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, GroupOverrides
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 from moot.rules.words.names import NameProblem, check_conversation_name
@@ -28,7 +29,7 @@ class Configure(Struct, frozen=True, gc=False):
 
 def scope(command: Configure) -> Scope:
     refs = (command.conversation,) if command.name is None else (command.conversation, command.name)
-    return Scope(refs=refs, names=(command.author,))
+    return Scope(refs=refs, names=(command.author,), records=(acts.HEAD,))
 
 
 def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]:
@@ -38,6 +39,7 @@ def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]
     if command.name is not None and command.name != conversation.name:
         _check(command, command.name, seen, at)
         conversation = structs.replace(conversation, name=command.name)
+    chosen: dict[str, object] = {}
     if command.settings is not None:
         chosen = {key: value for key, value in structs.asdict(command.settings).items() if value is not None}
         kept = sorted(FOR_PEOPLE & chosen.keys())
@@ -47,6 +49,8 @@ def decide(command: Configure, seen: Seen, at: Moment) -> Decision[Conversation]
             conversation, settings=structs.replace(conversation.settings, **chosen)
         )
     room.put_conversation(structs.replace(conversation, updated_at=at.now, version=conversation.version + 1))
+    detail = {"name": conversation.name, "was": room.conversation.name, "settings": chosen}
+    acts.enter(draft, AuditedAct.CONVERSATION_CONFIGURED, command.author, f"conversation {room.id}", detail)
     draft.emit(EventType.CONVERSATION_CHANGED, room, by=command.author)
     post.move_on(room)
     return Decision(draft.changes(), room.conversation)

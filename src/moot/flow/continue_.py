@@ -4,12 +4,13 @@ from msgspec import Struct
 
 from moot.errors import NotPermitted
 from moot.flow import post
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Kind
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -20,7 +21,7 @@ class GoOn(Struct, frozen=True, gc=False):
 
 
 def scope(command: GoOn) -> Scope:
-    return Scope(refs=(command.conversation,), names=(command.author,))
+    return Scope(refs=(command.conversation,), names=(command.author,), records=(acts.HEAD,))
 
 
 def decide(command: GoOn, seen: Seen, at: Moment) -> Decision[bool]:
@@ -31,6 +32,8 @@ def decide(command: GoOn, seen: Seen, at: Moment) -> Decision[bool]:
         raise NotPermitted("only a person can resume a stopped conversation")
     moved = room.floor.go_on(room)
     if moved:
+        where, detail = f"conversation {room.id}", {"name": room.conversation.name}
+        acts.enter(draft, AuditedAct.CONVERSATION_CONTINUED, command.author, where, detail)
         draft.emit(EventType.BRAKE_RELEASED, room, by=command.author, body={"conversation": room.id})
     post.move_on(room)
     return Decision(draft.changes(), moved)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from moot.errors import Braked, Conflict, NotPermitted
 from moot.flow import create, post
-from moot.flow.steps import find, lineage, membership, obligations, task_report
+from moot.flow.steps import acts, find, lineage, membership, obligations, task_report
 from moot.flow.steps.task_report import TaskMessage
 from moot.model.answer import Delivery
 from moot.model.change import Decision
@@ -21,6 +21,7 @@ from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.json import JsonObject
 from moot.model.moment import Moment
 from moot.model.participant import Participant
+from moot.model.records.audit import AuditedAct
 from moot.model.records.link import Link, pair_key
 from moot.model.records.task import NOWHERE, TASKS, Task, TaskId
 from moot.model.turn import RuleName, Turn
@@ -124,7 +125,7 @@ def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
         created_at=at.now,
         updated_at=at.now,
     )
-    draft.put(TASKS, task)
+    task = acts.put_task(draft, AuditedAct.TASK_CREATED, task, author.id)
     draft.emit(EventType.TASK_CREATED, by=author.id, body=obligations.event_body(task))
     _tell_channel(draft, task, author)
     _keep_parent_open(draft, turn)

@@ -2,12 +2,13 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import channel, find, obligations
+from moot.flow.steps import acts, channel, find, obligations
 from moot.flow.steps.put_away import put_away
 from moot.model.change import Decision
 from moot.model.conversation import Conversation
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -19,7 +20,7 @@ class Dissolve(Struct, frozen=True, gc=False):
 
 
 def scope(command: Dissolve) -> Scope:
-    return Scope(refs=(command.conversation,), names=(command.author,))
+    return Scope(refs=(command.conversation,), names=(command.author,), records=(acts.HEAD,))
 
 
 def decide(command: Dissolve, seen: Seen, at: Moment) -> Decision[Conversation]:
@@ -34,4 +35,6 @@ def decide(command: Dissolve, seen: Seen, at: Moment) -> Decision[Conversation]:
         return Decision(draft.changes(), room.conversation)
     unbound = structs.replace(found, channel_type="", channel_group_id="")
     dissolved = put_away(room, unbound, by=command.author)
+    where, detail = f"conversation {found.id}", {"name": found.name, "dissolved": True}
+    acts.enter(draft, AuditedAct.CONVERSATION_ARCHIVED, command.author, where, detail)
     return Decision(draft.changes(), dissolved)

@@ -2,13 +2,15 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.flow.steps.lines import check_lines
 from moot.flow.steps.registry import checked_display
 from moot.model.change import Decision
 from moot.model.event import EventType
+from moot.model.ids import SYSTEM, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -20,10 +22,11 @@ class EditParticipant(Struct, frozen=True, gc=False):
     role: str | None = None
     display: str | None = None
     project: str | None = None
+    author: ParticipantId = SYSTEM
 
 
 def scope(command: EditParticipant) -> Scope:
-    return Scope(names=(command.agent,), everyone=bool(command.display))
+    return Scope(names=(command.agent,), records=(acts.HEAD,), everyone=bool(command.display))
 
 
 def decide(command: EditParticipant, seen: Seen, at: Moment) -> Decision[Participant]:
@@ -36,5 +39,7 @@ def decide(command: EditParticipant, seen: Seen, at: Moment) -> Decision[Partici
     draft = Draft(seen, at)
     if amended != who:
         draft.put_participant(amended)
-        draft.emit(EventType.AGENT_STATUS, by=who.id, body={k: v for k, v in fields.items() if v is not None})
+        body = {name: value for name, value in fields.items() if value is not None}
+        acts.enter(draft, AuditedAct.AGENT_EDITED, command.author, f"agent {who.id}", body)
+        draft.emit(EventType.AGENT_STATUS, by=who.id, body=body)
     return Decision(draft.changes(), amended)

@@ -3,6 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.errors import Conflict
+from moot.flow.steps import acts
 from moot.flow.steps.imported import closed
 from moot.model.change import AddSummary, Decision
 from moot.model.conversation import Conversation
@@ -10,6 +11,7 @@ from moot.model.event import EventType
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Summary
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -27,7 +29,12 @@ class EndImport(Struct, frozen=True, gc=False):
 
 
 def scope(command: EndImport) -> Scope:
-    return Scope(conversations=(command.conversation,), refs=(command.name,), names=(command.author,))
+    return Scope(
+        conversations=(command.conversation,),
+        refs=(command.name,),
+        names=(command.author,),
+        records=(acts.HEAD,),
+    )
 
 
 def decide(command: EndImport, seen: Seen, at: Moment) -> Decision[Conversation]:
@@ -52,6 +59,8 @@ def decide(command: EndImport, seen: Seen, at: Moment) -> Decision[Conversation]
             summarised=new[-1].upto if new else found.summarised,
         )
     )
+    detail = {"name": command.name, "messages": found.head}
+    acts.enter(draft, AuditedAct.CONVERSATION_IMPORTED, command.author, f"conversation {found.id}", detail)
     if not command.archived:
         draft.emit(EventType.CONVERSATION_UNARCHIVED, room, by=command.author)
     return Decision(draft.changes(), room.conversation)

@@ -5,13 +5,16 @@ from collections.abc import Iterable
 from msgspec import Struct, structs
 
 from moot.errors import BadValue
+from moot.flow.steps import acts
 from moot.flow.steps.lines import check_lines
 from moot.flow.steps.registry import answered_to, back, checked_display, checked_name, give_way
 from moot.model.change import Decision
+from moot.model.entrance import DoorName
 from moot.model.event import EventType
-from moot.model.ids import ParticipantId
+from moot.model.ids import SYSTEM, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import NO_CONFIG, AgentConfig, Kind, Participant
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 from moot.rules.words.names import unique_slug
@@ -36,10 +39,11 @@ class Enrol(Struct, frozen=True, gc=False):
     newcomers: tuple[Newcomer, ...]
     fresh: bool = False
     """None of the names may be known yet."""
+    author: ParticipantId = SYSTEM
 
 
 def scope(command: Enrol) -> Scope:
-    return Scope(everyone=True)
+    return Scope(records=(acts.HEAD,), everyone=True)
 
 
 def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant, ...]]:
@@ -63,8 +67,11 @@ def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant
             )
             known |= {one.id: one for one in give_way(draft, others, who.name)}
             draft.emit(EventType.AGENT_JOINED, by=who.id)
+            _enter(draft, AuditedAct.AGENT_CREATED, who, command.author)
         else:
             who = structs.replace(back(draft, who), kind=new.kind, **fields)
+            if known.get(who.id) != who:
+                _enter(draft, AuditedAct.AGENT_EDITED, who, command.author)
         if known.get(who.id) != who:
             draft.put_participant(who)
         known[who.id] = who
@@ -73,6 +80,13 @@ def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant
         if who.brain != bare_brain(who.brain):  # stored before secrets were kept out
             draft.put_participant(structs.replace(who, brain=bare_brain(who.brain)))
     return Decision(draft.changes(), tuple(enrolled))
+
+
+def _enter(draft: Draft, act: AuditedAct, who: Participant, author: ParticipantId) -> None:
+    """What nobody asked for by name is what the owner's settings say, or a program's own agents."""
+    door = DoorName.CONFIG if draft.at.entrance.door is DoorName.HUB else None
+    detail = {"kind": who.kind.value, "role": who.role}
+    acts.enter(draft, act, author, f"agent {who.id}", detail, door=door)
 
 
 def _takes_up(who: Participant, new: Newcomer, *, fresh: bool) -> bool:

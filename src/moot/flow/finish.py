@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct, structs
 
 from moot.errors import Refused, Stale
-from moot.flow import claim, post
+from moot.flow import claim, post, record_refusal
 from moot.flow.steps import find, misfit, obligations
 from moot.model.answer import Finished
 from moot.model.change import Decision, KeepText
@@ -70,6 +70,16 @@ class Finish(Struct, frozen=True, gc=False):
     text: str = ""
     author: ParticipantId | None = None
     """Whose the turn is, where its reply has a key."""
+    refused_to: ParticipantId | None = None
+    """Whose the turn is, where its reply is known to be refused."""
+
+
+class ReplyRefused(Exception):
+    """A reply is refused, and where that has to be entered is not at hand: finish again with `refused_to`."""
+
+    def __init__(self, agent: ParticipantId) -> None:
+        super().__init__(agent)
+        self.agent = agent
 
 
 def scope(command: Finish) -> Scope:
@@ -78,7 +88,9 @@ def scope(command: Finish) -> Scope:
     if reply is None or not reply.text:
         return Scope(turns=(command.turn,))
     key = (command.author, reply.key) if command.author is not None and reply.key else None
-    return Scope(turns=(command.turn,), names=post.meant(mentions.parse(reply.text)), key=key)
+    records = () if command.refused_to is None else (record_refusal.head_of(command.refused_to),)
+    names = post.meant(mentions.parse(reply.text))
+    return Scope(turns=(command.turn,), names=names, key=key, records=records)
 
 
 def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
@@ -92,7 +104,7 @@ def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
             draft.add(KeepText(command.given.system, command.text))
     match command.outcome:
         case Said(text=text):
-            message, done = _said(room, turn, text, command.outcome)
+            message, done = _said(room, turn, text, command.outcome, command.refused_to)
         case Failed(error=error, usage=usage, notice=notice, trace=trace):
             ending = structs.replace(turn, usage=usage, kept=trace)
             message, done = None, fail(room, ending, error, notice=notice)
@@ -114,7 +126,9 @@ def _not_said_before(command: Finish, seen: Seen) -> None:
         raise Stale("this reply was already stored under the same key")
 
 
-def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Message | None, Turn]:
+def _said(
+    room: Room, turn: Turn, text: str | None, outcome: Said, refused_to: ParticipantId | None
+) -> tuple[Message | None, Turn]:
     turn = structs.replace(turn, usage=outcome.usage)
     if text is None or is_silence(text):
         silent = TurnState.SAID if turn.posts else TurnState.PASSED
@@ -128,6 +142,10 @@ def _said(room: Room, turn: Turn, text: str | None, outcome: Said) -> tuple[Mess
     except TextProblem as problem:
         return None, fail(room, turn, f"its reply cannot be stored: {problem}")
     except Refused as refusal:
+        if refused_to != turn.agent:
+            raise ReplyRefused(turn.agent) from None
+        refused = record_refusal.of(refusal, room.conversation.id, "reply")
+        record_refusal.enter(room.draft, turn.agent, refused)
         rule = RuleName(refusal.facts.get("rule", RuleName.LINK.value))
         return None, fail(room, structs.replace(turn, kept=text), refusal.title, rule)
     turn = structs.replace(room.turns[turn.agent], usage=outcome.usage, message=message.seq)

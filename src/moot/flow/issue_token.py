@@ -7,13 +7,14 @@ audit of who may come in.
 from msgspec import Struct
 
 from moot.errors import NotPermitted
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.flow.steps.token_owner import token_owner
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Kind, Participant
+from moot.model.records.audit import AuditedAct
 from moot.model.records.token import TOKENS, Token, TokenId
 from moot.model.records.token import TokenScope as May
 from moot.ports import Scope
@@ -38,7 +39,8 @@ class IssueToken(Struct, frozen=True, gc=False):
 
 def scope(command: IssueToken) -> Scope:
     return Scope(
-        names=(command.author, command.participant), records=(TOKENS.where(participant=command.participant),)
+        names=(command.author, command.participant),
+        records=(acts.HEAD, TOKENS.where(participant=command.participant)),
     )
 
 
@@ -56,6 +58,7 @@ def decide(command: IssueToken, seen: Seen, at: Moment) -> Decision[Token]:
     )
     draft.put(TOKENS, token)
     body = {"token": token.id, "participant": who.id, "scopes": [str(scope) for scope in token.scopes]}
+    acts.enter(draft, AuditedAct.TOKEN_ISSUED, command.author, f"token {token.id}", body)
     draft.emit(EventType.TOKEN_ISSUED, by=command.author, body=body)
     return Decision(draft.changes(), token)
 

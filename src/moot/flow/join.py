@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from moot.errors import NotPermitted
 from moot.flow import post
-from moot.flow.steps import find, membership
+from moot.flow.steps import acts, find, membership
 from moot.model.change import Decision
 from moot.model.conversation import ConversationKind, Member
 from moot.model.event import EventType
@@ -15,6 +15,7 @@ from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules import links
 from moot.rules.draft import Draft, Seen
@@ -28,7 +29,7 @@ class Join(Struct, frozen=True, gc=False):
 
 
 def scope(command: Join) -> Scope:
-    return Scope(refs=(command.conversation,), names=(command.author, command.name))
+    return Scope(refs=(command.conversation,), names=(command.author, command.name), records=(acts.HEAD,))
 
 
 def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
@@ -39,6 +40,8 @@ def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
         return Decision([], room.members[who.id])
     links.may_bring_together(room, find.participant(seen, command.author), [who])
     member = bring_in(room, who)
+    where, detail = f"conversation {room.id}", {"name": room.conversation.name, "participant": who.id}
+    acts.enter(draft, AuditedAct.CONVERSATION_JOINED, command.author, where, detail)
     post.move_on(room)
     return Decision(draft.changes(), member)
 

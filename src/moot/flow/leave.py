@@ -4,11 +4,12 @@ from msgspec import Struct
 
 from moot.errors import NotFound
 from moot.flow import post
-from moot.flow.steps import channel, find, obligations
+from moot.flow.steps import acts, channel, find, obligations
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -20,7 +21,7 @@ class Leave(Struct, frozen=True, gc=False):
 
 
 def scope(command: Leave) -> Scope:
-    return Scope(refs=(command.conversation,), names=(command.author, command.name))
+    return Scope(refs=(command.conversation,), names=(command.author, command.name), records=(acts.HEAD,))
 
 
 def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
@@ -34,6 +35,8 @@ def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     room.drop_member(who.id)
     room.floor.left(room)
     post.notice(room, f"[{who.name} left]", {"notice": "left", "participant": who.id})
+    where, detail = f"conversation {room.id}", {"name": room.conversation.name, "participant": who.id}
+    acts.enter(draft, AuditedAct.CONVERSATION_LEFT, command.author, where, detail)
     draft.emit(EventType.CONVERSATION_LEFT, room, by=who.id)
     obligations.move_on(room)
     return Decision(draft.changes(), None)

@@ -5,7 +5,7 @@ A link also binds: under `auto` whoever has one writes only along links. The ans
 
 from msgspec import Struct
 
-from moot.flow.steps import channel, find
+from moot.flow.steps import acts, channel, find
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
@@ -31,7 +31,8 @@ class LinkMade(Struct, frozen=True, gc=False):
 
 def scope(command: MakeLink) -> Scope:
     name = channel.name_between(command.source, command.target)
-    return Scope(refs=(name,), names=(command.author, command.source, command.target), everyone=True)
+    names = (command.author, command.source, command.target)
+    return Scope(refs=(name,), names=names, records=(acts.HEAD,), everyone=True)
 
 
 def decide(command: MakeLink, seen: Seen, at: Moment) -> Decision[LinkMade]:

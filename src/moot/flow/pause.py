@@ -2,13 +2,14 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.flow.steps.registry import drop_turns
 from moot.model.change import Decision
 from moot.model.event import EventType
-from moot.model.ids import ConversationId
+from moot.model.ids import SYSTEM, ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -18,16 +19,19 @@ class Pause(Struct, frozen=True, gc=False):
     paused: bool
     conversations: tuple[ConversationId, ...] = ()
     """Where the agent has open turns, as the caller found them; a later one is stopped when claimed."""
+    author: ParticipantId = SYSTEM
 
 
 def scope(command: Pause) -> Scope:
-    return Scope(names=(command.agent,), conversations=command.conversations)
+    return Scope(names=(command.agent,), conversations=command.conversations, records=(acts.HEAD,))
 
 
 def decide(command: Pause, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
     who = structs.replace(find.participant(seen, command.agent), paused=command.paused)
     draft.put_participant(who)
+    act = AuditedAct.AGENT_PAUSED if command.paused else AuditedAct.AGENT_RESUMED
+    acts.enter(draft, act, command.author, f"agent {who.id}")
     draft.emit(EventType.AGENT_STATUS, by=who.id, body={"paused": command.paused})
     if command.paused:
         drop_turns(draft, who, command.conversations)

@@ -426,6 +426,9 @@ def append(room: Room, permit: Permit, message: Message, text_hash: str = "") ->
     already says so."""
     before = room.conversation
     place = before.chain_length + 1
+    entrance = room.draft.at.entrance
+    if entrance.marks and message.kind is not Kind.SYSTEM and "imported" not in message.metadata:
+        message = structs.replace(message, metadata=message.metadata | entrance.marks)
     hashed = audit.message_hash(before.chain, place, message, text_hash or audit.text_hash(message.text))
     message = structs.replace(message, chain_place=place, hash=hashed)
     room.talk(

@@ -7,7 +7,7 @@ about a link of moot.toml is changed there.
 from msgspec import Struct, structs
 
 from moot.errors import Conflict
-from moot.flow.steps import channel
+from moot.flow.steps import acts, channel
 from moot.model.change import Decision
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
@@ -37,7 +37,7 @@ def scope(command: ChangeLink) -> Scope:
         conversations=(ConversationId(f"{CHANNEL}{command.link}"), *command.branches),
         refs=channel.pairs_of(command.author, command.ends),
         names=(command.author,),
-        records=(TASKS.where(link=command.link),),
+        records=(acts.HEAD, TASKS.where(link=command.link)),
         everyone=True,
     )
 

@@ -3,13 +3,14 @@
 from msgspec import Struct, structs
 
 from moot.errors import NotPermitted
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.flow.steps.registry import drop_turns
 from moot.model.change import Decision
 from moot.model.event import EventType
-from moot.model.ids import ConversationId
+from moot.model.ids import SYSTEM, ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -18,10 +19,11 @@ class Remove(Struct, frozen=True, gc=False):
     agent: str
     conversations: tuple[ConversationId, ...] = ()
     """Where the agent has open turns, as with `Pause`."""
+    author: ParticipantId = SYSTEM
 
 
 def scope(command: Remove) -> Scope:
-    return Scope(names=(command.agent,), conversations=command.conversations)
+    return Scope(names=(command.agent,), conversations=command.conversations, records=(acts.HEAD,))
 
 
 def decide(command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
@@ -33,6 +35,7 @@ def decide(command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
         return Decision([], who)
     who = structs.replace(who, paused=True, removed_at=at.now)
     draft.put_participant(who)
+    acts.enter(draft, AuditedAct.AGENT_REMOVED, command.author, f"agent {who.id}")
     draft.emit(EventType.AGENT_STATUS, by=who.id, body={"removed": True, "paused": True})
     drop_turns(draft, who, command.conversations)
     return Decision(draft.changes(), who)

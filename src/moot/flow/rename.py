@@ -3,12 +3,14 @@
 from msgspec import Struct, structs
 
 from moot.errors import BadName
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.flow.steps.registry import answered_to, checked_name, give_way
 from moot.model.change import Decision
 from moot.model.event import EventType
+from moot.model.ids import SYSTEM, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -19,10 +21,11 @@ MAX_NAMES = 32
 class Rename(Struct, frozen=True, gc=False):
     agent: str
     name: str
+    author: ParticipantId = SYSTEM
 
 
 def scope(command: Rename) -> Scope:
-    return Scope(names=(command.agent,), everyone=True)
+    return Scope(names=(command.agent,), records=(acts.HEAD,), everyone=True)
 
 
 def decide(command: Rename, seen: Seen, at: Moment) -> Decision[Participant]:
@@ -38,7 +41,9 @@ def decide(command: Rename, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
     give_way(draft, others, command.name)
     draft.put_participant(renamed)
-    draft.emit(EventType.AGENT_RENAMED, by=who.id, body={"name": command.name, "previous_name": who.name})
+    body = {"name": command.name, "previous_name": who.name}
+    acts.enter(draft, AuditedAct.AGENT_RENAMED, command.author, f"agent {who.id}", body)
+    draft.emit(EventType.AGENT_RENAMED, by=who.id, body=body)
     return Decision(draft.changes(), renamed)
 
 

@@ -6,11 +6,14 @@ hub/process/settings_in_force.py.
 
 from msgspec import Struct
 
+from moot.flow.steps import acts
 from moot.model.change import Decision
+from moot.model.entrance import DoorName
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -23,11 +26,14 @@ class ReportConfig(Struct, frozen=True, gc=False):
 
 
 def scope(command: ReportConfig) -> Scope:
-    return Scope(names=(command.author,))
+    return Scope(names=(command.author,), records=(acts.HEAD,))
 
 
 def decide(command: ReportConfig, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
     kind = EventType.CONFIG_REFUSED if command.refused else EventType.CONFIG_RELOADED
+    act = AuditedAct.CONFIG_REFUSED if command.refused else AuditedAct.CONFIG_RELOADED
+    detail: JsonObject = {key: command.body[key] for key in ("digest", "code") if key in command.body}
+    acts.enter(draft, act, command.author, "file moot.toml", detail, door=DoorName.CONFIG)
     draft.emit(kind, by=command.author, body=command.body)
     return Decision(draft.changes(), None)

@@ -3,11 +3,13 @@
 from msgspec import Struct, structs
 
 from moot.errors import NotFound
+from moot.flow.steps import acts
 from moot.flow.steps.token_owner import token_owner
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.model.records.token import TOKENS, Token, TokenId
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -21,7 +23,8 @@ class RevokeToken(Struct, frozen=True, gc=False):
 
 def scope(command: RevokeToken) -> Scope:
     return Scope(
-        names=(command.author, command.participant), records=(TOKENS.where(participant=command.participant),)
+        names=(command.author, command.participant),
+        records=(acts.HEAD, TOKENS.where(participant=command.participant)),
     )
 
 
@@ -36,6 +39,7 @@ def decide(command: RevokeToken, seen: Seen, at: Moment) -> Decision[Token]:
     for ending in _with_minted(token, seen.records(TOKENS.where(participant=who.id))):
         draft.put(TOKENS, structs.replace(ending, revoked_at=at.now))
         body = {"token": ending.id, "participant": who.id}
+        acts.enter(draft, AuditedAct.TOKEN_REVOKED, command.author, f"token {ending.id}", body)
         draft.emit(EventType.TOKEN_REVOKED, by=command.author, body=body)
     return Decision(draft.changes(), structs.replace(token, revoked_at=at.now))
 

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from moot.errors import BadValue
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.flow.steps import notes as steps
 from moot.model.change import Decision
 from moot.model.event import EventType
@@ -31,7 +31,7 @@ def scope(command: ShareNote) -> Scope:
     name = notes.canonical_name(command.name)
     return Scope(
         names=(command.author, command.agent),
-        records=(NOTES.one(name), NOTE_PERMISSIONS.where(note=name)),
+        records=(acts.HEAD, NOTES.one(name), NOTE_PERMISSIONS.where(note=name)),
     )
 
 
@@ -52,10 +52,10 @@ def decide(command: ShareNote, seen: Seen, at: Moment) -> Decision[list[NotePerm
         return Decision([], list(granted.values()))
     if command.access is None:
         del granted[agent.id]
-        draft.drop(NOTE_PERMISSIONS, note.name, agent.id)
+        acts.drop_permission(draft, note.name, agent.id, command.author)
     else:
         given = NotePermission(note.name, agent.id, command.access, command.author, at.now)
-        granted[agent.id] = draft.put(NOTE_PERMISSIONS, given)
+        granted[agent.id] = acts.put_permission(draft, given, command.author)
     access = NOTHING if command.access is None else command.access.value
     steps.tell(draft, EventType.NOTE_SHARED, note, command.author, agent=agent.id, access=access)
     return Decision(draft.changes(), list(granted.values()))

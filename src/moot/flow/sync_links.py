@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from msgspec import Struct, structs
 
 from moot.errors import Conflict, MootError
-from moot.flow.steps import channel, find
+from moot.flow.steps import acts, channel, find
 from moot.model.change import Decision
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
+from moot.model.records.audit import AuditedAct
 from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
 from moot.model.records.task import TASKS
 from moot.ports import Scope
@@ -130,7 +131,7 @@ def scope(command: SyncLinks) -> Scope:
         refs=(*_channel_names(command), *(ref for refs in pairs for ref in refs)),
         conversations=(*(link.channel for link in command.known), *command.branches),
         names=(command.author, *names),
-        records=tuple(TASKS.where(link=link.id) for link in command.known),
+        records=(acts.HEAD, *(TASKS.where(link=link.id) for link in command.known)),
         everyone=True,
     )
 
@@ -150,7 +151,7 @@ def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
     for link in plan.removed:
         channel.remove(draft, link, author)
     for link in plan.moved:
-        draft.put_link(link)
+        acts.put_link(draft, AuditedAct.LINK_CHANGED, link, author)
     names = _channel_names(command)
     made = [(number, channel.make(draft, _new(draft, row), author, names)) for number, row in plan.fresh]
     changed = [

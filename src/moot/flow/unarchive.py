@@ -3,13 +3,14 @@
 from msgspec import Struct, structs
 
 from moot.errors import Conflict
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
+from moot.model.records.audit import AuditedAct
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -23,7 +24,7 @@ class Unarchive(Struct, frozen=True, gc=False):
 
 
 def scope(command: Unarchive) -> Scope:
-    return Scope(refs=(command.conversation, command.name), names=(command.author,))
+    return Scope(refs=(command.conversation, command.name), names=(command.author,), records=(acts.HEAD,))
 
 
 def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]:
@@ -45,5 +46,7 @@ def decide(command: Unarchive, seen: Seen, at: Moment) -> Decision[Conversation]
     draft = Draft(seen, at)
     room = draft.room(found)
     room.put_conversation(structs.replace(found, archived=False, updated_at=at.now, stalled=0, blocked=()))
+    where = f"conversation {found.id}"
+    acts.enter(draft, AuditedAct.CONVERSATION_UNARCHIVED, command.author, where, {"name": found.name})
     draft.emit(EventType.CONVERSATION_UNARCHIVED, room, by=command.author)
     return Decision(draft.changes(), room.conversation)

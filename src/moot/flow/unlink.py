@@ -7,7 +7,7 @@ own (erase.py), once the link is gone.
 from msgspec import Struct
 
 from moot.errors import Conflict
-from moot.flow.steps import channel
+from moot.flow.steps import acts, channel
 from moot.model.change import Decision
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
@@ -32,7 +32,7 @@ def scope(command: Unlink) -> Scope:
         conversations=(ConversationId(f"{CHANNEL}{command.link}"), *command.branches),
         refs=channel.pairs_of(command.author, command.ends),
         names=(command.author,),
-        records=(TASKS.where(link=command.link),),
+        records=(acts.HEAD, TASKS.where(link=command.link)),
         everyone=True,
     )
 

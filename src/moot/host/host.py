@@ -20,6 +20,7 @@ from moot.flow import attach, claim, detach, finish, leave_partial, release, ren
 from moot.host.activity_signal import ActivitySignal
 from moot.host.hosted import Hosted, Running
 from moot.host.trace import frames
+from moot.host.turn_end import finished
 from moot.model.event import Event, EventType
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.prompt import Offered
@@ -358,7 +359,7 @@ class AgentHost:
             text=speaking.given_text if speaking is not None else "",
         )
         try:
-            done = await self._store.transact(finish, command)
+            done = await finished(self._store.transact, command)
         except Stale:
             log.info("turn ended elsewhere", action="turn_stale", turn=turn.id, agent=turn.agent)
             return

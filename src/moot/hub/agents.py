@@ -67,12 +67,12 @@ class Agents(AgentCalls):
         kind = Kind.HUMAN if human else Kind.EXTERNAL if external else Kind.AGENT
         brain = {Kind.HUMAN: "", Kind.EXTERNAL: "external"}.get(kind, "code")
         new = Newcomer(name=name, kind=kind, role=role, display=display, brain=brain)
-        await self._core.do(enrol, enrol.Enrol(newcomers=(new,), fresh=True))
+        await self._core.do(enrol, enrol.Enrol(newcomers=(new,), fresh=True, author=self._me))
         await self._core.directory.refresh()
         return await self.get(name)
 
     async def rename(self, name: str, new_name: str) -> shapes.Agent:
-        who = await self._core.do(rename, rename.Rename(agent=name, name=new_name))
+        who = await self._core.do(rename, rename.Rename(agent=name, name=new_name, author=self._me))
         await self._core.directory.refresh()
         if self._me == self._core.user:
             await self._rename_in_file(who)
@@ -93,7 +93,9 @@ class Agents(AgentCalls):
         who = await self._core.directory.participant(name)
         await self._core.do(
             edit_participant,
-            edit_participant.EditParticipant(who.id, role=role, display=display, project=project),
+            edit_participant.EditParticipant(
+                who.id, role=role, display=display, project=project, author=self._me
+            ),
         )
         await self._core.directory.refresh()
         return await self.get(who.id)
@@ -127,7 +129,7 @@ class Agents(AgentCalls):
             if token.revoked_at is None:
                 await revoke(self._core, self._me, who.id, token.id)
         places = await self._open_places(who)
-        await self._core.do(remove, remove.Remove(agent=who.id, conversations=places))
+        await self._core.do(remove, remove.Remove(agent=who.id, conversations=places, author=self._me))
         await self._core.directory.refresh()
         return await self.get(who.id)
 
@@ -246,7 +248,8 @@ class Agents(AgentCalls):
         if who.removed and not paused:
             raise gone(who)
         places = await self._open_places(who)
-        await self._core.do(pause, pause.Pause(agent=who.id, paused=paused, conversations=places))
+        command = pause.Pause(who.id, paused, places, author=self._me)
+        await self._core.do(pause, command)
         return await self.get(name)
 
     async def _open_places(self, who: Participant) -> Places:

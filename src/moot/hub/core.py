@@ -9,21 +9,27 @@ from itertools import count
 from typing import TypeVar
 from uuid import uuid4
 
+import structlog
+
 from moot.brains.code import AgentSpec
 from moot.context.prompt import Context
-from moot.errors import NotFound, NotPermitted
-from moot.flow.steps.admission import Admission, Admitted
+from moot.errors import MootError, NotFound, NotPermitted
+from moot.flow import record_refusal
+from moot.flow.steps.admission import Admission, Admitted, Entered
 from moot.host.host import AgentHost
 from moot.hub.commands.questions import Questions
 from moot.hub.directory import Directory
 from moot.hub.external.sessions import Attendance
 from moot.hub.live_turns import LiveTurns
 from moot.hub.tails import Tails
+from moot.model.entrance import PROGRAM, Entrance
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.json import JsonObject
 from moot.ports import Verb
 from moot.shapes import Reloaded
 from moot.wiring import Parts
+
+log = structlog.get_logger("moot.audit")
 
 C = TypeVar("C")
 A = TypeVar("A")
@@ -68,6 +74,7 @@ class Core:
         """The owner."""
         self._host: AgentHost | None = None
         self._admission: Admission | None = None
+        self._entrance = PROGRAM
         self._settled: Callable[[], None] = lambda: None
         self._sessions: Attendance | None = None
 
@@ -101,14 +108,40 @@ class Core:
         """A unique idempotency key: which opening of the hub, and a number. A random one would take a system call."""
         return f"{self._opening}{next(self._keys):x}"
 
+    def entered_by(self, entrance: Entrance) -> "Core":
+        """The same for a voice that came in like this."""
+        voice = copy(self)
+        voice._entrance = entrance
+        return voice
+
+    @property
+    def entrance(self) -> Entrance:
+        return self._entrance
+
     async def do(self, verb: Verb[C, A], command: C) -> A:
         """Carry out a verb; a name nobody has is refused with those that come near."""
-        answer = await self._answered(self.parts.store.transact(self._admitted(verb), command))
+        try:
+            answer = await self._answered(self.parts.store.transact(self._admitted(verb), command))
+        except record_refusal.ENTERED as refusal:
+            await self._record(verb, command, refusal)
+            raise
         self._settled()
         return answer
 
+    async def _record(self, verb: Verb[C, A], command: C, error: MootError) -> None:
+        """Enter what was refused to an agent, before it hears of it."""
+        order = refused(verb, command, error)
+        if order is None or order.agent == self.user:
+            return
+        try:
+            await self.parts.store.transact(Entered(record_refusal, self._entrance), order)
+        except MootError as trouble:
+            log.warning("a refusal was not recorded", action="refusal_not_recorded", error=str(trouble))
+
     def _admitted(self, verb: Verb[C, A]) -> Verb[C, A]:
-        return verb if self._admission is None else Admitted(verb, self._admission)
+        if self._admission is None:
+            return Entered(verb, self._entrance)
+        return Admitted(verb, self._admission, self._entrance)
 
     async def foresee(self, verb: Verb[C, A], command: C) -> A:
         """What a verb would answer, refused as it would be; nothing is stored."""
@@ -121,6 +154,17 @@ class Core:
             if self._admission is not None and refusal.what != "agent":
                 raise  # what comes near may be nothing that the caller may know of
             raise await self.directory.with_suggestions(refusal) from None
+
+
+def refused(verb: object, command: object, error: MootError) -> record_refusal.RecordRefusal | None:
+    """What is to be recorded of a refusal; None where nobody is known to have asked."""
+    said = getattr(command, "message", command)
+    author = getattr(said, "author", None)
+    if not author:
+        return None
+    to = getattr(command, "target", "") or getattr(said, "conversation", "") or getattr(command, "name", "")
+    what = str(getattr(verb, "__name__", "")).rpartition(".")[2]
+    return record_refusal.RecordRefusal(author, record_refusal.of(error, str(to), what))
 
 
 def only_read() -> NotPermitted:

@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import TurnView
@@ -22,6 +24,7 @@ from moot.flow.steps.admission import Admission
 from moot.flow.steps.posted import Posted
 from moot.host.agent_turn import Speaking
 from moot.hub.agents import Agents
+from moot.hub.audit import Audit
 from moot.hub.commands.advice import advised
 from moot.hub.commands.ask import answer_to, correlated
 from moot.hub.commands.ask_person import decided_by, expected
@@ -34,7 +37,6 @@ from moot.hub.core import Core
 from moot.hub.decisions import Decisions
 from moot.hub.deliveries import Deliveries
 from moot.hub.external import open_turn
-from moot.hub.history import History
 from moot.hub.inspector import Inspector
 from moot.hub.links import Links
 from moot.hub.mailbox import Mailbox
@@ -43,11 +45,13 @@ from moot.hub.process.rpc import Calls
 from moot.hub.queries import event_stream, inbox, search, settled, topology, turns
 from moot.hub.queries.addresses import located, message_at, replied
 from moot.hub.queries.encoded import Encoded
+from moot.hub.queries.history import History
 from moot.hub.queries.why import explained, foreseen
 from moot.hub.runtime import Runtime, speaking
 from moot.hub.speaker import Speaker
 from moot.hub.tasks import Tasks
 from moot.model.answer import Preview, Receipt
+from moot.model.entrance import DoorName, Entrance
 from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.participant import HUMAN
@@ -112,6 +116,10 @@ class Hub(HubCalls):
     @cached_property
     def history(self) -> History:
         return History(self._core)
+
+    @cached_property
+    def audit(self) -> Audit:
+        return Audit(self._core, self._me)
 
     @cached_property
     def encoded(self) -> Encoded:
@@ -205,7 +213,21 @@ class Hub(HubCalls):
     def acting_as(self, name: str) -> "Hub":
         if self._me != self._core.user:
             raise NotPermitted(f"{self.name} may only speak for itself")
-        return Hub(self._core, self._core.directory.called(name).id)
+        who, entrance = self._core.directory.called(name).id, self._core.entrance
+        if who == self._me:
+            return Hub(self._core, who)
+        return Hub(self._core.entered_by(structs.replace(entrance, owner=self._me)), who)
+
+    @in_process("how a door says which one it is")
+    def through(self, door: DoorName) -> "Hub":
+        """Speak as before, having come in by this door: messages and the audit keep it."""
+        entrance = structs.replace(self._core.entrance, door=door)
+        return Hub(self._core.entered_by(entrance), self._me, self._speaker.turn)
+
+    @in_process("the voice of whoever came in by a door")
+    def voice_of(self, name: str, door: DoorName) -> "Hub":
+        """The voice of somebody who speaks for itself, as its credential says."""
+        return Hub(self._core.entered_by(Entrance(door)), self._core.directory.called(name).id)
 
     @in_process("the hub as a caller at a door sees it")
     def admitted(self, admission: Admission, settled: Callable[[], None] = lambda: None) -> "Hub":

@@ -26,8 +26,9 @@ from moot.hub.core import Core
 from moot.hub.directory import Directory
 from moot.hub.enrolment import hosted, newcomers
 from moot.hub.external.sessions import Attendance
-from moot.hub.process import housekeeping
+from moot.hub.process import audit_log, housekeeping
 from moot.hub.process.background import BackgroundTasks, Once
+from moot.hub.process.heads_export import HeadsExport
 from moot.hub.process.hosted_rows import HostedRows
 from moot.hub.process.live_lane import SocketLane
 from moot.hub.process.peers import Peers
@@ -66,6 +67,7 @@ class Runtime:
         self._roles: dict[ParticipantId, str] = {}
         """As the owner wrote them."""
         self._summariser: Summariser | None = None
+        self._heads: HeadsExport | None = None
         self.peers: Peers
         self._live: LiveLane
         self._host: AgentHost
@@ -112,6 +114,7 @@ class Runtime:
 
     async def _open(self, agents: Sequence[AgentSpec], handle: Handle) -> None:
         core, parts = self.core, self.core.parts
+        await audit_log.keep_up(parts.store, parts.settings)
         enrolled = await self._enrol(agents)
         self._settings = SettingsInForce(core, self._everybody, self._enrol_everybody)
         await self._settings.begin(is_hub=self._is_hub)
@@ -148,6 +151,8 @@ class Runtime:
         self._tasks.spawn(self._sweeper.run())
         if self._is_hub:
             self._tasks.spawn(housekeeping.keep(parts))
+            self._heads = HeadsExport(parts)
+            self._tasks.spawn(self._heads.run())
             self._follow_rows(agents, enrolled)
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self._pace)
@@ -308,6 +313,8 @@ class Runtime:
         try:
             await self._host.drain(drain)
             await self._sweep_everything_open()
+            if self._heads is not None:
+                await self._heads.export()
         finally:
             await self._release()
 

@@ -27,6 +27,7 @@ from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant, Quota
+from moot.model.records.audit import AuditEntry
 from moot.model.records.link import LINKS, Link
 from moot.model.records.record import AnyTable, Key, Lookup, R, Shelves, Table
 from moot.model.round import Round
@@ -66,6 +67,10 @@ class Seen(Protocol):
     def everyone(self) -> list[Participant]: ...
 
 
+class Unaudited(AssertionError):
+    """Something changed that the audit keeps, and no entry says so; a verb is wrong, not the caller."""
+
+
 class Draft(Struct, eq=False):
     seen: Seen
     at: Moment
@@ -80,6 +85,9 @@ class Draft(Struct, eq=False):
     """Records that this draft has put."""
     _touched: set[tuple[str, Key]] = set()
     """Those it has put or dropped."""
+    _unaudited: set[str] = set()
+    """Of these, what the audit has to know of, and what it was told of."""
+    _audited: set[str] = set()
 
     def room(self, conversation: Conversation) -> Room:
         where = conversation.id
@@ -176,6 +184,8 @@ class Draft(Struct, eq=False):
         """A record as it shall be from now on."""
         self._change(table, table.key(record)).put(table, record)
         self.others.append(PutRecord(table, record))
+        if isinstance(record, AuditEntry):
+            self._audited.add(record.subject)
         return record
 
     def drop(self, table: AnyTable, *key: str | int) -> None:
@@ -186,6 +196,8 @@ class Draft(Struct, eq=False):
         if self._changed is None:
             self._changed = Shelves()
         self._touched.add((table.name, key))
+        if table.audited_as:
+            self._unaudited.add(table.subject(key))
         return self._changed
 
     def emit(
@@ -210,6 +222,8 @@ class Draft(Struct, eq=False):
     def changes(self) -> list[Change]:
         """Rows first, then what is told about them, in the order it happened. The draft is done with: it and its
         rooms know each other, and would lie about until somebody looked for such rings, thousands of drafts later."""
+        if self._unaudited and (forgotten := self._unaudited - self._audited):
+            raise Unaudited(f"{', '.join(sorted(forgotten))} changed without an entry in the audit")
         found: list[Change] = []
         if self._people:
             found += map(PutParticipant, self._people.values())

@@ -7,11 +7,11 @@ client/ is. To add a method, declare it in the module of its subject and write i
 from typing import Final
 
 from moot.sdk.agents import AgentCalls
+from moot.sdk.audit import AuditCalls
 from moot.sdk.call import DeclaredCall, Subject
 from moot.sdk.conversations import ConversationCalls
 from moot.sdk.decisions import DecisionCalls
 from moot.sdk.deliveries import DeliveryCalls
-from moot.sdk.history import HistoryCalls
 from moot.sdk.hub import HubCalls
 from moot.sdk.inspector import InspectorCalls
 from moot.sdk.links import LinkCalls
@@ -23,6 +23,7 @@ SUBJECTS: Final[tuple[type[Subject], ...]] = (
     HubCalls,
     ConversationCalls,
     AgentCalls,
+    AuditCalls,
     LinkCalls,
     TaskCalls,
     DecisionCalls,
@@ -30,7 +31,6 @@ SUBJECTS: Final[tuple[type[Subject], ...]] = (
     MailboxCalls,
     DeliveryCalls,
     InspectorCalls,
-    HistoryCalls,
 )
 CALLS: Final[dict[str, DeclaredCall]] = {name: call for kind in SUBJECTS for name, call in kind.calls.items()}
 """By the name that the socket knows."""

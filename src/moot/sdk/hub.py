@@ -10,11 +10,11 @@ from moot.model.answer import Preview, Receipt
 from moot.model.json import JsonObject
 from moot.sdk import http
 from moot.sdk.agents import AgentCalls
+from moot.sdk.audit import AuditCalls
 from moot.sdk.call import Subject, no_call
 from moot.sdk.conversations import ConversationCalls
 from moot.sdk.decisions import DecisionCalls
 from moot.sdk.deliveries import DeliveryCalls
-from moot.sdk.history import HistoryCalls
 from moot.sdk.inspector import InspectorCalls
 from moot.sdk.links import LinkCalls
 from moot.sdk.mailbox import MailboxCalls
@@ -63,8 +63,8 @@ class HubCalls(Subject, subject=""):
         """Behind what agents say."""
 
     @property
-    def history(self) -> HistoryCalls:
-        """What has happened."""
+    def audit(self) -> AuditCalls:
+        """Who did what, and whether any of it was altered."""
 
     @no_call("the header `Moot-Act-As` of any request")
     def acting_as(self, name: str) -> HubCalls:

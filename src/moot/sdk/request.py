@@ -81,6 +81,11 @@ def with_fields(**more: Any) -> Callable[[Named], Named]:
     return lambda arguments: {**arguments, **more}
 
 
+def with_commas(name: str) -> Callable[[Named], Named]:
+    """A list as one value."""
+    return lambda arguments: {**arguments, name: ",".join(arguments.get(name, ()))}
+
+
 def as_settings(arguments: Named) -> Named:
     return {"settings": arguments}
 

@@ -57,6 +57,11 @@ class Home(Struct, frozen=True):
         return self.path / "backups"
 
     @property
+    def audit(self) -> Path:
+        """What is known of the audit outside the database."""
+        return self.path / "audit"
+
+    @property
     def run(self) -> Path:
         """What is true only while something runs."""
         return self.path / "run"
@@ -111,7 +116,15 @@ class Home(Struct, frozen=True):
     def make(self) -> None:
         """Create what is missing, for the owner alone. Safe to repeat, and from several processes at once."""
         _folder(self.path, is_ours=self._looks_like_a_home())
-        for inside in (self.run, self.run_agents, self.run_peers, self.logs, self.backups, self.agents):
+        for inside in (
+            self.run,
+            self.run_agents,
+            self.run_peers,
+            self.logs,
+            self.backups,
+            self.agents,
+            self.audit,
+        ):
             if inside.is_symlink():
                 raise _refused(inside, "is a link; expected a real folder", (f"rm {inside}",))
             _folder(inside, is_ours=True)

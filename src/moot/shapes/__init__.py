@@ -4,6 +4,7 @@ Inside, values speak in ids; here they speak in names. Built from the stored val
 nothing flows back from here into the store.
 """
 
+from moot.shapes.audit import AuditEntry, AuditReport, PurgedRecord
 from moot.shapes.config import ConfigChange, Reloaded
 from moot.shapes.decisions import PersonsDecision
 from moot.shapes.links import (
@@ -49,6 +50,8 @@ __all__ = [
     "Agent",
     "AppliedLinks",
     "Arrival",
+    "AuditEntry",
+    "AuditReport",
     "Because",
     "ConfigChange",
     "Conversation",
@@ -72,6 +75,7 @@ __all__ = [
     "PersonsDecision",
     "Point",
     "Positions",
+    "PurgedRecord",
     "Received",
     "Reloaded",
     "Removed",

@@ -1,7 +1,7 @@
 """A store in memory: the same runner, verbs and fold over plain dictionaries. Ships in `moot.testing`."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from moot.model.conversation import Conversation, Member
@@ -10,11 +10,14 @@ from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant
 from moot.model.query import Query
+from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS, OF_TASK, AuditEntry, AuditQuery, ChainEnd
+from moot.model.records.note import NOTES
 from moot.model.records.record import Lookup, R
 from moot.model.records.task import TASKS, UNFINISHED, Task
 from moot.model.round import Round
 from moot.model.turn import MOVES_CURSOR, Turn, TurnState
-from moot.ports import ConversationVersion, Health, Page, Verb
+from moot.ports import AuditReport, ConversationVersion, Health, Page, Verb
+from moot.rules.audit import KnownHead
 from moot.stores.memory_engine import MemoryEngine, Shelf
 from moot.stores.query_match import matches
 from moot.stores.runner import Job, Source, run_jobs
@@ -47,6 +50,41 @@ class MemoryStore:
     async def check(self) -> Health:
         """Nothing can be wrong with what was never on a disk."""
         return Health("memory", "", durable=False, messages=sum(map(len, self.shelf.messages.values())))
+
+    async def verify(
+        self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
+    ) -> AuditReport:
+        """Nobody can have altered it."""
+        entries = self.shelf.records.every(AUDIT_ENTRIES)
+        health = await self.check()
+        return AuditReport(health.messages, len(entries), 0, 0, has_begun=bool(entries))
+
+    async def audit_entries(self, query: AuditQuery) -> list[AuditEntry]:
+        found = [entry for entry in self.shelf.records.every(AUDIT_ENTRIES) if query.picks(entry)]
+        found.sort(key=lambda entry: (entry.last_at, entry.chain, entry.place), reverse=True)
+        return found[: query.limit]
+
+    async def chain_ends(self, *, since: float) -> list[ChainEnd]:
+        records = self.shelf.records
+        ends = [
+            ChainEnd(f"conversation:{one.id}", one.chain_length, one.chain)
+            for one in self.shelf.conversations.values()
+            if one.updated_at >= since and one.chain_length
+        ]
+        ends += [
+            ChainEnd(f"note:{one.name}", one.version, one.hash)
+            for one in records.every(NOTES)
+            if one.updated_at >= since
+        ]
+        ends += [
+            ChainEnd(f"{OF_TASK}{one.id}", one.chain_length, one.chain)
+            for one in records.every(TASKS)
+            if one.updated_at >= since and one.chain_length
+        ]
+        for head in records.every(CHAIN_HEADS):
+            sealed = records.find(AUDIT_ENTRIES.one(head.chain, head.sealed))
+            ends += [ChainEnd(head.chain, entry.place, entry.hash) for entry in sealed]
+        return ends
 
     def _run(self, job: Job) -> Any:
         for commit in run_jobs(self._engine, [job], self._source):

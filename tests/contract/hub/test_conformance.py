@@ -403,7 +403,11 @@ async def test_what_is_known_of_turns_and_agents_is_told(hub: Any) -> None:
     assert (await hub.inspector.replay("arya")).equal
     assert (await hub.inspector.usage(agent="arya"))["calls"] == 0
     assert (await hub.message(receipt.id)).text == "@arya hello"
-    assert "conversation.created" in [event.type for event in await hub.history.audit()]
+    assert "agent.created" in [entry.act for entry in await hub.audit.log()]
+    assert [entry.act for entry in await hub.audit.log(agent="arya", acts=["agent.created"])] == [
+        "agent.created"
+    ]
+    assert (await hub.audit.verify()).ok
     assert await hub.inspector.unsettled() == []
 
 

@@ -9,10 +9,10 @@ from moot import Hub
 from moot.client import RemoteHub
 from moot.client.calls import (
     RemoteAgents,
+    RemoteAudit,
     RemoteConversations,
     RemoteDecisions,
     RemoteDeliveries,
-    RemoteHistory,
     RemoteInspector,
     RemoteLinks,
     RemoteMailbox,
@@ -24,10 +24,10 @@ from moot.client.transport.paging import SETTLED_EVERYWHERE, SEVERAL
 from moot.doors.http.api.routes import ROUTES
 from moot.errors import BadValue
 from moot.hub.agents import Agents
+from moot.hub.audit import Audit
 from moot.hub.conversations import Conversations
 from moot.hub.decisions import Decisions
 from moot.hub.deliveries import Deliveries
-from moot.hub.history import History
 from moot.hub.inspector import Inspector
 from moot.hub.links import Links
 from moot.hub.mailbox import Mailbox
@@ -51,7 +51,7 @@ HERE: dict[str, type] = {
     "mailbox": Mailbox,
     "deliveries": Deliveries,
     "inspector": Inspector,
-    "history": History,
+    "audit": Audit,
 }
 THERE: dict[str, type] = {
     "": RemoteHub,
@@ -64,7 +64,7 @@ THERE: dict[str, type] = {
     "mailbox": RemoteMailbox,
     "deliveries": RemoteDeliveries,
     "inspector": RemoteInspector,
-    "history": RemoteHistory,
+    "audit": RemoteAudit,
 }
 LIFE = {"find", "open", "close", "within"}
 """How a client comes to a hub and leaves it, and the turn that it speaks in."""

@@ -13,10 +13,12 @@ from moot.model.conversation import (
     ReplyStrategy,
     TurnOrder,
 )
+from moot.model.entrance import DoorName
 from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Part, Plan, Revision, Summary
 from moot.model.participant import AgentConfig, Host, Kind, Participant, Quota, Reach
+from moot.model.records.audit import AuditedAct, AuditEntry, ChainHead
 from moot.model.records.bookmark import Bookmark
 from moot.model.records.decision import DecisionId, DecisionState, PersonsDecision
 from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
@@ -303,6 +305,8 @@ TASK = Task(
     kept_by=7,
     created_at=AT,
     updated_at=AT,
+    chain="ab" * 32,
+    chain_length=4,
 )
 
 WAIT = Wait(conversation=WHERE, seq=9, asker=ARYA, target=BOB, until=AT)
@@ -339,3 +343,27 @@ NOTE_PERMISSION = NotePermission(
 )
 
 POSITION = Position(participant=ARYA, x=0.1 + 0.2, y=-123456.789, by=BOB, at=AT)
+AUDIT_ENTRY = AuditEntry(
+    chain="refusals:arya",
+    place=3,
+    at=AT,
+    by=ARYA,
+    on_behalf_of=BOB,
+    door=DoorName.MCP,
+    act=AuditedAct.REFUSED,
+    subject=TEXT,
+    detail=NESTED,
+    digest="cd" * 32,
+    count=BIG,
+    last_at=LATER,
+    hash="ef" * 32,
+)
+CHAIN_HEAD = ChainHead(
+    chain=AUDIT_ENTRY.chain,
+    length=3,
+    hash=AUDIT_ENTRY.hash,
+    before="ab" * 32,
+    newest=AUDIT_ENTRY,
+    sealed=2,
+    digest="12" * 32,
+)

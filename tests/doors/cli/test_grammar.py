@@ -55,6 +55,8 @@ EVERY_LEAF = {
     "tasks show": (),  # these need a task: tests/behaviour/test_tasks.py has some
     "tasks new": ("tasks", "new", "arya", "look into it"),
     "tasks stop": (),
+    "audit log": ("audit", "log"),
+    "audit verify": ("audit", "verify"),
     "decisions list": ("decisions", "list"),
     "decisions show": (),  # these need an agent that asks: tests/behaviour/test_decisions.py has one
     "decisions answer": (),

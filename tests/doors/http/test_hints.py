@@ -44,15 +44,12 @@ async def test_a_socket_says_it_in_one_frame(world: World) -> None:
     assert any(frame.endswith(f"warning[E304] {wanted}") for frame in told), told
 
 
-async def test_a_brake_names_a_request_in_the_stream_and_in_the_audit(world: World) -> None:
+async def test_a_brake_names_a_request_in_the_stream(world: World) -> None:
     await world.hub.host([ann, ben])
     room = await world.hub.conversations.create("thanks", participants=["ann", "ben"])
     await world.hub.conversations.configure(room.id, max_agent_turns_per_message=12, max_depth=12)
     await world.hub.post(room.id, "@ann please")
     await world.hub.settled(room.id)
-    wanted = ["POST /api/conversations/thanks/continue"]
-    audited = (await world.get("/api/audit")).json()["events"]
-    assert [each["body"]["fix"] for each in audited if each["type"] == "brake.tripped"] == [wanted]
     sent = {"Authorization": f"Bearer {world.tokens['owner']}"}
     async with world.client.stream(
         "GET", "/api/events?after=0&types=brake.tripped", headers=sent
@@ -60,7 +57,7 @@ async def test_a_brake_names_a_request_in_the_stream_and_in_the_audit(world: Wor
         lines = streamed.aiter_lines()
         data = [line async for line in _until_data(lines)]
     assert '"fix":["POST /api/conversations/thanks/continue"]' in data[-1]
-    assert (await world.post(wanted[0].split()[1])).status_code == 200
+    assert (await world.post("/api/conversations/thanks/continue")).status_code == 200
 
 
 async def _until_data(lines: Any) -> Any:

@@ -33,6 +33,7 @@ MAY: dict[str, Any] = {
     "GET /api/settled": OWNER,
     "GET /api/usage": OWNER,
     "GET /api/audit": OWNER,
+    "GET /api/audit/verify": OWNER,
     "GET /api/search": ALL,
     "GET /api/events": ALL,
     "GET /api/conversations": ALL,

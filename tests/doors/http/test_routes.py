@@ -201,8 +201,11 @@ async def test_tokens_are_issued_listed_and_revoked(world: World) -> None:
     assert (await world.ask("owner", "DELETE", path)).json()["revoked_at"]
     assert (await world.ask("reader", "GET", "/api/conversations/room")).status_code == 401
     assert (await world.ask("owner", "DELETE", "/api/agents/bob/tokens/none")).status_code == 404
-    audit = (await world.get("/api/audit?limit=500")).json()["events"]
-    assert [event["type"] for event in audit][-2:] == ["token.issued", "token.revoked"]
+    audit = (await world.get("/api/audit?limit=500")).json()["entries"]
+    acts = [
+        (entry["act"], entry["by"], entry["door"]) for entry in audit if entry["act"].startswith("token.")
+    ]
+    assert acts[:2] == [("token.revoked", "user", "http"), ("token.issued", "arya", "http")]
 
 
 async def test_the_owner_speaks_for_others_and_the_audit_names_both(world: World) -> None:
@@ -212,9 +215,11 @@ async def test_the_owner_speaks_for_others_and_the_audit_names_both(world: World
     assert hidden.status_code == 404
     forged = await world.ask("bob", "GET", "/api/agents", Moot_Act_As="arya")
     assert forged.status_code == 403
-    [acted] = [e for e in (await world.get("/api/audit")).json()["events"] if e["type"] == "owner.acted_as"]
-    assert (acted["by"], acted["body"]["as"]) == ("user", "arya")
-    assert acted["body"]["what"] == "POST /api/conversations/room/messages"
+    [acted] = (await world.get("/api/audit?acts=owner.acted_as")).json()["entries"]
+    assert (acted["by"], acted["detail"]["as"]) == ("user", "arya")
+    assert acted["detail"]["what"] == "POST /api/conversations/room/messages"
+    [posted] = (await world.get("/api/audit?conversation=room&limit=1")).json()["entries"]
+    assert (posted["by"], posted["on_behalf_of"], posted["door"]) == ("user", "arya", "http")
 
 
 @pytest.mark.req("P-07")

@@ -109,7 +109,7 @@ async def test_the_owner_may_speak_for_somebody_and_the_audit_names_both(world: 
     ):
         await connection.send("in his name")
         assert await arya.next() == "karl: in his name"
-        await until(world.hub.history.audit, lambda acts: acts[-1].type == "owner.acted_as")
+        await until(world.hub.audit.log, lambda acts: acts[0].act == "owner.acted_as")
     other = {"Authorization": f"Bearer {world.tokens['arya']}", "Moot-Act-As": "karl"}
     answer = await _handshake(world, "/ws/conversations/room", **other)
     assert answer.status_code == 403

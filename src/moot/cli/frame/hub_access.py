@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from moot.cli.frame.session import Session
 from moot.client import RemoteHub
+from moot.model.entrance import DoorName
 from moot.rules.brain_kinds import runs_here
 from moot.settings.home import Home, find_home
 
@@ -79,12 +80,12 @@ def _hub() -> Any:
 async def opened_hub(session: Session, *, here: bool = False) -> AsyncIterator[Hub]:
     """The hub that runs on the home, over its socket; where none does, or with `here`, one of our own."""
     home = home_of(session)
-    running = None if here else await RemoteHub.find(home)
+    running = None if here else await RemoteHub.find(home, door="cli")
     if running is None:
         set_up_logs(session)
         async with _hub().open(home.path) as hub:
             _heed_colours(session, hub)
-            yield hub
+            yield hub.through(DoorName.CLI)
         return
     try:
         _heed_colours(session, cast("Hub", running))

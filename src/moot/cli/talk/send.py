@@ -205,7 +205,7 @@ async def explaining(session: Session, options: SendOptions, posted: StoredPost)
     """What there is to say of a message that no_wait.py has posted."""
     where, receipt = convert(posted.conversation, shapes.Conversation), convert(posted.receipt, Receipt)
     with kept_if_the_hub_goes(*kept_as(where, receipt), message=receipt.id):
-        hub = await RemoteHub.find(home_of(session))
+        hub = await RemoteHub.find(home_of(session), door="cli")
         if hub is None:
             raise HubAbsent("the hub has stopped", fix=("moot up",))
     try:

@@ -43,7 +43,7 @@ class BlockingConnection:
             connection.settimeout(GREETING_SECONDS)
             _connect(connection, path)
             found = cls(connection)
-            found._tell({"hello": 1})
+            found._tell({"hello": 1, "door": "cli"})
             found.name = str(found._next("hello")["hello"]["name"])
             connection.settimeout(None)
         except (OSError, ValueError, LookupError, TypeError):

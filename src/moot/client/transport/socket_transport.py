@@ -67,13 +67,13 @@ class SocketTransport:
         self._greeting: asyncio.Future[JsonLine] = asyncio.get_running_loop().create_future()
         self._peer: Peer | None = None
 
-    async def open(self, path: Path) -> JsonLine:
-        """Connect; answers with what the hub says of itself."""
+    async def open(self, path: Path, door: str = "sdk") -> JsonLine:
+        """Connect, saying as what; answers with what the hub says of itself."""
         try:
             self._peer = await connect(path, self._heard, self._gone, PARTS)
         except OSError as error:
             raise HubAbsent(f"no hub at {path}: {error.strerror}", fix=(Hint(Act.START_HUB),)) from None
-        self._peer.tell({"hello": 1})
+        self._peer.tell({"hello": 1, "door": door})
         try:
             async with asyncio.timeout(GREETING_SECONDS):
                 return await self._greeting

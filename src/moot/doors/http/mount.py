@@ -16,6 +16,7 @@ from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import sent
 from moot.errors import MootError, NotPermitted
 from moot.hub import Hub
+from moot.model.entrance import DoorName
 from moot.rules.access import unauthenticated
 
 NO_METHOD = 405
@@ -37,7 +38,7 @@ class Beside:
             return
         try:
             who = await self._gate.principal(Request(scope, receive), door="mcp", settled_later=True)
-            hub = self._gate.voice(who)
+            hub = self._gate.voice(who, DoorName.MCP)
             if who.by_owner:
                 await self._gate.hub.history.acted_as(who.name, f"POST {scope['path']}")
         except MootError as refusal:

@@ -20,6 +20,7 @@ from moot.doors.mcp.caller import Caller
 from moot.doors.mcp.server import server
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
+from moot.model.entrance import DoorName
 from moot.model.records.token import TokenScope
 from moot.rules.access import Principal, Standing
 
@@ -32,7 +33,7 @@ class Piped:
 
     def __init__(self, hub: Hub, open_at_once: OpenAtOnce, name: str, tell: Callable[[Any], None]) -> None:
         who = Principal(Standing.PARTICIPANT, hub.agents.id_of(name), name, scopes=ALL_SCOPES)
-        self._caller = Caller(Credential(who), hub.acting_as(name), open_at_once)
+        self._caller = Caller(Credential(who), hub.voice_of(name, DoorName.MCP), open_at_once)
         self.facts = {"name": self._caller.hub.name}
         self._tell = tell
         self._heard: asyncio.Queue[Any] = asyncio.Queue(MAX_WAITING)

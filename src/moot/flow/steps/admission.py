@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 
 from moot.flow.steps import find
 from moot.model.change import Decision
+from moot.model.entrance import Entrance
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN
@@ -71,14 +72,29 @@ class Admission(Struct, frozen=True, gc=False):
     """None where the owner speaks for the participant."""
 
 
+class Entered(Generic[C, A]):
+    """A verb that is told how whoever asks for it came in."""
+
+    __slots__ = ("_entrance", "_verb", "scope")
+
+    def __init__(self, verb: Verb[C, A], entrance: Entrance) -> None:
+        self._verb = verb
+        self._entrance = entrance
+        self.scope = verb.scope
+
+    def decide(self, command: C, seen: Seen, at: Moment) -> Decision[A]:
+        return self._verb.decide(command, seen, at.entered_by(self._entrance))
+
+
 class Admitted(Generic[C, A]):
     """A verb for whoever came in by a door."""
 
-    __slots__ = ("_admission", "_verb")
+    __slots__ = ("_admission", "_entrance", "_verb")
 
-    def __init__(self, verb: Verb[C, A], admission: Admission) -> None:
+    def __init__(self, verb: Verb[C, A], admission: Admission, entrance: Entrance) -> None:
         self._verb = verb
         self._admission = admission
+        self._entrance = entrance
 
     def scope(self, command: C) -> Scope:
         wanted, admission = self._verb.scope(command), self._admission
@@ -99,7 +115,7 @@ class Admitted(Generic[C, A]):
 
     def decide(self, command: C, seen: Seen, at: Moment) -> Decision[A]:
         admit(self._admission, seen)
-        return self._verb.decide(command, seen, at)
+        return self._verb.decide(command, seen, at.entered_by(self._entrance))
 
 
 def admit(admission: Admission, seen: Seen) -> None:

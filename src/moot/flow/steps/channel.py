@@ -9,7 +9,7 @@ from msgspec import structs
 
 from moot.errors import Conflict, NotFound, NotPermitted
 from moot.flow import create
-from moot.flow.steps import obligations, task_report
+from moot.flow.steps import acts, obligations, task_report
 from moot.flow.steps.put_away import put_away
 from moot.flow.steps.task_report import TaskEnd
 from moot.model.conversation import Conversation, ConversationKind
@@ -17,6 +17,7 @@ from moot.model.event import EventType
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.participant import HUMAN, Participant
+from moot.model.records.audit import AuditedAct
 from moot.model.records.link import Link, LinkId, Policy, pair_key
 from moot.model.records.task import TASKS, Task, TaskState
 from moot.model.turn import UNCLAIMED, RuleName
@@ -93,7 +94,7 @@ def make(draft: Draft, link: Link, author: ParticipantId, looked_up: Collection[
         id=link.channel,
     )
     create.make(draft, wanted)
-    draft.put_link(link)
+    acts.put_link(draft, AuditedAct.LINK_CREATED, link, author)
     tell(draft, EventType.LINK_CREATED, link, author)
     return link
 
@@ -143,7 +144,7 @@ def _beside_the_link(draft: Draft, task: Task, author: ParticipantId) -> Room | 
 def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Link:
     """A link as it shall be; what it no longer lets through is not waited for."""
     after = structs.replace(after, updated_at=draft.at.now)
-    draft.put_link(after)
+    acts.put_link(draft, AuditedAct.LINK_CHANGED, after, author)
     tell(draft, EventType.LINK_CHANGED, after, author)
     room = _room(draft, after)
     if before.enabled and not after.enabled:
@@ -155,7 +156,7 @@ def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Li
 
 def remove(draft: Draft, link: Link, author: ParticipantId) -> None:
     """The link is gone; its channel is archived, and stays readable."""
-    draft.drop_link(link)
+    acts.drop_link(draft, link, author)
     tell(draft, EventType.LINK_DELETED, link, author)
     room = _room(draft, link)
     if room is not None:

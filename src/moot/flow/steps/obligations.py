@@ -12,7 +12,7 @@ from msgspec import structs
 
 from moot.errors import WouldDeadlock
 from moot.flow import post
-from moot.flow.steps import task_report
+from moot.flow.steps import acts, task_report
 from moot.flow.steps.posted import Posted
 from moot.flow.steps.put_away import put_away
 from moot.flow.steps.task_report import TaskEnd
@@ -20,10 +20,11 @@ from moot.model.change import AppendMessage
 from moot.model.conversation import ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
-from moot.model.ids import ConversationId, ParticipantId
+from moot.model.ids import SYSTEM, ConversationId, ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant
+from moot.model.records.audit import AuditedAct
 from moot.model.records.decision import DECISIONS, DecisionId, PersonsDecision
 from moot.model.records.task import TASKS, IllegalTaskMove, Task, TaskState
 from moot.model.records.wait import WAITS, Wait
@@ -127,7 +128,8 @@ def moved(draft: Draft, task: Task, state: TaskState, by: ParticipantId | None, 
     if not task.is_open:
         raise IllegalTaskMove(f"task {task.id} has ended as {task.state} and cannot become {state}")
     task = structs.replace(task, state=state, updated_at=draft.at.now, **fields)
-    draft.put(TASKS, task)
+    act = AuditedAct.TASK_CHANGED if task.is_open else AuditedAct.TASK_ENDED
+    task = acts.put_task(draft, act, task, by or SYSTEM)
     kind = EventType.TASK_CHANGED if task.is_open else EventType.TASK_ENDED
     draft.emit(kind, by=by, body=event_body(task))
     return task

@@ -20,7 +20,7 @@ from msgspec import Struct
 from moot import files
 from moot.context.identity import FILES
 from moot.errors import HubRunning, NotFound, StoreDamaged, StoreUnwritable
-from moot.hub.process import daemons
+from moot.hub.process import daemons, heads_file
 from moot.hub.process.hub_lock import HubLock
 from moot.model.hint import Act, Hint, Way
 from moot.settings import Home
@@ -174,6 +174,7 @@ def restore(home: Home, source: Path) -> Restored:
     safety = home.backups / _name("before-restore", time.time())
     with _alone(home):
         done = storage(home).replace(source, keep=safety)
+        heads_file.set_aside(home, safety.stem)
     if done.kept == safety:
         _copy_files(home.path, _beside(safety), _files(home.path))
     missing = [name for name in _files(_beside(source)) if not os.path.lexists(home.path / name)]

@@ -17,12 +17,13 @@ from moot.flow import finish, mark
 from moot.flow.check import Check
 from moot.flow.claim import CLAIMABLE
 from moot.flow.finish import Finish, Said
+from moot.host.turn_end import finished
 from moot.hub.core import Core
 from moot.hub.external.delivered import handovers_of
 from moot.hub.external.open_turn import correlation, give_back, unheard
 from moot.hub.queries.addresses import is_number, located
 from moot.hub.queries.inbox import inbox, is_for
-from moot.model.answer import Finished, Receipt
+from moot.model.answer import Receipt
 from moot.model.ids import ConversationId, ParticipantId, TurnId, address
 from moot.model.message import Message
 from moot.model.participant import Kind
@@ -197,7 +198,7 @@ async def reply(
     if turn is None:
         raise Stale("you have no open turn there")
     reply = Said(text, await correlation(core, turn), reply_to=to[1], key=key)
-    done: Finished = await core.do(finish, Finish(turn.id, turn.fence, reply, author=me))
+    done = await finished(core.do, Finish(turn.id, turn.fence, reply, author=me))
     if done.message is None:
         raise unheard(core, done.turn)
     message = done.message

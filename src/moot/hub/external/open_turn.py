@@ -7,10 +7,11 @@ of theirs as agents (client/worker.py), by way of a door. Not here: turns of age
 from moot import shapes
 from moot.context.window import Size
 from moot.errors import BadValue, NotPermitted, Stale, TurnFailed
-from moot.flow import finish, release
+from moot.flow import release
 from moot.flow.finish import Failed, Finish, Said
 from moot.flow.release import Release
 from moot.host.agent_turn import heard
+from moot.host.turn_end import finished
 from moot.hub.commands.ask import correlated
 from moot.hub.core import Core
 from moot.model.ids import ParticipantId
@@ -65,7 +66,7 @@ async def end(
         raise BadValue("a turn ends with a text or an error, not both")
     metadata = await correlation(core, turn)
     outcome = Said(text, metadata) if error is None else Failed(error[:LONGEST_ERROR] or "it failed")
-    done = (await core.do(finish, Finish(turn.id, turn.fence, outcome))).turn
+    done = (await finished(core.do, Finish(turn.id, turn.fence, outcome))).turn
     if error is None and done.state is TurnState.FAILED:
         raise unheard(core, done)
     return shapes.Turn.of(done, core.directory.name)

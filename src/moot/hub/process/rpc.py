@@ -21,6 +21,7 @@ import structlog
 
 from moot.errors import BadValue, HubAbsent, MootError
 from moot.host.pings import JsonLine, Peer
+from moot.model.entrance import DoorName
 from moot.model.hint import Act, Hint
 from moot.model.json import Json, JsonObject
 from moot.sdk import CALLS
@@ -53,6 +54,7 @@ class Calls:
     def __init__(self, hub: Any) -> None:
         self._hub = hub
         self._under_way: dict[Peer, dict[Json, asyncio.Task[None]]] = {}
+        self._doors: dict[Peer, DoorName | None] = {}
         self._visits: dict[tuple[Peer, int], Visit] = {}
         self._closing = False
 
@@ -69,9 +71,11 @@ class Calls:
         elif "unfollow" in line or "shut" in line:
             self._stop(peer, line.get("unfollow", line.get("shut")))
         elif "hello" in line:
+            self._doors[peer] = _door(line.get("door"))
             peer.tell({"hello": {"name": self._hub.name, "position": self._hub.position}})
 
     def gone(self, peer: Peer) -> None:
+        self._doors.pop(peer, None)
         for task in self._under_way.pop(peer, {}).values():
             task.cancel()
 
@@ -109,7 +113,7 @@ class Calls:
     async def _answer(self, line: JsonLine, peer: Peer) -> None:
         number = line["call"]
         try:
-            method = await self._method(line)
+            method = await self._method(line, peer)
             value = await method(*line.get("args", ()), **line.get("with", {}))
         except MootError as refusal:
             peer.tell({"answer": number, "error": _error_fields(refusal)})
@@ -123,27 +127,28 @@ class Calls:
         else:
             peer.tell({"answer": number, "value": value})
 
-    async def _method(self, line: JsonLine) -> Json:
+    async def _method(self, line: JsonLine, peer: Peer) -> Json:
         name = line.get("do")
         if name not in CALLS:
             raise BadValue(f'unknown method "{name}"', detail=f"methods are {', '.join(sorted(CALLS))}")
-        found: Any = await self._voice(line)
+        found: Any = await self._voice(line, peer)
         if name in ENCODED:
             found = found.encoded
         for part in name.split("."):
             found = getattr(found, part)
         return found
 
-    async def _voice(self, line: JsonLine) -> Any:
-        """As whom, and in which turn."""
-        speaker, turn = line.get("as"), line.get("in")
-        hub = self._hub.acting_as(speaker) if speaker else self._hub
+    async def _voice(self, line: JsonLine, peer: Peer) -> Any:
+        """As whom, by which door, and in which turn."""
+        speaker, turn, door = line.get("as"), line.get("in"), self._doors.get(peer)
+        hub = self._hub if door is None else self._hub.through(door)
+        hub = hub.acting_as(speaker) if speaker else hub
         return await hub.within(turn) if turn else hub
 
     async def _follow(self, line: JsonLine, peer: Peer) -> None:
         number = line["follow"]
         try:
-            async for event in (await self._voice(line)).encoded.events(**line.get("with", {})):
+            async for event in (await self._voice(line, peer)).encoded.events(**line.get("with", {})):
                 peer.tell({"event": number, "value": event})
         except MootError as refusal:
             peer.tell({"answer": number, "error": _error_fields(refusal)})
@@ -173,6 +178,11 @@ class Calls:
             peer.tell({"answer": number, "error": _error_fields(refusal)})
         finally:
             self._visits.pop((peer, number), None)
+
+
+def _door(word: Json) -> DoorName | None:
+    """The door that a program of this machine says it is; only the command line is one."""
+    return DoorName.CLI if word == DoorName.CLI else None
 
 
 def _error_fields(error: MootError) -> JsonObject:

@@ -23,7 +23,7 @@ from moot.flow import enrol, report_config
 from moot.flow.sync_links import SyncedLinks, SyncLinks
 from moot.hub.commands.link_sync import in_the_file, refuse_strangers, rows_of, synced
 from moot.hub.core import Core
-from moot.hub.process import file_watch
+from moot.hub.process import audit_log, file_watch
 from moot.hub.process.hosted_rows import HostedRows
 from moot.model.event import Event, EventType
 from moot.model.participant import Participant
@@ -175,6 +175,7 @@ class SettingsInForce:
             log.error(f"{refusal.title}\n{refusal.detail}".strip(), action="config_refused")
             await self._report(refusal.to_dict(), refused=True)
             raise
+        await audit_log.keep_up(self._core.parts.store, self._core.parts.settings)
         await self._report({**done.to_dict(), DIGEST: file.digest})
         return done
 

@@ -22,29 +22,6 @@ from moot.rules.activity import Activity
 
 MAX_PAGE = 500
 MICROS = 1e6
-AUDITED = (
-    EventType.TOKEN_ISSUED,
-    EventType.TOKEN_REVOKED,
-    EventType.OWNER_ACTED_AS,
-    EventType.AGENT_JOINED,
-    EventType.AGENT_RENAMED,
-    EventType.CONVERSATION_CREATED,
-    EventType.CONVERSATION_CHANGED,
-    EventType.CONVERSATION_ARCHIVED,
-    EventType.CONVERSATION_UNARCHIVED,
-    EventType.CONVERSATION_DELETED,
-    EventType.CONVERSATION_JOINED,
-    EventType.CONVERSATION_LEFT,
-    EventType.MESSAGE_EDITED,
-    EventType.MESSAGE_DELETED,
-    EventType.BRAKE_TRIPPED,
-    EventType.BRAKE_RELEASED,
-    EventType.NOTE_CREATED,
-    EventType.NOTE_CHANGED,
-    EventType.NOTE_SHARED,
-    EventType.NOTE_DELETED,
-)
-"""Acts that change who may do what, or what stands written."""
 
 
 class Past(Struct, frozen=True):

@@ -120,7 +120,9 @@ class Link(Struct, frozen=True, gc=False):
         return self.target if self.relationship is Relationship.SUBORDINATE else None
 
 
-LINKS = Table("links", Link, key=("id",), all_at_once=True, in_micros=("created_at", "updated_at"))
+LINKS = Table(
+    "links", Link, key=("id",), all_at_once=True, in_micros=("created_at", "updated_at"), audited_as="link"
+)
 
 
 def pair_key(one: ParticipantId, other: ParticipantId) -> str:

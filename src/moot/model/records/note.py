@@ -67,4 +67,5 @@ NOTE_PERMISSIONS = Table(
     key=("note", "participant"),
     by=("note", "participant"),
     in_micros=("at",),
+    audited_as="permission",
 )

@@ -22,7 +22,7 @@ ALL = "all"
 class Table(Generic[R]):
     """One kind of record."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  all that is said of a kind
         self,
         name: str,
         of: type[R],
@@ -32,6 +32,7 @@ class Table(Generic[R]):
         all_at_once: bool = False,
         in_micros: tuple[str, ...] = (),
         ends_with_conversation: bool = False,
+        audited_as: str = "",
     ) -> None:
         self.name = name
         """Of the table, and of the file with its statements."""
@@ -44,12 +45,18 @@ class Table(Generic[R]):
         """Fields that stores keep as whole microseconds."""
         self.ends_with_conversation = ends_with_conversation
         """It goes when the conversation it names is erased."""
+        self.audited_as = audited_as
+        """What the audit calls one; a decision that puts or drops it without an entry is refused by its draft."""
         self.key_fields = key
         self._key = attrgetter(*key)
 
     def key(self, record: R) -> Key:
         found = self._key(record)
         return found if len(self.key_fields) > 1 else (found,)
+
+    def subject(self, key: Key) -> str:
+        """How the audit names a record of this kind."""
+        return " ".join((self.audited_as, *map(str, key)))
 
     def one(self, *key: str | int) -> "Lookup[R]":
         """The record of a key, if there is one."""
@@ -115,6 +122,10 @@ class Shelves:
             found = kept.get(lookup.value)
             return [] if found is None else [found]
         return lookup.among(kept.values())
+
+    def every(self, table: Table[R]) -> list[R]:
+        """All there are of a kind."""
+        return list(self._by_table.get(table.name, {}).values())
 
     def drop_of_conversation(self, tables: Iterable[AnyTable], conversation: str) -> None:
         """What goes with a conversation that is erased."""

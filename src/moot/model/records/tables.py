@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS
 from moot.model.records.bookmark import BOOKMARKS
 from moot.model.records.decision import DECISIONS
 from moot.model.records.link import LINKS
@@ -23,4 +24,6 @@ TABLES: Final[tuple[AnyTable, ...]] = (
     NOTE_VERSIONS,
     NOTE_PERMISSIONS,
     POSITIONS,
+    AUDIT_ENTRIES,
+    CHAIN_HEADS,
 )

@@ -61,6 +61,9 @@ class Task(Struct, frozen=True, gc=False):
     """The turn in which the worker said that it goes on: what that turn says at its end is no result."""
     created_at: float = 0.0
     updated_at: float = 0.0
+    chain: str = ""
+    """Hash of the newest entry of its audit chain."""
+    chain_length: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -73,4 +76,5 @@ TASKS = Table(
     key=("id",),
     by=("conversation", "link", "by", "to", "state"),
     in_micros=("created_at", "updated_at"),
+    audited_as="task",
 )

@@ -6,7 +6,7 @@ be long (search, listings, whole pages) goes to the readers' threads.
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,17 +18,20 @@ from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.message import Message, Revision, Summary
+from moot.model.moment import micros
 from moot.model.participant import Host, Participant
 from moot.model.query import Query
+from moot.model.records.audit import AUDIT_ENTRIES, AuditEntry, AuditQuery, ChainEnd
 from moot.model.records.record import ALL, Lookup, R
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn, TurnState
-from moot.ports import ConversationVersion, Page
+from moot.ports import AuditReport, ConversationVersion, Page
+from moot.rules.audit import KnownHead
 from moot.stores.sqlite import rows, search
 from moot.stores.sqlite.engine import NO_END
-from moot.stores.sqlite.file import database, migrate
+from moot.stores.sqlite.file import database, migrate, soundness
 from moot.stores.sqlite.file.untrusted import close_to_others
-from moot.stores.sqlite.statements import READ, SEARCH, query_for
+from moot.stores.sqlite.statements import AUDIT, READ, SEARCH, query_for
 from moot.stores.sqlite.trouble import speaking_of
 
 T = TypeVar("T")
@@ -87,6 +90,31 @@ class SqliteReads:
         """The one value of a small result, read here and now."""
         with speaking_of(self._path):
             return self._here.execute(statement, values).get
+
+    async def verify(
+        self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
+    ) -> AuditReport:
+        """Walk every chain, and compare with where chains stood once."""
+        return await self._long(lambda connection: soundness.verify(connection, known, progress))
+
+    async def audit_entries(self, query: AuditQuery) -> list[AuditEntry]:
+        found: list[AuditEntry] = await self._many(
+            rows.RECORDS[AUDIT_ENTRIES.name],
+            AUDIT.entries,
+            micros(query.since),
+            micros(query.before) if query.before else NO_END,
+            query.agent,
+            _listed(query.subjects),
+            _listed(query.acts),
+            query.limit,
+        )
+        return found
+
+    async def chain_ends(self, *, since: float) -> list[ChainEnd]:
+        def ends(connection: apsw.Connection) -> list[Any]:
+            return connection.execute(AUDIT.ends, (micros(since),)).fetchall()
+
+        return [ChainEnd(*end) for end in await self._long(ends)]
 
     async def _long(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run a read that may take long in a reader's thread."""
@@ -275,3 +303,7 @@ class SqliteReads:
 
     async def horizon(self) -> int:
         return int(self._get(READ.horizon))
+
+
+def _listed(values: Sequence[str]) -> str:
+    return json.encode(list(values)).decode()

@@ -40,6 +40,7 @@ SCHEMA = Statements("versions.sql")
 SEARCH = Statements("search.sql")
 BACKUP = Statements("backup.sql")
 SOUND = Statements("sound.sql")
+AUDIT = Statements("audit.sql")
 RECORDS = {table.name: Statements("records", f"{table.name}.sql") for table in TABLES}
 """Of each kind of record: its shape, how it is put, dropped and looked up."""
 

@@ -7,10 +7,9 @@ from msgspec import to_builtins
 from moot import shapes
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import settled_within
-from moot.doors.http.api.hint_requests import event_in_words
 from moot.doors.http.api.problems import Response
 from moot.doors.http.api.route import ApiCall
-from moot.doors.http.api.schema import EventList, Healthy, Settled, Status
+from moot.doors.http.api.schema import AuditLog, Healthy, Settled, Status
 from moot.doors.http.streams.sse import Stream
 
 
@@ -70,12 +69,23 @@ async def usage(call: ApiCall) -> dict[str, Any]:
     return await call.hub.inspector.usage(agent=call.query.agent, conversation=call.query.conversation)
 
 
-async def audit(call: ApiCall) -> EventList:
-    found = await call.hub.history.audit(after=call.query.after, limit=call.query.limit)
-    return EventList(
-        [event_in_words(event) for event in found],
-        int(found[-1].id or 0) if len(found) == call.query.limit else None,
+async def audit(call: ApiCall) -> AuditLog:
+    query = call.query
+    acts = tuple(filter(None, query.acts.split(","))) if query.acts else ()
+    found = await call.hub.audit.log(
+        agent=query.agent,
+        link=query.link,
+        conversation=query.conversation,
+        acts=acts,
+        since=query.since,
+        before=query.before,
+        limit=query.limit,
     )
+    return AuditLog(found)
+
+
+async def verify(call: ApiCall) -> shapes.AuditReport:
+    return await call.hub.audit.verify()
 
 
 async def reload(call: ApiCall) -> shapes.Reloaded:

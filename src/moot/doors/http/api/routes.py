@@ -59,8 +59,11 @@ HUB: Final = (
         query=schema.UsageQuery, errors=(NotFound,),
     ),
     Route(
-        "GET", "/api/audit", "List changes to access, settings and messages, oldest first", hub.audit, RULE,
-        schema.EventList, query=schema.PageQuery,
+        "GET", "/api/audit", "List who did what, through which door, and what was refused; newest first", hub.audit,
+        RULE, schema.AuditLog, query=schema.AuditFilter, errors=(NotFound,),
+    ),
+    Route(
+        "GET", "/api/audit/verify", "Verify that nothing was altered or removed", hub.verify, RULE, shapes.AuditReport,
     ),
     Route(
         "GET", "/api/search", "Search messages by words, phrases and operators, newest first", conversations.search,

@@ -224,8 +224,14 @@ class SearchQuery(RequestShape, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-class PageQuery(RequestShape, frozen=True):
-    after: Cursor = 0
+class AuditFilter(RequestShape, frozen=True):
+    agent: str | None = None
+    link: str | None = None
+    conversation: str | None = None
+    acts: str | None = None
+    """Several with commas between."""
+    since: str | None = None
+    before: str | None = None
     limit: Limit = 100
 
 
@@ -308,9 +314,8 @@ class Hits(Struct, frozen=True):
     """Where there are no hits: the filter that removed the most."""
 
 
-class EventList(Struct, frozen=True):
-    events: list[shapes.Event]
-    next: int | None = None
+class AuditLog(Struct, frozen=True):
+    entries: list[shapes.AuditEntry]
 
 
 class Status(Struct, frozen=True, rename={"me": "self"}):

@@ -10,6 +10,7 @@ from moot.doors.http.gate.rate import Buckets
 from moot.doors.http.wire.unauthenticated import KNOWN
 from moot.errors import MootError, NotPermitted, RateLimited
 from moot.hub import Hub
+from moot.model.entrance import DoorName
 from moot.model.ids import ParticipantId
 from moot.model.records.token import TokenScope
 from moot.rules.access import Principal, Standing, unauthenticated
@@ -99,9 +100,11 @@ class Gate:
         """Whether the token has not been revoked since."""
         return not who.token or await self._bearers.is_good(who.token, who.id)
 
-    def voice(self, who: Principal) -> Hub:
-        """The hub, acting as the caller."""
-        return self.hub.acting_as(who.id) if who.standing is Standing.PARTICIPANT else self.hub
+    def voice(self, who: Principal, door: DoorName = DoorName.HTTP) -> Hub:
+        """The hub, acting as the caller, who came in by this door."""
+        if who.standing is not Standing.PARTICIPANT:
+            return self.hub.through(door)
+        return self.hub.through(door).acting_as(who.id) if who.by_owner else self.hub.voice_of(who.id, door)
 
     async def voice_within(self, who: Principal, turn: str | None) -> Hub:
         """The same, within an open turn of an outside agent: what it posts belongs to that turn."""

@@ -42,6 +42,7 @@ from moot.hub import Hub
 from moot.hub.commands.tokens import LONGEST
 from moot.hub.process.owner_token import SHORTEST
 from moot.model.answer import Receipt
+from moot.model.entrance import DoorName
 from moot.model.records.bookmark import Bookmark
 from moot.rules.access import NOBODY, Action, Principal, Standing
 from moot.rules.words.redact import redacted
@@ -181,7 +182,7 @@ class SocketEndpoint:
             raise _Refused(failed(error, self._row.path)) from error
 
     async def _party(self, request: HTTPConnection, who: Principal) -> Party:
-        hub = self._gate.voice(who)
+        hub = self._gate.voice(who, DoorName.WS)
         wanted = query(request.scope["query_string"], self._row.query)
         if wanted.received is not None and wanted.client is None:
             raise BadValue("received is the number of messages a client has received; it requires client=ID")

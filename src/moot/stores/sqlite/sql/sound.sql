@@ -56,3 +56,27 @@ SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM event_shape;
 -- name: aliases
 -- Every name that somebody answers to.
 SELECT CAST(name AS BLOB), CAST(participant AS BLOB) FROM aliases;
+
+-- name: task
+-- A task by its id.
+SELECT CAST(shape AS BLOB) FROM tasks_shape WHERE id = ?;
+
+-- name: conversation
+-- Whether there is such a conversation.
+SELECT count(*) FROM conversations WHERE id = ?;
+
+-- name: entries_of
+-- How many entries a chain of the audit has.
+SELECT count(*) FROM audit_entries WHERE chain = ?;
+
+-- name: note_versions
+-- The versions of one note, in order.
+SELECT version, CAST(shape AS BLOB) FROM note_versions_shape WHERE note = ? ORDER BY version;
+
+-- name: orphans
+-- Messages of conversations, and versions of notes, that are not there.
+SELECT CAST(conversation || ':' || min(seq) AS BLOB) FROM messages
+WHERE conversation NOT IN (SELECT id FROM conversations) GROUP BY conversation
+UNION ALL
+SELECT CAST('note ' || note || '@' || min(version) AS BLOB) FROM note_versions
+WHERE note NOT IN (SELECT name FROM notes) GROUP BY note;

@@ -5,21 +5,21 @@
 CREATE TEMP VIEW tasks_shape AS
 SELECT id, "by", "to", state, conversation, link, created_us, json_array(
     id, "by", "to", task, state, result, note, conversation, channel, asked_in, link, root, hop, deadline, kept_by,
-    created_us / 1e6, updated_us / 1e6
+    created_us / 1e6, updated_us / 1e6, chain, chain_length
 ) AS shape FROM main.tasks;
 
 -- name: put
 -- A task, new or moved on.
 INSERT INTO tasks (
     id, "by", "to", task, state, result, note, conversation, channel, asked_in, link, root, hop, deadline, kept_by,
-    created_us, updated_us
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    created_us, updated_us, chain, chain_length
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     "by" = excluded."by", "to" = excluded."to", task = excluded.task, state = excluded.state, result = excluded.result,
     note = excluded.note, conversation = excluded.conversation, channel = excluded.channel,
     asked_in = excluded.asked_in, link = excluded.link, root = excluded.root, hop = excluded.hop,
     deadline = excluded.deadline, kept_by = excluded.kept_by, created_us = excluded.created_us,
-    updated_us = excluded.updated_us;
+    updated_us = excluded.updated_us, chain = excluded.chain, chain_length = excluded.chain_length;
 
 -- name: drop
 -- None is dropped: what was delegated stays on record.

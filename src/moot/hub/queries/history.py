@@ -1,21 +1,16 @@
-"""`hub.history`: what has happened, as it is kept."""
+"""`hub.history`: what has happened, as doors tell it."""
 
 from collections.abc import Sequence
 
-from moot import shapes
 from moot.hub.commands.tokens import acted
 from moot.hub.core import Core
-from moot.hub.queries.event_stream import AUDITED, MAX_PAGE, Past, past
+from moot.hub.queries.event_stream import MAX_PAGE, Past, past
 from moot.sdk.call import in_process
-from moot.sdk.history import HistoryCalls
 
 
-class History(HistoryCalls):
+class History:
     def __init__(self, core: Core) -> None:
         self._core = core
-
-    async def audit(self, *, after: int = 0, limit: int = 100) -> list[shapes.Event]:
-        return (await past(self._core, after, AUDITED, limit)).events
 
     @in_process("doors start streams with it; callers use `events(after=…)`")
     async def past(self, after: int, *, types: Sequence[str] = (), limit: int = MAX_PAGE) -> Past:

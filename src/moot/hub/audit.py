@@ -1,0 +1,94 @@
+"""`hub.audit`: the log of what was done and refused, and the proof that nothing was altered. For the owner only."""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final
+
+from moot import shapes
+from moot.errors import BadValue, NotPermitted
+from moot.hub.core import Core
+from moot.hub.process.heads_file import HeadsFile
+from moot.hub.queries.posted_log import posted_entries
+from moot.model.ids import ParticipantId
+from moot.model.records.audit import AuditedAct, AuditQuery
+from moot.sdk.audit import AuditCalls
+from moot.sdk.call import in_process
+
+MAX_ENTRIES: Final = 1000
+AGO: Final = re.compile(r"(\d+)([smhd])")
+SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Audit(AuditCalls):
+    def __init__(self, core: Core, me: ParticipantId) -> None:
+        self._core = core
+        self._me = me
+
+    async def log(
+        self,
+        *,
+        agent: str | None = None,
+        link: str | None = None,
+        conversation: str | None = None,
+        acts: Sequence[str] = (),
+        since: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> list[shapes.AuditEntry]:
+        self._owner_only()
+        core, now = self._core, self._core.parts.clock.now()
+        who = (await core.directory.participant(agent)).id if agent else ""
+        query = AuditQuery(
+            since=_moment(since, now) if since else 0.0,
+            before=_moment(before, now) if before else 0.0,
+            agent=who,
+            subjects=(f"link {link}", f"conversation link:{link}") if link else (),
+            acts=_acts(acts),
+            limit=max(0, min(limit, MAX_ENTRIES)),
+        )
+        if conversation is not None:
+            return await posted_entries(core, conversation, query)
+        return [
+            shapes.AuditEntry.of(entry, core.directory.name)
+            for entry in await core.parts.store.audit_entries(query)
+        ]
+
+    async def verify(self) -> shapes.AuditReport:
+        return await self.verified()
+
+    @in_process("the same, for whoever shows how far it is")
+    async def verified(self, progress: Callable[[int], None] = lambda messages: None) -> shapes.AuditReport:
+        """Walk every chain; `progress` is called with the number of messages read."""
+        self._owner_only()
+        core = self._core
+        # what is written down meanwhile may be newer than what is read: the file comes first
+        known = await asyncio.to_thread(HeadsFile(core.parts.home).read)
+        return shapes.AuditReport.of(await core.parts.store.verify(known, progress), core.directory.name)
+
+    def _owner_only(self) -> None:
+        if self._me != self._core.user:
+            raise NotPermitted("only the owner may read the audit", detail="it says what everybody did")
+
+
+def _acts(words: Sequence[str]) -> tuple[AuditedAct, ...]:
+    known = {act.value for act in AuditedAct}
+    unknown = [word for word in words if word not in known]
+    if unknown:
+        raise BadValue(f'unknown act "{unknown[0]}"', detail=f"acts are {', '.join(sorted(known))}")
+    return tuple(AuditedAct(word) for word in words)
+
+
+def _moment(text: str, now: float) -> float:
+    """RFC 3339, a date, or how long ago."""
+    ago = AGO.fullmatch(text.strip())
+    if ago is not None:
+        return now - int(ago[1]) * SECONDS[ago[2]]
+    try:
+        return datetime.fromisoformat(text.strip()).astimezone().timestamp()
+    except (ValueError, OverflowError):
+        raise BadValue(
+            f'"{text[:40]}" is not a moment',
+            detail="expected RFC 3339, a date, or a time ago such as 30m, 2h or 7d",
+        ) from None

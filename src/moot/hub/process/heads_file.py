@@ -1,0 +1,122 @@
+"""`audit/heads.jsonl`: where each chain stood, minute by minute, outside the database.
+
+Who alters the database so that every chain holds again cannot have this file agree as well, unless they alter it too:
+copy it to where they cannot. A line is one chain at one moment. A line that was cut off by a crash says nothing; the
+next export says it again. It is kept small: beyond a size only the newest line of every chain stays.
+
+Above: heads_export.py writes it, hub/audit.py compares with it. Not here: what a chain is (rules/audit.py).
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from moot import files
+from moot.failpoints import failpoint
+from moot.model.records.audit import ChainEnd
+from moot.rules.audit import KnownHead
+from moot.settings import Home
+from moot.shapes import when
+
+NAME: Final = "heads.jsonl"
+MAX_BYTES: Final = 4 * 1024 * 1024
+LARGEST: Final = 1 << 30
+"""Bytes of a file that is still read."""
+
+
+class HeadLine(Struct, frozen=True):
+    instance: str
+    at: str
+    chain: str
+    length: int
+    hash: str
+
+
+_line = msgspec.json.Decoder(HeadLine)
+
+
+class HeadsFile:
+    def __init__(self, home: Home, *, max_bytes: int = MAX_BYTES) -> None:
+        self.path = home.audit / NAME
+        self._max_bytes = max_bytes
+        self._lines: dict[str, HeadLine] = {}
+        """The newest line of each chain."""
+        self._bytes = 0
+
+    def read(self) -> dict[str, KnownHead]:
+        """Where each chain was last known to stand; nothing where there is no file."""
+        try:
+            data = files.read(self.path, LARGEST)
+        except FileNotFoundError:
+            data = b""
+        self._bytes = len(data)
+        self._lines = {}
+        for text in data.splitlines():
+            try:
+                line = _line.decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue  # cut off by a crash
+            self._lines[line.chain] = line
+        return {chain: KnownHead(line.length, line.hash) for chain, line in self._lines.items()}
+
+    def append(self, ends: list[ChainEnd], instance: str, at: float) -> int:
+        """Write down those that are new; how many were."""
+        moment = when(at) or ""
+        new = [
+            HeadLine(instance, moment, end.chain, end.length, end.hash)
+            for end in ends
+            if (known := self._lines.get(end.chain)) is None
+            or (known.length, known.hash) != (end.length, end.hash)
+        ]
+        if not new:
+            return 0
+        self._lines |= {line.chain: line for line in new}
+        data = b"".join(msgspec.json.encode(line) + b"\n" for line in new)
+        if self._bytes + len(data) > self._max_bytes:
+            self._rewrite()
+        else:
+            self._add(data)
+        return len(new)
+
+    def _add(self, data: bytes) -> None:
+        file = files.open_private(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            start = b"\n" if self._bytes and not self._ends_whole() else b""
+            half = len(data) // 2
+            os.write(file, start + data[:half])
+            failpoint("audit.half_written")
+            os.write(file, data[half:])
+            os.fsync(file)
+            self._bytes += len(start) + len(data)
+        finally:
+            os.close(file)
+
+    def _ends_whole(self) -> bool:
+        """Whether the last line was written to its end."""
+        return files.read(self.path, LARGEST).endswith(b"\n")
+
+    def _rewrite(self) -> None:
+        """The newest line of every chain, and no other; at least half of the room stays for what comes."""
+        data = b"".join(msgspec.json.encode(line) + b"\n" for line in self._lines.values())
+        failpoint("audit.rewriting")
+        draft = self.path.with_name(f".{NAME}.new")
+        with suppress(FileNotFoundError):
+            draft.unlink()
+        files.create_below(draft.parent, (draft.name,), data)
+        draft.replace(self.path)
+        self._bytes = len(data)
+        self._max_bytes = max(self._max_bytes, 2 * len(data))
+
+
+def set_aside(home: Home, stamp: str) -> Path | None:
+    """Another database takes the place of the one it speaks of: it is kept under another name."""
+    path = home.audit / NAME
+    if not os.path.lexists(path):
+        return None
+    kept = path.with_name(f"heads-{stamp}.jsonl")
+    path.rename(kept)
+    return kept

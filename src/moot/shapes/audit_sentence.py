@@ -1,0 +1,79 @@
+"""An entry of the audit as a sentence: who did what to what, through which door."""
+
+from collections.abc import Callable
+from typing import Final
+
+from moot.model.entrance import DoorName
+from moot.model.ids import SYSTEM, ParticipantId
+from moot.model.records.audit import AuditedAct as Did
+from moot.model.records.audit import AuditEntry
+
+Names = Callable[[ParticipantId], str]
+
+SENTENCES: Final[dict[Did, str]] = {
+    Did.AGENT_CREATED: "added {it}",
+    Did.AGENT_EDITED: "changed {it}",
+    Did.AGENT_PAUSED: "paused {it}",
+    Did.AGENT_REMOVED: "removed {it}",
+    Did.AGENT_RENAMED: "renamed {previous_name} to {name}",
+    Did.AGENT_RESUMED: "resumed {it}",
+    Did.AUDIT_BEGAN: "began the audit",
+    Did.CONFIG_REFUSED: "refused moot.toml ({code})",
+    Did.CONFIG_RELOADED: "read moot.toml again",
+    Did.CONVERSATION_ARCHIVED: "archived {name} ({it})",
+    Did.CONVERSATION_CONFIGURED: "changed the settings of {name} ({it})",
+    Did.CONVERSATION_CONTINUED: "let agents continue in {name} ({it})",
+    Did.CONVERSATION_IMPORTED: "imported {name} ({it}, {messages} messages)",
+    Did.CONVERSATION_JOINED: "added {participant} to {name} ({it})",
+    Did.CONVERSATION_LEFT: "removed {participant} from {name} ({it})",
+    Did.CONVERSATION_PURGED: "erased {name} ({it}, {messages} messages)",
+    Did.CONVERSATION_UNARCHIVED: "unarchived {name} ({it})",
+    Did.DECISION_ANSWERED: "answered decision {it} of {asked_by}",
+    Did.LINK_ADOPTED: "took over the link of {from} and {to} ({sentence})",
+    Did.LINK_CHANGED: "changed the link of {from} and {to} ({sentence})",
+    Did.LINK_CREATED: "linked {from} and {to} ({sentence})",
+    Did.LINK_DELETED: "deleted the link of {from} and {to} ({sentence})",
+    Did.NOTE_DELETED: "deleted the note {note} ({versions} versions)",
+    Did.NOTE_SHARED: "shared the note {note} with {agent}: {access}",
+    Did.OWNER_ACTED_AS: "spoke for {as}: {what}",
+    Did.PERMISSION_ADOPTED: "took over the share of the note {note} with {agent}: {access}",
+    Did.POLICY_SET: "set the policy to {policy}",
+    Did.REFUSED: "was refused: {what} to {to} ({code} {rule})",
+    Did.TASK_ADOPTED: "took over task {it} ({state})",
+    Did.TASK_CHANGED: "changed task {it} of {by} for {to}: {state}",
+    Did.TASK_CREATED: "delegated task {it} to {to}",
+    Did.TASK_ENDED: "ended task {it} of {by} for {to}: {state}",
+    Did.TOKEN_ISSUED: "issued token {it} for {participant}",
+    Did.TOKEN_REVOKED: "revoked token {it} of {participant}",
+}
+PEOPLE: Final = frozenset({"agent", "as", "asked_by", "by", "from", "participant", "to"})
+"""What names somebody in the detail of an entry."""
+
+
+class _Words(dict[str, str]):
+    """What an entry does not say is left out of its sentence."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def sentence(entry: AuditEntry, names: Names) -> str:
+    it = entry.subject.partition(" ")[2]
+    words = _Words(it=called(it, names) if entry.subject.startswith("agent ") else it)
+    for key, value in entry.detail.items():
+        words[key] = called(value, names) if key in PEOPLE and isinstance(value, str) else str(value)
+    what = SENTENCES[entry.act].format_map(words).replace(" )", ")")
+    counted = f", {entry.count} times" if entry.count > 1 else ""
+    return f"{_who(entry, names)} {what} by {entry.door.value}{counted}"
+
+
+def _who(entry: AuditEntry, names: Names) -> str:
+    if entry.by == SYSTEM:
+        return "moot.toml" if entry.door is DoorName.CONFIG else "Moot"
+    by = called(entry.by, names)
+    return f"{by} for {called(entry.on_behalf_of, names)}" if entry.on_behalf_of else by
+
+
+def called(who: str, names: Names) -> str:
+    """Somebody's name; what is nobody's id stays as it is."""
+    return names(ParticipantId(who))
