@@ -34,6 +34,11 @@ class ChangingLinks:
             changed = await self._hub.links.update(link.id, direction=direction, enabled=not link.enabled)
             self.links[pair] = changed
 
+    async def clear(self) -> None:
+        for link in self.links.values():
+            await self._hub.links.delete(link.id)
+        self.links.clear()
+
     def two(self) -> tuple[str, str]:
         """Who writes to whom; more often than not two that are linked."""
         if self.links and self._chance.random() < 0.6:
