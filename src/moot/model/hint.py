@@ -54,6 +54,7 @@ class Act(StrEnum):
     NEW_LINK = "new_link"
     ENABLE_LINK = "enable_link"
     DISABLE_LINK = "disable_link"
+    CHANGE_LINK = "change_link"
     OPEN_LINK = "open_link"
     """Let both ends start."""
 

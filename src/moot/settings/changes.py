@@ -37,6 +37,14 @@ def in_force(before: Settings, wanted: Settings) -> Settings:
     )
 
 
+def needs_restart(key: str) -> bool:
+    """Whether a running hub heeds a setting, such as `hub.port`, only when it starts again."""
+    section, _, name = key.partition(".")
+    if section == "limits":
+        return name in COUNTED_BY_DOORS
+    return key != "hub.policy" and section not in ("groups", "agents", "links")
+
+
 def changed_settings(before: Settings, now: Settings) -> Iterator[ChangedSetting]:
     """Everything that is set otherwise, but for agents and links."""
     for section, kind in TABLES.items():

@@ -22,3 +22,6 @@ class Reloaded(Shape, frozen=True):
     """Settings that take effect when the hub is restarted."""
     troubles: tuple[str, ...] = ()
     """Why agents could not be changed; they continue as before."""
+    applied_at: str | None = None
+    """If nothing changed: when the file was last applied, and with which changes."""
+    applied: tuple[ConfigChange, ...] = ()

@@ -146,3 +146,8 @@ def test_flags_that_contradict_each_other_are_refused(moot: Moot, words: tuple[s
     assert told.code == 2
     assert told.err.startswith(f"error[E204] {flags} contradict each other; use one of them\n")
     assert moot("links", "set", "l0", "--peer", "--peer").code == 3
+
+
+def test_who_wants_another_in_a_direct_chat_is_offered_a_group(shell: Shell) -> None:
+    told = shell.moot("chat", "arya", stdin=b"/group add gendry\n")
+    assert "  fix   /group create arya gendry" in told.err

@@ -66,16 +66,18 @@ def test_programs_get_it_as_json(fresh: Shell) -> None:
     assert len(told["files"]) == 5
 
 
-def test_what_is_there_is_never_changed_and_the_difference_is_shown(fresh: Shell) -> None:
+def test_what_is_there_is_never_changed_and_who_is_missing_is_named(fresh: Shell) -> None:
     fresh.moot("init", "--yes", "--agent", "arya: backend engineer")
     soul = fresh.home / "agents" / "arya" / "SOUL.md"
     soul.write_text("mine", encoding="utf-8")
     before = files_of(fresh)
     told = fresh.moot("init", "--yes", "--agent", "gendry: reviewer")
-    assert told.code == 0
-    assert "already exists, with 1 agents: arya." in told.out
-    assert '-name = "arya"' in told.out
-    assert '+name = "gendry"' in told.out
+    assert told.code == 1
+    assert told.err.startswith("error[E205] ")
+    assert "already exists, so gendry was not added" in told.err
+    assert '  fix   moot agents new gendry --role "reviewer"' in told.err
+    again = fresh.moot("init", "--yes", "--agent", "arya: backend engineer")
+    assert (again.code, "already exists, with 1 agents: arya." in again.out) == (0, True)
     assert fresh.moot("init", "--yes", "--json").json["written"] is False
     assert files_of(fresh) == before
 

@@ -133,3 +133,56 @@ def test_fields_that_make_no_sense(moot: Moot, words: tuple[str, ...], title: st
     told = moot(*words)
     assert told.code == 2
     assert title in told.err
+
+
+# --- fixes that fit --------------------------------------------------------------------------------------------
+
+
+def test_a_question_without_quotes_is_told_so(moot: Moot) -> None:
+    told = moot("ask", "arya", "is", "it", "ready")
+    assert told.code == 3
+    assert "  fix   moot ask arya -- is it ready" in told.err
+    assert "agents new" not in told.err
+
+
+def test_a_conversation_that_is_not_there_is_not_offered_to_be_made_by_who_looks_for_it(moot: Moot) -> None:
+    new(moot, "build")
+    for words in (
+        ("why", "nowhere:1"),
+        ("conv", "delete", "nowhere", "--yes"),
+        ("tail", "--conv", "nowhere"),
+    ):
+        told = moot(*words)
+        assert told.code == 3
+        assert "conversations: build" in told.err
+        assert "conv new" not in told.err
+    assert "conv new nowhere" in moot("send", "--conv", "nowhere", "hi").err
+
+
+def test_a_message_that_is_not_there_is_called_as_it_was_typed(moot: Moot) -> None:
+    new(moot, "build")
+    assert moot("why", "build:99").err.startswith(
+        "error[E201] there is no message build:99\n  nothing was said in build"
+    )
+
+
+def test_who_is_talked_to_by_the_beginning_of_a_name_is_said(moot: Moot) -> None:
+    assert '"ary" is taken for arya\n' in moot("send", "ary", "hello").err
+    assert moot("send", "arya", "hello").err == ""
+
+
+def test_an_empty_search_and_one_for_nobody_are_refused(moot: Moot) -> None:
+    assert moot("search", "").err.startswith("error[E204] the search is empty\n")
+    assert "agents new" not in moot("search", "from:nobody").err
+
+
+def test_what_waits_for_an_agent_that_nobody_runs_is_said(moot: Moot) -> None:
+    told = moot("send", "arya", "hello", "--no-wait")
+    assert "arya is away" in told.err
+    assert "fix   moot agent start arya" in told.err
+    assert "no hub is running" in moot("agents", "list").err
+
+
+def test_two_that_are_linked_are_offered_their_link_to_change(moot: Moot) -> None:
+    id = moot("links", "new", "arya", "gendry", "--json").json["id"]
+    assert f"fix   moot links set {id} -h" in moot("links", "new", "gendry", "arya").err

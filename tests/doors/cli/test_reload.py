@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -140,11 +141,9 @@ def test_reload_says_what_changed_and_what_needs_a_restart(up: Up) -> None:
         "  host.lease_seconds takes effect when the hub starts again: moot stop, then moot up\n" in told.err
     )
     assert shell.moot("send", "fin", "hello", "--json").json["outcome"] == "replied"
-    assert shell.moot("reload", "--json").json == {
-        "changes": [],
-        "restart": ["host.lease_seconds"],
-        "troubles": [],
-    }
+    again = shell.moot("reload", "--json").json
+    assert (again["changes"], again["restart"], again["troubles"]) == ([], ["host.lease_seconds"], [])
+    assert "fin was added" in [change["text"] for change in again["applied"]]
     write(shell, lambda text: text.replace('"gendry"\nrelationship', '"gendri"\nrelationship'))
     broken = shell.moot("reload")
     assert broken.code == 2
@@ -156,7 +155,6 @@ def test_reload_says_what_changed_and_what_needs_a_restart(up: Up) -> None:
 def test_without_a_hub_reload_takes_the_file_into_the_store(shell: Shell) -> None:
     shell.moot("agents", "list")
     write(shell, lambda text: text + LINKS)
-    assert sentences(shell) == [], "looking changes nothing"
     told = shell.moot("reload")
     assert (told.code, told.err) == (0, "")
     assert told.out == (
@@ -203,3 +201,25 @@ def test_a_hub_whose_terminal_is_closed_ends_and_one_that_is_told_to_reload_does
         if hub.poll() is None:
             hub.kill()
         hub.wait()
+
+
+def test_a_broken_file_is_shown_in_the_status_of_a_running_hub(shell: Shell) -> None:
+    shell.moot("up", "--detach")
+    try:
+        (shell.home / "moot.toml").write_text("[hub\n")
+        told = shell.moot("status", "--json").json
+        assert [row["what"] for row in told["needs_you"]] == ["broken"]
+        assert told["needs_you"][0]["error"].startswith("moot.toml:1:")
+        assert {agent["name"] for agent in told["agents"]} >= {"arya"}
+        assert told["hub"] is not None
+    finally:
+        shell.moot("stop")
+    assert shell.moot("status").err.startswith("error[E103]")
+
+
+def test_reload_says_what_the_hub_has_applied_by_itself_and_when(up: Up) -> None:
+    write(up.shell, lambda text: text + LINKS)
+    until(lambda: in_force(up), ["arya is superior of gendry. Both may start."])
+    told = up.shell.moot("reload").out.splitlines()
+    assert re.fullmatch(r"  nothing changed since \d\d:\d\d, when the hub applied:", told[1])
+    assert told[2] == "  + link    arya is superior of gendry. Both may start."

@@ -6,12 +6,13 @@ Above: every command that takes one. Below: the hub, which knows names and whole
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from moot import shapes
 from moot.cli.terminal.phrases import title
 from moot.errors import NotFound
+from moot.model.hint import Act, Hint
 from moot.rules.words.mentions import nearest
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 MAX_LISTED = 10
 
 
-async def place(hub: Hub, ref: str) -> shapes.Conversation:
-    """The conversation that is meant; an archived one too, by its id, or by its name where no other has it now."""
+async def place(hub: Hub, ref: str, *, may_be_made: bool = False) -> shapes.Conversation:
+    """The conversation that is meant; an archived one too, by its id, or by its name where no other has it now.
+    `may_be_made`: somebody wants to talk there, and could make it."""
     ref = ref.lstrip("#")
     try:
         return await hub.conversations.get(ref)
@@ -32,6 +34,7 @@ async def place(hub: Hub, ref: str) -> shapes.Conversation:
             return max(put_away, key=lambda each: each.updated_at or "")
         people = [each.name for each in await hub.agents.list()]
         missing = _apart(missing, [each.name for each in every], people, "is an agent", "agents show")
+        missing = _among_places(missing, [each.name for each in every], may_be_made=may_be_made)
         return await hub.conversations.get(only(ref, {each.id: title(each) for each in every}, missing))
 
 
@@ -49,6 +52,13 @@ async def agent(hub: Hub, name: str) -> str:
 
 async def agents(hub: Hub, names: Iterable[str]) -> list[str]:
     return [await agent(hub, name) for name in names]
+
+
+def taken_for(typed: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    """Whom words stand for that only begin like a name: said wherever something is about to be said to them."""
+    for word, name in zip((each.lstrip("@") for each in typed), names, strict=False):
+        if word != name and name.startswith(word):
+            yield f'"{word}" is taken for {name}'
 
 
 def only(begun: str, known: dict[str, str], missing: NotFound) -> str:
@@ -75,6 +85,24 @@ def _apart(
         fix=(f"moot {shown_by} {shlex.quote(near[0])}", *missing.fix) if near else missing.fix,
         suggestions=alike,
         **facts,
+    )
+
+
+def _among_places(missing: NotFound, names: Sequence[str], *, may_be_made: bool) -> NotFound:
+    """The refusal with the conversations there are, and without the way to make one where nobody wants that."""
+    listed = f"conversations: {', '.join(names[:MAX_LISTED])}" if names else "there are no conversations yet"
+    ways = [
+        way
+        for way in missing.fix
+        if may_be_made or not isinstance(way, Hint) or way.act is not Act.NEW_CONVERSATION
+    ]
+    return NotFound(
+        missing.title,
+        what=missing.what,
+        detail=missing.detail if "other" in missing.facts else listed,
+        fix=tuple(ways),
+        suggestions=missing.suggestions,
+        **missing.facts,
     )
 
 

@@ -8,10 +8,11 @@ import click
 
 from moot import shapes
 from moot.cli.frame import resolve
-from moot.cli.frame.hub_access import with_reading
+from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import hollow
+from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
 from moot.rules.palette import AWAY, MARKS
 
@@ -42,6 +43,11 @@ def list_(session: Session) -> None:
         session.screen.say(f"no agents yet. Create one: {make}        or try: moot demo")
     else:
         session.screen.table(("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in found])
+        if running_hub(home_of(session)) is None and any(agent.status == "offline" for agent in found):
+            up = session.screen.command("moot up")
+            session.screen.note(
+                f"no hub is running: moot chat and moot send run agents while needed, {up} keeps them"
+            )
 
 
 def _row(agent: shapes.Agent) -> tuple[str, ...]:

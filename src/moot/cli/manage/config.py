@@ -9,7 +9,9 @@ from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
 from moot.errors import BadValue
+from moot.hub.process.hub_lock import running_hub
 from moot.settings.catalogue import Setting, change, find, survey
+from moot.settings.changes import needs_restart
 from moot.settings.home import Home, find_home
 from moot.settings.load import load
 from moot.settings.toml.edits import literal
@@ -94,6 +96,8 @@ def set_(session: Session, key: str, value: str) -> None:
     session.screen.say(f"✓ {key} = {written(now)}{was} in {shown(home.toml)}")
     if used.source == "environment":
         session.screen.note("the environment also sets it, and takes precedence")
+    elif running_hub(home) is not None and needs_restart(key):
+        session.screen.note("it takes effect when the hub starts again: moot stop, then moot up")
 
 
 @config.command("edit", examples=("moot config edit", "moot --home ./team config edit"))

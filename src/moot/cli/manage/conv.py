@@ -13,7 +13,7 @@ from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.confirm import ask_first
 from moot.cli.frame.exit_codes import OK
-from moot.cli.frame.hub_access import host_the_absent, opened_hub, with_hub, with_reading
+from moot.cli.frame.hub_access import home_of, host_the_absent, opened_hub, with_hub, with_reading
 from moot.cli.frame.params import SECONDS, Branch
 from moot.cli.frame.session import Session
 from moot.cli.run.unloadable import explained, tell_broken
@@ -22,6 +22,7 @@ from moot.cli.talk.outcome import WAIT_SECONDS, report, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.cli.terminal.screen import Screen
 from moot.hub.commands.slash import At, Done, carry_out, check_setting, configure
+from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
 from moot.rules.words import slash
 
@@ -271,6 +272,9 @@ def go_on(session: Session, ref: str) -> None:
         session.screen.data({"continued": moved})
     else:
         session.screen.say("resumed" if moved else "nothing was stopped here")
+        if moved and running_hub(home_of(session)) is None:
+            up = session.screen.command("moot up")
+            session.screen.note(f"no hub is running, so the agents go on when they run again: {up}")
 
 
 @conv.command("stop", examples=("moot conv stop build", "moot conv stop build arya --json"))

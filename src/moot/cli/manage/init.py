@@ -14,7 +14,7 @@ from moot.brains.llm.keys import ANTHROPIC, KeyRing, as_holder
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
-from moot.errors import BadName, BadValue
+from moot.errors import BadName, BadValue, Conflict
 from moot.rules.words.names import NameProblem, check_name, unique_slug
 from moot.settings.home import Home, find_home
 from moot.settings.load import load, parse
@@ -53,6 +53,7 @@ def init(session: Session, yes: bool, agents: tuple[str, ...], user: str | None,
     text = first_toml(who, [StarterAgent(agent.name, agent.role, thinking) for agent in team])
     parse(text.encode(), os.environ, file=str(home.toml), folder=home.path)
     if home.toml.exists():
+        _refuse_to_add(home, team if agents else ())
         _tell_what_is_there(session, home, text)
         return
     made = _write(home, text, team, who)
@@ -211,6 +212,19 @@ def next_commands(names: list[str], brain: str) -> list[tuple[str, str]]:
     ]
 
 
+def _refuse_to_add(home: Home, team: Sequence[StarterAgent]) -> None:
+    """Who is asked for and not there is added by another command."""
+    there = {row.name for row in load(home).agents}
+    missing = [agent for agent in team if agent.name not in there]
+    if missing:
+        ways = (f'moot agents new {agent.name} --role "{agent.role}"' for agent in missing)
+        raise Conflict(
+            f"{shown(home.toml)} already exists, so {', '.join(agent.name for agent in missing)} was not added",
+            detail=f"agents there: {', '.join(sorted(there)) or 'none'}. Nothing was changed",
+            fix=tuple(ways),
+        )
+
+
 def _tell_what_is_there(session: Session, home: Home, text: str | None) -> None:
     """A second run changes nothing, and shows how what is there differs from what was asked for."""
     settings = load(home)
@@ -230,5 +244,3 @@ def _tell_what_is_there(session: Session, home: Home, text: str | None) -> None:
     screen = session.screen
     screen.say(f"{shown(home.toml)} already exists, with {len(names)} agents: {', '.join(names) or 'none'}.")
     screen.say("Nothing was changed. To change it: moot config set KEY VALUE, or moot config edit")
-    if diff:
-        screen.say(diff)

@@ -1,6 +1,7 @@
 """`moot status`: where things stand, as text: what needs you, who works, what is done, and the hub."""
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,13 +9,14 @@ import click
 
 from moot import shapes
 from moot.cli.frame.hints import first
-from moot.cli.frame.hub_access import home_of, with_reading
+from moot.cli.frame.hub_access import home_of, with_hub, with_reading
 from moot.cli.frame.params import AT_LEAST_1, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
 from moot.cli.talk.absence import to_bring_back
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.cli.terminal.watch import watch
+from moot.errors import BadSettings, MootError
 from moot.hub import Hub
 from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
@@ -44,8 +46,14 @@ def status(session: Session, watched: bool, limit: int) -> None:
 
     def look() -> JsonObject:
         home = home_of(session)
-        found = with_reading(session, lambda hub: standing(hub, home, limit))
-        return {"home": str(home.path), "hub": running_hub(home), **found}
+        running = running_hub(home)
+        try:
+            found = with_reading(session, lambda hub: standing(hub, home, limit))
+        except BadSettings as problem:
+            if running is None:
+                raise
+            found = _under_a_broken_file(session, problem)
+        return {"home": str(home.path), "hub": running, **found}
 
     def tell(found: JsonObject) -> None:
         show(session.screen, found)
@@ -81,6 +89,21 @@ async def standing(hub: Hub, home: Home, limit: int) -> JsonObject:
         ][:limit],
         "working": [_turn(turn, names) for turn in open_turns if turn not in cut_off][:limit],
         "done": [_turn(turn, put_away | names) for turn in reversed(ended) if turn.state == "said"][:limit],
+    }
+
+
+def _under_a_broken_file(session: Session, problem: BadSettings) -> JsonObject:
+    """A running hub goes on under the settings that were good: what it knows, and what is wrong with the file."""
+    agents: list[shapes.Agent] = []
+    with suppress(MootError):
+        agents = with_hub(session, lambda hub: hub.agents.list())
+    wrong = {"what": "broken", "agent": "", "error": problem.title, "fix": first(problem.fix)}
+    rows: list[JsonObject] = []
+    return {
+        "agents": [_agent(agent) for agent in agents],
+        "needs_you": [wrong],
+        "working": rows,
+        "done": rows,
     }
 
 

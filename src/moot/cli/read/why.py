@@ -37,7 +37,7 @@ def why(session: Session, message: str | None, conv: str | None) -> None:
 
     async def work(hub: Hub) -> None:
         last = None if message else await newest(hub, conv)
-        found = await hub.why(last.id if last is not None else await address(hub, message or "", conv))
+        found = await (hub.why(last.id) if last is not None else _explained(hub, message or "", conv))
         if session.json:
             session.screen.data(found.to_dict())
             return
@@ -46,6 +46,22 @@ def why(session: Session, message: str | None, conv: str | None) -> None:
             await show_newest_answer(session.screen, hub, last)
 
     with_reading(session, work)
+
+
+async def _explained(hub: Hub, typed: str, conv: str | None) -> shapes.Why:
+    id = await address(hub, typed, conv)
+    try:
+        return await hub.why(id)
+    except NotFound as missing:
+        where = await hub.conversations.get(id.rpartition(":")[0])
+        newest = await hub.newest(where.id, 1)
+        detail = (
+            f"the newest is {where.name}:{newest[-1].seq}" if newest else f"nothing was said in {where.name}"
+        )
+        name = f"{where.name}:{id.rpartition(':')[2]}"
+        raise NotFound(
+            f"there is no message {name}", what="message", detail=detail, ref=missing.facts["ref"]
+        ) from None
 
 
 async def address(hub: Hub, typed: str, conv: str | None) -> str:

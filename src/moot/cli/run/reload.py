@@ -6,7 +6,7 @@ from moot import shapes
 from moot.cli.frame.hub_access import home_of, with_hub
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
-from moot.cli.terminal.screen import Screen, safe
+from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.hub.process.hub_lock import running_hub
 
 SIGNS = {"added": "+", "changed": "~", "removed": "-"}
@@ -31,10 +31,12 @@ def reload(session: Session) -> None:
 
 def tell(screen: Screen, done: shapes.Reloaded) -> None:
     """What is otherwise now, and what is not yet."""
-    for change in done.changes:
-        screen.say(f"  {SIGNS[change.change]} {change.what:<8}{safe(change.text)}")
-    if not done.changes:
+    if done.applied_at is not None:
+        screen.say(f"  nothing changed since {clock_time(done.applied_at)}, when the hub applied:")
+    elif not done.changes:
         screen.say("  nothing changed")
+    for change in done.changes or done.applied:
+        screen.say(f"  {SIGNS[change.change]} {change.what:<8}{safe(change.text)}")
     for key in done.restart:
         screen.note(f"  {key} takes effect when the hub starts again: moot stop, then moot up")
     for trouble in done.troubles:

@@ -15,6 +15,7 @@ from moot.cli.frame.session import Session
 from moot.cli.talk.follow import Outcome
 from moot.cli.talk.outcome import posted, report
 from moot.cli.terminal.standard_input import message_text
+from moot.errors import NotFound
 from moot.model.intent import Intent
 from moot.model.json import JsonObject
 from moot.rules import answer_shape
@@ -56,7 +57,8 @@ class AskLeaf(Leaf):
 def ask(ctx: click.Context, /, names: tuple[str, ...], message: str | None, **options: Any) -> int:
     """Ask agents a question and wait for their answers."""
     words = [message] if message is not None else ctx.meta.get(TEXT)
-    if words is None and len(names) > 1:
+    is_guessed = words is None and len(names) > 1
+    if is_guessed:
         names, words = names[:-1], [names[-1]]
     if not names:
         raise click.UsageError("no agent given; use moot ask AGENT... -- TEXT")
@@ -64,7 +66,19 @@ def ask(ctx: click.Context, /, names: tuple[str, ...], message: str | None, **op
     question = message_text(session, words or ())
     if not question:
         raise click.UsageError("no text given; use moot ask AGENT... -- TEXT (-m - reads standard input)")
-    return report(session, asyncio.run(asking(session, list(names), question, AskOptions(**options))))
+    try:
+        return report(session, asyncio.run(asking(session, list(names), question, AskOptions(**options))))
+    except NotFound as missing:
+        if not is_guessed or len(names) == 1:
+            raise
+        agent, text = names[0], " ".join((*names[1:], *(words or ())))
+        raise NotFound(
+            missing.title,
+            what="agent",
+            detail="without quotes every word but the last is taken for an agent",
+            fix=(f"moot ask {agent} -- {text}", f'moot ask {agent} "{text}"'),
+            ref="",
+        ) from None
 
 
 class AskOptions(Struct, frozen=True):

@@ -109,9 +109,11 @@ async def chatting(
         hub = await hubs.enter_async_context(opened_hub(session))
         voice = hub.acting_as(options.speaker) if options.speaker else hub
         if options.conv:
-            where = await resolve.place(hub, options.conv)
+            where = await resolve.place(hub, options.conv, may_be_made=True)
         else:
             names = await resolve.agents(hub, options.agents)
+            for line_ in resolve.taken_for(options.agents, names):
+                session.screen.note(line_)
             text = typed.text if isinstance(typed, slash.Say) else None
             where = await voice.conversations.implicit(names, text=text)
             await _tell_removed(session, hub, names)

@@ -14,7 +14,7 @@ from moot.cli.frame.exit_codes import OK, OUTCOMES, PAUSED, WAITED
 from moot.cli.frame.hub_access import home_of, host_the_absent
 from moot.cli.frame.session import Session
 from moot.cli.run.unloadable import explained, tell_broken
-from moot.cli.talk.absence import unwoken
+from moot.cli.talk.absence import to_bring_back, unwoken
 from moot.cli.talk.brakes import paused, warn
 from moot.cli.talk.follow import Away, FollowedConversation, Outcome, TalkView
 from moot.cli.talk.unanswered import listed, several, was_wanted
@@ -77,10 +77,12 @@ async def _what_came_of_it(
     session: Session, talk: FollowedConversation, receipt: Receipt, wait: float | None, broken: list[Concern]
 ) -> Outcome:
     hub, where = talk.hub, talk.conversation
-    session.left = (
-        f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; agents "
-        "answer when they can."
+    later = (
+        "agents answer when they run again: moot up."
+        if hasattr(hub, "host")
+        else "agents answer when they can."
     )
+    session.left = f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; {later}"
     with kept_if_the_hub_goes(*kept_as(where, receipt), message=receipt.id):
         await warn(session, hub, where, receipt)
         if wait is None:
@@ -93,7 +95,20 @@ async def _what_came_of_it(
         tell_broken(session, [concern for concern in broken if concern.agent not in named_in_causes])
         for line in await unwoken(hub, done.why):
             session.screen.note(line)
+        if wait is None and done.outcome == "queued":
+            await _tell_absent(session, hub, done)
     return done
+
+
+async def _tell_absent(session: Session, hub: Hub, done: Outcome) -> None:
+    """Of agents that Moot runs and nobody has started: the message waits for them. Others say so themselves."""
+    owing = [await hub.agents.get(row.agent) for row in done.why.agents if row.state == "owed"]
+    absent = [agent for agent in owing if agent.kind == "agent"]
+    if absent:
+        names = listed([agent.name for agent in absent])
+        session.screen.note(f"{names} {'is' if len(absent) == 1 else 'are'} away; the message waits for them")
+        if fix := await to_bring_back(hub, absent):
+            session.screen.note(f"  fix   {session.screen.command(fix)}")
 
 
 def kept_as(where: shapes.Conversation, receipt: Receipt) -> tuple[str, str]:

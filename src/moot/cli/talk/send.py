@@ -177,12 +177,14 @@ async def sending(session: Session, options: SendOptions, agent: str, text: str)
         message: JsonObject = {"interrupt": options.interrupt, "idempotency_key": key}
         message |= {"max_turns": options.max_turns, "intent": options.intent}
         message["correlation_id"] = f"q{key or uuid4().hex}"
-        agent = await resolve.agent(hub, agent) if agent else ""
+        typed, agent = agent, await resolve.agent(hub, agent) if agent else ""
+        for line in resolve.taken_for([typed], [agent]):
+            session.screen.note(line)
         if options.reply_to is not None:
             message["reply_to"] = await address(hub, options.reply_to, options.conv)
         conv = options.conv or str(message.get("reply_to", "")).rpartition(":")[0]
         if conv:
-            where = await resolve.place(hub, conv)
+            where = await resolve.place(hub, conv, may_be_made=True)
         elif options.speaker and options.speaker != hub.name:
             if options.max_turns:
                 raise click.UsageError(

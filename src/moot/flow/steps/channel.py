@@ -60,7 +60,7 @@ def check(draft: Draft, link: Link) -> None:
         raise Conflict(
             f"{names} are already linked",
             detail=f"there is one link per pair: {before.id}, {links.sentence(before, draft.name)}",
-            fix=(Hint(Act.SHOW_LINK, id=before.id),),
+            fix=(Hint(Act.CHANGE_LINK, id=before.id), Hint(Act.SHOW_LINK, id=before.id)),
             link=before.id,
         )
     ring = [draft.name(each) for each in draft.graph.ring_with(link)]

@@ -152,6 +152,12 @@ def _numbered(base: str) -> Iterator[str]:
 
 
 async def _add(command: slash.GroupAddCommand, at: At) -> Done:
+    if at.where.kind == "direct":
+        together = " ".join(dict.fromkeys((*at.agents, *command.names)))
+        raise BadValue(
+            f"{at.where.name} is a direct conversation; nobody else can join it",
+            fix=(f"/group create {together}",),
+        )
     for name in command.names:
         await at.hub.conversations.join(at.where.id, name)
     return await _moved_to_itself(at)

@@ -33,7 +33,7 @@ from moot.settings import AgentSettings, Settings, SettingsFile, read
 from moot.settings.changes import changed_fields, changed_settings, in_force
 from moot.settings.load import data_of
 from moot.settings.problems import shown
-from moot.shapes import ConfigChange, Reloaded
+from moot.shapes import ConfigChange, Reloaded, when
 from moot.wiring import check_places
 
 log = structlog.get_logger("moot.config")
@@ -68,6 +68,9 @@ class SettingsInForce:
         """The file that was last taken in, or refused."""
         self._at_opening: list[ConfigChange] = []
         """What changed when the home was opened, where nobody has been told."""
+        self._applied_at = 0.0
+        self._applied: tuple[ConfigChange, ...] = ()
+        """What the last file that changed something has changed, and when."""
         self.rows: HostedRows | None = None
         """The agents that follow the file; None where others say who runs here."""
 
@@ -193,7 +196,10 @@ class SettingsInForce:
         opened, self._at_opening = self._at_opening, []
         changes = (*opened, *_setting_changes(before, now, enrolled), *self._link_changes(links))
         restart = (change.key for change in changed_settings(now, file.settings))
-        return Reloaded(changes, tuple(restart), tuple(troubles))
+        if changes:
+            self._applied_at, self._applied = self._core.parts.clock.now(), changes
+            return Reloaded(changes, tuple(restart), tuple(troubles))
+        return Reloaded((), tuple(restart), tuple(troubles), when(self._applied_at), self._applied)
 
     def _adopt(self, file: SettingsFile, now: Settings) -> None:
         self._core.parts.adopt(structs.replace(file, settings=now))

@@ -5,8 +5,9 @@ one that is not there.
 """
 
 from moot import shapes
-from moot.errors import NotFound
+from moot.errors import BadValue, NotFound
 from moot.hub.core import Core
+from moot.model.hint import Act, Hint
 from moot.model.ids import SYSTEM, TOOL, ParticipantId
 from moot.model.query import Query
 from moot.rules.words import search
@@ -19,7 +20,10 @@ MAX_HITS = 1000
 async def hits(core: Core, me: ParticipantId, text: str, limit: int) -> list[shapes.Hit]:
     wanted = search.parse(text, core.parts.clock.now())
     if not wanted:
-        return []
+        raise BadValue(
+            "the search is empty",
+            detail="expected words, a phrase in quotes, or an operator such as from:arya",
+        )
     query = await _query(core, me, wanted)
     found = await core.parts.store.search(query, min(limit, MAX_HITS))
     return [shapes.Hit(shapes.Message.of(message, core.directory.name), piece) for message, piece in found]
@@ -53,7 +57,20 @@ async def _meant(core: Core, reader: ParticipantId | None, each: Filter) -> tupl
     if name in (SYSTEM, TOOL):
         return (name,)
     found = await core.parts.store.participant(name.lower())
-    return ((found or await core.directory.participant(name)).id,)
+    if found is not None:
+        return (found.id,)
+    try:
+        return ((await core.directory.participant(name)).id,)
+    except NotFound as missing:  # nobody wants to make an agent by searching
+        facts = missing.facts
+        raise NotFound(
+            missing.title,
+            what="agent",
+            detail=missing.detail,
+            fix=(Hint(Act.LIST_AGENTS),),
+            suggestions=missing.suggestions,
+            **facts,
+        ) from None
 
 
 async def _places(core: Core, reader: ParticipantId | None, ref: str) -> tuple[str, ...]:
