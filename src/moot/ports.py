@@ -25,6 +25,7 @@ from moot.model.turn import Turn, TurnState
 from moot.rules.audit import KnownHead
 from moot.rules.audit_walk import Purged
 from moot.rules.draft import Seen
+from moot.rules.graph import Graph
 
 C = TypeVar("C", contravariant=True)
 A = TypeVar("A")
@@ -167,6 +168,10 @@ class People(Protocol):
 
 class Records(Protocol):
     """Reading what stands beside conversations, by the lookups its tables declare."""
+
+    async def graph(self) -> Graph:
+        """All links as they stand; kept at hand while nobody changes one."""
+        ...
 
     async def records(self, lookup: Lookup[R]) -> list[R]:
         """In the order in which they were made."""

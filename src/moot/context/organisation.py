@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 from moot.context.templates import Templates
 from moot.model.ids import ParticipantId
 from moot.model.participant import Kind, Participant
-from moot.model.records.link import LINKS, Direction, Link, Policy, Relationship
-from moot.model.records.task import TASKS, UNFINISHED, Task
+from moot.model.records.link import Direction, Link, Policy, Relationship
+from moot.model.records.task import TASKS, Task
 from moot.ports import Records
-from moot.rules.graph import Graph
 from moot.rules.org_place import OrgPlace
 
 GROUPS = {
@@ -32,12 +31,9 @@ RoleOf = Callable[[Participant], str]
 
 async def org_place(reads: Records, policy: Policy, who: ParticipantId) -> OrgPlace:
     """Where somebody stands now."""
-    graph = Graph(await reads.records(LINKS.all()))
-    for state in sorted(UNFINISHED):
-        tasks = await reads.records(TASKS.where(state=state.value))
-        if any(who in (task.by, task.to) for task in tasks):
-            return OrgPlace(who, graph, policy, has_task=True)
-    return OrgPlace(who, graph, policy)
+    own = TASKS.where(open_to=who), TASKS.where(open_by=who)
+    has_task = any([bool(await reads.records(lookup)) for lookup in own])
+    return OrgPlace(who, await reads.graph(), policy, has_task=has_task)
 
 
 class Organisation:

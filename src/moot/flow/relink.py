@@ -37,7 +37,7 @@ def scope(command: ChangeLink) -> Scope:
         conversations=(ConversationId(f"{CHANNEL}{command.link}"), *command.branches),
         refs=channel.pairs_of(command.author, command.ends),
         names=(command.author,),
-        records=(acts.HEAD, TASKS.where(link=command.link)),
+        records=(acts.HEAD, TASKS.where(open_over=command.link)),
         everyone=True,
     )
 

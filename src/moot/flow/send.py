@@ -33,6 +33,8 @@ class Send(Struct, frozen=True, gc=False):
     """Of a question to a person: what can be answered."""
     place: create.Create | None = None
     """A conversation of its own for the message, in place of the pair's."""
+    by_person: bool = False
+    """Its author is a person, who waits for others without anybody waiting for it."""
 
 
 class Mistaken(Exception):
@@ -60,7 +62,7 @@ def scope(command: Send) -> Scope:
     pair = create.among(command.message.author, (command.taken_for,))
     refs = (pair.key, pair.name, pair_key(command.message.author, command.taken_for))
     names = (*wanted.names, command.target, command.taken_for)
-    records = (*wanted.records, WAITS.all()) if _waits(command) else wanted.records
+    records = (*wanted.records, WAITS.all()) if _may_deadlock(command) else wanted.records
     return structs.replace(wanted, refs=refs, names=names, records=records)
 
 
@@ -102,11 +104,17 @@ def _asked(room: Room, author: Participant, target: Participant, command: Send, 
     if target.kind is HUMAN:
         return obligations.ask_person(room, author, target, message, command.choices)
     if author.speaks_in_turns:
+        assert not command.by_person, "who waits for whom was not looked up"
         obligations.check_ring(room.draft, author, target)
     posted = post.speak(room, author, message)
     if author.speaks_in_turns:
         obligations.wait_for(room, posted.message, target.id, message.awaited)
     return posted
+
+
+def _may_deadlock(command: Send) -> bool:
+    """Whether it could close a ring of agents that wait for each other."""
+    return _waits(command) and not command.by_person
 
 
 def _waits(command: Send) -> bool:

@@ -131,7 +131,7 @@ def scope(command: SyncLinks) -> Scope:
         refs=(*_channel_names(command), *(ref for refs in pairs for ref in refs)),
         conversations=(*(link.channel for link in command.known), *command.branches),
         names=(command.author, *names),
-        records=(acts.HEAD, *(TASKS.where(link=link.id) for link in command.known)),
+        records=(acts.HEAD, *(TASKS.where(open_over=link.id) for link in command.known)),
         everyone=True,
     )
 
@@ -197,7 +197,7 @@ def _channel_names(command: SyncLinks) -> dict[str, None]:
 def _are_at_hand(links: tuple[Link, ...], command: SyncLinks, seen: Seen) -> bool:
     """Their channels, and where what was delegated over them is worked on."""
     known = {link.id for link in command.known}
-    tasks = [task for link in links for task in seen.records(TASKS.where(link=link.id)) if task.is_open]
+    tasks = [task for link in links for task in seen.records(TASKS.where(open_over=link.id)) if task.is_open]
     return all(link.id in known for link in links) and all(
         task.conversation in command.branches for task in tasks
     )

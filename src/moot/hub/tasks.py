@@ -11,6 +11,8 @@ from moot.model.records.task import TASKS, UNFINISHED, Task, TaskState
 from moot.sdk.tasks import TaskCalls
 
 UNFINISHED_ONES = "unfinished"
+SHORTEST_BEGINNING = 4
+"""Characters of an id that say enough to look for it."""
 
 
 class Tasks(TaskCalls):
@@ -62,9 +64,8 @@ class Tasks(TaskCalls):
         """By its id, or the beginning of it; what one may not see is not there."""
         store = self._core.parts.store
         found = await store.records(TASKS.one(ref))
-        if not found:
-            every = [await store.records(TASKS.where(state=state.value)) for state in TaskState]
-            found = [task for tasks in every for task in tasks if ref and task.id.startswith(ref)]
+        if not found and len(ref) >= SHORTEST_BEGINNING:
+            found = await store.records(TASKS.beginning(ref))
         found = [task for task in found if self._may_see(task)]
         if len(found) > 1:
             raise BadValue(f'several tasks begin with "{ref}"', detail=", ".join(task.id for task in found))

@@ -11,6 +11,7 @@ from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant
 from moot.model.query import Query
 from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS, OF_TASK, AuditEntry, AuditQuery, ChainEnd
+from moot.model.records.link import LINKS
 from moot.model.records.note import NOTES
 from moot.model.records.record import Lookup, R
 from moot.model.records.task import TASKS, UNFINISHED, Task
@@ -18,6 +19,7 @@ from moot.model.round import Round
 from moot.model.turn import MOVES_CURSOR, Turn, TurnState
 from moot.ports import AuditReport, ConversationVersion, Health, Page, Verb
 from moot.rules.audit import KnownHead
+from moot.rules.graph import Graph
 from moot.stores.memory_engine import MemoryEngine, Shelf
 from moot.stores.query_match import matches
 from moot.stores.runner import Job, Source, run_jobs
@@ -232,6 +234,9 @@ class MemoryStore:
 
     async def hosts(self) -> list[Host]:
         return list(self.shelf.hosts.values())
+
+    async def graph(self) -> Graph:
+        return Graph(self.shelf.records.find(LINKS.all()))
 
     async def records(self, lookup: Lookup[R]) -> list[R]:
         return self.shelf.records.find(lookup)

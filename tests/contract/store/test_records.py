@@ -14,6 +14,7 @@ from moot.model.change import DropConversation, DropRecord, PutConversation, Put
 from moot.model.records.link import LINKS
 from moot.model.records.record import Key, Lookup, Table
 from moot.model.records.tables import TABLES
+from moot.model.records.task import TASKS
 from moot.rules.draft import Seen
 from tests.contract.store import samples
 from tests.contract.store.places import Place, WholeStore
@@ -22,13 +23,18 @@ from tests.contract.store.verbs import conversation, look, put
 SAMPLES = {type(value): value for value in vars(samples).values() if isinstance(value, Struct)}
 
 
+MORE = {LINKS.name: {"source", "target"}, TASKS.name: {"link"}}
+"""Fields that lookups are made from besides those they are called by."""
+
+
 def sample(table: Table[Any]) -> Any:
     return SAMPLES[table.of]
 
 
 def other(table: Table[Any]) -> Any:
     """Another record that agrees with the sample in nothing it could be looked up by."""
-    names = {*table.key_fields, *table.by, *({"source", "target"} if table is LINKS else ())}
+    names = {*table.key_fields, *table.by, *MORE.get(table.name, ())}
+    names &= set(table.of.__struct_fields__)  # what is made of several fields follows them
     return structs.replace(sample(table), **{name: _another(getattr(sample(table), name)) for name in names})
 
 
@@ -72,6 +78,22 @@ async def test_a_record_is_found_by_its_key_and_by_whatever_its_table_says(
         alone = (table.one(*key),)
         assert await look(store, partial(_record, table, key), records=alone) == mine
         store = await place.reopen()
+
+
+@every_table
+async def test_records_are_found_by_the_beginning_of_their_key_where_the_table_says_so(
+    store: WholeStore, table: Table[Any]
+) -> None:
+    if not table.by_beginning:
+        with pytest.raises(LookupError, match=table.name):
+            table.beginning("x")
+        return
+    first, second, third = (
+        structs.replace(sample(table), id=f"x{number}") for number in ("ab1", "ab2", "b3")
+    )
+    await put(store, *(PutRecord(table, record) for record in (first, second, third)))
+    for beginning, expected in (("xab", [first, second]), ("xb3", [third]), ("xc", []), ("xab1x", [])):
+        assert await store.records(table.beginning(beginning)) == expected, beginning
 
 
 @every_table

@@ -115,7 +115,7 @@ def pairs_of(author: ParticipantId, ends: Sequence[ParticipantId]) -> tuple[str,
 
 def open_tasks(seen: Seen, link: Link, branches: Collection[ConversationId]) -> list[Task]:
     """What was delegated over a link and is not done, with its conversations at hand."""
-    tasks = [task for task in seen.records(TASKS.where(link=link.id)) if task.is_open]
+    tasks = [task for task in seen.records(TASKS.where(open_over=link.id)) if task.is_open]
     if not all(task.conversation in branches for task in tasks):
         raise BranchesMoved(tuple(task.conversation for task in tasks))
     return tasks
@@ -125,7 +125,7 @@ def call_off_tasks(draft: Draft, link: Link, author: ParticipantId) -> None:
     """What was delegated over a link that is cut comes home as called off. Over the link nobody can answer that any
     more, so who would hear of it there hears of it from whoever cut the link."""
     reason = "the link it came down was cut"
-    for task in draft.records(TASKS.where(link=link.id)):
+    for task in draft.records(TASKS.where(open_over=link.id)):
         if task.is_open:
             ending = TaskEnd(TaskState.CANCELLED, reason, reason=reason)
             obligations.end(draft, task, ending, _beside_the_link(draft, task, author))

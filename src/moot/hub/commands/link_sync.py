@@ -40,7 +40,7 @@ async def synced(core: Core, command: SyncLinks, *, dry: bool = False) -> Synced
 
 async def _branches(core: Core, links: tuple[Link, ...]) -> tuple[ConversationId, ...]:
     """Where what was delegated over these links is worked on."""
-    found = [await core.parts.store.records(TASKS.where(link=link.id)) for link in links]
+    found = [await core.parts.store.records(TASKS.where(open_over=link.id)) for link in links]
     return tuple(task.conversation for tasks in found for task in tasks if task.is_open)
 
 

@@ -3,20 +3,29 @@
 Above: hub.send, broadcast, ask. Below: flow/send.py.
 """
 
+from msgspec import structs
+
 from moot.errors import NotFound
 from moot.flow import send
 from moot.flow.post import Post
 from moot.flow.steps.posted import Posted
 from moot.hub.core import Core
 from moot.model.ids import ParticipantId
+from moot.model.participant import HUMAN
 
 
 async def sent(core: Core, target: str, message: Post, choices: tuple[str, ...] = ()) -> Posted:
+    author = core.directory.known(message.author)
+    by_person = author is not None and author.kind is HUMAN
+
+    def to(taken_for: ParticipantId) -> send.Send:
+        return structs.replace(send.sending(target, taken_for, message, choices), by_person=by_person)
+
     try:
-        return await core.do(send, send.sending(target, await _taken_for(core, target), message, choices))
+        return await core.do(send, to(await _taken_for(core, target)))
     except send.Mistaken as mistake:  # it was renamed in another process, and nobody has told us yet
         await core.directory.refresh()
-        return await core.do(send, send.sending(target, mistake.target, message, choices))
+        return await core.do(send, to(mistake.target))
 
 
 async def _taken_for(core: Core, target: str) -> ParticipantId:

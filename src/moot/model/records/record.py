@@ -17,6 +17,7 @@ Key: TypeAlias = tuple[str | int, ...]
 
 BY_KEY = "key"
 ALL = "all"
+BEGINNING = "beginning"
 
 
 class Table(Generic[R]):
@@ -33,12 +34,13 @@ class Table(Generic[R]):
         in_micros: tuple[str, ...] = (),
         ends_with_conversation: bool = False,
         audited_as: str = "",
+        by_beginning: bool = False,
     ) -> None:
         self.name = name
         """Of the table, and of the file with its statements."""
         self.of = of
         self.by = by
-        """Fields by which sets of them are looked up."""
+        """Fields, or what is made of several, by which sets of them are looked up."""
         self.all_at_once = all_at_once
         """It stays small: all of it may be looked up."""
         self.in_micros = in_micros
@@ -47,6 +49,8 @@ class Table(Generic[R]):
         """It goes when the conversation it names is erased."""
         self.audited_as = audited_as
         """What the audit calls one; a decision that puts or drops it without an entry is refused by its draft."""
+        self.by_beginning = by_beginning
+        """Whether a record is found by the beginning of its key too."""
         self.key_fields = key
         self._key = attrgetter(*key)
 
@@ -68,6 +72,12 @@ class Table(Generic[R]):
         if name not in self.by:
             raise LookupError(f"{self.name} are not looked up by {name}")
         return Lookup(self, name, (value,))
+
+    def beginning(self, text: str) -> "Lookup[R]":
+        """Records whose key begins with a text, as people write ids: not all, where that is many."""
+        if not self.by_beginning:
+            raise LookupError(f"{self.name} are not looked up by the beginning of their key")
+        return Lookup(self, BEGINNING, (text,))
 
     def all(self) -> "Lookup[R]":
         """Every record there is: for tables that stay small."""
@@ -92,6 +102,8 @@ class Lookup(Struct, Generic[R], frozen=True, gc=False):
             return True
         if self.by == BY_KEY:
             return self.table.key(record) == self.value
+        if self.by == BEGINNING:
+            return str(self.table.key(record)[0]).startswith(str(self.value[0]))
         return bool(getattr(record, self.by) == self.value[0])
 
     def among(self, records: Iterable[R]) -> list[R]:

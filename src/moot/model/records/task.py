@@ -69,12 +69,28 @@ class Task(Struct, frozen=True, gc=False):
     def is_open(self) -> bool:
         return self.state in UNFINISHED
 
+    @property
+    def open_to(self) -> str:
+        """Who works on it, as long as it is not finished."""
+        return self.to if self.is_open else ""
+
+    @property
+    def open_by(self) -> str:
+        """Who waits for it, as long as it is not finished."""
+        return self.by if self.is_open else ""
+
+    @property
+    def open_over(self) -> str:
+        """The link it came down, as long as it is not finished."""
+        return self.link if self.is_open else ""
+
 
 TASKS = Table(
     "tasks",
     Task,
     key=("id",),
-    by=("conversation", "link", "by", "to", "state"),
+    by=("conversation", "by", "to", "state", "open_to", "open_by", "open_over"),
     in_micros=("created_at", "updated_at"),
     audited_as="task",
+    by_beginning=True,
 )

@@ -22,11 +22,13 @@ from moot.model.moment import micros
 from moot.model.participant import Host, Participant
 from moot.model.query import Query
 from moot.model.records.audit import AUDIT_ENTRIES, AuditEntry, AuditQuery, ChainEnd
+from moot.model.records.link import LINKS
 from moot.model.records.record import ALL, Lookup, R
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import AuditReport, ConversationVersion, Page
 from moot.rules.audit import KnownHead
+from moot.rules.graph import NO_LINKS, Graph
 from moot.stores.sqlite import rows, search
 from moot.stores.sqlite.engine import NO_END
 from moot.stores.sqlite.file import database, migrate, soundness
@@ -69,6 +71,7 @@ class SqliteReads:
         self._here = self._open()
         self._there = threading.local()
         self._opened: list[apsw.Connection] = [self._here]
+        self._links, self._graph_version = NO_LINKS, -1
         self._threads = ThreadPoolExecutor(THREADS, "moot-reader", initializer=self._start_thread)
 
     async def close(self) -> None:
@@ -271,6 +274,12 @@ class SqliteReads:
     async def hosts(self) -> list[Host]:
         with speaking_of(self._path):
             return rows.HOSTS.many(self._here.execute(READ.hosts).get)
+
+    async def graph(self) -> Graph:
+        version = self._get(READ.links_version)
+        if version != self._graph_version:
+            self._links, self._graph_version = Graph(await self.records(LINKS.all())), version
+        return self._links
 
     async def records(self, lookup: Lookup[R]) -> list[R]:
         statement, values = query_for((lookup,))

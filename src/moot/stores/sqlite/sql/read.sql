@@ -192,3 +192,7 @@ SELECT coalesce((SELECT value FROM counters WHERE name = 'horizon'), 0);
 -- name: count_messages
 -- How many messages there are.
 SELECT count(*) FROM messages;
+
+-- name: links_version
+-- Of the link graph: whoever has read it at this version has it still.
+SELECT value FROM counters WHERE name = 'links';

@@ -29,14 +29,31 @@ DELETE FROM tasks WHERE id = ?;
 -- By [[id], …].
 SELECT group_concat(shape, ',') FROM tasks_shape WHERE id IN (SELECT value ->> 0 FROM json_each(?1));
 
+-- name: by_beginning
+-- Those whose id begins with one of some texts; a few of them.
+SELECT group_concat(shape, ',') FROM (
+    SELECT t.shape FROM json_each(?1) b JOIN tasks_shape t ON t.id >= b.value AND t.id < b.value || '~'
+    ORDER BY t.id LIMIT 20
+);
+
 -- name: by_conversation
 -- Those that are worked on in some conversations.
 SELECT group_concat(shape, ',') FROM tasks_shape WHERE conversation IN (SELECT value FROM json_each(?1));
 
--- name: by_link
--- Those that came down some links.
+-- name: by_open_over
+-- Those that came down some links and are not finished.
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape
-WHERE link <> '' AND link IN (SELECT value FROM json_each(?1));
+WHERE state IN ('open', 'working') AND link <> '' AND link IN (SELECT value FROM json_each(?1));
+
+-- name: by_open_to
+-- Those that somebody was given and has not finished.
+SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape
+WHERE state IN ('open', 'working') AND "to" IN (SELECT value FROM json_each(?1));
+
+-- name: by_open_by
+-- Those that somebody delegated and that are not finished.
+SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape
+WHERE state IN ('open', 'working') AND "by" IN (SELECT value FROM json_each(?1));
 
 -- name: by_by
 -- Those that somebody delegated, oldest first.
