@@ -354,3 +354,21 @@ async def test_a_row_of_the_file_is_linked_whatever_other_conversations_are_call
     async with Hub.open(tmp_path) as hub:
         [link] = await hub.links.list()
         assert (await hub.conversations.get(link.channel)).name.startswith("link-a+b-")
+
+
+async def test_part_of_an_id_is_enough_to_look_and_not_to_change(hub: Hub) -> None:
+    link = await hub.links.create("a", "b", relationship="superior")
+    task = await hub.acting_as("a").delegate("b", "long work", deadline_seconds=600)
+    for id in (link.id, f"link:{link.id}", link.id[:6]):
+        assert (await hub.links.get(id)).id == link.id
+    assert (await hub.tasks.get(task.id[:-2])).id == task.id
+    ways: tuple[Callable[[], Awaitable[object]], ...] = (
+        lambda: hub.links.get(link.id[:3]),
+        lambda: hub.links.delete(link.id[:-1]),
+        lambda: hub.links.update(link.id[:-1], enabled=False),
+        lambda: hub.tasks.update(task.id[:-1], "cancelled"),
+    )
+    for way in ways:
+        with pytest.raises(NotFound):
+            await way()
+    assert [each.enabled for each in await hub.links.list()] == [True]

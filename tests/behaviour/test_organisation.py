@@ -8,6 +8,7 @@ import pytest
 from moot import Hub
 from moot.brains.code import AgentSpec
 from moot.context.prompt import common_prefix, flattened
+from moot.errors import NotPermitted
 from moot.model.prompt import Prompt
 from tests.support.waiting import until
 
@@ -173,3 +174,14 @@ async def test_a_policy_that_is_reloaded_holds_for_what_agents_are_told_and_offe
         (tmp_path / "moot.toml").write_text(toml.format("links"))
         await hub.reload()
         assert not (await hub.acting_as("a").org_place()).may_write
+
+
+async def test_an_agent_reads_what_it_is_told_itself_and_of_others_nothing(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        for name in ("a", "b", "c"):
+            await hub.agents.create(name)
+        link = await hub.links.create("a", "b")
+        assert [end.agent for end in (await hub.links.prompts(link.id)).prompts] == ["a", "b"]
+        assert [end.agent for end in (await hub.acting_as("b").links.prompts(link.id)).prompts] == ["b"]
+        with pytest.raises(NotPermitted, match="what other agents are told"):
+            await hub.acting_as("c").links.prompts(link.id)

@@ -22,6 +22,8 @@ from moot.rules.words.text import storable
 
 NEW = 0
 """The version that somebody saw who makes a new note."""
+UNREAD = -1
+"""The version of somebody who does not say what it saw, and may not write over what it did not see."""
 MAX_SHOWN = 40
 
 
@@ -30,7 +32,7 @@ class WriteNote(Struct, frozen=True, gc=False):
     name: str
     text: str
     version: int | None
-    """That the author saw; `NEW` makes a note, None writes over whatever stands."""
+    """That the author saw; `NEW` makes a note, `UNREAD` is refused, None writes over whatever stands."""
     append: bool = False
     """The text goes behind what stands."""
     exist_ok: bool = False
@@ -111,8 +113,11 @@ def _writable(draft: Draft, command: WriteNote) -> SharedNote:
 
 def _stale(draft: Draft, command: WriteNote, note: SharedNote) -> Conflict:
     writer = draft.name(note.updated_by)
+    title = f"{writer} wrote version {note.version} of {note.name}; you have version {command.version}"
+    if command.version == UNREAD:
+        title = f"{note.name} is at version {note.version}; say which version you have read"
     return Conflict(
-        f"{writer} wrote version {note.version} of {note.name}; you have version {command.version}",
+        title,
         detail="nothing was written: merge both texts, and write the result as a change of the newest version",
         fix=(Hint(Act.SHOW_NOTE, note=note.name),),
         note=note.name,

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 from msgspec import convert, structs
 
 from moot import shapes
-from moot.errors import BadValue, NotFound, StoreUnwritable
+from moot.errors import BadValue, NotFound, NotPermitted, StoreUnwritable
 from moot.flow import erase, link, relink, unlink
 from moot.flow.steps.channel import BranchesMoved
 from moot.flow.sync_links import SyncedLinks, SyncLinks
@@ -25,6 +25,8 @@ E = TypeVar("E", Direction, Relationship)
 TRIES: Final = 5
 """Somebody may delegate between two looks; not for ever."""
 A_PAIR = 2
+SHORTEST_BEGINNING = 4
+"""Characters of an id that say enough to look at a link; to change one takes all of them."""
 
 
 class Links(LinkCalls):
@@ -45,8 +47,20 @@ class Links(LinkCalls):
     async def prompts(self, id: str) -> shapes.LinkPrompts:
         found = await self._found(id)
         name = self._core.directory.name
-        prompts = [await self._prompt(found, end) for end in found.ends]
+        prompts = [await self._prompt(found, end) for end in self._own_ends(found)]
         return shapes.LinkPrompts(found.id, sentence(found, name), tuple(prompts))
+
+    def _own_ends(self, found: Link) -> tuple[ParticipantId, ...]:
+        """Those whose prompts the caller may read: people all, an agent its own."""
+        me = self._core.directory.known(self._me)
+        if me is None or not me.speaks_in_turns:
+            return found.ends
+        if self._me not in found.ends:
+            raise NotPermitted(
+                f"{me.name} may not read what other agents are told",
+                detail="an agent reads its own prompts only",
+            )
+        return (self._me,)
 
     async def _prompt(self, found: Link, end: ParticipantId) -> shapes.LinkEndPrompt:
         context = self._core.context
@@ -82,7 +96,7 @@ class Links(LinkCalls):
         direction: str | None = None,
         enabled: bool | None = None,
     ) -> shapes.Link:
-        found = await self._found(id)
+        found = await self._found(id, whole=True)
         command = relink.ChangeLink(
             self._me,
             found.id,
@@ -94,7 +108,7 @@ class Links(LinkCalls):
         return self._shape(await self._cutting(relink, command))
 
     async def delete(self, id: str, *, purge: bool = False) -> shapes.Link:
-        found = await self._found(id)
+        found = await self._found(id, whole=True)
         gone = await self._cutting(unlink, unlink.Unlink(self._me, found.id, found.ends))
         if purge:
             await self._core.do(erase, erase.Erase(self._me, gone.channel))
@@ -131,13 +145,13 @@ class Links(LinkCalls):
             "others keep delegating over this link", fix=("try again",), retry_after_ms=1000
         )
 
-    async def _found(self, ref: str) -> Link:
-        """By its id, the beginning of it, or its channel."""
+    async def _found(self, ref: str, *, whole: bool = False) -> Link:
+        """By its id or its channel; to look at it, the beginning of its id will do."""
         wanted = ref.removeprefix(CHANNEL)
-        known = await self._core.parts.store.records(LINKS.all())
-        found = [each for each in known if each.id == wanted] or [
-            each for each in known if wanted and each.id.startswith(wanted)
-        ]
+        known = (await self._core.parts.store.graph()).all()
+        found = [each for each in known if each.id == wanted]
+        if not found and not whole and len(wanted) >= SHORTEST_BEGINNING:
+            found = [each for each in known if each.id.startswith(wanted)]
         if len(found) > 1:
             raise BadValue(f'several links begin with "{ref}"', detail=", ".join(each.id for each in found))
         if not found:

@@ -104,7 +104,7 @@ class Notes(NoteCalls):
         )
 
     async def write(self, name: str, text: str, *, version: int | None) -> shapes.Note:
-        if version is not None and version <= write_note.NEW:
+        if version is not None and version <= write_note.NEW and version != write_note.UNREAD:
             raise BadValue(f"version = {version} is not a version of a note", detail="expected at least 1")
         return await self._write(write_note.WriteNote(self._me, name, text, version))
 

@@ -48,7 +48,7 @@ class Tasks(TaskCalls):
     async def update(
         self, id: str, state: str, *, result: str | None = None, note: str | None = None
     ) -> shapes.Task:
-        task = await self._task(id)
+        task = await self._task(id, whole=True)
         command = update_task.UpdateTask(
             self._speaker.me,
             task.id,
@@ -60,11 +60,11 @@ class Tasks(TaskCalls):
         )
         return self._shape(await self._core.do(update_task, command))
 
-    async def _task(self, ref: str) -> Task:
-        """By its id, or the beginning of it; what one may not see is not there."""
+    async def _task(self, ref: str, *, whole: bool = False) -> Task:
+        """By its id, or to look at it the beginning of that; what one may not see is not there."""
         store = self._core.parts.store
         found = await store.records(TASKS.one(ref))
-        if not found and len(ref) >= SHORTEST_BEGINNING:
+        if not found and not whole and len(ref) >= SHORTEST_BEGINNING:
             found = await store.records(TASKS.beginning(ref))
         found = [task for task in found if self._may_see(task)]
         if len(found) > 1:

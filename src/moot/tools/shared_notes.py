@@ -7,6 +7,7 @@ Above: offer.py gives them to agents whose `tools` say notes; doors/mcp/tools.py
 from msgspec import Struct
 
 from moot.brain import HostedTurn
+from moot.flow.write_note import UNREAD
 from moot.model.json import JsonObject
 from moot.sdk.notes import NoteCalls
 from moot.tools.hub_tools import HubTool
@@ -17,8 +18,9 @@ async def read(notes: NoteCalls, name: str) -> JsonObject:
 
 
 async def write(notes: NoteCalls, name: str, text: str, version: int) -> JsonObject:
-    """Which version it is now; whoever wrote the text need not read it again. Version 0 writes over what stands."""
-    written = await notes.write(name, text, version=version or None)
+    """Which version it is now; whoever wrote the text need not read it again. Who does not say which version it read is
+    refused with what stands."""
+    written = await notes.write(name, text, version=version or UNREAD)
     return {"name": written.name, "version": written.version}
 
 

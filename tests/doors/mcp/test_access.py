@@ -36,7 +36,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "delegate": {"target": "quiet", "task": "x"},
     "update_task": {"id": "t0", "state": "done"},
     "read_shared_note": {"name": "deploy"},
-    "write_shared_note": {"name": "deploy", "text": "x"},
+    "write_shared_note": {"name": "deploy", "text": "x", "version": 1},
     "set_name": {"name": "another"},
 }
 OWN = frozenset({"check_messages", "wait_for_messages"})

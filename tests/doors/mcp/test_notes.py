@@ -34,7 +34,13 @@ async def test_an_agent_reads_and_writes_what_it_was_granted(world: World, era: 
         assert (stale["code"], stale["current_version"], stale["updated_by"]) == ("E205", 2, "bob")
         assert (stale["current_text"], stale["your_text"]) == ("canary: green", "mine")
         assert stale["fix"] == ['read_shared_note(name="deploy")']
-        assert (await bob(WRITE, name="deploy", text="whatever stands"))["version"] == 3
+        unread = await bob.error(WRITE, name="deploy", text="mine")
+        assert (unread["code"], unread["current_version"], unread["current_text"]) == (
+            "E205",
+            2,
+            "canary: green",
+        )
+        assert "say which version you have read" in unread["title"]
     assert (await world.hub.notes.get("deploy")).updated_by == "bob"
 
 

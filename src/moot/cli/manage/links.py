@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -55,7 +55,7 @@ def list_(session: Session, agent: str | None) -> None:
     )
 
 
-@links.command("show", examples=("moot links show l0", "moot links show l0 --prompts"))
+@links.command("show", examples=("moot links show l1m7", "moot links show l1m7 --prompts"))
 @click.argument("id")
 @click.option("--prompts", is_flag=True, help="Print what each agent's prompt says about the other.")
 @click.pass_obj
@@ -144,7 +144,7 @@ def new(session: Session, /, source: str, to: str, *, off: bool, **kinds: str | 
         )
 
 
-@links.command("set", examples=("moot links set l0 --two-way", "moot links set l0 --peer --json"))
+@links.command("set", examples=("moot links set l1m7 --two-way", "moot links set l1m7 --peer --json"))
 @click.argument("id")
 @_kinds
 @click.pass_obj
@@ -154,26 +154,36 @@ def set_(session: Session, id: str, relationship: str | None, direction: str | N
         raise click.UsageError(
             "nothing to change: add --peer, --superior, --subordinate, --one-way or --two-way"
         )
-    _changed(session, lambda hub: hub.links.update(id, relationship=relationship, direction=direction))
+    _changed(session, id, relationship=relationship, direction=direction)
 
 
-@links.command("enable", examples=("moot links enable l0", "moot links enable l0 --json"))
+@links.command("enable", examples=("moot links enable l1m7", "moot links enable l1m7 --json"))
 @click.argument("id")
 @click.pass_obj
 def enable(session: Session, id: str) -> None:
     """Enable a link."""
-    _changed(session, lambda hub: hub.links.update(id, enabled=True))
+    _changed(session, id, enabled=True)
 
 
-@links.command("disable", examples=("moot links disable l0", "moot links disable l0 --json"))
+@links.command("disable", examples=("moot links disable l1m7", "moot links disable l1m7 --json"))
 @click.argument("id")
 @click.pass_obj
 def disable(session: Session, id: str) -> None:
     """Disable a link: no messages pass until it is enabled again."""
-    _changed(session, lambda hub: hub.links.update(id, enabled=False))
+    _changed(session, id, enabled=False)
 
 
-def _changed(session: Session, work: Callable[[Hub], Awaitable[shapes.Link]]) -> None:
+def _changed(
+    session: Session,
+    id: str,
+    relationship: str | None = None,
+    direction: str | None = None,
+    enabled: bool | None = None,
+) -> None:
+    async def work(hub: Hub) -> shapes.Link:
+        whole = (await hub.links.get(id)).id
+        return await hub.links.update(whole, relationship=relationship, direction=direction, enabled=enabled)
+
     link = with_hub(session, work)
     if session.json:
         session.screen.data(link.to_dict())
@@ -181,7 +191,7 @@ def _changed(session: Session, work: Callable[[Hub], Awaitable[shapes.Link]]) ->
         session.screen.say(link.sentence)
 
 
-@links.command("rm", examples=("moot links rm l0", "moot links rm l0 --purge-history --yes"))
+@links.command("rm", examples=("moot links rm l1m7", "moot links rm l1m7 --purge-history --yes"))
 @click.argument("id")
 @click.option("--purge-history", is_flag=True, help="Also erase the messages in its channel.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")

@@ -55,7 +55,7 @@ def list_(session: Session, state: str | None, by: str | None, to: str | None) -
         )
 
 
-@tasks.command("show", examples=("moot tasks show t0", "moot tasks show t0 --json"))
+@tasks.command("show", examples=("moot tasks show t1m7", "moot tasks show t1m7 --json"))
 @click.argument("id")
 @click.pass_obj
 def show(session: Session, id: str) -> None:
@@ -88,13 +88,17 @@ def new(session: Session, agent: str, text: str, deadline: float | None, conv: s
     _tell(session, with_hub(session, work))
 
 
-@tasks.command("stop", examples=("moot tasks stop t0", 'moot tasks stop t0 --because "no longer needed"'))
+@tasks.command("stop", examples=("moot tasks stop t1m7", 'moot tasks stop t1m7 --because "no longer needed"'))
 @click.argument("id")
 @click.option("--because", default="", metavar="TEXT", help="Reason to give to its delegator and its worker.")
 @click.pass_obj
 def stop(session: Session, id: str, because: str) -> None:
     """Cancel a task; whoever delegated it is notified."""
-    _tell(session, with_hub(session, lambda hub: hub.tasks.update(id, "cancelled", result=because or None)))
+
+    async def work(hub: Hub) -> shapes.Task:
+        return await hub.tasks.update((await hub.tasks.get(id)).id, "cancelled", result=because or None)
+
+    _tell(session, with_hub(session, work))
 
 
 def _tell(session: Session, task: shapes.Task) -> None:

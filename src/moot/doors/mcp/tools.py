@@ -100,7 +100,7 @@ class WriteNoteArguments(Arguments, frozen=True):
     name: str
     text: str
     version: int = 0
-    """0 writes over whatever stands."""
+    """The one that was read; without it the answer is what stands."""
 
 
 class WhyArguments(Arguments, frozen=True):
