@@ -207,7 +207,7 @@ async def test_a_link_that_is_cut_calls_its_tasks_off(tmp_path: Path) -> None:
             else:
                 await hub.links.delete(link.id)
             ended_task = await hub.tasks.get(task.id)
-            assert (ended_task.state, ended_task.result) == ("cancelled", "the link it came down was cut")
+            assert (ended_task.state, ended_task.result) == ("cancelled", "its link was removed or disabled")
             assert [turn.state for turn in await hub.turns(agent="worker")] == ["cancelled"]
 
 

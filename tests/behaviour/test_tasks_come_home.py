@@ -136,7 +136,7 @@ async def test_who_delegated_over_a_link_hears_from_whoever_cuts_it(
         else:
             await hub.links.delete(link.id)
         await hub.settled(timeout=10)
-        text = f"[the task {task.id} of support was cancelled: the link it came down was cut]"
+        text = f"[the task {task.id} of support was cancelled: its link was removed or disabled]"
         assert manager.heard == [text]
         assert manager.where == [(await hub.conversations.implicit(["manager"])).id]
         assert (await hub.messages(link.channel))[-1].text == text

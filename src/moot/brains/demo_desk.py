@@ -46,7 +46,7 @@ async def lead(turn: HostedTurn) -> str:
     """Hands what is escalated to an engineer, and tells the desk what came of it."""
     if turn.trigger.intent == "escalate":
         engineer = await _colleague(turn, ENGINEER)
-        await turn.hub.delegate(engineer, f"Find out and mend: {turn.text}", deadline_seconds=600)
+        await turn.hub.delegate(engineer, f"Find the cause and fix it: {turn.text}", deadline_seconds=600)
         return PASS  # the desk hears when there is something to hear
     if turn.reason == "task":
         task = await turn.hub.tasks.get(str(turn.trigger.metadata["task"]))

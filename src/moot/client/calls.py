@@ -45,15 +45,15 @@ class RemoteAudit(RemoteCalls, AuditCalls):
 
 
 class RemoteLinks(RemoteCalls, LinkCalls):
-    """`hub.links` over a line."""
+    """`hub.links` over a transport."""
 
 
 class RemoteDecisions(RemoteCalls, DecisionCalls):
-    """`hub.decisions` over a line."""
+    """`hub.decisions` over a transport."""
 
 
 class RemoteTasks(RemoteCalls, TaskCalls):
-    """`hub.tasks` over a line."""
+    """`hub.tasks` over a transport."""
 
 
 class RemoteNotes(RemoteCalls, NoteCalls):

@@ -25,7 +25,7 @@ LEAVE_SECONDS = 5.0
 
 
 class OutsideTurn:
-    """What the function is handed: the turn as INTERFACES has it."""
+    """What the function gets: the turn as INTERFACES describes it."""
 
     def __init__(self, seen: shapes.View, hub: RemoteHub) -> None:
         self.id = seen.turn.id
@@ -67,7 +67,7 @@ class Outside:
             await self._leave(asking)
 
     async def _leave(self, asking: asyncio.Task[None]) -> None:
-        """Functions are stopped, and their turns given back: the next who serves this agent is handed them."""
+        """Functions are stopped and their turns given back: the next program that serves this agent gets them."""
         held = list(self._open)
         tasks = [asking, *self._open.values()]
         for task in tasks:

@@ -41,9 +41,13 @@ def decide(command: Arrange, seen: Seen, at: Moment) -> Decision[list[Position]]
     draft = Draft(seen, at)
     author = draft.participant(command.author)
     if author.kind is not HUMAN:
-        raise NotPermitted(f"{author.name} may not arrange the map", detail="people place agents on it")
+        raise NotPermitted(
+            f"{author.name} may not set positions", detail="only people may do this, not agents"
+        )
     if len(command.places) > MAX_MOVED:
-        raise BadValue(f"{len(command.places)} positions at once", detail=f"at most {MAX_MOVED} are taken")
+        raise BadValue(
+            f"too many positions at once: {len(command.places)}", detail=f"expected at most {MAX_MOVED}"
+        )
     moved: dict[ParticipantId, Position] = {}
     for name, x, y in command.places:
         _check(name, x, y)

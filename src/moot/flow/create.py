@@ -151,8 +151,8 @@ def _bound(settings: GroupOverrides) -> GroupOverrides:
 def for_people(*settings: str) -> NotPermitted:
     """What only people may say of a conversation, since agents call each other by it."""
     return NotPermitted(
-        f"{' and '.join(settings)} of a conversation is for people to say",
-        detail="whom agents may call in a group follows from it",
+        f"only people may set {' and '.join(settings)} of a conversation",
+        detail="it decides whom agents may call in a group",
         fix=("ask a person to change it",),
         rule="link",
     )

@@ -180,8 +180,8 @@ def _in_the_way(draft: Draft, number: int | None, link: Link) -> Conflict:
     whose = link.place or "moot.toml" if link.origin is LinkOrigin.CONFIG else "an agent that started another"
     refusal = Conflict(
         f"the link of {ends} is set by {whose}, and this list {says}" + (" it" if number is None else ""),
-        detail=f"it stands as: {links.sentence(link, draft.name)} Nothing was changed",
-        fix=("write it into the list as it stands", Hint(Act.EDIT_SETTINGS)),
+        detail=f"it is now: {links.sentence(link, draft.name)} Nothing was changed",
+        fix=("add it to the list unchanged", Hint(Act.EDIT_SETTINGS)),
         link=link.id,
         place=link.place,
     )

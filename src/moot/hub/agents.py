@@ -199,7 +199,7 @@ class Agents(AgentCalls):
 
     @in_process("doors call it when they close")
     def dismiss(self) -> None:
-        """The doors are about to close: whoever waits for messages is answered now."""
+        """Called before the doors close: pending waits for messages return now."""
         self._core.sessions.dismiss()
 
     @in_process("doors record their callers with it")
@@ -235,7 +235,7 @@ class Agents(AgentCalls):
 
     @in_process("doors record their callers with it")
     def id_of(self, name: str) -> ParticipantId:
-        """Of somebody who is known here."""
+        """The id of a known participant."""
         return self._core.directory.called(name).id
 
     @in_process("doors look up tokens with it")
@@ -271,7 +271,7 @@ def names_of(who: Participant) -> tuple[str, ...]:
 
 
 async def shaped(core: Core, who: Participant) -> shapes.Agent:
-    """As it is; what came of its last turn is told only where somebody asks for it."""
+    """Its current state; the outcome of its last turn is included only on request."""
     open_turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
     return _agent_shape(core, who, open_turns, None)
 

@@ -69,7 +69,7 @@ class Conversations(ConversationCalls):
         return await self._core.directory.shape(await self._core.do(create, command))
 
     def _bound(self, to: shapes.Conversation) -> Conflict:
-        """A chat elsewhere has a conversation already; which, is told to who may know of it."""
+        """The chat already has a conversation; it is named only to callers that may know of it."""
         if self._me != self._core.user and self._core.directory.name(self._me) not in {
             p.name for p in to.participants
         }:

@@ -54,7 +54,7 @@ class Core:
         self.parts = parts
         self.directory = directory
         self.spawn = spawn
-        """Runs something beside whoever asks, until the hub closes."""
+        """Runs something in the background until the hub closes."""
         self._opening = uuid4().hex
         self._keys = count(1)
         self.questions = Questions()

@@ -54,7 +54,7 @@ class Directory:
 
     @staticmethod
     def changes_with(events: Sequence[Event]) -> bool:
-        """Whether these events change who is called what."""
+        """Whether these events change anybody's name."""
         return any(event.type in REGISTRY_EVENTS or "removed" in (event.body or ()) for event in events)
 
     # --- from memory ---------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class Directory:
         return list(self._known.values())
 
     def called(self, name: str) -> Participant:
-        """Who goes by this, as far as is known here; an id is its owner's alone."""
+        """The participant with this name or alias, as far as is known here; an id belongs to its owner alone."""
         found = self._known.get(ParticipantId(name))
         for who in self._known.values() if found is None else ():
             if name in (who.name, *who.aliases):
@@ -97,7 +97,7 @@ class Directory:
         return found
 
     async def addressee(self, name: str) -> Participant:
-        """Somebody who can be written to; whoever was removed is refused."""
+        """A participant that can be written to; a removed one is refused."""
         who = await self.participant(name)
         if who.removed:
             raise await self.with_suggestions(find.gone(who))

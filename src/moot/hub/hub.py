@@ -231,12 +231,12 @@ class Hub(HubCalls):
 
     @in_process("the hub as a caller at a door sees it")
     def admitted(self, admission: Admission, settled: Callable[[], None] = lambda: None) -> "Hub":
-        """Speak for whoever came in by a door, on its credential; `settled` is called when a decision found it good."""
+        """Act for a caller at a door, with its credential; `settled` is called when a decision has found it valid."""
         return Hub(self._core.admitting(admission, settled), admission.participant, self._speaker.turn)
 
     @in_process("doors list their tools by it")
     async def org_place(self) -> OrgPlace:
-        """Where it stands by its links and tasks now."""
+        """Its place in the organisation, by its links and tasks."""
         return await self._core.context.org_place(self._me)
 
     @in_process("a field of every call")

@@ -1,4 +1,4 @@
-"""`hub.inspector`: looking behind what agents say and what one is told."""
+"""`hub.inspector`: what agents are given, what turns cost, and checks of the store."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`hub.mailbox`: outside agents, who have no host here, are handed their messages and end their turns."""
+"""`hub.mailbox`: outside agents, which no host runs, fetch their messages and end their turns."""
 
 from collections.abc import Sequence
 

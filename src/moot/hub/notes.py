@@ -130,7 +130,7 @@ class Notes(NoteCalls):
     # --- who may ---------------------------------------------------------------------------------------
 
     async def _visible_note(self, name: str) -> SharedNote:
-        """The note, for who may read it."""
+        """The note, if the caller may read it."""
         return await self._with_suggestions(self._unless_hidden(name))
 
     async def _unless_hidden(self, name: str) -> SharedNote:

@@ -241,7 +241,7 @@ class Runtime:
             await self._host.start(mine, dead=await self._dead_hosts())
 
     async def watch(self) -> None:
-        """From now on other processes tell what happens; what was told before is read once."""
+        """From now on other processes send events; earlier ones are read once."""
         if self._watches:
             return
         self._watches = True
@@ -267,7 +267,7 @@ class Runtime:
             self._hints.ask(self.core.parts.log.catch_up)
 
     def _lost(self) -> None:
-        """Another process let go of its line: if it died, what waits for its agents need not wait for its lease."""
+        """Another process closed its connection: if it died, its agents' messages need not wait for its lease."""
         if not self._closing:
             self._losses.ask(self._look_for_the_gone)
 
@@ -276,14 +276,14 @@ class Runtime:
             await self._look_around()
 
     async def _look_around(self) -> None:
-        """Read what was told while a ping was lost; and see who is gone."""
+        """Read what was missed if a ping was lost; and see who is gone."""
         await self.core.parts.log.catch_up()
         if await self._detach_gone_hosts():
             await self._sweep_everything_open()
         await self.core.sessions.lower_reach()
 
     async def _detach_gone_hosts(self) -> bool:
-        """Whoever has not beaten in time, or is known to have died, is away, for all to see."""
+        """Hosts that missed their heartbeat, or are known to have died, are away, visibly for all."""
         parts = self.core.parts
         store, presence, now = parts.store, parts.presence, parts.clock.now()
         others = [host for host in await store.hosts() if host.id != self._identity]
@@ -332,7 +332,7 @@ class Runtime:
 
 
 def speaking(core: Core, view: TurnView, offered: Offered, stream: Any, hub: Any) -> Speaking:
-    """A turn as its agent is handed it, in the surroundings of this hub."""
+    """A turn as its agent gets it, with this hub around it."""
     around = Surroundings(
         store=core.parts.store,
         context=core.context,

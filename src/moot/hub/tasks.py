@@ -1,4 +1,4 @@
-"""`hub.tasks`: tasks found, and moved on by who may."""
+"""`hub.tasks`: find tasks, and change their state if the caller may."""
 
 from collections.abc import Sequence
 

@@ -32,9 +32,9 @@ def check(
         raise _only_by_delegating(room, to)
     if meant in ANSWERS and not answers:
         raise BadValue(
-            f'"{meant}" answers a message, and this one answers none',
+            f'"{meant}" is an answer, but this message answers none',
             detail="nothing was stored",
-            fix=("say which message it answers (reply_to)",),
+            fix=("set reply_to to the message it answers",),
         )
     if meant in UPWARD and author.speaks_in_turns:
         _check_goes_up(room, author, meant, to)
@@ -60,7 +60,7 @@ def _only_by_delegating(room: Room, to: Iterable[ParticipantId]) -> BadValue:
     names = [room.draft.name(agent) for agent in agents if agent in named]
     return BadValue(
         "a message cannot delegate",
-        detail="work is delegated as a task, which has a life of its own and comes back. Nothing was stored",
+        detail="create a task instead: its outcome is reported back. Nothing was stored",
         fix=tuple(Hint(Act.DELEGATE_TO, agent=name) for name in names[: links.LONGEST_LIST]),
     )
 
@@ -79,7 +79,7 @@ def _check_goes_up(room: Room, author: Participant, meant: Intent, to: Iterable[
     verb = "report" if meant is Intent.REPORT else "escalate"
     raise NotPermitted(
         f"{author.name} cannot {verb} to {below}: {links.sentence(against, room.draft.name)}",
-        detail=f"one can only {verb} to a superior or a person. Nothing was stored",
+        detail=f"agents can only {verb} to a superior or a person. Nothing was stored",
         fix=(Hint(Act.SEND_TO_AGENT, agent=below), Hint(Act.SHOW_LINK, id=against.id)),
         rule=RuleName.LINK.value,
         link=against.id,

@@ -149,7 +149,7 @@ def not_over_http(reason: str) -> Callable[[F], F]:
 
 
 def no_call(how: str) -> Callable[[F], F]:
-    """A method that both sides have, and that is no call of its own: how it is done from elsewhere."""
+    """A method that both sides have without a call of its own: how it is done from elsewhere."""
 
     def declare(function: F) -> F:
         vars(function)["no_call"] = how

@@ -60,7 +60,7 @@ def _filled(part: str, arguments: Named, me: str) -> str:
 
 
 def _header(value: Any) -> str:
-    """No version is whichever stands."""
+    """No version means the current one."""
     return "*" if value is None else str(value)
 
 

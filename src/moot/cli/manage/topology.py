@@ -131,7 +131,7 @@ def _write(target: Path, text: str, *, force: bool) -> None:
         raise Conflict(f"{target} already exists", fix=("choose another name", "add --force")) from None
     except OSError as error:
         raise Conflict(
-            f"{target} cannot be written: {error.strerror}", fix=("choose another place",)
+            f"{target} cannot be written: {error.strerror}", fix=("choose another file",)
         ) from None
 
 
@@ -152,7 +152,7 @@ def diff(session: Session, file: str) -> int:
     "apply", examples=("moot topology apply team.toml --dry-run", "moot topology apply team.toml --yes")
 )
 @click.argument("file")
-@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option("--yes", is_flag=True, help="Delete links without asking.")
 @click.pass_obj
 def apply(session: Session, file: str, dry_run: bool, yes: bool) -> None:
@@ -178,7 +178,7 @@ def _ask(session: Session, wanted: SettingsFile, *, yes: bool) -> None:
         for link in gone:
             session.screen.note(f"- {safe(link.sentence)}")
         click.confirm(
-            f"Delete {_count(len(gone), 'link')}? What was said there stays readable", abort=True, err=True
+            f"Delete {_count(len(gone), 'link')}? Their messages stay readable", abort=True, err=True
         )
 
 

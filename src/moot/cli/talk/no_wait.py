@@ -1,6 +1,6 @@
 """`moot send --no-wait` to a running hub, without what other commands need: one message, its receipt, and away.
 
-Above: `moot.cli.main` asks here first. Below: a line that blocks. One of three things comes of it: the message is
+Above: `moot.cli.main` asks here first. Below: a connection that blocks. One of three things comes of it: the message is
 posted, and its receipt says all; it is posted, and send.py explains what there is to explain; or nothing was posted,
 and send.py does everything. Not here: options that are rare, what is piped in, a hub of one's own.
 """
@@ -64,15 +64,15 @@ def send(arguments: Sequence[str]) -> int | None:
     folder = home(wanted.home, os.environ)
     if not folder or not is_nothing_piped():
         return None
-    line = BlockingConnection.find(f"{folder}/run/hub.sock")
-    if line is None:
+    connection = BlockingConnection.find(f"{folder}/run/hub.sock")
+    if connection is None:
         return None
     try:
-        return _sent(line, wanted, arguments)
+        return _sent(connection, wanted, arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
-        line.close()
+        connection.close()
 
 
 # --- what is meant -------------------------------------------------------------------------------------------
@@ -160,18 +160,20 @@ def is_nothing_piped() -> bool:
 # --- what is done --------------------------------------------------------------------------------------------
 
 
-def _sent(line: BlockingConnection, wanted: SendWords, arguments: Sequence[str]) -> int | None:
+def _sent(connection: BlockingConnection, wanted: SendWords, arguments: Sequence[str]) -> int | None:
     try:
-        where, ref = _place(line, wanted)
+        where, ref = _place(connection, wanted)
     except MootError as refusal:
-        is_final = line.is_lost or not isinstance(refusal, NotFound)  # a name may be the beginning of an id
+        is_final = connection.is_lost or not isinstance(
+            refusal, NotFound
+        )  # a name may be the beginning of an id
         return _refused(refusal, wanted, arguments) if is_final else None
     try:
-        receipt = line.call("post", wanted.speaker or None, conversation=ref, **_message(wanted))
+        receipt = connection.call("post", wanted.speaker or None, conversation=ref, **_message(wanted))
     except MootError as refusal:
         return _refused(refusal, wanted, arguments)
     done = StoredPost(where, receipt)
-    if not says_all(done, line, wanted):
+    if not says_all(done, connection, wanted):
         return _handed_over(done, arguments)
     try:
         return _report(done, wanted)
@@ -179,35 +181,37 @@ def _sent(line: BlockingConnection, wanted: SendWords, arguments: Sequence[str])
         return _refused(error, wanted, arguments)
 
 
-def _place(line: BlockingConnection, wanted: SendWords) -> tuple[JsonObject, str]:
+def _place(connection: BlockingConnection, wanted: SendWords) -> tuple[JsonObject, str]:
     """The conversation, found or made, and what to call it. The same as send.py does."""
     if wanted.conv:
-        where: JsonObject = line.call("conversations.get", ref=wanted.conv)
+        where: JsonObject = connection.call("conversations.get", ref=wanted.conv)
         return where, where["id"]
-    if wanted.speaker and wanted.speaker != line.name:
-        agent = line.call("agents.get", name=wanted.agent)["name"]
-        where = line.call("conversations.implicit", wanted.speaker, participants=[agent], text=wanted.text)
+    if wanted.speaker and wanted.speaker != connection.name:
+        agent = connection.call("agents.get", name=wanted.agent)["name"]
+        where = connection.call(
+            "conversations.implicit", wanted.speaker, participants=[agent], text=wanted.text
+        )
         return where, where["id"]
     if wanted.key is not None:
-        return _kept_place(line, wanted, wanted.key)
+        return _kept_place(connection, wanted, wanted.key)
     said = {"target": wanted.agent, "text": wanted.text}
-    where = line.call("conversations.ephemeral", wanted.speaker or None, **said)
+    where = connection.call("conversations.ephemeral", wanted.speaker or None, **said)
     return where, where["id"]
 
 
-def _kept_place(line: BlockingConnection, wanted: SendWords, key: str) -> tuple[JsonObject, str]:
+def _kept_place(connection: BlockingConnection, wanted: SendWords, key: str) -> tuple[JsonObject, str]:
     """Of a message with a key: a repeat finds the conversation of the first time, and stores nothing."""
-    agent, me = (line.call("agents.get", name=name) for name in (wanted.agent, line.name))
+    agent, me = (connection.call("agents.get", name=name) for name in (wanted.agent, connection.name))
     own = f"send:{agent['id']}:{key}"
     ref = f"ephemeral:{me['id']}:{own}"
     speaker = wanted.speaker or None
     try:
-        before = line.call("post", speaker, conversation=ref, text=wanted.text, idempotency_key=key)
+        before = connection.call("post", speaker, conversation=ref, text=wanted.text, idempotency_key=key)
     except NotFound:
-        return line.call(
+        return connection.call(
             "conversations.ephemeral", speaker, target=agent["name"], key=own, text=wanted.text
         ), ref
-    return line.call("conversations.get", ref=before["conversation"]), ref
+    return connection.call("conversations.get", ref=before["conversation"]), ref
 
 
 def _message(wanted: SendWords) -> JsonObject:
@@ -224,7 +228,7 @@ def _message(wanted: SendWords) -> JsonObject:
 # --- what is said --------------------------------------------------------------------------------------------
 
 
-def says_all(done: StoredPost, line: BlockingConnection, wanted: SendWords) -> bool:
+def says_all(done: StoredPost, connection: BlockingConnection, wanted: SendWords) -> bool:
     """Whether nothing is to be added to the receipt: somebody was asked, all of them were there before, and nobody is
     kept from answering by anything that could be told."""
     receipt, seats = done.receipt, {seat["name"] for seat in done.conversation["participants"]}
@@ -235,7 +239,7 @@ def says_all(done: StoredPost, line: BlockingConnection, wanted: SendWords) -> b
         and not receipt["warnings"]
         and not any(part["delayed_ms"] or part["agent"] not in seats for part in parts)
         and all(part["duty"] in ("must", "may") for part in called)
-        and _run_elsewhere([part["agent"] for part in called if _is_away(part)], line, wanted)
+        and _run_elsewhere([part["agent"] for part in called if _is_away(part)], connection, wanted)
     )
 
 
@@ -244,14 +248,14 @@ def _is_away(part: JsonObject) -> bool:
     return bool(part["state"] == "owed" or part["reachability"] == "away")
 
 
-def _run_elsewhere(away: list[str], line: BlockingConnection, wanted: SendWords) -> bool:
+def _run_elsewhere(away: list[str], connection: BlockingConnection, wanted: SendWords) -> bool:
     """Whether those who are away are somebody else's programs, and came by no client whose hooks could wake them."""
     if not away:
         return True
     speaker = wanted.speaker or None
     try:
-        came = {each["name"] for each in line.call("agents.arrivals", speaker)}
-        kinds = {line.call("agents.get", speaker, name=name)["kind"] for name in away}
+        came = {each["name"] for each in connection.call("agents.arrivals", speaker)}
+        kinds = {connection.call("agents.get", speaker, name=name)["kind"] for name in away}
     except MootError:
         return False
     return kinds == {"external"} and came.isdisjoint(away)

@@ -14,7 +14,7 @@ from moot.rules.palette import AWAY, MARKS
 
 DOWN, UP, PEER, OFF = "▼", "▲", "═", "┄"
 ASCII = {DOWN: "v", UP: "^", PEER: "=", OFF: ":"}
-LEGEND = f"{DOWN} reports to the one above   {UP} stands above it   {PEER} peer   {OFF} off"
+LEGEND = f"{DOWN} reports to the one above   {UP} is the superior of the one above   {PEER} peer   {OFF} off"
 GAP = 4
 
 

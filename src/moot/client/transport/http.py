@@ -28,7 +28,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 ANSWER_SECONDS = 30.0
 """How long an answer may take, beyond what the request itself asks to wait."""
 STREAM_SECONDS = 45.0
-"""A stream says something every 15 s; one that is silent for so long is dead."""
+"""A stream sends something every 15 s; one that is silent for this long is dead."""
 PATIENCE_SECONDS = 60.0
 """How long a stream looks for a hub that has gone."""
 LARGEST_EVENT = 64 * 1024 * 1024

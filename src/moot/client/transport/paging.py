@@ -13,7 +13,7 @@ from moot.sdk.request import HttpCall
 PAGE = 500
 """The most that the door gives at once."""
 PIECE_SECONDS = 60.0
-"""The longest wait of one request; a longer one goes on in the next."""
+"""The longest wait of one request; a longer wait continues in the next."""
 BEYOND_ALL = 2**53
 """After the last message there will ever be."""
 SETTLED_EVERYWHERE = HttpCall("GET", "/api/settled")

@@ -124,7 +124,7 @@ def open_tasks(seen: Seen, link: Link, branches: Collection[ConversationId]) -> 
 def call_off_tasks(draft: Draft, link: Link, author: ParticipantId) -> None:
     """What was delegated over a link that is cut comes home as called off. Over the link nobody can answer that any
     more, so who would hear of it there hears of it from whoever cut the link."""
-    reason = "the link it came down was cut"
+    reason = "its link was removed or disabled"
     for task in draft.records(TASKS.where(open_over=link.id)):
         if task.is_open:
             ending = TaskEnd(TaskState.CANCELLED, reason, reason=reason)

@@ -38,7 +38,7 @@ MAX_BYTES = 1 << 20
 
 
 class Backup(Struct, frozen=True):
-    """One that is there, as far as its name and size tell."""
+    """An existing backup, as described by its name and size."""
 
     path: Path
     bytes: int
@@ -72,7 +72,7 @@ class Restored(Struct, frozen=True):
 
 
 def create(home: Home, *, kind: str = "", at: float | None = None) -> Made:
-    """Copy the database while whoever likes writes to it, verify the copy, and put the files beside it."""
+    """Copy the database even while it is in use, verify the copy, and put the files next to it."""
     kept = storage(home)
     if not kept.exists():
         raise NotFound(
@@ -147,7 +147,7 @@ def find(home: Home, ref: str) -> Path:
 
 
 def verify(home: Home, path: Path) -> Verified:
-    """Read a backup whole. What is wrong with it is told, not raised."""
+    """Verify a backup completely. Problems are returned, not raised."""
     try:
         found = storage(home).inspect(path)
     except (StoreDamaged, StoreUnwritable) as damage:

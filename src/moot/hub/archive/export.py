@@ -135,7 +135,7 @@ class Export:
         return lines
 
     async def _summaries(self, conversation: Conversation) -> AsyncIterator[transcript.SummaryLine]:
-        """Those that still stand; a deleted message takes the summaries with it that may quote it."""
+        """Those that are still valid; deleting a message also deletes the summaries that may quote it."""
         for epoch in range(1, conversation.epoch + 1):
             found = await self._reads.summary_of(conversation.id, epoch)
             if found is not None:
@@ -161,7 +161,7 @@ def is_deleted(message: Message) -> bool:
 
 
 def version_at_origin(message: Message) -> int:
-    """An imported message goes on counting where its origin stopped; marking it deleted here was no change."""
+    """An imported message continues the version count of its origin; marking it as deleted here was no change."""
     imported = message.metadata.get("imported")
     if not isinstance(imported, dict):
         return message.version

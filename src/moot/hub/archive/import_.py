@@ -110,7 +110,7 @@ class Import:
     # --- who -----------------------------------------------------------------------------------------------
 
     async def _person(self, person: transcript.PersonLine, *, dry: bool) -> ImportedPerson:
-        """Whoever goes by that name and is of that sort, else somebody new under a name that is free."""
+        """The participant with that name and kind, or a new one under a free name."""
         human = person.kind == Kind.HUMAN.value
         for name in _candidates(person.name):
             known = await self._store.participant(name)
@@ -255,8 +255,7 @@ class Import:
         )
 
     def _root(self, root: int | str, room: ConversationId) -> RootId:
-        """A chain that began in a conversation of the same file goes on there; of others only the address is
-        remembered."""
+        """A chain from a conversation of the same file continues there; of others only the address is kept."""
         if isinstance(root, int):
             return RootId(address(room, root) if root else "")
         where, seq = parse_address(root)

@@ -26,7 +26,7 @@ MAX_SHOWN: Final = 20
 SHOWN_BESIDE: Final = ("tool", "for", "brain", "notice", "sender", "type")
 LONGEST_BESIDE: Final = 500
 NOBODYS: Final = {"system": Kind.SYSTEM.value, "tool": Kind.TOOL.value}
-"""Names that stand for nobody: notices, and what tools answered."""
+"""Names that belong to no participant: notices and tool results."""
 _KINDS = frozenset(kind.value for kind in Kind)
 _PAIR: Final = 2
 

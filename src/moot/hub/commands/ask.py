@@ -31,7 +31,7 @@ SHOWN = 500
 
 
 def correlated(id: str | None) -> dict[str, str]:
-    """What a question carries so that its answer can be told from others."""
+    """Metadata by which the answer to a question is recognised."""
     return {"correlation_id": id} if id else {}
 
 
@@ -70,7 +70,7 @@ def _goes_on(turn: Turn) -> bool:
 async def _wait(
     core: Core, ended: "asyncio.Future[Turn]", posted: Posted, agent: ParticipantId, until: float
 ) -> Turn | None:
-    """The turn, or nothing when the time is over. Who is stopped while it waits has given up."""
+    """The turn, or None when the time is over. A caller that is cancelled while it waits has given up."""
     try:
         return await until_moment(core.parts.clock, ended, until)
     except asyncio.CancelledError:
@@ -95,7 +95,7 @@ async def until_moment(clock: Clock, awaited: "asyncio.Future[T]", until: float)
 
 
 def _gets_a_turn(posted: Posted, who: Participant) -> None:
-    """A question that gets no turn is told so at once."""
+    """A question that gets no turn is refused at once."""
     delivery: Delivery | None = next(
         (one for one in posted.receipt().deliveries if one.agent == who.name), None
     )
@@ -141,7 +141,8 @@ def _trouble(turn: Turn) -> str:
 
 
 async def _over(core: Core, question: Message, agent: ParticipantId) -> Turn | None:
-    """The turn of a question that is over: it came again after its answer was lost on the way, or nobody told."""
+    """The finished turn of a question: it was asked again after its answer was lost on the way, or the event was
+    missed."""
     found: list[Turn] = await core.parts.store.turns(
         conversation=question.conversation, agent=agent, limit=EVERY_TURN
     )

@@ -96,7 +96,7 @@ async def decided_by(
 
 
 async def _give_up(core: Core, question: Message, id: DecisionId) -> None:
-    """Who is stopped while it waits has given up; the person may still decide, and then it is called."""
+    """A caller cancelled while it waits has given up; the person may still decide, and then the agent is woken."""
     with suppress(MootError):
         await core.parts.store.transact(
             give_up, give_up.GiveUp(question.conversation, question.seq, decision=id)

@@ -1,4 +1,4 @@
-"""`hub.conversations.bookmarks`: where a client of this participant goes on reading. For doors that push."""
+"""`hub.conversations.bookmarks`: where a client of this participant continues to read. For doors that push messages."""
 
 from collections.abc import Sequence
 

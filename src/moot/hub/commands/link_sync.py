@@ -87,7 +87,7 @@ def _strangers(file: SettingsFile, known: Collection[str]) -> Iterator[SettingPr
 
 
 def in_the_file(file: SettingsFile, refusal: MootError) -> MootError:
-    """A refusal about a row, told where the row stands."""
+    """A refusal about a row, with the row's place in the file."""
     number = refusal.facts.get("row")
     if number is None or isinstance(refusal, BadSettings):
         return refusal

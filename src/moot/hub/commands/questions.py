@@ -21,8 +21,8 @@ class Questions:
         self._waiting: dict[Question, list[Ended]] = {}
         self._posting = 0
         self._early: dict[Question, Turn] = {}
-        """Answered before whoever asked knew the number of its question. Bounded: who finds nothing here, and is told
-        nothing, looks into the store when its time is over."""
+        """Answers that arrived before the asker knew the number of its question. Bounded: an asker that finds nothing
+        here and gets no event looks into the store when its time is over."""
 
     def on_events(self, events: list[Event]) -> None:
         """Settle what was waited for."""

@@ -36,7 +36,7 @@ class Done(Struct, frozen=True):
     waits: bool = False
     """Something was set going."""
     moved: shapes.Conversation | None = None
-    """The chat goes on in this conversation."""
+    """The chat continues in this conversation."""
     left: bool = False
     """The chat is over."""
     back: Hint | None = None

@@ -61,5 +61,5 @@ def point(name: str, place: Mapping[str, float]) -> tuple[float, float]:
         return float(place["x"]), float(place["y"])
     except (KeyError, TypeError, ValueError):
         raise BadValue(
-            f"{shown(place)} is no position for {name}", detail="expected x and y, two numbers"
+            f"invalid position for {name}: {shown(place)}", detail="expected x and y, two numbers"
         ) from None

@@ -54,7 +54,7 @@ class HandoverFile:
         self._write(Handovers(self._session))
 
     def note_spoken(self, handed: tuple[str, ...]) -> None:
-        """A hook has spoken. What was handed over before it has ended by now, or was among it again."""
+        """A hook has delivered. What was delivered before has ended by now, or was included again."""
         self._write(structs.replace(self.read(), greeted=True, handed=handed, taken=False))
 
     def taken(self) -> Handovers:

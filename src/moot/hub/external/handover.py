@@ -35,17 +35,17 @@ MAX_UNREAD = 10_000
 
 
 class CheckRequest(Struct, frozen=True):
-    """Who asks, for how much, and what it was given before."""
+    """Who asks, for how much, and what they were given before."""
 
     who: ParticipantId
     limit: int = 50
     handed: tuple[str, ...] | None = None
     anew: bool = True
-    """Give again what is open and was not handed to whoever asks."""
+    """Repeat what is open and was not given to this caller."""
     held: tuple[TurnId, ...] = ()
     """Turns it works on still: neither ended nor given again."""
     by_hook: bool = False
-    """A hook asks: what hooks handed over before it is among `handed` where it was surely read."""
+    """Asked by a hook: `handed` includes what earlier hooks delivered, if it was certainly read."""
 
 
 def check_request(
@@ -75,7 +75,7 @@ async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
 
 
 async def wait(core: Core, request: CheckRequest, seconds: float) -> shapes.Handed:
-    """The same, and where nothing waits, as soon as something does; nothing after so many seconds."""
+    """The same, but waits until there is something; empty after the timeout."""
     found = await check(core, request)
     who = core.directory.known(request.who)
     if found.handed or who is None or who.kind is not Kind.EXTERNAL:
@@ -173,7 +173,7 @@ async def _fitting(core: Core, request: CheckRequest) -> tuple[tuple[TurnId, ...
 
 
 def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
-    """What hooks of the same session handed over: the model that asks has read it."""
+    """What hooks of the same session delivered: the model that asks has read it."""
     who = core.directory.known(agent)
     return () if who is None else handovers_of(core.parts.home, who).read().handed
 

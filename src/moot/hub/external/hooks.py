@@ -26,7 +26,7 @@ MOMENTS: Final = ("Stop", "UserPromptSubmit", "SessionStart")
 
 
 async def moment(core: Core, who: Participant, event: str, *, again: bool, limit: int) -> shapes.Hooked:
-    """`again`: the turn goes on already because of a hook, and nothing more is added to it."""
+    """`again`: a hook has already extended this turn, so nothing more is added to it."""
     if event not in MOMENTS:
         raise BadValue(f'unknown session event "{event}"', detail=f"events are {', '.join(MOMENTS)}")
     kept = handovers_of(core.parts.home, who)

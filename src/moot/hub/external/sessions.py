@@ -39,7 +39,7 @@ class Attendance:
         self._waits: dict[ParticipantId, set[asyncio.Event]] = {}
         self._seen: dict[ParticipantId, float] = {}
         self.dismissed = False
-        """Nobody shall wait any more: the doors are about to close."""
+        """Set during shutdown: pending waits return."""
 
     # --- sessions ----------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class Attendance:
                     woken.set()
 
     def dismiss(self) -> None:
-        """Whoever waits is answered now, with what there is."""
+        """Pending waits return now, with what there is."""
         self.dismissed = True
         for waits in self._waits.values():
             for woken in waits:

@@ -120,7 +120,7 @@ class Started(NamedTuple):
     process: "subprocess.Popen[bytes]"
     log: Path
     log_begins: int
-    """Where in its log this run begins; before it stands what earlier ones said."""
+    """Where in its log this run begins; everything before it is from earlier runs."""
 
     def last_words(self) -> str:
         with self.log.open("rb") as file:
@@ -186,7 +186,7 @@ async def stop(home: Home, name: str) -> int:
 
 
 async def ended(pid: int, is_gone: Callable[[], bool], what: str) -> None:
-    """TERM, and patience: running turns may end. Whoever does not go is told of, not killed."""
+    """TERM, and patience: running turns may finish. A process that does not end is reported, not killed."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     end = time.monotonic() + STOP_SECONDS

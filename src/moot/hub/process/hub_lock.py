@@ -52,7 +52,8 @@ class HubLock:
         return self
 
     def _take(self) -> str:
-        """Empty when the lock is ours, else who has it. Without a name somebody only looks: try again."""
+        """Empty if the lock is ours, otherwise who holds it. Without a name, another process is only looking: try
+        again."""
         for _ in range(PATIENCE):
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -39,7 +39,7 @@ class Visit(Protocol):
     """What a door does for one peer for as long as it stays: hear what it says."""
 
     facts: JsonObject
-    """Told to the peer when the door is open."""
+    """Sent to the peer when the door is open."""
 
     def heard(self, message: Json) -> None: ...
 

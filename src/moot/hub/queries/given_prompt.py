@@ -23,7 +23,7 @@ from moot.model.turn import OPEN, Duty, RuleName, Step, Turn, TurnState
 from moot.wiring import spec
 
 NO_TURN = TurnId(2**62)
-"""Stands for a turn that is only imagined; later than all others."""
+"""The id of a hypothetical turn; later than all others."""
 
 
 async def turn(core: Core, found: Turn) -> shapes.Turn:

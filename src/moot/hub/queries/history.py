@@ -19,7 +19,7 @@ class History:
 
     @in_process("doors start streams with it")
     async def horizon(self) -> int:
-        """Whoever stood before this event cannot go on without a gap."""
+        """A reader positioned before this event cannot continue without a gap."""
         return await self._core.parts.store.horizon()
 
     @in_process("doors start streams with it")

@@ -11,7 +11,7 @@ MAX_AVAILABLE = 50
 
 
 def completed(refusal: NotFound, people: Iterable[Participant], conversations: Sequence[str]) -> NotFound:
-    """The same refusal, with what could have been meant. Whoever was removed is not offered."""
+    """The same refusal with suggestions. Removed participants are not suggested."""
     here = [who for who in people if not who.removed]
     names = [*(who.name for who in here), *conversations]
     agents = sorted(who.name for who in here if who.speaks_in_turns)

@@ -12,7 +12,7 @@ from moot.model.records.position import POSITIONS, Position
 
 
 async def topology(core: Core, me: ParticipantId) -> shapes.Topology:
-    """As whoever asks may see it."""
+    """As the caller may see it."""
     store, names = core.parts.store, core.directory.name
     places = {place.participant: place for place in await store.records(POSITIONS.all())}
     people = [

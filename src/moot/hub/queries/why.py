@@ -54,8 +54,8 @@ def _words(duty: Duty, rule: RuleName, case: reasons.Case) -> str:
 
 
 def _state(duty: Duty, turn: Turn | None) -> str:
-    """How far the message got with an agent. Whoever was not asked neither answered nor passed: it has read the
-    message by now, or will."""
+    """How far the message got with an agent. An agent that was not asked has neither answered nor passed: it has read
+    the message by now, or will."""
     if duty is Duty.BLOCKED:
         return "blocked"
     if turn is None:
