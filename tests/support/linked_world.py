@@ -13,7 +13,7 @@ from msgspec import structs
 from moot.flow import create, delegate, link, relink, send, unlink, update_task
 from moot.flow.post import ASK, posting
 from moot.model.conversation import Conversation
-from moot.model.ids import ParticipantId
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.participant import Kind
 from moot.model.records.link import LINKS, Direction, Link, Policy, Relationship
 from moot.model.records.task import TASKS, Task, TaskState
@@ -40,8 +40,15 @@ class LinkedWorld(World):
             USER, source, target, Direction(direction), Relationship(relationship), enabled=on
         )
         made: Link = (await self.do(link, command)).link
-        self.where[f"{source}-{target}"] = made.channel
+        self._call(f"{source}-{target}", made.channel)
         return made
+
+    def _call(self, name: str, where: ConversationId) -> None:
+        """The newest has the name; an older one is kept beside it."""
+        old = self.where.pop(name, None)
+        if old is not None:
+            self.where[f"{name}-{old}"] = old
+        self.where[name] = where
 
     async def relink(self, one: str, other: str, **fields: Any) -> None:
         found = await self.link_of(one, other)
@@ -59,7 +66,7 @@ class LinkedWorld(World):
         for end in cut.ends:
             pair = await self._find(create.among(USER, (end,)).key)
             if pair is not None and pair.id not in self.where.values():
-                self.where[f"{USER}+{end}"] = pair.id
+                self._call(f"{USER}+{end}", pair.id)
 
     async def _find(self, ref: str) -> Conversation | None:
         if self.backend == "rules":
@@ -86,7 +93,7 @@ class LinkedWorld(World):
         )
         posted = await self.do(send, command)
         if posted.message.conversation not in self.where.values():
-            self.where[f"{sender}+{receiver}"] = posted.message.conversation
+            self._call(f"{sender}+{receiver}", posted.message.conversation)
         return posted.receipt()
 
     async def ask(self, asker: str, target: str, text: str, *, seconds: float, **fields: Any) -> Any:
@@ -119,12 +126,9 @@ class LinkedWorld(World):
             **more,
         )
         task: Task = await self.do(delegate, command)
-        old = self.where.pop(BRANCH, None)
-        if old is not None:
-            self.where[f"{BRANCH}-{old}"] = old
-        self.where[BRANCH] = task.conversation
+        self._call(BRANCH, task.conversation)
         if task.asked_in and task.asked_in not in self.where.values():
-            self.where[f"{author}+{worker}"] = task.asked_in
+            self._call(f"{author}+{worker}", task.asked_in)
         return task
 
     async def update(self, author: str, task: Task, state: str, words: str = "") -> None:

@@ -190,7 +190,10 @@ class World:
         await self.store.close()
 
     async def do(self, verb: Any, command: Any) -> Any:
-        return await self.store.transact(verb, command)
+        try:
+            return await self.store.transact(verb, command)
+        except finish.ReplyRefused as refused:  # as host/turn_end.py does
+            return await self.store.transact(verb, structs.replace(command, refused_to=refused.agent))
 
     # --- people ----------------------------------------------------------------------------------------
 
