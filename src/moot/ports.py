@@ -9,13 +9,14 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from moot.model.chain import Pair, Root
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Commit, Event, EventType
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.moment import Moment
-from moot.model.participant import Host, Participant
+from moot.model.participant import Host, Participant, Quota
 from moot.model.prompt import Answered, Prompt
 from moot.model.query import Query
 from moot.model.records.audit import AuditEntry, AuditQuery, ChainEnd
@@ -190,6 +191,17 @@ class AuditReads(Protocol):
         ...
 
 
+class BrakeReads(Protocol):
+    """Reading what the brakes count."""
+
+    async def pairs(self, *, since: float) -> list[Pair]:
+        """Limiters of pairs that sent something since then."""
+        ...
+
+    async def quotas(self) -> list[Quota]: ...
+    async def root(self, root: RootId) -> Root | None: ...
+
+
 class EventReads(Protocol):
     """Reading what happened, in order, from any point still kept."""
 
@@ -291,7 +303,16 @@ class Retention(Protocol):
 
 
 class Reads(
-    ConversationReads, MessageSearch, TurnReads, Recall, People, Records, AuditReads, EventReads, Protocol
+    ConversationReads,
+    MessageSearch,
+    TurnReads,
+    Recall,
+    People,
+    Records,
+    AuditReads,
+    BrakeReads,
+    EventReads,
+    Protocol,
 ):
     """Everything that can be read of a home, beside whoever writes."""
 

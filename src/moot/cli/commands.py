@@ -62,6 +62,16 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "notes": CommandEntry(
         "moot.cli.manage.notes:notes", "Agents", "Keep notes that agents and people share."
     ),
+    "limits": CommandEntry(
+        "moot.cli.manage.limits:limits",
+        "Agents",
+        "Show how close agents are to their limits, and reset them.",
+    ),
+    "guard": CommandEntry(
+        "moot.cli.manage.limits:guard",
+        "Agents",
+        "Show how close conversations are to being stopped as loops.",
+    ),
     "context": CommandEntry(
         "moot.cli.read.inspect:context", "Agents", "Show what an agent would be given if its turn began now."
     ),
@@ -107,6 +117,7 @@ ALIASES: Final = {
     "groups": "group",
     "key": "keys",
     "link": "links",
+    "limit": "limits",
     "task": "tasks",
     "decision": "decisions",
     "decide": "decisions",

@@ -19,7 +19,7 @@ from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import TurnView
 from moot.errors import NotFound, NotPermitted
-from moot.flow import arrange, edit_message, post
+from moot.flow import arrange, edit_message, post, reset_pair
 from moot.flow.steps.admission import Admission
 from moot.flow.steps.posted import Posted
 from moot.host.agent_turn import Speaking
@@ -42,7 +42,7 @@ from moot.hub.links import Links
 from moot.hub.mailbox import Mailbox
 from moot.hub.notes import Notes
 from moot.hub.process.rpc import Calls
-from moot.hub.queries import event_stream, inbox, search, settled, topology, turns
+from moot.hub.queries import event_stream, inbox, limits, search, settled, topology, turns
 from moot.hub.queries.addresses import located, message_at, replied
 from moot.hub.queries.encoded import Encoded
 from moot.hub.queries.history import History
@@ -399,6 +399,14 @@ class Hub(HubCalls):
     async def arrange(self, positions: Mapping[str, Mapping[str, float]]) -> shapes.Positions:
         places = tuple((name, *point(name, place)) for name, place in positions.items())
         return topology.positions(await self._core.do(arrange, arrange.Arrange(self._me, places)))
+
+    async def limits(self, *, conversation: str | None = None) -> shapes.BrakeReport:
+        return await limits.report(self._core, self._me, conversation)
+
+    async def reset_limit(self, sender: str, to: str) -> shapes.PairLimit:
+        return limits.of_pair(
+            self._core, await self._core.do(reset_pair, reset_pair.ResetPair(self._me, sender, to))
+        )
 
     # --- waiting ---------------------------------------------------------------------------------------
 

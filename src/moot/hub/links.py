@@ -146,12 +146,16 @@ class Links(LinkCalls):
         )
 
     async def _found(self, ref: str, *, whole: bool = False) -> Link:
-        """By its id or its channel; to look at it, the beginning of its id will do."""
+        """By its id, its channel or its two ends; to look at it, the beginning of its id will do."""
         wanted = ref.removeprefix(CHANNEL)
-        known = (await self._core.parts.store.graph()).all()
-        found = [each for each in known if each.id == wanted]
+        graph = await self._core.parts.store.graph()
+        if "," in wanted:
+            ends = [(await self._core.directory.participant(name)).id for name in _names(wanted)]
+            found = [link for link in graph.of(ends[0]) if set(link.ends) == set(ends)]
+        else:
+            found = [link for link in graph.all() if link.id == wanted]
         if not found and not whole and len(wanted) >= SHORTEST_BEGINNING:
-            found = [each for each in known if each.id.startswith(wanted)]
+            found = [link for link in graph.all() if link.id.startswith(wanted)]
         if len(found) > 1:
             raise BadValue(f'several links begin with "{ref}"', detail=", ".join(each.id for each in found))
         if not found:

@@ -31,7 +31,7 @@ HOUR = 3600.0
 
 def pair_send(pair: Pair, now: float, limits: Limits) -> Pair:
     """The pair after one more send; `due` says when it may wake its receiver. Refuses over the hard cap."""
-    recent = tuple(at for at in pair.sent if now - MINUTE < at <= now)
+    recent = recent_sends(pair, now)
     if len(recent) >= limits.pair_per_minute:
         wait = recent[0] + MINUTE - now
         raise RateLimited(
@@ -56,6 +56,11 @@ def pair_send(pair: Pair, now: float, limits: Limits) -> Pair:
         due=max(min(pair.due, now + limits.pair_backoff_max_seconds), now + delay),
         sent=(*recent, now),
     )
+
+
+def recent_sends(pair: Pair, now: float) -> tuple[float, ...]:
+    """When the messages of the last minute were sent, oldest first."""
+    return tuple(at for at in pair.sent if now - MINUTE < at <= now)
 
 
 def room_for_a_question(waiting: Sized, where: str) -> None:
@@ -134,11 +139,15 @@ def spoke(root: Root, conversation: ConversationId, agent: ParticipantId, text: 
 
 
 def makes_no_progress(window: tuple[Spoken, ...]) -> bool:
-    if len(window) < WINDOW or len({spoken.agent for spoken in window}) != A_PAIR:
-        return False
+    return len(window) >= WINDOW and thin_messages(window) >= THIN
+
+
+def thin_messages(window: tuple[Spoken, ...]) -> int:
+    """How many of the newest agent messages are short or copies; none where they are not of two agents."""
+    if len({spoken.agent for spoken in window}) != A_PAIR:
+        return 0
     words = [spoken.words for spoken in window]
-    thin = sum(1 for spoken in window if spoken.short or words.count(spoken.words) > 1)
-    return thin >= THIN
+    return sum(1 for spoken in window if spoken.short or words.count(spoken.words) > 1)
 
 
 def continued(root: Root, conversation: ConversationId, hop: int) -> Root:

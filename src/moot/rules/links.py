@@ -22,7 +22,7 @@ from moot.model.hint import Act, Hint, Way
 from moot.model.ids import SYSTEM, ParticipantId
 from moot.model.message import Permit
 from moot.model.participant import HUMAN, TAKES_TURNS, Participant
-from moot.model.records.link import Direction, Link, Policy, Relationship
+from moot.model.records.link import Direction, Link, Policy
 from moot.model.turn import NOBODY, Call, RuleName, Turn
 from moot.rules.graph import Graph
 from moot.rules.room import Room
@@ -186,13 +186,17 @@ def _was_called(turn: Turn | None) -> bool:
 def sentence(link: Link, name: Callable[[ParticipantId], str]) -> str:
     """A link as people read it everywhere: who stands above whom, and who may start."""
     source, target = name(link.source), name(link.target)
-    related = {
-        Relationship.SUPERIOR: f"{source} is superior of {target}.",
-        Relationship.SUBORDINATE: f"{target} is superior of {source}.",
-        Relationship.PEER: f"{source} and {target} are peers.",
-    }[link.relationship]
+    match link.superior:
+        case None:
+            related = f"{source} and {target} are peers."
+        case link.source:
+            related = f"{source} is superior of {target}."
+        case _:
+            related = f"{target} is superior of {source}."
+    if not link.enabled:
+        return f"{related} The link is off."
     starts = "Both may start." if link.direction is Direction.TWO_WAY else f"Only {source} may start."
-    return f"{related} {starts}" if link.enabled else f"{related} The link is off."
+    return f"{related} {starts}"
 
 
 # --- refusals ------------------------------------------------------------------------------------------------

@@ -190,6 +190,14 @@ class HubCalls(Subject, subject=""):
     async def arrange(self, positions: Mapping[str, Mapping[str, float]]) -> shapes.Positions:
         """Put somebody, by name or id, on the map that all look at: `{"arya": {"x": 1, "y": 2}}`. For people."""
 
+    @http.get("/api/limits")
+    async def limits(self, *, conversation: str | None = None) -> shapes.BrakeReport:
+        """How close pairs of agents, agents and chains are to their limits: all for the owner, else your own."""
+
+    @http.post("/api/limits/reset", repeats=True, shaped=renamed(sender="from"))
+    async def reset_limit(self, sender: str, to: str) -> shapes.PairLimit:
+        """Let one agent write to another again without the delays and the cap it ran into. For people."""
+
     # --- waiting ---------------------------------------------------------------------------------------
 
     @http.get(f"{PLACE}/settled")

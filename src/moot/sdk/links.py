@@ -20,7 +20,7 @@ class LinkCalls(Subject, subject="links"):
 
     @http.get(LINK)
     async def get(self, id: str) -> shapes.Link:
-        """Get a link by its id or the beginning of it."""
+        """Get a link by its id, the beginning of it, or its two ends: `arya,gendry`."""
 
     @http.get(LINK + "/prompts")
     async def prompts(self, id: str) -> shapes.LinkPrompts:

@@ -7,6 +7,7 @@ nothing flows back from here into the store.
 from moot.shapes.audit import AuditEntry, AuditReport, PurgedRecord
 from moot.shapes.config import ConfigChange, Reloaded
 from moot.shapes.decisions import PersonsDecision
+from moot.shapes.limits import AgentLimit, BrakeReport, ChainLimit, PairLimit
 from moot.shapes.links import (
     AppliedLinks,
     Link,
@@ -48,11 +49,14 @@ from moot.shapes.tasks import Task
 
 __all__ = [
     "Agent",
+    "AgentLimit",
     "AppliedLinks",
     "Arrival",
     "AuditEntry",
     "AuditReport",
     "Because",
+    "BrakeReport",
+    "ChainLimit",
     "ConfigChange",
     "Conversation",
     "DeliveryProgress",
@@ -72,6 +76,7 @@ __all__ = [
     "Note",
     "NoteChange",
     "NoteShare",
+    "PairLimit",
     "PersonsDecision",
     "Point",
     "Positions",

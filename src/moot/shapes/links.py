@@ -27,11 +27,12 @@ class Link(Shape, frozen=True, rename={"sender": "from"}):
     updated_at: str | None
 
     @classmethod
-    def of(cls, link: model_link.Link, names: Names) -> "Link":
+    def of(cls, link: model_link.Link, names: Names, *, by_id: bool = False) -> "Link":
+        """With the names of its ends or, where others are told of them by it, with their ids."""
         return cls(
             id=link.id,
-            sender=names(link.source),
-            to=names(link.target),
+            sender=link.source if by_id else names(link.source),
+            to=link.target if by_id else names(link.target),
             direction=link.direction.value,
             relationship=link.relationship.value,
             enabled=link.enabled,

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Commit, Event
-from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
-from moot.model.participant import Host, Participant
+from moot.model.participant import Host, Participant, Quota
 from moot.model.query import Query
 from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS, OF_TASK, AuditEntry, AuditQuery, ChainEnd
 from moot.model.records.link import LINKS
@@ -240,6 +241,16 @@ class MemoryStore:
 
     async def records(self, lookup: Lookup[R]) -> list[R]:
         return self.shelf.records.find(lookup)
+
+    async def pairs(self, *, since: float) -> list[Pair]:
+        found = [pair for pair in self.shelf.pairs.values() if pair.last >= since]
+        return sorted(found, key=lambda pair: (pair.sender, pair.receiver))
+
+    async def quotas(self) -> list[Quota]:
+        return sorted(self.shelf.quotas.values(), key=lambda quota: quota.agent)
+
+    async def root(self, root: RootId) -> Root | None:
+        return self.shelf.roots.get(root)
 
     async def events(
         self,

@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 from moot.model.event import Commit, Event
 from moot.model.limits import Terms
 from moot.ports import (
+    BrakeReads,
     ConversationReads,
     EventReads,
     MessageSearch,
@@ -38,6 +39,7 @@ class WholeStore(
     Recall,
     People,
     Records,
+    BrakeReads,
     EventReads,
     Retention,
     Protocol,

@@ -5,10 +5,20 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from moot.model.change import AddSummary, Emit, PutConversation, PutMember, PutParticipant, PutTurn
+from moot.model.change import (
+    AddSummary,
+    Emit,
+    PutConversation,
+    PutMember,
+    PutPair,
+    PutParticipant,
+    PutQuota,
+    PutRoot,
+    PutTurn,
+)
 from moot.model.conversation import ConversationKind
 from moot.model.event import Event, EventType
-from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Summary
 from moot.model.participant import Kind, Participant
 from moot.model.turn import Turn, TurnState
@@ -295,3 +305,17 @@ async def test_earlier_turns_of_an_agent_are_those_that_read_something(store: Wh
     assert await before() == [1, 5, 6]
     assert await before(reading_to=7) == [5, 6]
     assert await before(limit=2) == [5, 6]
+
+
+async def test_what_the_brakes_count_is_read_as_it_was_written(place: Place) -> None:
+    store = await place.open()
+    old = structs.replace(samples.PAIR, receiver=ParticipantId("c"), last=samples.AT - 100)
+    other = structs.replace(samples.QUOTA, agent=samples.ARYA)
+    await put(store, PutPair(samples.PAIR), PutPair(old), PutQuota(samples.QUOTA), PutQuota(other))
+    await put(store, PutRoot(samples.ROOT_ROW))
+    store = await place.reopen()
+    assert await store.pairs(since=samples.AT) == [samples.PAIR]
+    assert await store.pairs(since=0.0) == [samples.PAIR, old]
+    assert await store.quotas() == [other, samples.QUOTA]
+    assert await store.root(samples.ROOT) == samples.ROOT_ROW
+    assert await store.root(RootId("c-x:9")) is None

@@ -47,6 +47,12 @@ EVERY_LEAF = {
     "links enable": (),
     "links disable": (),
     "links rm": (),
+    "links log": (),
+    "limits show": ("limits", "show"),
+    "limits set": ("limits", "set", "pair_per_minute", "12"),
+    "limits reset": ("limits", "reset", "arya", "gendry"),
+    "guard status": ("guard", "status"),
+    "guard set": ("guard", "set", "20"),
     "topology show": ("topology", "show"),
     "topology export": ("topology", "export", "-"),
     "topology diff": (),  # these need a file: test_topology.py has one

@@ -215,3 +215,19 @@ def test_a_running_hub_does_it(wired: Shell, team: Path) -> None:
         assert 'no agent is called "nobody"' in refused.err
     finally:
         hub.end(signal.SIGTERM)
+
+
+def test_the_log_of_a_link_has_what_was_done_to_it_and_what_was_said(wired: Shell) -> None:
+    wired.moot("send", "manager", "a customer waits", "--as", "support", "--no-wait")
+    link = wired.moot("links", "show", "support,engineering", "--json").json["id"]
+    wired.moot("links", "set", link, "--peer")
+    log = wired.moot("links", "log", "engineering,support", "--json").json
+    assert [(entry["what"], entry["by"]) for entry in log] == [("created", "user"), ("changed", "user")]
+    said = wired.moot("links", "log", "manager,support").out.splitlines()
+    assert said[0].endswith("user created: manager is superior of support. Both may start.")
+    assert said[1].endswith("support said: a customer waits")
+    wired.moot("links", "rm", link, "--yes")
+    gone = wired.moot("links", "log", link).out.splitlines()
+    assert gone[-1].endswith("user deleted: support and engineering are peers. Both may start.")
+    assert wired.moot("links", "log", "nothing").code == 3
+    assert wired.moot("links", "log", "manager,finance").code == 3

@@ -92,6 +92,7 @@ MAY: dict[str, Any] = {
 }
 MAY |= {
     "POST /api/reload": OWNER,
+    "POST /api/limits/reset": OWNER,
     "GET /api/links": ALL,
     "POST /api/links": OWNER,
     "PUT /api/links": OWNER,
@@ -152,6 +153,7 @@ BODIES: dict[str, Any] = {
     "PUT /api/links": {"links": [], "dry_run": True},
     "PUT /api/links/{id}": {"enabled": False},
     "PUT /api/topology/positions": {"positions": {"arya": {"x": 1, "y": 2}}},
+    "POST /api/limits/reset": {"from": "arya", "to": "quiet"},
     "POST /api/decisions/{id}": {"answer": "yes"},
     "POST /api/tasks": {"to": "quiet", "task": "some work"},
     "PATCH /api/tasks/{id}": {"state": "working"},

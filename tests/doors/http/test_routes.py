@@ -231,7 +231,7 @@ async def test_operators_see_health_readiness_and_numbers(world: World) -> None:
     assert 'moot_http_requests_total{method="GET",path="/healthz",status="200"} 1.0' in numbers.text
     status = (await world.get("/api/status")).json()
     assert (status["user"], status["agents"], status["live"]) == ("user", 4, 3)
-    assert (await world.get("/api/limits")).json()["chain_turns"] == 16
+    assert (await world.get("/api/limits")).json()["settings"]["chain_turns"] == 16
 
 
 # --- how it says no --------------------------------------------------------------------------------------

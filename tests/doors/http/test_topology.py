@@ -1,9 +1,11 @@
 """The link graph over HTTP, in the seed's shapes: what a client that draws the map sends and gets (SPEC S-11)."""
 
+import time
 from typing import Any
 
 import pytest
 
+from moot.flow import enrol
 from tests.doors.http.world import World
 
 pytestmark = pytest.mark.req("S-11")
@@ -201,3 +203,30 @@ async def test_a_whole_list_is_applied_or_looked_at(world: World, wired: list[di
     assert len((await world.get("/api/links")).json()["links"]) == 2
     refused = await world.ask("owner", "PUT", "/api/links", {"links": [{"from": "support", "to": "support"}]})
     assert (refused.status_code, refused.json()["row"]) == (409, 0)
+
+
+@pytest.mark.alone
+async def test_500_agents_and_2000_links_are_answered_within_50_ms(world: World) -> None:
+    """By the fastest of 15 requests: others may use the machine. docs/explanation/performance.md has more figures."""
+    names = [f"agent-{number:03d}" for number in range(500)]
+    await world.hub._core.do(
+        enrol, enrol.Enrol(tuple(enrol.Newcomer(name=name) for name in names), fresh=True)
+    )
+    await world.hub._core.directory.refresh()
+    rows = [
+        {
+            "from": names[one],
+            "to": names[(one + gap) % 500],
+            "relationship": "superior" if gap == 1 and one < 499 else "peer",
+        }
+        for one in range(500)
+        for gap in (1, 7, 31, 101)
+    ]
+    assert len((await world.hub.links.apply(rows)).made) == 2000
+    seconds = []
+    for _ in range(15):
+        began = time.perf_counter()
+        found = (await world.get("/api/topology")).json()
+        seconds.append(time.perf_counter() - began)
+        assert (len(found["links"]), len(found["agents"]) > 500) == (2000, True)
+    assert min(seconds) < 0.050, seconds

@@ -39,6 +39,8 @@ LINES: list[tuple[str, Any]] = [
     ("/note", slash.ShowNoteCommand()),
     ("/notes deploy-status", slash.ShowNoteCommand("deploy-status")),
     ("/note deploy += canary: green", slash.AppendNoteCommand("deploy", "canary: green")),
+    ("/links", slash.LinksCommand()),
+    ("/link @arya", slash.LinksCommand("arya")),
     ("/note deploy +=one\ntwo", slash.AppendNoteCommand("deploy", "one\ntwo")),
     ("/archive", slash.ArchiveCommand()),
     ("/help", slash.HelpCommand()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -11,15 +11,19 @@ from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.confirm import ask_first
 from moot.cli.frame.hub_access import with_hub, with_links
-from moot.cli.frame.params import Branch
+from moot.cli.frame.params import AT_LEAST_1, Branch
 from moot.cli.frame.session import Session
-from moot.cli.terminal.screen import clock_time
+from moot.cli.terminal.screen import clock_time, day_time, safe
+from moot.errors import NotFound
+from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
     from moot.hub import Hub
 
 SHOWN = 5
 LAST = 2**53
+CHANNEL = "link:"
+DONE = {"link.created": "created", "link.changed": "changed", "link.deleted": "deleted"}
 
 
 @click.group(
@@ -208,3 +212,67 @@ def rm(session: Session, id: str, purge_history: bool, yes: bool) -> None:
         session.screen.data(link.to_dict())
     else:
         session.screen.say(f"deleted: {link.sentence}")
+
+
+@links.command("log", examples=("moot links log manager,support", "moot links log l0 --limit 200 --json"))
+@click.argument("id")
+@click.option(
+    "--limit", type=AT_LEAST_1, default=50, metavar="N", help="Maximum number of entries (default 50)."
+)
+@click.pass_obj
+def log(session: Session, id: str, limit: int) -> None:
+    """Show what was done to a link and what was said over it, oldest first. Works for deleted links too."""
+    found = with_links(session, lambda hub: link_log(hub, id, limit))
+    if session.json:
+        session.screen.data(found)
+        return
+    for entry in found:
+        what = entry["what"] if entry["text"] is None else "said"
+        session.screen.say(
+            f"{day_time(entry['at'])}  {safe(entry['by'] or '-')} {what}: {safe(entry['line'])}"
+        )
+
+
+async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
+    """Changes as the log of events still has them, and the newest messages of the channel."""
+    kept = [event async for event in _changes(hub)]
+    try:
+        id = (await hub.links.get(ref)).id
+    except NotFound:
+        gone = {str(event.body["id"]) for event in kept}
+        id = next((each for each in gone if ref.removeprefix(CHANNEL) == each), "")
+        if not id:
+            raise
+    changes = [
+        {
+            "at": event.at,
+            "by": event.by,
+            "what": DONE[event.type],
+            "line": event.body["sentence"],
+            "text": None,
+        }
+        for event in kept
+        if event.body["id"] == id
+    ]
+    said = [
+        {
+            "at": message.at,
+            "by": message.sender,
+            "what": message.intent or "message",
+            "line": message.text,
+            "text": message.text,
+        }
+        for message in await hub.messages(f"{CHANNEL}{id}", before=LAST, limit=limit)
+    ]
+    return sorted((*changes, *said), key=lambda entry: str(entry["at"]))[-limit:]
+
+
+async def _changes(hub: Hub) -> AsyncIterator[shapes.Event]:
+    after = 0
+    while True:
+        page = await hub.history.past(after, types=tuple(DONE))
+        for event in page.events:
+            yield event
+        if not page.events:
+            return
+        after = int(page.events[-1].id or 0)

@@ -41,6 +41,11 @@ def clock_time(at: str | None) -> str:
     return datetime.fromisoformat(at).astimezone().strftime("%H:%M") if at else "--:--"
 
 
+def day_time(at: str | None) -> str:
+    """RFC 3339 → day, hour and minute here."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M") if at else "-"
+
+
 def ago(at: str | None) -> str:
     """RFC 3339 → how long since, in the largest unit that says something."""
     if not at:

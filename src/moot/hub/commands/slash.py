@@ -297,6 +297,11 @@ async def _append(command: slash.AppendNoteCommand, at: At) -> Done:
     return Done((f"{note.name} is at v{note.version} now",))
 
 
+async def _links(command: slash.LinksCommand, at: At) -> Done:
+    found = await at.hub.links.list(between=command.agent or None)
+    return Done(tuple(link.sentence for link in found) or ("no links",))
+
+
 async def _archive(_: slash.ArchiveCommand, at: At) -> Done:
     await at.hub.conversations.archive(at.where.id)
     back = Hint(Act.UNARCHIVE, conversation=at.where.id, id=at.where.id)
@@ -336,6 +341,7 @@ DOES: Final[dict[type[Any], Callable[[Any, At], Awaitable[Done]]]] = {
     slash.SearchCommand: _search,
     slash.ShowNoteCommand: _note,
     slash.AppendNoteCommand: _append,
+    slash.LinksCommand: _links,
     slash.ArchiveCommand: _archive,
     slash.HelpCommand: _help,
     slash.QuitCommand: _quit,

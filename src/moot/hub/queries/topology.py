@@ -25,7 +25,7 @@ async def topology(core: Core, me: ParticipantId) -> shapes.Topology:
     ]
     known = {who.id for who in people}
     links = [
-        structs.replace(shapes.Link.of(link, names), sender=link.source, to=link.target)
+        shapes.Link.of(link, names, by_id=True)
         for link in await store.records(LINKS.all())
         if known.issuperset(link.ends)
     ]

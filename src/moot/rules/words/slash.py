@@ -103,6 +103,11 @@ class AppendNoteCommand(Struct, frozen=True):
     text: str
 
 
+class LinksCommand(Struct, frozen=True):
+    agent: str = ""
+    """Empty: all of them."""
+
+
 class ArchiveCommand(Struct, frozen=True): ...
 
 
@@ -132,6 +137,7 @@ Command: TypeAlias = (
     | SearchCommand
     | ShowNoteCommand
     | AppendNoteCommand
+    | LinksCommand
     | ArchiveCommand
     | HelpCommand
     | QuitCommand
@@ -370,6 +376,10 @@ ROWS: Final[dict[str, Row]] = {
             tool="read_shared_note", route="GET /api/notes/{name}",
         ),
         Row(
+            "links", "[AGENT]", "show who may write to whom, and who stands above whom", "links list",
+            lambda rest: LinksCommand(rest.lstrip("@")), route="GET /api/links",
+        ),
+        Row(
             "archive", "", "archive this conversation; it stays readable", "conv archive",
             _alone("archive", ArchiveCommand), asks_first=True, route=f"DELETE {_ID}",
         ),
@@ -382,6 +392,7 @@ ALIASES: Final = {
     "h": "help",
     "go": "continue",
     "notes": "note",
+    "link": "links",
     "group": "group list",
     "group new": "group create",
     "group rm": "group remove",

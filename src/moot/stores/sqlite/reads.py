@@ -14,12 +14,13 @@ from typing import Any, TypeVar
 import apsw
 from msgspec import json
 
+from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
-from moot.model.ids import ConversationId, ParticipantId, TurnId
+from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Revision, Summary
 from moot.model.moment import micros
-from moot.model.participant import Host, Participant
+from moot.model.participant import Host, Participant, Quota
 from moot.model.query import Query
 from moot.model.records.audit import AUDIT_ENTRIES, AuditEntry, AuditQuery, ChainEnd
 from moot.model.records.link import LINKS
@@ -290,6 +291,18 @@ class SqliteReads:
             return found
         with speaking_of(self._path):
             return of.many(self._here.execute(statement, (wanted,)).get)
+
+    async def pairs(self, *, since: float) -> list[Pair]:
+        found: list[Pair] = await self._many(rows.PAIRS, READ.pairs, since)
+        return found
+
+    async def quotas(self) -> list[Quota]:
+        found: list[Quota] = await self._many(rows.QUOTAS, READ.quotas)
+        return found
+
+    async def root(self, root: RootId) -> Root | None:
+        found: Root | None = self._one(rows.ROOTS, READ.root, root)
+        return found
 
     async def events(
         self,

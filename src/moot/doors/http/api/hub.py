@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from msgspec import to_builtins
-
 from moot import shapes
 from moot.doors.http.api import subject
 from moot.doors.http.api.conversations import settled_within
@@ -38,9 +36,14 @@ async def openapi(call: ApiCall) -> Response:
     return Response(call.door.openapi())
 
 
-async def limits(call: ApiCall) -> dict[str, Any]:
-    found: dict[str, Any] = to_builtins(call.hub.settings.limits)
-    return found
+async def limits(call: ApiCall) -> shapes.BrakeReport:
+    where = call.query.conversation
+    found = where and (await subject.conversation(call.hub, call.who, where)).id
+    return await call.hub.limits(conversation=found)
+
+
+async def reset_limit(call: ApiCall) -> shapes.PairLimit:
+    return await call.hub.reset_limit(call.body.sender, call.body.to)
 
 
 async def status(call: ApiCall) -> Status:

@@ -49,7 +49,14 @@ HUB: Final = (
     Route("GET", "/metrics", "Get metrics for Prometheus", hub.metrics, LOOK, str, media="text/plain"),
     Route("GET", "/openapi.json", "Get this description of the API", hub.openapi, LOOK, dict[str, Any]),
     Route("GET", "/api/status", "Get the state of the hub", hub.status, LOOK, schema.Status),
-    Route("GET", "/api/limits", "Get the current limits", hub.limits, LOOK, dict[str, Any]),
+    Route(
+        "GET", "/api/limits", "Get the limits, and how close agents are to them", hub.limits, LOOK,
+        shapes.BrakeReport, query=schema.LimitsQuery, errors=(NotFound,),
+    ),
+    Route(
+        "POST", "/api/limits/reset", "Reset the limiter between two agents", hub.reset_limit, RULE,
+        shapes.PairLimit, body=schema.LimitedPair, errors=(NotFound,),
+    ),
     Route(
         "GET", "/api/settled", "Wait until no conversation has an open turn", hub.settled, RULE,
         schema.Settled, query=schema.WaitQuery, waits="timeout", errors=(HubAbsent,),

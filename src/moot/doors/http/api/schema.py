@@ -82,6 +82,11 @@ class ReadTo(RequestShape, frozen=True):
     ]  # the next number up is read as the same float
 
 
+class LimitedPair(RequestShape, frozen=True, rename={"sender": "from"}):
+    sender: str
+    to: str
+
+
 class Edit(RequestShape, frozen=True):
     text: Text
 
@@ -208,6 +213,10 @@ class UsageQuery(RequestShape, frozen=True):
 
 class ConversationQuery(RequestShape, frozen=True):
     conversation: str
+
+
+class LimitsQuery(RequestShape, frozen=True):
+    conversation: str | None = None
 
 
 class TurnsQuery(RequestShape, frozen=True):

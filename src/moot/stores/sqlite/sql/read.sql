@@ -168,6 +168,19 @@ WHERE a.name = ?1 ORDER BY p.id = ?1 DESC, p.name = ?1 DESC LIMIT 1;
 -- All hosts, present or lost.
 SELECT group_concat(shape, ',' ORDER BY id) FROM host_shape;
 
+-- name: pairs
+-- Limiters of pairs that sent something since ?1.
+SELECT group_concat(s.shape, ',' ORDER BY p.sender, p.receiver) FROM main.pairs p CROSS JOIN pair_shape s
+ON s.sender = p.sender AND s.receiver = p.receiver WHERE p.last >= ?1;
+
+-- name: quotas
+-- What agents used of their hour.
+SELECT group_concat(shape, ',' ORDER BY agent) FROM quota_shape;
+
+-- name: root
+-- One chain.
+SELECT shape FROM root_shape WHERE id = ?1;
+
 -- name: events
 -- The first ?1 things that happened after ?2.
 SELECT group_concat(shape, ',') FROM (SELECT shape FROM event_shape WHERE id > ?2 ORDER BY id LIMIT ?1);

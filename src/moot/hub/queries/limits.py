@@ -1,0 +1,125 @@
+"""How close every brake is to biting: the store's own counters, read by the rules that use them."""
+
+from msgspec import to_builtins
+
+from moot import shapes
+from moot.hub.core import Core
+from moot.model.chain import Pair
+from moot.model.conversation import Conversation, ConversationKind
+from moot.model.ids import ParticipantId
+from moot.model.limits import Limits
+from moot.model.message import Message
+from moot.model.participant import Kind
+from moot.ports import Page
+from moot.rules import pressure
+from moot.rules.brakes import MINUTE, THIN
+
+LOOKED_BACK = 20
+NOTICES = frozenset({Kind.SYSTEM, Kind.TOOL})
+MAX_PLACES = 50
+"""Conversations that are looked at, those first in which something happened last."""
+
+
+async def report(core: Core, me: ParticipantId, conversation: str | None) -> shapes.BrakeReport:
+    """All of it for the owner; for others what concerns themselves."""
+    limits = core.parts.settings.limits
+    whose = None if me == core.user else me
+    return shapes.BrakeReport(
+        settings=to_builtins(limits),
+        pairs=tuple(await _pairs(core, limits, whose)),
+        agents=tuple(await _agents(core, limits, whose)),
+        chains=tuple(await _chains(core, limits, whose, conversation)),
+    )
+
+
+async def _pairs(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.PairLimit]:
+    now = core.parts.clock.now()
+    found = await core.parts.store.pairs(since=now - max(MINUTE, limits.pair_reset_seconds))
+    rows = [of_pair(core, pair) for pair in found if whose in (None, pair.sender, pair.receiver)]
+    return sorted(rows, key=lambda row: (-row.refused_seconds, -row.hold_seconds, -row.sent))
+
+
+def of_pair(core: Core, pair: Pair) -> shapes.PairLimit:
+    limits, name = core.parts.settings.limits, core.directory.name
+    at = pressure.of_pair(pair, core.parts.clock.now(), limits)
+    return shapes.PairLimit(
+        sender=name(pair.sender),
+        to=name(pair.receiver),
+        sent=at.sent,
+        max_sent=limits.pair_per_minute,
+        hold_seconds=round(at.hold_seconds, 3),
+        refused_seconds=round(at.refused_seconds, 3),
+        reset_seconds=round(at.reset_seconds, 3),
+    )
+
+
+async def _agents(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.AgentLimit]:
+    now, name = core.parts.clock.now(), core.directory.name
+    rows = []
+    for quota in await core.parts.store.quotas():
+        used = pressure.of_hour(quota, quota.agent, now)
+        if whose in (None, quota.agent) and (used.turns or used.chains):
+            rows.append(
+                shapes.AgentLimit(
+                    agent=name(quota.agent),
+                    turns=used.turns,
+                    max_turns=limits.agent_turns_per_hour,
+                    chains=used.chains,
+                    max_chains=limits.agent_roots_per_hour,
+                    left_seconds=round(used.left_seconds, 3),
+                )
+            )
+    return sorted(rows, key=lambda row: -row.turns)
+
+
+async def _chains(
+    core: Core, limits: Limits, whose: ParticipantId | None, conversation: str | None
+) -> list[shapes.ChainLimit]:
+    store = core.parts.store
+    if conversation is not None:
+        places = [await core.directory.conversation(conversation)]
+    else:
+        found = await store.conversations(archived=False, kind=None)
+        places = sorted(found, key=lambda place: -place.updated_at)[:MAX_PLACES]
+    rows = []
+    for place in places:
+        members = {member.participant for member in await store.members(place.id)}
+        if whose is not None and whose not in members:
+            continue
+        newest = await store.messages(place.id, Page(newest=True, limit=LOOKED_BACK))
+        said = [
+            message for message in newest if message.kind not in NOTICES
+        ]  # which begin chains of their own
+        if said:
+            rows += await _chain(core, limits, place, said[-1])
+    return rows
+
+
+async def _chain(core: Core, limits: Limits, place: Conversation, newest: Message) -> list[shapes.ChainLimit]:
+    store = core.parts.store
+    root = await store.root(newest.root)
+    if root is None:
+        return []  # nobody was asked
+    at = pressure.of_chain(root, place.id, newest.hop, limits)
+    opened = await store.round(place.id, newest.round) if newest.round else None
+    settings = place.settings.over(core.directory.groups)
+    return [
+        shapes.ChainLimit(
+            conversation=place.name if place.kind is not ConversationKind.LINK else place.id,
+            id=place.id,
+            root=root.id,
+            turns=at.turns,
+            max_turns=limits.chain_turns,
+            depth=at.depth,
+            max_depth=limits.chain_depth,
+            messages=at.messages,
+            max_messages=limits.chain_messages,
+            alike=at.alike,
+            max_alike=THIN,
+            round=opened.used if opened is not None else 0,
+            max_round=(opened.cap if opened is not None else settings.max_agent_turns_per_message)
+            if place.takes_rounds
+            else 0,
+            stopped=at.stopped.value if at.stopped is not None else None,
+        )
+    ]
