@@ -59,6 +59,9 @@ async def test_a_person_resets_a_pair_and_is_told_of(tmp_path: Path) -> None:
         assert (row.sent, row.hold_seconds) == (0, 0.0)
         [delivery] = (await hub.acting_as("a").send("b", "at once")).deliveries
         assert delivery.delayed_ms == 0
+        [entry] = await hub.audit.log(acts=["limit.reset"])
+        assert entry.by == "user"
+        assert "reset the limit of a to b" in entry.sentence
         told = [event for event in (await hub.history.past(0)).events if event.type == "brake.released"]
         assert [(event.by, event.body) for event in told] == [
             ("user", {"rule": "pair_limit", "agents": ["a", "b"]})

@@ -6,13 +6,14 @@ What is held already comes when it is due, half a minute later at most.
 from msgspec import Struct
 
 from moot.errors import NotPermitted
-from moot.flow.steps import find
+from moot.flow.steps import acts, find
 from moot.model.chain import Pair
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN
+from moot.model.records.audit import AuditedAct
 from moot.model.turn import RuleName
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -25,7 +26,7 @@ class ResetPair(Struct, frozen=True, gc=False):
 
 
 def scope(command: ResetPair) -> Scope:
-    return Scope(names=(command.author, command.sender, command.receiver))
+    return Scope(names=(command.author, command.sender, command.receiver), records=(acts.HEAD,))
 
 
 def decide(command: ResetPair, seen: Seen, at: Moment) -> Decision[Pair]:
@@ -40,4 +41,6 @@ def decide(command: ResetPair, seen: Seen, at: Moment) -> Decision[Pair]:
     draft.put_pair(fresh)
     body = {"rule": RuleName.PAIR_LIMIT.value, "agents": [sender.name, receiver.name]}
     draft.emit(EventType.BRAKE_RELEASED, by=author.id, body=body)
+    ends = {"from": sender.id, "to": receiver.id}
+    acts.enter(draft, AuditedAct.LIMIT_RESET, author.id, f"pair {sender.id} {receiver.id}", ends)
     return Decision(draft.changes(), fresh)

@@ -6,7 +6,7 @@ conversations: chain caps, the pair limiter, the no-progress detector, hourly qu
 
 from collections.abc import Sized
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from moot.errors import Braked, RateLimited
 from moot.model.chain import ChainTail, Pair, Root, Spoken
@@ -154,3 +154,64 @@ def continued(root: Root, conversation: ConversationId, hop: int) -> Root:
     """The chain after a person let it go on: counters and the detector's window start again."""
     tails = tuple(tail for tail in root.tails if tail.conversation != conversation)
     return structs.replace(root, turns=0, base_hop=hop, paused=None, noticed=(), tails=tails, messages=0)
+
+
+# --- how close each is to biting: by the same functions, read before they do ---------------------------------
+
+
+class PairPressure(Struct, frozen=True, gc=False):
+    """What the limiter of one direction between two agents would do with one more message now."""
+
+    sent: int
+    """In the last minute."""
+    hold_seconds: float
+    """How long the receiver would have to wait for it."""
+    refused_seconds: float
+    """How long it would be refused; 0 where it would be taken."""
+    reset_seconds: float
+    """Of silence until the limiter has forgotten the pair."""
+
+
+def pair_pressure(pair: Pair, now: float, limits: Limits) -> PairPressure:
+    hold = refused = 0.0
+    try:
+        hold = pair_send(pair, now, limits).due - now
+    except RateLimited as refusal:
+        refused = (refusal.retry_after_ms or 0) / 1000
+    reset = max(0.0, min(pair.last, now) + limits.pair_reset_seconds - now)
+    return PairPressure(len(recent_sends(pair, now)), hold, refused, reset)
+
+
+class ChainPressure(Struct, frozen=True, gc=False):
+    """What a chain has used of what one message of a person may lead to."""
+
+    turns: int
+    depth: int
+    """Of the newest message: how many agents stand between it and the person."""
+    messages: int
+    alike: int
+    """Of its newest agent messages here, those that are short or copies; `THIN` of them stop it."""
+    stopped: RuleName | None
+
+
+def chain_pressure(root: Root, where: ConversationId, hop: int, limits: Limits) -> ChainPressure:
+    window = next((tail.window for tail in root.tails if tail.conversation == where), ())
+    stopped = root_stop(root, limits)
+    if stopped is None and not hop_allowed(hop, root, limits):
+        stopped = RuleName.CHAIN
+    return ChainPressure(
+        root.turns, max(0, hop - root.base_hop), root.messages, thin_messages(window), stopped
+    )
+
+
+class HourPressure(Struct, frozen=True, gc=False):
+    """What an agent has used of its hour."""
+
+    turns: int
+    chains: int
+    left_seconds: float
+
+
+def hour_pressure(quota: Quota, agent: ParticipantId, now: float) -> HourPressure:
+    used = quota_now(quota, agent, now)
+    return HourPressure(used.turns, used.roots, (used.hour + 1) * HOUR - now)

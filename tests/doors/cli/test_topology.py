@@ -222,12 +222,15 @@ def test_the_log_of_a_link_has_what_was_done_to_it_and_what_was_said(wired: Shel
     link = wired.moot("links", "show", "support,engineering", "--json").json["id"]
     wired.moot("links", "set", link, "--peer")
     log = wired.moot("links", "log", "engineering,support", "--json").json
-    assert [(entry["what"], entry["by"]) for entry in log] == [("created", "user"), ("changed", "user")]
+    assert [(entry["what"], entry["by"], entry["door"]) for entry in log] == [
+        ("link.created", "user", "cli"),
+        ("link.changed", "user", "cli"),
+    ]
     said = wired.moot("links", "log", "manager,support").out.splitlines()
-    assert said[0].endswith("user created: manager is superior of support. Both may start.")
-    assert said[1].endswith("support said: a customer waits")
+    assert "linked manager and support (manager is superior of support. Both may start.)" in said[0]
+    assert said[1].endswith("support: a customer waits")
     wired.moot("links", "rm", link, "--yes")
     gone = wired.moot("links", "log", link).out.splitlines()
-    assert gone[-1].endswith("user deleted: support and engineering are peers. Both may start.")
+    assert "deleted the link of support and engineering" in gone[-1]
     assert wired.moot("links", "log", "nothing").code == 3
     assert wired.moot("links", "log", "manager,finance").code == 3

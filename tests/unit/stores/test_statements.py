@@ -27,6 +27,8 @@ STATEMENTS = {
 MAY_SCAN = {
     "read.conversations": "lists them all",
     "read.participants": "lists them all",
+    "read.pairs": "lists the hot ones of all pairs, for a person who looks at limits",
+    "read.quotas": "lists them all",
     "read.hosts": "lists them all",
     "read.count_messages": "counts them all, for doctor",
     "read.turns": "newest first up to a limit",

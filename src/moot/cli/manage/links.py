@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SHOWN = 5
 LAST = 2**53
 CHANNEL = "link:"
-DONE = {"link.created": "created", "link.changed": "changed", "link.deleted": "deleted"}
 
 
 @click.group(
@@ -221,7 +220,7 @@ def rm(session: Session, id: str, purge_history: bool, yes: bool) -> None:
 )
 @click.pass_obj
 def log(session: Session, id: str, limit: int) -> None:
-    """Show what was done to a link and what was said over it, oldest first. Works for deleted links too."""
+    """Show what was done to a link, what was refused and what was said over it, oldest first; also of deleted links."""
     found = with_links(session, lambda hub: link_log(hub, id, limit))
     if session.json:
         session.screen.data(found)
@@ -234,45 +233,33 @@ def log(session: Session, id: str, limit: int) -> None:
 
 
 async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
-    """Changes as the log of events still has them, and the newest messages of the channel."""
-    kept = [event async for event in _changes(hub)]
+    """What the audit has of a link, and the newest messages of its channel."""
     try:
         id = (await hub.links.get(ref)).id
     except NotFound:
-        gone = {str(event.body["id"]) for event in kept}
-        id = next((each for each in gone if ref.removeprefix(CHANNEL) == each), "")
-        if not id:
+        id = ref.removeprefix(CHANNEL)
+        if not await hub.audit.log(link=id, limit=1):
             raise
-    changes = [
+    done = [
         {
-            "at": event.at,
-            "by": event.by,
-            "what": DONE[event.type],
-            "line": event.body["sentence"],
+            "at": entry.at,
+            "by": entry.by,
+            "what": entry.act,
+            "door": entry.door,
+            "line": entry.sentence,
             "text": None,
         }
-        for event in kept
-        if event.body["id"] == id
+        for entry in await hub.audit.log(link=id, limit=limit)
     ]
     said = [
         {
             "at": message.at,
             "by": message.sender,
             "what": message.intent or "message",
-            "line": message.text,
+            "door": None,
+            "line": f"{message.sender}: {message.text}",
             "text": message.text,
         }
         for message in await hub.messages(f"{CHANNEL}{id}", before=LAST, limit=limit)
     ]
-    return sorted((*changes, *said), key=lambda entry: str(entry["at"]))[-limit:]
-
-
-async def _changes(hub: Hub) -> AsyncIterator[shapes.Event]:
-    after = 0
-    while True:
-        page = await hub.history.past(after, types=tuple(DONE))
-        for event in page.events:
-            yield event
-        if not page.events:
-            return
-        after = int(page.events[-1].id or 0)
+    return sorted((*done, *said), key=lambda entry: str(entry["at"]))[-limit:]

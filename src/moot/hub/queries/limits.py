@@ -11,8 +11,7 @@ from moot.model.limits import Limits
 from moot.model.message import Message
 from moot.model.participant import Kind
 from moot.ports import Page
-from moot.rules import pressure
-from moot.rules.brakes import MINUTE, THIN
+from moot.rules.brakes import MINUTE, THIN, chain_pressure, hour_pressure, pair_pressure
 
 LOOKED_BACK = 20
 NOTICES = frozenset({Kind.SYSTEM, Kind.TOOL})
@@ -41,7 +40,7 @@ async def _pairs(core: Core, limits: Limits, whose: ParticipantId | None) -> lis
 
 def of_pair(core: Core, pair: Pair) -> shapes.PairLimit:
     limits, name = core.parts.settings.limits, core.directory.name
-    at = pressure.of_pair(pair, core.parts.clock.now(), limits)
+    at = pair_pressure(pair, core.parts.clock.now(), limits)
     return shapes.PairLimit(
         sender=name(pair.sender),
         to=name(pair.receiver),
@@ -57,7 +56,7 @@ async def _agents(core: Core, limits: Limits, whose: ParticipantId | None) -> li
     now, name = core.parts.clock.now(), core.directory.name
     rows = []
     for quota in await core.parts.store.quotas():
-        used = pressure.of_hour(quota, quota.agent, now)
+        used = hour_pressure(quota, quota.agent, now)
         if whose in (None, quota.agent) and (used.turns or used.chains):
             rows.append(
                 shapes.AgentLimit(
@@ -100,7 +99,7 @@ async def _chain(core: Core, limits: Limits, place: Conversation, newest: Messag
     root = await store.root(newest.root)
     if root is None:
         return []  # nobody was asked
-    at = pressure.of_chain(root, place.id, newest.hop, limits)
+    at = chain_pressure(root, place.id, newest.hop, limits)
     opened = await store.round(place.id, newest.round) if newest.round else None
     settings = place.settings.over(core.directory.groups)
     return [

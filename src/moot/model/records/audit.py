@@ -44,6 +44,7 @@ class AuditedAct(StrEnum):
     CONVERSATION_PURGED = "conversation.purged"
     CONVERSATION_UNARCHIVED = "conversation.unarchived"
     DECISION_ANSWERED = "decision.answered"
+    LIMIT_RESET = "limit.reset"
     LINK_ADOPTED = "link.adopted"
     LINK_CHANGED = "link.changed"
     LINK_CREATED = "link.created"
