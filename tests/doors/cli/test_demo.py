@@ -167,9 +167,8 @@ def test_the_support_tour_goes_from_a_customer_over_links_and_a_task_back_to_the
 ) -> None:
     first, second = (shell.moot("demo", "--tour", "support", "--fast", "--json").json for _ in range(2))
     said = [message for message in first["messages"] if message["kind"] != "system"]
-    assert sorted((m["from"], m["intent"] or "") for m in said) == sorted(
-        (who, as_ or "") for who, as_ in STORY
-    )
+    left = iter((m["from"], m["intent"]) for m in said)
+    assert all(step in left for step in STORY)  # in this order; what is told twice counts once
     assert said[0]["from"] == "customer"
     assert (first["answer"]["from"], first["answer"]["conversation"]) == (
         "support",
