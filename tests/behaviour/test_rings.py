@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.errors import WouldDeadlock
+from moot.errors import TurnFailed, WouldDeadlock
 from moot.model.records.wait import WAITS
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("M-05")
 START = 1_800_000_000.0
@@ -75,3 +76,16 @@ async def test_questions_by_people_are_no_part_of_a_ring(tmp_path: Path) -> None
 
 async def _waiting(hub: Hub) -> int:
     return len(await store_of(hub).records(WAITS.all()))
+
+
+async def test_who_asked_in_a_conversation_that_is_archived_waits_no_more(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        for name in ("a", "b"):
+            await hub.agents.create(name)
+        asking_b = asyncio.ensure_future(hub.acting_as("a").ask("b", "are you there?", timeout=1000))
+        await until(lambda: _waiting(hub), lambda count: count == 1)
+        pair = await hub.acting_as("a").conversations.implicit(["b"])
+        await hub.conversations.archive(pair.id)
+        assert await _waiting(hub) == 0
+        with pytest.raises(TurnFailed):
+            await asking_b

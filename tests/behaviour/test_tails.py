@@ -134,6 +134,24 @@ async def test_a_tail_is_bounded_in_messages_and_conversations(tmp_path: Path, m
         assert [message.text for message in whole] == [str(n) for n in range(tails.MAX_MESSAGES + 5)]
 
 
+async def test_all_tails_together_are_bounded_in_bytes(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tails, "MAX_BYTES", 20_000)
+    async with Hub.open(tmp_path) as hub:
+        kept = hub._core.tails
+        for number in range(4):
+            await hub.conversations.create(f"room{number}")
+            for _ in range(2):
+                await hub.post(f"room{number}", "x" * 4000)
+            await hub.encoded.newest(f"room{number}", 10)
+        assert len(kept._tails) == 2, "those that nobody asked for longest are let go"
+        await hub.encoded.newest("room3", 10)
+        for _ in range(2):
+            await hub.post("room3", "x" * 4000)
+        assert kept._size == sum(len(line) for tail in kept._tails.values() for line in tail.lines)
+        assert 0 < kept._size <= 20_000
+        assert len(READ.decode(await hub.encoded.newest("room3", 10))) == 4
+
+
 async def test_a_pull_of_an_active_conversation_reads_its_version_alone(
     tmp_path: Path, monkeypatch: Any
 ) -> None:

@@ -6,7 +6,8 @@ comes after all would wake nobody until the time that was set is over.
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import find, obligations
+from moot.flow.steps import find
+from moot.flow.steps.waits import waited_for
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment
@@ -41,7 +42,7 @@ def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
     waiting = room.asks.get(command.turn) if command.turn is not None else None
     for turn in (*room.turns.values(), *(() if waiting is None else (waiting,))):
         if turn.question is not None and turn.question.seq == command.seq:
-            obligations.waited_for(room, turn.question)
+            waited_for(room, turn.question)
             _unawaited(room, turn, command.seq)
     asked = seen.record(DECISIONS, command.decision) if command.decision is not None else None
     if asked is not None and asked.state is DecisionState.OPEN:

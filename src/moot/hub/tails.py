@@ -4,7 +4,7 @@ Pull, push and fan-out hand out the same bytes. A tail is served only while the 
 every pull, says that nothing was said, edited or deleted there since, by whichever process; so it is never older than
 the store, and losing all of them costs time only.
 
-Above: hub/queries/encoded.py. Below: the read ports. Bounded in conversations and in messages.
+Above: hub/queries/encoded.py. Below: the read ports. Bounded in conversations, in messages and in bytes.
 """
 
 from collections import OrderedDict, deque
@@ -22,6 +22,8 @@ from moot.shapes import Names
 
 MAX_MESSAGES = 50
 MAX_CONVERSATIONS = 512
+MAX_BYTES = 32 * 1024 * 1024
+"""Of all tails together; beyond it those that nobody asked for longest are let go."""
 LONGEST = 16 * 1024
 """Bytes of a message that is kept; one that is longer ends the tail before it."""
 
@@ -29,20 +31,23 @@ _encode = json.Encoder().encode
 
 
 class Tail:
-    __slots__ = ("begins", "lines", "version")
+    __slots__ = ("begins", "lines", "size", "version")
 
     def __init__(self, version: int) -> None:
         self.version = version
         self.begins = 0
         """The seq of the first line; 0 while there is none."""
         self.lines: deque[bytes] = deque()
+        self.size = 0
+        """Bytes of its lines."""
 
     def append(self, seq: int, line: bytes) -> None:
         if not self.lines:
             self.begins = seq
         self.lines.append(line)
+        self.size += len(line)
         if len(self.lines) > MAX_MESSAGES:
-            self.lines.popleft()
+            self.size -= len(self.lines.popleft())
             self.begins += 1
 
     @property
@@ -58,10 +63,13 @@ class Tails:
         self._forgotten = 0
         """How often all were: what was written down before is not kept after."""
         self._streams = 0
+        self._size = 0
+        """Bytes of all tails."""
 
     def forget(self) -> None:
         """Somebody is called otherwise now: what was written down says the old name."""
         self._tails.clear()
+        self._size = 0
         self._forgotten += 1
 
     @contextmanager
@@ -81,7 +89,8 @@ class Tails:
                 if self._streams:
                     self._begin(message)
             elif not self._append(tail, message):
-                del self._tails[message.conversation]
+                self._drop(message.conversation)
+        self._make_room()
 
     def _begin(self, message: Message) -> None:
         """A tail of one. Its place in the chain is the version that the conversation had with it."""
@@ -93,15 +102,17 @@ class Tails:
         """What was taken back, by whichever process, would not be served: it is not kept either."""
         for event in events if self._tails else ():
             if event.type in TAKEN_BACK and event.conversation is not None:
-                self._tails.pop(event.conversation, None)
+                self._drop(event.conversation)
 
     def _append(self, tail: Tail, message: Message, *, first: bool = False) -> bool:
         """False where the message is not the next one, or too long to be kept."""
         line = self._line(message)
         if (message.seq != tail.ends + 1 and not first) or len(line) > LONGEST:
             return False
-        tail.version += 1
+        before, tail.version = tail.size, tail.version + 1
         tail.append(message.seq, line)
+        if not first:
+            self._size += tail.size - before
         return True
 
     def _line(self, message: Message) -> bytes:
@@ -154,10 +165,20 @@ class Tails:
         return lines[-limit:] if limit > 0 else []
 
     def _keep(self, where: ConversationId, tail: Tail) -> None:
+        self._drop(where)
         self._tails[where] = tail
-        self._tails.move_to_end(where)
-        if len(self._tails) > MAX_CONVERSATIONS:
-            self._tails.popitem(last=False)
+        self._size += tail.size
+        self._make_room()
+
+    def _drop(self, where: ConversationId) -> None:
+        gone = self._tails.pop(where, None)
+        if gone is not None:
+            self._size -= gone.size
+
+    def _make_room(self) -> None:
+        while len(self._tails) > MAX_CONVERSATIONS or self._size > MAX_BYTES:
+            _, gone = self._tails.popitem(last=False)
+            self._size -= gone.size
 
 
 def listed(lines: list[bytes]) -> bytes:

@@ -149,6 +149,7 @@ class MemoryEngine:
         """The task of a branch, with the conversations in which its end is told."""
         for task in self.shelf.records.find(TASKS.where(conversation=branch)):
             desk.shelves.put(TASKS, task)
+            self._load_roots(desk, (task.root,))
             for where in (task.channel, task.asked_in):
                 self._load_conversation(desk, where)
 

@@ -43,6 +43,7 @@ class AgentQuestion(Struct, frozen=True, forbid_unknown_fields=True):
     question: str
     deadline_seconds: float = USUAL_DEADLINE
     shape: JsonObject = {}
+    choices: tuple[str, ...] = ()
 
 
 class NewWork(Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,7 +80,12 @@ async def broadcast(turn: HostedTurn, given: ToAll) -> JsonObject:
 async def ask(turn: HostedTurn, given: AgentQuestion) -> JsonObject:
     seconds = max(0.0, min(given.deadline_seconds, turn.seconds_left))
     answer = await turn.hub.ask(
-        given.target, given.question, timeout=seconds, shape=given.shape or None, idempotency_key=_key(turn)
+        given.target,
+        given.question,
+        timeout=seconds,
+        choices=given.choices,
+        shape=given.shape or None,
+        idempotency_key=_key(turn),
     )
     return {"from": answer.sender, "text": answer.text}
 

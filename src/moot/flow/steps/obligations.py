@@ -16,6 +16,7 @@ from moot.flow.steps import acts, task_report
 from moot.flow.steps.posted import Posted
 from moot.flow.steps.put_away import put_away
 from moot.flow.steps.task_report import TaskEnd
+from moot.flow.steps.waits import waited_for
 from moot.model.change import AppendMessage
 from moot.model.conversation import ConversationKind
 from moot.model.event import EventType
@@ -28,7 +29,7 @@ from moot.model.records.audit import AuditedAct
 from moot.model.records.decision import DECISIONS, DecisionId, PersonsDecision
 from moot.model.records.task import TASKS, IllegalTaskMove, Task, TaskState
 from moot.model.records.wait import WAITS, Wait
-from moot.model.turn import RUNNING, Call, RuleName, Turn, TurnState
+from moot.model.turn import RUNNING, RuleName, Turn, TurnState
 from moot.rules.draft import Draft
 from moot.rules.floor import seats
 from moot.rules.reasons import REASONS
@@ -241,9 +242,3 @@ def wait_for(room: Room, question: Message, target: ParticipantId, until: float)
             draft.drop(WAITS, wait.conversation, wait.seq)
     if any(turn.called_by(question.seq) for turn in (*room.turns.values(), *room.asks.of(target))):
         draft.put(WAITS, Wait(room.id, question.seq, question.author, target, until))
-
-
-def waited_for(room: Room, question: Call) -> None:
-    """Nobody waits for the answer to this question any more."""
-    if question.awaited and not question.human:
-        room.draft.drop(WAITS, room.id, question.seq)

@@ -2,6 +2,7 @@
 
 from msgspec import structs
 
+from moot.flow.steps.waits import waited_for
 from moot.model.conversation import Conversation
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
@@ -15,6 +16,8 @@ def put_away(room: Room, archived: Conversation, *, by: ParticipantId) -> Conver
     """End what is open here; `archived` is the conversation as it shall be kept."""
     for turn in [*room.turns.values(), *room.asks.all()]:
         seats.cancel(room, turn, RuleName.DELETED)
+        if turn.question is not None:
+            waited_for(room, turn.question)
     for round_ in list(room.rounds.values()):
         room.put_round(structs.replace(round_, state=RoundState.CLOSED, pending=(), blocked=()))
     room.put_conversation(
