@@ -41,19 +41,20 @@ SELECT group_concat(shape, ',') FROM (
 SELECT group_concat(shape, ',') FROM tasks_shape WHERE conversation IN (SELECT value FROM json_each(?1));
 
 -- name: by_open_over
--- Those that came down some links and are not finished.
+-- Those that came down some links and are not finished. (With +, what one agent or link has is gone through, not what
+-- everybody has not finished.)
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape
-WHERE state IN ('open', 'working') AND link <> '' AND link IN (SELECT value FROM json_each(?1));
+WHERE +state IN ('open', 'working') AND link <> '' AND link IN (SELECT value FROM json_each(?1));
 
 -- name: by_open_to
 -- Those that somebody was given and has not finished.
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape
-WHERE state IN ('open', 'working') AND "to" IN (SELECT value FROM json_each(?1));
+WHERE +state IN ('open', 'working') AND "to" IN (SELECT value FROM json_each(?1));
 
 -- name: by_open_by
 -- Those that somebody delegated and that are not finished.
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape
-WHERE state IN ('open', 'working') AND "by" IN (SELECT value FROM json_each(?1));
+WHERE +state IN ('open', 'working') AND "by" IN (SELECT value FROM json_each(?1));
 
 -- name: by_by
 -- Those that somebody delegated, oldest first.
