@@ -7,7 +7,6 @@ comes after all would wake nobody until the time that was set is over.
 from msgspec import Struct, structs
 
 from moot.flow.steps import find
-from moot.flow.steps.waits import waited_for
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment
@@ -15,6 +14,7 @@ from moot.model.records.decision import DECISIONS, DecisionId, DecisionState
 from moot.model.turn import Turn
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
+from moot.rules.rings import waited_for
 from moot.rules.room import Room
 
 

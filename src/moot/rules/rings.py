@@ -6,7 +6,9 @@ Above: flow/send.py refuses the question that would close one. Below: model/reco
 from collections.abc import Iterable
 
 from moot.model.ids import ParticipantId
-from moot.model.records.wait import Wait
+from moot.model.records.wait import WAITS, Wait
+from moot.model.turn import Call
+from moot.rules.room import Room
 
 
 def ring_with(
@@ -31,3 +33,9 @@ def ring_with(
                 came_from[further] = here
                 ahead.append(further)
     return []
+
+
+def waited_for(room: Room, question: Call) -> None:
+    """Nobody waits for the answer to this question any more, whatever has ended it."""
+    if question.awaited and not question.human:
+        room.draft.drop(WAITS, room.id, question.seq)

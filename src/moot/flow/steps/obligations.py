@@ -16,7 +16,6 @@ from moot.flow.steps import acts, task_report
 from moot.flow.steps.posted import Posted
 from moot.flow.steps.put_away import put_away
 from moot.flow.steps.task_report import TaskEnd
-from moot.flow.steps.waits import waited_for
 from moot.model.change import AppendMessage
 from moot.model.conversation import ConversationKind
 from moot.model.event import EventType
@@ -33,7 +32,7 @@ from moot.model.turn import RUNNING, RuleName, Turn, TurnState
 from moot.rules.draft import Draft
 from moot.rules.floor import seats
 from moot.rules.reasons import REASONS
-from moot.rules.rings import ring_with
+from moot.rules.rings import ring_with, waited_for
 from moot.rules.room import Room
 
 

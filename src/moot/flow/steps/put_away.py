@@ -2,13 +2,13 @@
 
 from msgspec import structs
 
-from moot.flow.steps.waits import waited_for
 from moot.model.conversation import Conversation
 from moot.model.event import EventType
 from moot.model.ids import ParticipantId
 from moot.model.round import RoundState
 from moot.model.turn import RuleName
 from moot.rules.floor import seats
+from moot.rules.rings import waited_for
 from moot.rules.room import Room
 
 
