@@ -34,7 +34,7 @@ $(PEERS): pyproject.toml requirements/dev.txt | $(READY)
 		echo "the peers could not be installed; the workloads run without them"
 
 run: $(READY)  ## a demo team that talks; needs no API key
-	@.venv/bin/moot demo
+	@.venv/bin/moot demo || [ $$? -eq 130 ]  # 130: left by Ctrl+C, which is no error
 
 install: $(READY)  ## put moot onto your PATH: a link in PREFIX/bin, which is ~/.local/bin
 	@tools/link.sh install

@@ -13,6 +13,7 @@ from moot.client.transport.http import HttpTransport
 from moot.client.transport.socket_transport import Voice
 from moot.client.worker import Outside
 from moot.errors import BadValue, NotFound, NotPermitted, Unauthenticated
+from moot.model.hint import Act, Hint
 from moot.sdk.request import HttpCall
 
 TOKEN = "MOOT_TOKEN"
@@ -71,10 +72,11 @@ def _token(token: str | None) -> str:
     if not found:
         raise Unauthenticated(
             "no token to connect with",
-            detail=f"neither token= nor {TOKEN} is set",
+            detail=f"neither token= nor the environment variable {TOKEN} is set",
             fix=(
-                "the owner's token is in run/token of the home",
-                "issue one for an agent with POST /api/agents/NAME/tokens, or hub.agents.issue_token",
+                f"for the owner: {TOKEN}=$(cat ~/.moot/run/token), the file run/token of the home",
+                Hint(Act.NEW_TOKEN, agent="NAME"),
+                "in Python: hub.agents.issue_token",
             ),
         )
     return found.strip()

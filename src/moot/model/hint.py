@@ -70,6 +70,7 @@ class Act(StrEnum):
     SHARE_NOTE = "share_note"
     """Let an agent write to it."""
 
+    NEW_TOKEN = "new_token"
     SET_KEY = "set_key"
     LIST_SETTINGS = "list_settings"
     SHOW_SETTING = "show_setting"

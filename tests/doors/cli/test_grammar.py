@@ -66,6 +66,9 @@ EVERY_LEAF = {
     "decisions list": ("decisions", "list"),
     "decisions show": (),  # these need an agent that asks: tests/behaviour/test_decisions.py has one
     "decisions answer": (),
+    "tokens new": ("tokens", "new", "arya"),
+    "tokens list": ("tokens", "list", "arya"),
+    "tokens revoke": (),  # needs a token: test_keys.py has one
     "notes list": ("notes", "list"),
     "notes show": (),  # these need a note: test_notes.py has some
     "notes new": ("notes", "new", "plan", "a text"),

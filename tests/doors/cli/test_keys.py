@@ -151,3 +151,22 @@ def test_keys_work_in_a_home_that_is_not_there_yet(tmp_path: Path) -> None:
 def test_a_missing_key_has_an_exit_code_of_its_own(moot: Moot) -> None:
     told = moot("explain", "E101", "--json")
     assert (told.json["name"], told.json["exit"]) == ("no_key", 4)
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("P-08")
+def test_a_token_is_issued_listed_without_its_secret_and_revoked(moot: Moot) -> None:
+    made = moot("tokens", "new", "arya")
+    assert made.out.startswith("moot_")
+    [listed] = moot("tokens", "list", "arya", "--json").json
+    assert (listed["scopes"], listed["revoked_at"]) == (["read", "post"], None)
+    assert made.out.strip() not in moot("tokens", "list", "arya").out
+    refused = moot("tokens", "revoke", "arya", listed["id"])
+    assert refused.code == 2
+    assert (
+        moot("tokens", "revoke", "arya", listed["id"], "--yes").out == f"✓ revoked {listed['id']} of arya\n"
+    )
+    assert "revoked" in moot("tokens", "list", "arya").out
+    assert moot("tokens", "new", "arya", "--scopes", "everything").code == 2

@@ -38,9 +38,11 @@ NAMES_AN_AGENT = ("agents", "conv join", "conv leave", "mcp config")
 
 
 @leaf("completion", examples=tuple(HOW.values()))
-@click.argument("shell", type=click.Choice(list(SHELLS)))
-def completion(session: Session, shell: str) -> None:
+@click.argument("shell", type=click.Choice(list(SHELLS)), required=False)
+def completion(session: Session, shell: str | None) -> None:
     """Print the completion script for a shell."""
+    if shell is None:
+        raise click.UsageError(f"which shell? one of {', '.join(SHELLS)}")
     made = SHELLS[shell](root, {}, "moot", COMPLETING)
     script = made.source_template % made.source_vars()
     if session.json:

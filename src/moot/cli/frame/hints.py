@@ -47,6 +47,7 @@ COMMANDS: Final[dict[Act, str]] = {
     Act.SHOW_NOTE: "moot notes show {note}",
     Act.NEW_NOTE: "moot notes new {note}",
     Act.SHARE_NOTE: "moot notes share {note} {agent} --write",
+    Act.NEW_TOKEN: "moot tokens new {agent}",
     Act.SET_KEY: "moot keys set {provider}",
     Act.LIST_SETTINGS: "moot config list",
     Act.SHOW_SETTING: "moot config get {setting}",

@@ -152,5 +152,6 @@ Named = dict[str | None, str]
 
 
 def _turn_row(turn: shapes.Turn, named: Named) -> tuple[str, ...]:
-    cause, reply, error = named[turn.cause], named[turn.message], turn.error or ""
+    cause, reply = named[turn.cause], named[turn.message]
+    error = "interrupted" if turn.rule == "force" and turn.error == turn.rule else turn.error or ""
     return turn.id, turn.agent, turn.state, turn.duty, turn.reason, cause, reply, error

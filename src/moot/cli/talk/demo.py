@@ -255,7 +255,10 @@ class Demo:
 
     async def _join_in(self, dialogue: Dialogue) -> None:
         self._session.left = "left the demo."
-        self._screen.say("Next:  type something · /why · /help · moot demo --tour loop      Ctrl+D leaves")
+        other = SUPPORT if self._story is TOURS["loop"] else "loop"
+        self._screen.say(
+            f"Next:  type something · /why · /help · moot demo --tour {other}      Ctrl+D leaves"
+        )
         await dialogue.run()
 
     async def _join_in_with_doors_open(self, hub: Hub, dialogue: Dialogue, lock: HubLock) -> None:

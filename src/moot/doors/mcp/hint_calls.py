@@ -40,6 +40,7 @@ CALLS: Final[dict[Act, str]] = {
     Act.NEW_LINK: "ask the owner to link {agents}",
     Act.ENABLE_LINK: "ask the owner to enable the link {id}",
     Act.DISABLE_LINK: "ask the owner to disable the link {id}",
+    Act.NEW_TOKEN: "ask the owner for a token of {agent}",
     Act.CHANGE_LINK: "ask the owner to change the link {id}",
     Act.OPEN_LINK: "ask the owner to make the link {id} two-way",
     Act.LIST_DECISIONS: "ask the owner which decisions are open",

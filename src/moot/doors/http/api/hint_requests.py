@@ -41,6 +41,7 @@ REQUESTS: Final[dict[Act, str]] = {
     Act.NEW_LINK: "POST /api/links with the ends {agents}",
     Act.ENABLE_LINK: "PUT /api/links/{id} with enabled true",
     Act.DISABLE_LINK: "PUT /api/links/{id} with enabled false",
+    Act.NEW_TOKEN: "POST /api/agents/{agent}/tokens",
     Act.CHANGE_LINK: "PUT /api/links/{id}",
     Act.OPEN_LINK: "PUT /api/links/{id} with direction two_way",
     Act.LIST_DECISIONS: "GET /api/decisions",
