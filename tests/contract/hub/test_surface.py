@@ -135,7 +135,7 @@ def test_what_stands_for_a_call_elsewhere_stands_for_one() -> None:
 def test_who_waits_and_who_has_a_key_is_read_off_the_signature() -> None:
     assert {name for name, call in CALLS.items() if call.waits} == {"ask", "settled", "mailbox.wait"}
     again = {"deliveries.ask_again", "deliveries.redeliver"}
-    keyed = {"post", "send", "ask", "broadcast", "mailbox.reply", *again}
+    keyed = {"post", "send", "ask", "broadcast", "delegate", "mailbox.reply", *again}
     assert {name for name, call in CALLS.items() if call.keyed} == keyed
 
 

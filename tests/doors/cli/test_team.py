@@ -156,7 +156,8 @@ def test_auto_takes_the_first_provider_with_a_key_and_says_so(
 
 def test_a_model_without_a_key_is_set_and_told_of(own: Shell, moot: Moot) -> None:
     told = moot("agents", "set", "arya", "--model", "anthropic:claude-haiku-5-5")
-    assert (told.code, told.err) == (0, "! arya uses anthropic, but no key is set\n")
+    assert told.code == 0
+    assert told.err == "! arya uses anthropic, but no key is set\n  fix   moot keys set anthropic\n"
 
 
 def test_on_a_terminal_all_of_them_are_asked_about(own: Shell) -> None:
