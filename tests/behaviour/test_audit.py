@@ -198,7 +198,7 @@ async def test_only_the_owner_reads_the_audit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("filters", "words"),
-    [({"acts": ["nonsense"]}, "unknown act"), ({"since": "yesterday-ish"}, "not a moment")],
+    [({"acts": ["nonsense"]}, "unknown act"), ({"since": "yesterday-ish"}, "not a time")],
 )
 async def test_a_filter_that_means_nothing_is_named(
     tmp_path: Path, filters: dict[str, Any], words: str

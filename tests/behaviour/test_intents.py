@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.errors import BadValue, NotPermitted
+from moot.errors import BadValue, Conflict, NotPermitted
 from moot.model.hint import Act, Hint
 from moot.model.intent import INTENTS
 from tests.support.waiting import until
@@ -106,7 +106,7 @@ async def test_a_message_cannot_delegate_and_the_way_is_named(hub: Hub, who: str
 @pytest.mark.parametrize("intent", ["approve", "decline"])
 async def test_who_approves_or_declines_answers_something(hub: Hub, intent: str) -> None:
     asked = await hub.acting_as("support").send("manager", "may I?")
-    with pytest.raises(BadValue, match="answers none") as refused:
+    with pytest.raises(Conflict, match="answers none") as refused:
         await hub.acting_as("manager").send("support", "yes and no", intent=intent)
     assert "reply_to" in str(refused.value.fix)
     answer = await hub.acting_as("manager").post(

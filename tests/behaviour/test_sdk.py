@@ -563,8 +563,10 @@ async def test_search_finds_words_and_survives_any_query(quick: Path) -> None:
         await hub.conversations.create("room")
         await hub.post("room", "the quick brown fox")
         assert [hit.message.text for hit in await hub.search("brown")] == ["the quick brown fox"]
-        for query in ('"', "*", "AND", "NEAR(", "a-b", "^", "", "(", 'fox" OR "x'):
+        for query in ('"', "*", "AND", "NEAR(", "a-b", "^", "(", 'fox" OR "x'):
             await hub.search(query)
+        with pytest.raises(BadValue, match="search is empty"):
+            await hub.search(" ")
 
 
 async def test_a_manual_clock_governs_cooldown_and_deadlines(tmp_path: Path) -> None:

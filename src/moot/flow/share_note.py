@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.errors import BadValue
+from moot.errors import Conflict
 from moot.flow.steps import acts, find
 from moot.flow.steps import notes as steps
 from moot.model.change import Decision
@@ -42,7 +42,7 @@ def decide(command: ShareNote, seen: Seen, at: Moment) -> Decision[list[NotePerm
     note = steps.readable(draft, command.author, command.name)
     agent = find.addressee(seen, command.agent)
     if agent.kind is HUMAN:
-        raise BadValue(
+        raise Conflict(
             f"{agent.name} is a person",
             detail="people read and write every note; only agents need permission",
         )

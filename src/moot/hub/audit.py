@@ -1,9 +1,7 @@
 """`hub.audit`: the log of what was done and refused, and the proof that nothing was altered. For the owner only."""
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Final
 
 from moot import shapes
@@ -13,12 +11,11 @@ from moot.hub.process.heads_file import HeadsFile
 from moot.hub.queries.posted_log import posted_entries
 from moot.model.ids import ParticipantId
 from moot.model.records.audit import AuditedAct, AuditQuery
+from moot.rules.words import search
 from moot.sdk.audit import AuditCalls
 from moot.sdk.call import in_process
 
 MAX_ENTRIES: Final = 1000
-AGO: Final = re.compile(r"(\d+)([smhd])")
-SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class Audit(AuditCalls):
@@ -41,8 +38,8 @@ class Audit(AuditCalls):
         core, now = self._core, self._core.parts.clock.now()
         who = (await core.directory.participant(agent)).id if agent else ""
         query = AuditQuery(
-            since=_moment(since, now) if since else 0.0,
-            before=_moment(before, now) if before else 0.0,
+            since=search.moment("since", since, now) if since else 0.0,
+            before=search.moment("before", before, now) if before else 0.0,
             agent=who,
             subjects=(f"link {link}", f"conversation link:{link}") if link else (),
             acts=_acts(acts),
@@ -78,17 +75,3 @@ def _acts(words: Sequence[str]) -> tuple[AuditedAct, ...]:
     if unknown:
         raise BadValue(f'unknown act "{unknown[0]}"', detail=f"acts are {', '.join(sorted(known))}")
     return tuple(AuditedAct(word) for word in words)
-
-
-def _moment(text: str, now: float) -> float:
-    """RFC 3339, a date, or how long ago."""
-    ago = AGO.fullmatch(text.strip())
-    if ago is not None:
-        return now - int(ago[1]) * SECONDS[ago[2]]
-    try:
-        return datetime.fromisoformat(text.strip()).astimezone().timestamp()
-    except (ValueError, OverflowError):
-        raise BadValue(
-            f'"{text[:40]}" is not a moment',
-            detail="expected RFC 3339, a date, or a time ago such as 30m, 2h or 7d",
-        ) from None

@@ -10,7 +10,7 @@ at all (links.py), and whether one may delegate (flow/delegate.py).
 
 from collections.abc import Iterable
 
-from moot.errors import BadValue, NotPermitted
+from moot.errors import BadValue, Conflict, NotPermitted
 from moot.model.conversation import ConversationKind
 from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
@@ -31,7 +31,7 @@ def check(
     if meant is Intent.DELEGATE and not _opens_a_branch(room):
         raise _only_by_delegating(room, to)
     if meant in ANSWERS and not answers:
-        raise BadValue(
+        raise Conflict(
             f'"{meant}" is an answer, but this message answers none',
             detail="nothing was stored",
             fix=("set reply_to to the message it answers",),

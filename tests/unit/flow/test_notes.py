@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from moot.errors import BadName, BadText, BadValue, Conflict, MootError, NotFound, NotPermitted
+from moot.errors import BadName, BadText, Conflict, MootError, NotFound, NotPermitted
 from moot.flow import delete_note, enrol, share_note, write_note
 from moot.flow.enrol import Newcomer
 from moot.model.change import Emit
@@ -168,7 +168,7 @@ def test_only_people_make_share_and_delete_notes(table: Table) -> None:
 
 def test_people_need_no_permission_and_nobody_unknown_gets_one(table: Table) -> None:
     table.new("deploy")
-    assert "karl is a person" in refused(BadValue, table.share, "deploy", "karl", READ).title
+    assert "karl is a person" in refused(Conflict, table.share, "deploy", "karl", READ).title
     refused(NotFound, table.share, "deploy", "nobody", READ)
     assert refused(NotFound, table.share, "none", "arya", READ).name == "note_not_found"
 

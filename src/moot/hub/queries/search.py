@@ -18,12 +18,12 @@ MAX_HITS = 1000
 
 
 async def hits(core: Core, me: ParticipantId, text: str, limit: int) -> list[shapes.Hit]:
-    wanted = search.parse(text, core.parts.clock.now())
-    if not wanted:
+    if not text.strip():
         raise BadValue(
             "the search is empty",
             detail="expected words, a phrase in quotes, or an operator such as from:arya",
         )
+    wanted = search.parse(text, core.parts.clock.now())
     query = await _query(core, me, wanted)
     found = await core.parts.store.search(query, min(limit, MAX_HITS))
     return [shapes.Hit(shapes.Message.of(message, core.directory.name), piece) for message, piece in found]

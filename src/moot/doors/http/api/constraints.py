@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from moot.model.conversation import ConversationKind, GroupOverrides, GroupSettings
 from moot.model.intent import Intent
+from moot.model.records.audit import AuditedAct
 from moot.model.records.token import TokenScope
 from moot.model.turn import TurnState
 from moot.rules.words.names import NAME_EXPECTED, NOTE_EXPECTED
@@ -73,6 +74,28 @@ Display = Annotated[
         extra_json_schema={"format": "display-name"},
     ),
 ]
+SearchWords = Annotated[
+    str,
+    Meta(
+        max_length=1000,
+        description="At least one character that is not whitespace",
+        extra_json_schema={"pattern": r"\S"},
+    ),
+]
+MomentText = Annotated[
+    str,
+    Meta(
+        description="A date (2026-11-01), a time (2026-11-01T12:30Z) or an age (10m, 2h, 3d, 1w)",
+        extra_json_schema={"format": "moment"},
+    ),
+]
+AuditedActs = Annotated[
+    str,
+    Meta(
+        description=f"Some of {', '.join(act.value for act in AuditedAct)}",
+        extra_json_schema={"format": "audited-acts"},
+    ),
+]
 Line = Annotated[
     str,
     Meta(
@@ -89,7 +112,8 @@ Address = Annotated[
 ]
 GroupKind = Annotated[str, one_of(ConversationKind)]
 State = Annotated[str, one_of(TurnState)]
-IntentWord = Annotated[str, one_of(Intent)]
+IntentWord = Annotated[str, one_of(intent for intent in Intent if intent is not Intent.DELEGATE)]
+"""A message alone cannot delegate."""
 Granted = Annotated[str, one_of(TokenScope)]
 Settings = Annotated[dict[str, Any], Meta(extra_json_schema=_settings())]
 

@@ -228,7 +228,7 @@ class TurnsQuery(RequestShape, frozen=True):
 
 
 class SearchQuery(RequestShape, frozen=True):
-    q: Annotated[str, Meta(max_length=1000)]
+    q: constraints.SearchWords
     """Words, "phrases" and from: to: in: kind: before: after: has: is:"""
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
@@ -237,10 +237,10 @@ class AuditFilter(RequestShape, frozen=True):
     agent: str | None = None
     link: str | None = None
     conversation: str | None = None
-    acts: str | None = None
+    acts: constraints.AuditedActs | None = None
     """Several with commas between."""
-    since: str | None = None
-    before: str | None = None
+    since: constraints.MomentText | None = None
+    before: constraints.MomentText | None = None
     limit: Limit = 100
 
 
