@@ -65,8 +65,9 @@ def _path(project: Path) -> list[str]:
 
 @contextmanager
 def _of_project(project: Path) -> Iterator[None]:
-    """While modules are imported for a project, those of others are set aside."""
-    path, known = list(sys.path), set(sys.modules)
+    """While modules are imported for a project, those of others are set aside. Nothing is left in its folder."""
+    path, known, bytecode = list(sys.path), set(sys.modules), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     others = {
         name: module
         for other, modules in _OWN.items()
@@ -83,7 +84,7 @@ def _of_project(project: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.path[:] = path
+        sys.path[:], sys.dont_write_bytecode = path, bytecode
         fresh = {name: module for name, module in sys.modules.items() if name not in known or name in others}
         own |= {name: module for name, module in fresh.items() if _is_in(module, project)}
         for name, module in others.items():

@@ -380,7 +380,7 @@ def _places(moot: Moot) -> list[str]:
     ],
 )
 def test_a_message_that_is_refused_leaves_no_conversation_behind(moot: Moot, words: tuple[str, ...]) -> None:
-    assert moot(*words).code == 2
+    assert moot(*words).code == (1 if "approve" in words else 2)
     assert _places(moot) == []
 
 

@@ -96,14 +96,14 @@ async def _what_came_of_it(
         for line in await unwoken(hub, done.why):
             session.screen.note(line)
         if wait is None and done.outcome == "queued":
-            await _tell_absent(session, hub, done)
+            await _tell_absent(session, hub, receipt)
     return done
 
 
-async def _tell_absent(session: Session, hub: Hub, done: Outcome) -> None:
+async def _tell_absent(session: Session, hub: Hub, receipt: Receipt) -> None:
     """Of agents that Moot runs and nobody has started: the message waits for them. Others say so themselves."""
-    owing = [await hub.agents.get(row.agent) for row in done.why.agents if row.state == "owed"]
-    absent = [agent for agent in owing if agent.kind == "agent"]
+    away = [part.agent for part in receipt.deliveries if part.duty == "must" and part.reachability == "away"]
+    absent = [agent for name in away if (agent := await hub.agents.get(name)).kind == "agent"]
     if absent:
         names = listed([agent.name for agent in absent])
         session.screen.note(f"{names} {'is' if len(absent) == 1 else 'are'} away; the message waits for them")

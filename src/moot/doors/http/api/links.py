@@ -13,7 +13,7 @@ from moot.doors.http.api.schema import RequestShape
 from moot.flow.arrange import MAX_DISTANCE, MAX_MOVED
 from moot.model.records.link import Direction, Relationship
 
-ONE_OR_TWO = r"^\s*[^,\s]+\s*(,\s*[^,\s]+\s*)?$"
+ONE_OR_TWO = r"^ *[A-Za-z0-9@._-]+ *(, *[A-Za-z0-9@._-]+ *)?$"
 
 
 class Between(RequestShape, frozen=True):

@@ -422,7 +422,7 @@ NOTES: Final = (
     ),
     Route(
         "PUT", "/api/notes/{name}/permissions", "Grant an agent read, read_write or none", notes.share,
-        MANAGE, notes.NotePermissions, body=notes.NoteSharing, errors=(NotFound,),
+        MANAGE, notes.NotePermissions, body=notes.NoteSharing, errors=(NotFound, Conflict),
     ),
 )  # fmt: skip
 

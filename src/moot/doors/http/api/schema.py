@@ -37,17 +37,17 @@ class NewConversation(RequestShape, frozen=True):
 
 class Among(RequestShape, frozen=True):
     participants: tuple[str, ...]
-    text: str | None = None
+    text: Text | None = None
     """What is about to be said there: where that would be refused, nothing is made."""
-    intent: str | None = None
+    intent: constraints.IntentWord | None = None
 
 
 class Question(RequestShape, frozen=True):
     target: str
     key: Annotated[str, Meta(max_length=200)] = ""
-    text: str | None = None
+    text: Text | None = None
     """What is about to be said there: where that would be refused, nothing is made."""
-    intent: str | None = None
+    intent: constraints.IntentWord | None = None
 
 
 class ChangedConversation(RequestShape, frozen=True):
