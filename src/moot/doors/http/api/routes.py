@@ -97,11 +97,11 @@ CONVERSATIONS: Final = (
     ),
     Route(
         "POST", "/api/implicit", "Get or create your conversation with these participants",
-        conversations.implicit, CREATE, shapes.Conversation, body=schema.Among, errors=(NotFound,),
+        conversations.implicit, CREATE, shapes.Conversation, body=schema.Among, errors=(NotFound, *SAYING),
     ),
     Route(
         "POST", "/api/ephemeral", "Create a conversation for one question; it archives itself", conversations.ephemeral,
-        CREATE, shapes.Conversation, body=schema.Question, errors=(NotFound,),
+        CREATE, shapes.Conversation, body=schema.Question, errors=(NotFound, *SAYING),
     ),
     Route(
         "GET", "/api/conversations/{id}", "Get a conversation by name or id", conversations.conversation, READ,
