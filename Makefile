@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run install uninstall test test-clis check fix bench faults teeth requirements trace golden picture \
+.PHONY: help venv run services services-stop install uninstall test test-clis check fix bench faults teeth requirements trace golden picture \
 	pins clean
 
 help:  ## show this list
@@ -33,8 +33,19 @@ $(PEERS): pyproject.toml requirements/dev.txt | $(READY)
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c requirements/dev.txt -e '.[bench]' && touch $@ || \
 		echo "the peers could not be installed; the workloads run without them"
 
-run: $(READY)  ## a demo team that talks; needs no API key
+run: $(READY)  ## a demo team that talks; needs no API key. STORE=postgres keeps it in the server of make services
+ifeq ($(STORE),postgres)
+	@$(PY) -m tools.services >/dev/null
+	@. ./.services/env && MOOT_STORE__URL="$$MOOT_PG_URL" .venv/bin/moot demo
+else
 	@.venv/bin/moot demo || [ $$? -eq 130 ]  # 130: left by Ctrl+C, which is no error
+endif
+
+services: $(READY)  ## a PostgreSQL server for trying out; .services/env says where
+	@$(PY) -m tools.services
+
+services-stop: $(READY)  ## end it; its data stays
+	@$(PY) -m tools.services stop
 
 install: $(READY)  ## put moot onto your PATH: a link in PREFIX/bin, which is ~/.local/bin
 	@tools/link.sh install

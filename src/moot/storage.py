@@ -47,6 +47,9 @@ class Storage(Protocol):
     place: str
     """Where it lies, as people are told it: a path or an address, without secrets."""
 
+    backup_tool: str
+    """What makes copies of it where Moot does not; empty where it does."""
+
     def exists(self) -> bool: ...
     def is_remnant(self) -> bool:
         """Only something beside the data is left: whoever opens it for writing says what is wrong."""

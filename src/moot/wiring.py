@@ -1,12 +1,13 @@
 """The composition root: the only place that knows which store, log, clock and brains there are."""
 
+import importlib
 import logging
 import os
 import sys
 from collections.abc import Callable, Container, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import structlog
 from msgspec import Struct
@@ -32,6 +33,8 @@ from moot.settings import AgentSettings, Home, Settings, SettingsFile, load, rea
 from moot.storage import Storage
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
+from moot.stores.postgres.address import Address, address_of, is_postgres
+from moot.stores.postgres.storage import PostgresStorage
 from moot.stores.readonly import StoreBeside
 from moot.stores.runner import Source
 from moot.stores.sqlite.file.storage import SqliteStorage
@@ -40,10 +43,24 @@ from moot.stores.sqlite.store import SqliteStore
 from moot.tools.offer import Offer, offered
 from moot.tools.text_calls import text_calls
 
+if TYPE_CHECKING:
+    from moot.stores.postgres.store import PostgresStore
+
 
 def storage(home: Home) -> Storage:
     """Where a home keeps its data: whether it is there, and how copies of it are made and put back."""
-    return SqliteStorage(home.path)
+    try:
+        settings = load(home)
+    except BadSettings:  # whoever needs them says what is wrong with them
+        return SqliteStorage(home.path)
+    address = _postgres(settings)
+    return SqliteStorage(home.path) if address is None else PostgresStorage(address)
+
+
+def _postgres(settings: Settings) -> Address | None:
+    """The database server that is set, if one is."""
+    url = settings.store.url
+    return address_of(url, unsafe=settings.store.unsafe) if is_postgres(url) else None
 
 
 class Parts(Struct):
@@ -78,18 +95,52 @@ def quiet_logs() -> None:
         )
 
 
+SQLITE_URL = "sqlite:moot.db"
+
+
 def check_places(settings: Settings, home: Home) -> None:
     """What is set for store and log must be what is used: nothing may be kept elsewhere than the file says."""
-    for key, found, built in (
-        ("store.url", settings.store.url, "sqlite:moot.db"),
-        ("log.url", settings.log.url, "embedded:"),
-    ):
-        if found != built:
-            raise BadValue(
-                f"{key} in {home.toml} has a value that this version does not support",
-                detail=f'expected "{built}"; other stores and logs come with a later version',
-                fix=(f'set {key} = "{built}", or leave it out',),
-            )
+    if _postgres(settings) is None and settings.store.url != SQLITE_URL:
+        raise _unsupported("store.url", f'"{SQLITE_URL}" or "postgresql://…"', SQLITE_URL, home)
+    if settings.log.url != "embedded:":
+        raise _unsupported("log.url", '"embedded:"', "embedded:", home)
+
+
+def _unsupported(key: str, expected: str, built: str, home: Home) -> BadValue:
+    return BadValue(
+        f"{key} in {home.toml} has a value that this version does not support",
+        detail=f"expected {expected}; others come with a later version",
+        fix=(f'set {key} = "{built}", or leave it out',),
+    )
+
+
+async def _open_store(
+    home: Home,
+    settings: Settings,
+    source: Source,
+    on_commit: Callable[[Commit], None] = lambda commit: None,
+    on_growth: Callable[[], None] = lambda: None,
+) -> HomeStore:
+    """The store that is set. `on_growth`: another hub may have written; on SQLite the hubs' sockets tell it."""
+    address = _postgres(settings)
+    if address is None:
+        return await SqliteStore.open(home.path, source, on_commit)
+    store: type[PostgresStore] = _from_postgres("store").PostgresStore
+    return await store.open(address, source, on_commit, on_growth)
+
+
+def _from_postgres(module: str) -> Any:
+    """Imported only where a home says so: most have no server, and need no driver for one."""
+    try:
+        return importlib.import_module(f"moot.stores.postgres.{module}")
+    except ModuleNotFoundError as missing:
+        if missing.name != "asyncpg":
+            raise
+        raise BadValue(
+            "store.url names a PostgreSQL server, and the driver for it is not installed",
+            detail="asyncpg is an extra of Moot",
+            fix=("pip install 'moot[postgres]'",),
+        ) from missing
 
 
 async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit], None]) -> Parts:
@@ -100,14 +151,18 @@ async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit]
     home.make()
     clock = clock or SystemClock()
     source = Source(clock.now, terms(file.settings), ConversationIds(clock.now))
-    logs: list[Log] = []
+    logs: list[EmbeddedLog] = []
 
     def committed(commit: Commit) -> None:
         on_commit(commit)
         for log in logs:
             log.committed(commit)
 
-    store = await SqliteStore.open(home.path, source, committed)
+    def grown() -> None:
+        for log in logs:
+            log.hinted()
+
+    store = await _open_store(home, file.settings, source, committed, grown)
     log = EmbeddedLog(store)
     await log.start()
     logs.append(log)
@@ -122,12 +177,16 @@ async def store_alone(home: Home) -> HomeStore:
         settings = Settings()
     home.make()
     clock = SystemClock()
-    return await SqliteStore.open(home.path, Source(clock.now, terms(settings), ConversationIds(clock.now)))
+    return await _open_store(home, settings, Source(clock.now, terms(settings), ConversationIds(clock.now)))
 
 
 def reading(home: Home) -> Reads:
     """The read ports of a home alone, beside whatever hub may run on it."""
-    return reads_of(home.path)
+    address = _postgres(load(home))
+    if address is None:
+        return reads_of(home.path)
+    found: Reads = _from_postgres("reads").reads_of(address)
+    return found
 
 
 async def assemble_to_read(home: Home) -> Parts | None:
@@ -140,24 +199,43 @@ async def assemble_to_read(home: Home) -> Parts | None:
     memory = MemoryStore(source)
     presence = MachinePresence()
     store: HomeStore = memory
-    kept = storage(home)
-    if kept.is_remnant():
-        return None
-    if kept.exists():
-        if not is_current(home.path):
+    address = _postgres(file.settings)
+    if address is not None:
+        reads = await _from_postgres("reads").current_reads_of(address)
+        if reads is None:
             return None
-        reads = reads_of(home.path)
-
-        async def catch_up() -> None:
-            if reads.index_is_behind():
-                writer = await SqliteStore.open(home.path, source)
-                await writer.count(Query(), 1)
-                await writer.close()
-
-        store = await StoreBeside.on(reads, memory, catch_up, presence)
+        store = await StoreBeside.on(reads, memory, _nothing_to_catch_up, presence)
+    elif (kept := SqliteStorage(home.path)).is_remnant():
+        return None
+    elif kept.exists():
+        beside = await _beside_sqlite(home, source, memory, presence)
+        if beside is None:
+            return None
+        store = beside
     log = EmbeddedLog(store)
     await log.start()
     return Parts(home, file, clock, store, log, presence, source)
+
+
+async def _nothing_to_catch_up() -> None:
+    """What is stored there can be searched."""
+
+
+async def _beside_sqlite(
+    home: Home, source: Source, memory: MemoryStore, presence: Presence
+) -> HomeStore | None:
+    """None where the database has to be brought up to date first."""
+    if not is_current(home.path):
+        return None
+    reads = reads_of(home.path)
+
+    async def catch_up() -> None:
+        if reads.index_is_behind():
+            writer = await SqliteStore.open(home.path, source)
+            await writer.count(Query(), 1)
+            await writer.close()
+
+    return await StoreBeside.on(reads, memory, catch_up, presence)
 
 
 def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> list[AgentSpec]:

@@ -36,12 +36,22 @@ def crowded(sources: Iterable[Module]) -> Iterator[str]:
             yield f"{room}/ holds {count} modules; {MAX_MODULES} are the most"
 
 
+ADAPTERS = ("stores/postgres/", "stores/sqlite/")
+"""Two that do the same for another database, and never import each other: each is a layer of its own here. Whoever
+knows the one finds their way in the other, because its rooms have the same names."""
+
+
+def layer(module: Module) -> str:
+    adapter = [folder for folder in ADAPTERS if module.path.startswith(folder)]
+    return adapter[0] if adapter else module.path.split("/")[0]
+
+
 def named_twice(sources: Iterable[Module]) -> Iterator[str]:
-    """Within a layer, which is a folder of src/moot, a name says which module is meant."""
+    """Within a layer, which is a folder of src/moot or an adapter, a name says which module is meant."""
     known: dict[tuple[str, str], list[str]] = defaultdict(list)
     for module in sources:
         if "/" in module.path and stem(module) != "__init__":
-            known[module.path.split("/")[0], stem(module)].append(module.path)
+            known[layer(module), stem(module)].append(module.path)
     yield from (" and ".join(paths) for paths in known.values() if len(paths) > 1)
 
 

@@ -103,7 +103,6 @@ async def test_what_is_no_message_is_not_taken_for_a_name(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "place",
     [
-        '[store]\nurl = "postgresql://me@db/moot"',
         '[store]\nurl = "sqlite:other.db"',
         '[log]\nurl = "kafka://b:9092"',
     ],

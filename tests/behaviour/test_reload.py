@@ -135,7 +135,7 @@ BROKEN = {
         '[[links]]\nfrom = "c"\nto = "a"\nrelationship = "superior"\n',
         "21:1 superiors may not form a ring; expected one of these to be a peer: " + RING,
     ),
-    "a store that is not built": ('[store]\nurl = "postgresql://localhost/moot"\n', "store.url"),
+    "a store that is not built": ('[store]\nurl = "sqlite:other.db"\n', "store.url"),
     "a name that nobody may have": ('[[agents]]\nname = "moot"\n', "a reserved name"),
 }
 

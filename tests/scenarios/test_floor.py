@@ -1,4 +1,4 @@
-"""Every scenario of the tables beside this file, on pure rules, in memory and on SQLite.
+"""Every scenario of the tables beside this file, on pure rules, in memory, on SQLite and on PostgreSQL.
 
 A step has one act and any number of expectations:
   acts         post "user: text" (with `force`, `times`) · ask "user: text" (with `awaited`) · give_up (seq)
@@ -61,7 +61,7 @@ def title(scenario: dict[str, Any]) -> str:
 
 
 @pytest.mark.req("G-02", "G-03", "G-04", "G-05", "G-06", "G-08", "G-09", "G-10", "A-12", "J-04")
-@pytest.mark.parametrize("backend", ["rules", "memory", "sqlite"])
+@pytest.mark.parametrize("backend", ["rules", "memory", "sqlite", "postgresql"])
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=title)
 async def test_scenario(scenario: dict[str, Any], backend: str, tmp_path: Path) -> None:
     groups = convert(scenario.get("settings", {}), GroupSettings)

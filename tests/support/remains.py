@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import apsw
+import asyncpg
 from msgspec import Struct
 
 from moot.model.conversation import Conversation, Member
@@ -16,7 +17,10 @@ from moot.model.message import Message, Revision
 from moot.model.participant import Participant
 from moot.model.round import Round
 from moot.model.turn import Turn
-from moot.ports import Page
+from moot.ports import Page, Reads
+from moot.stores.postgres.address import address_of
+from moot.stores.postgres.reads import reads_of
+from moot.stores.postgres.soundness import read_all
 from moot.stores.sqlite.reads import SqliteReads
 
 ALL = 1_000_000
@@ -36,7 +40,7 @@ class Remains(Struct, frozen=True, kw_only=True):
     charged: dict[RootId, int] = {}
     """Turns each chain was charged for."""
     verdicts: tuple[str, ...] = ("ok",)
-    """What SQLite's integrity check said."""
+    """What the check of the database said."""
     terms: Terms = Terms()
     at_rest: bool = True
     """Everybody was given the time to finish: nothing may still be open but owed turns."""
@@ -48,7 +52,29 @@ class Remains(Struct, frozen=True, kw_only=True):
 
 async def gather(home: Path, *, terms: Terms | None = None, at_rest: bool = True) -> Remains:
     path = home / "moot.db"
-    reads = SqliteReads(path)
+    return await _gathered(
+        SqliteReads(path), charges(path), integrity(path), terms=terms or Terms(), at_rest=at_rest
+    )
+
+
+async def gather_from_postgres(url: str, *, terms: Terms | None = None, at_rest: bool = True) -> Remains:
+    """The same of a database on a server."""
+    connection = await asyncpg.connect(url, server_settings={"search_path": "moot"})
+    try:
+        charged = {
+            RootId(root): turns for root, turns in await connection.fetch("SELECT id, turns FROM roots")
+        }
+        _, problems = await read_all(connection)
+    finally:
+        await connection.close()
+    verdicts = tuple(problems) or ("ok",)
+    reads = reads_of(address_of(url))
+    return await _gathered(reads, charged, verdicts, terms=terms or Terms(), at_rest=at_rest)
+
+
+async def _gathered(
+    reads: Reads, charged: dict[RootId, int], verdicts: tuple[str, ...], *, terms: Terms, at_rest: bool
+) -> Remains:
     try:
         found = [
             conversation
@@ -71,9 +97,9 @@ async def gather(home: Path, *, terms: Terms | None = None, at_rest: bool = True
             turns=await reads.turns(limit=ALL),
             events=await reads.events(after=0, limit=ALL),
             participants={who.id: who for who in await reads.participants()},
-            charged=charges(path),
-            verdicts=integrity(path),
-            terms=terms or Terms(),
+            charged=charged,
+            verdicts=verdicts,
+            terms=terms,
             at_rest=at_rest,
         )
     finally:

@@ -1,4 +1,4 @@
-"""A world to play floor scenarios in: the verbs over pure rules, the memory store, or SQLite.
+"""A world to play floor scenarios in: the verbs over pure rules, the memory store, SQLite, or PostgreSQL.
 
 It knows how to let people post and agents claim, speak, pass and fail, and how to move time. It does not judge;
 tests/scenarios/test_floor.py does.
@@ -52,8 +52,11 @@ from moot.ports import Page, Scope
 from moot.stores.desk import Desk, Dirty
 from moot.stores.fold import fold
 from moot.stores.memory import MemoryStore
+from moot.stores.postgres.address import address_of
+from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
+from tests.support.postgres import empty_database
 
 FOREVER = 1e9
 START = 1_800_000_000.0
@@ -168,6 +171,7 @@ class World:
         numbers = count(1)
         self.source = Source(lambda: self.now, self.terms, lambda: ConversationId(f"c{next(numbers)}"))
         self.store: Any = None
+        self._url = ""
         self.shelf: Any = None
         self.where: dict[str, ConversationId] = {}
         self.agents: list[str] = []
@@ -179,6 +183,9 @@ class World:
         elif self.backend == "memory":
             self.store = MemoryStore(self.source, shelf=self.shelf)
             self.shelf = self.store.shelf
+        elif self.backend == "postgresql":
+            self._url = self._url or await empty_database()
+            self.store = await PostgresStore.open(address_of(self._url), self.source)
         else:
             self.store = await SqliteStore.open(self.folder, self.source, lambda events: None)
 

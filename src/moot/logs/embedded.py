@@ -8,7 +8,9 @@ import asyncio
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 
+from moot.errors import Trouble
 from moot.logs.followers import Followers, Subscription, reset
 from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId
@@ -34,6 +36,7 @@ class EmbeddedLog:
         self._last = 0
         self._catching_up = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._to_look = False
 
     @property
     def last(self) -> int:
@@ -54,9 +57,21 @@ class EmbeddedLog:
         if commit.follows == self._last:
             self._take_in(commit.events)
         else:
-            task = asyncio.get_running_loop().create_task(self.catch_up())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self.hinted()
+
+    def hinted(self) -> None:
+        """Somebody says that the log has grown: look soon. Hints that come while nobody has looked yet are one."""
+        if self._to_look:
+            return
+        self._to_look = True
+        task = asyncio.get_running_loop().create_task(self._look())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _look(self) -> None:
+        self._to_look = False
+        with suppress(Trouble):  # a store out of reach is looked at again by the sweep, and when it is back
+            await self.catch_up()
 
     async def close(self) -> None:
         for task in self._tasks:

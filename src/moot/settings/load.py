@@ -139,7 +139,6 @@ def not_yet(settings: Settings) -> list[str]:
     Whoever builds a feature takes its line out of here.
     """
     without_effect = {
-        "store.url": not settings.store.url.startswith("sqlite:"),
         "log.url": settings.log.url != "embedded:",
         "log.topic_prefix": settings.log.topic_prefix != "",
         "templates": bool(settings.templates),

@@ -37,6 +37,7 @@ class HubSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     url: str = "sqlite:moot.db"
+    unsafe: bool = False
 
 
 class LogSettings(Struct, frozen=True, forbid_unknown_fields=True):

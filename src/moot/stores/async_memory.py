@@ -9,7 +9,7 @@ from typing import Any
 
 from moot.model.event import Commit
 from moot.ports import Scope, Verb
-from moot.stores.async_runner import AsyncRunner
+from moot.stores.async_runner import AsyncRunner, TryAgain
 from moot.stores.desk import Desk, Dirty
 from moot.stores.memory import MemoryStore
 from moot.stores.memory_engine import MemoryEngine, Shelf
@@ -43,6 +43,10 @@ class AsyncMemoryEngine:
     async def rollback(self) -> None:
         self._written = None
         await asyncio.sleep(0)
+
+    async def again(self, reason: TryAgain) -> None:
+        """Nobody else writes here."""
+        raise reason
 
     async def close(self) -> None:
         await asyncio.sleep(0)

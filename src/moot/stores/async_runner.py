@@ -17,6 +17,18 @@ from moot.stores.runner import BadRow, Chore, Job, Source, Writer, decided, end_
 T = TypeVar("T")
 
 
+class TryAgain(BaseException):
+    """What the batch was decided on no longer holds, or was not enough: it is to be run again from the beginning.
+
+    No refusal, so that no decision can take it for its own. An engine raises it a bounded number of times.
+    """
+
+    def __init__(self, reason: str, *, bad_row: bool = False) -> None:
+        super().__init__(reason)
+        self.bad_row = bad_row
+        """It may be one row that will never fit, rather than somebody who was faster."""
+
+
 class AsyncEngine(Protocol):
     """All that an asynchronous adapter writes. Used by one task at a time."""
 
@@ -25,6 +37,10 @@ class AsyncEngine(Protocol):
     async def write(self, dirty: Dirty) -> None: ...
     async def commit(self) -> None: ...
     async def rollback(self) -> None: ...
+    async def again(self, reason: TryAgain) -> None:
+        """Before a batch is run again; raises where it has been tried often enough."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -51,15 +67,35 @@ async def run_batch(engine: AsyncEngine, jobs: list[Job], source: Source) -> Com
 
 async def run_jobs(engine: AsyncEngine, jobs: list[Job], source: Source) -> list[Commit]:
     """A batch; where one row in it is bad, each command alone, so that only its own fails."""
-    try:
-        return [await run_batch(engine, jobs, source)]
-    except BadRow as bad:
-        if has_only_bad(jobs, bad):
-            return []
+    while True:
+        try:
+            return [await run_batch(engine, jobs, source)]
+        except TryAgain as again:
+            bad = await _run_again(engine, jobs, again)
+            if bad is None:
+                continue
+            if has_only_bad(jobs, bad):
+                return []
+            break
+        except BadRow as bad:
+            if has_only_bad(jobs, bad):
+                return []
+            break
     done: list[Commit] = []
     for job in jobs:
         done += await run_jobs(engine, [job], source)
     return done
+
+
+async def _run_again(engine: AsyncEngine, jobs: list[Job], again: TryAgain) -> BadRow | None:
+    """Clear what was decided, and let the engine say whether it may be run again; or that a row is bad after all."""
+    for job in jobs:
+        job.error = job.answer = None
+    try:
+        await engine.again(again)
+    except BadRow as bad:
+        return bad
+    return None
 
 
 class AsyncRunner(Writer):

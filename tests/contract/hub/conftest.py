@@ -48,8 +48,14 @@ def way(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def hub(way: str, tmp_path: Path) -> AsyncIterator[Any]:
-    (tmp_path / "moot.toml").write_text(TOML)
+async def kept_in() -> str:
+    """The settings of its store; without any it is a file of the home."""
+    return ""
+
+
+@pytest.fixture
+async def hub(way: str, kept_in: str, tmp_path: Path) -> AsyncIterator[Any]:
+    (tmp_path / "moot.toml").write_text(TOML + kept_in)
     socket = tmp_path / "run" / "hub.sock"
     async with (
         Hub.open(tmp_path, agents=[arya, quiet, broken], socket=socket) as here,

@@ -19,6 +19,25 @@ from moot.errors import (
     TurnFailed,
 )
 from moot.model.answer import Preview, Receipt
+from tests.support.postgres import empty_database
+
+ON_POSTGRES = "in process, on PostgreSQL"
+
+
+@pytest.fixture(params=["in process", "socket", "http", ON_POSTGRES])
+def means(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def way(means: str) -> str:
+    """How the hub is reached."""
+    return "in process" if means == ON_POSTGRES else means
+
+
+@pytest.fixture
+async def kept_in(means: str) -> str:
+    return f'[store]\nurl = "{await empty_database()}"\n' if means == ON_POSTGRES else ""
 
 
 async def test_a_message_is_posted_answered_and_read_again(hub: Any) -> None:
@@ -39,8 +58,9 @@ async def test_a_message_is_posted_answered_and_read_again(hub: Any) -> None:
     assert [m.id for m in await hub.newest("room", 1)] == [messages[-1].id]
     why = await hub.why(receipt.id)
     assert {row.agent: row.state for row in why.agents} == {"arya": "answered", "quiet": "passed"}
-    assert [t.state for t in await hub.turns(conversation="room", agent="arya")] == ["said"]
-    assert (await hub.turn("1")).given["messages"]
+    [turn] = await hub.turns(conversation="room", agent="arya")
+    assert turn.state == "said"
+    assert (await hub.turn(str(turn.id))).given["messages"]
     assert await hub.inspector.unsettled("room") == []
     assert [hit.message.id for hit in await hub.search("heard")] == [messages[-1].id]
 
@@ -398,7 +418,8 @@ async def test_what_is_known_of_turns_and_agents_is_told(hub: Any) -> None:
     await hub.conversations.create("room", participants=["arya"])
     receipt = await hub.post("room", "@arya hello")
     await hub.settled(timeout=10)
-    assert (await hub.turn("1", given=False)).given is None
+    [turn] = await hub.turns(conversation="room", agent="arya")
+    assert (await hub.turn(str(turn.id), given=False)).given is None
     assert (await hub.inspector.context("arya", "room"))["agent"] == "arya"
     assert (await hub.inspector.replay("arya")).equal
     assert (await hub.inspector.usage(agent="arya"))["calls"] == 0

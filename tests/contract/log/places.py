@@ -20,11 +20,14 @@ from moot.ports import EventReads, Follower, HomeStore, Log, Scope
 from moot.stores.desk import Desk
 from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import MemoryEngine, Shelf
+from moot.stores.postgres.address import address_of
+from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
 from moot.stores.stepped_engine import STEP, SteppedEngine
 from moot.testing import ManualClock, MemoryStore
 from tests.contract.store.verbs import put
+from tests.support.postgres import empty_database
 
 
 class SharedDesk(Desk):
@@ -84,6 +87,7 @@ class Place:
         self._kind = store
         self._folder = folder
         self._shelf = Shelf()
+        self._url = ""
         self.clock = ManualClock()
 
     async def open(self) -> "Place":
@@ -101,6 +105,9 @@ class Place:
         source = Source(self.clock.now, Terms(), ConversationIds(self.clock.now))
         if self._kind == "sqlite":
             return await SqliteStore.open(self._folder, source, on_commit)
+        if self._kind == "postgresql":
+            self._url = self._url or await empty_database()
+            return await PostgresStore.open(address_of(self._url), source, on_commit, self._grown)
         if self._kind == "late":
             return LateStore(source, on_commit, self._shelf)
         engine = SteppedEngine if self._kind == "gaps" else MemoryEngine
@@ -108,6 +115,9 @@ class Place:
 
     def _committed(self, commit: Commit) -> None:
         self.log.committed(commit)
+
+    def _grown(self) -> None:
+        """A hub elsewhere says so. Of the second store here nobody hears: its hints are lost."""
 
     @property
     def late(self) -> LateStore:
@@ -152,6 +162,7 @@ async def ids(follower: Follower, count: int) -> list[int]:
 
 PLACES: dict[str, tuple[Callable[[EventReads], Log], str]] = {
     "embedded over sqlite": (EmbeddedLog, "sqlite"),
+    "embedded over postgresql": (EmbeddedLog, "postgresql"),
     "embedded over memory": (EmbeddedLog, "memory"),
     "embedded over gaps": (EmbeddedLog, "gaps"),
     "embedded over many writers": (EmbeddedLog, "late"),

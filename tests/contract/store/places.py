@@ -25,10 +25,13 @@ from moot.ports import (
 from moot.stores.async_memory import AsyncMemoryStore
 from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import Shelf
+from moot.stores.postgres.address import address_of
+from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
 from moot.stores.stepped_engine import SteppedEngine
 from moot.testing import ManualClock, MemoryStore
+from tests.support.postgres import empty_database
 
 
 class WholeStore(
@@ -76,6 +79,11 @@ class Place(ABC):
             await store.close()
         self._opened.clear()
 
+    @property
+    def where(self) -> str:
+        """How another process finds it."""
+        return str(self.folder)
+
     @abstractmethod
     async def opened(self, source: Source, on_commit: Callable[[Commit], None]) -> WholeStore: ...
 
@@ -83,6 +91,22 @@ class Place(ABC):
 class SqlitePlace(Place):
     async def opened(self, source: Source, on_commit: Callable[[Commit], None]) -> WholeStore:
         return await SqliteStore.open(self.folder, source, on_commit)
+
+
+class PostgresPlace(Place):
+    """A database of a real server."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._url = ""
+
+    @property
+    def where(self) -> str:
+        return self._url
+
+    async def opened(self, source: Source, on_commit: Callable[[Commit], None]) -> WholeStore:
+        self._url = self._url or await empty_database()
+        return await PostgresStore.open(address_of(self._url), source, on_commit)
 
 
 class MemoryPlace(Place):
@@ -113,6 +137,7 @@ class AsyncPlace(MemoryPlace):
 
 PLACES: dict[str, type[Place]] = {
     "sqlite": SqlitePlace,
+    "postgresql": PostgresPlace,
     "memory": MemoryPlace,
     "gaps": SteppedPlace,
     "asynchronous": AsyncPlace,

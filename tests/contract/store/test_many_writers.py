@@ -51,7 +51,7 @@ async def test_what_one_store_answered_the_other_builds_on(place: Place, first: 
 
 
 async def test_two_processes_write_at_once_without_gap(place: Place, first: WholeStore) -> None:
-    command = [sys.executable, "-m", "tests.contract.store.writer", str(place.folder)]
+    command = [sys.executable, "-m", "tests.contract.store.writer", place.where]
     processes = [
         await asyncio.create_subprocess_exec(
             *command, name, "200", cwd=REPOSITORY, stderr=asyncio.subprocess.PIPE

@@ -30,6 +30,8 @@ from tests.contract.store.verbs import (
     together,
 )
 
+pytestmark = pytest.mark.req("K-04")
+
 ROOM = conversation("room")
 
 

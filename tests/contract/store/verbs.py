@@ -17,6 +17,7 @@ from moot.model.participant import Kind
 from moot.ports import Scope, Store
 from moot.rules import audit
 from moot.rules.draft import Seen
+from moot.stores.async_runner import AsyncRunner
 
 Decider = Callable[[Seen, Moment], Decision[Any]]
 PERMIT = Permit(author=ParticipantId("user"), by="human")
@@ -63,7 +64,10 @@ async def together(store: Store, acts: Iterable[Act]) -> list[Any]:
 
 
 async def in_one_batch(store: Store, acts: Iterable[Act]) -> list[Any]:
-    """As `together`, and surely one transaction: the writer is held until all of them wait."""
+    """As `together`, and surely one transaction: the writer is held until all of them wait. One that is a task of this
+    loop comes to them only when all do."""
+    if isinstance(getattr(store, "_runner", None), AsyncRunner):
+        return await together(store, acts)
     begun, go = threading.Event(), threading.Event()
 
     def hold(seen: Seen, at: Moment) -> Decision[None]:

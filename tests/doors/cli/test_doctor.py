@@ -47,7 +47,7 @@ def test_the_worst_comes_first_with_its_fix(shell: Shell, moot: Moot) -> None:
     [
         ("[limits]\nchain_turns = 0\n", "moot.toml:2:1 "),
         ('[hub]\nuser = "you\n', "moot.toml:2:12 "),
-        ('[store]\nurl = "postgres://elsewhere"\n', "store.url in "),
+        ('[store]\nurl = "sqlite:other.db"\n', "store.url in "),
     ],
 )
 def test_broken_settings_are_not_blamed_on_the_database(

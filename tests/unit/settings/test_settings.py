@@ -394,7 +394,6 @@ def test_what_is_set_but_not_built_is_listed() -> None:
     )
     assert listed == [
         *(
-            "store.url",
             "log.url",
             "templates",
             "spawn",

@@ -12,7 +12,7 @@ from moot.model.event import Commit, Event, EventType
 from moot.model.limits import Terms
 from moot.ports import Scope
 from moot.stores import async_runner, runner
-from moot.stores.async_runner import AsyncRunner
+from moot.stores.async_runner import AsyncRunner, TryAgain
 from moot.stores.desk import Desk, Dirty
 from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import MemoryEngine, Shelf
@@ -103,6 +103,9 @@ class TaskEngine:
     async def rollback(self) -> None:
         await asyncio.sleep(0)
         self._engine.rollback()
+
+    async def again(self, reason: TryAgain) -> None:
+        raise reason
 
     async def close(self) -> None:
         await asyncio.sleep(0)

@@ -9,7 +9,8 @@ import pytest
 
 from moot.stores.sqlite import statements
 from moot.stores.sqlite.file import database, migrate
-from moot.stores.sqlite.statements import BACKUP, LOAD, READ, SCHEMA, SEARCH, WRITE, parse
+from moot.stores.sqlite.statements import BACKUP, LOAD, READ, SCHEMA, SEARCH, WRITE
+from moot.stores.statements import parse
 
 FILES = sorted((Path(statements.__file__).parent / "sql").glob("*.sql"))
 STATEMENTS = {

@@ -289,6 +289,9 @@ def _space(home: Home) -> Iterator[DoctorLine]:
 
 
 def _backups(home: Home) -> Iterator[DoctorLine]:
+    if tool := storage(home).backup_tool:
+        yield DoctorLine("backups", OK, f"made with {tool}, not by Moot")
+        return
     newest = next(iter(backups.listed(home)), None)
     if newest is None:
         yield DoctorLine("backups", OK, "none yet; create one with moot backup create")

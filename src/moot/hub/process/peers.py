@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from moot.errors import Trouble
 from moot.host.host import AgentHost
 from moot.host.pings import JsonLine, Peer, Pinger, PingSocket
 from moot.hub.process.rpc import Calls
@@ -97,7 +98,10 @@ class Peers:
     async def _tell(self) -> None:
         while self._pending:
             events, self._pending = self._pending, []
-            others = await self._others()
+            try:
+                others = await self._others()
+            except Trouble:  # the store is out of reach: hints are lost, and the sweep makes up for them
+                continue
             self._watching = [host.socket for host in others if host.watches]
             authors = {(e.conversation, e.seq): e.by for e in events if e.seq}
             for host in others:

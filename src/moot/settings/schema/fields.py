@@ -89,6 +89,10 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         "url": Fact(
             "Database; the path of a SQLite file is relative to the home", constraints.STORE, secret=True
         ),
+        "unsafe": Fact(
+            "Accept a PostgreSQL server that may lose what it acknowledged (fsync or synchronous_commit off)",
+            flag(),
+        ),
     },
     LogSettings: {
         "url": Fact("Event log", constraints.LOG, secret=True),

@@ -15,8 +15,8 @@ from moot.errors import StoreDamaged
 from moot.failpoints import failpoint
 from moot.model.records.link import LINKS
 from moot.ports import Scope
+from moot.stores import rows
 from moot.stores.desk import Desk, Dirty
-from moot.stores.sqlite import rows
 from moot.stores.sqlite.file import database, migrate
 from moot.stores.sqlite.file.lock import OpenMark, WriterLock
 from moot.stores.sqlite.file.untrusted import OpenFiles

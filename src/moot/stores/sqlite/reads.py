@@ -30,7 +30,8 @@ from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import AuditReport, ConversationVersion, Page
 from moot.rules.audit import KnownHead
 from moot.rules.graph import NO_LINKS, Graph
-from moot.stores.sqlite import rows, search
+from moot.stores import rows
+from moot.stores.sqlite import search
 from moot.stores.sqlite.engine import NO_END
 from moot.stores.sqlite.file import database, migrate, soundness
 from moot.stores.sqlite.file.untrusted import close_to_others

@@ -11,7 +11,7 @@ import apsw
 from moot.model.ids import ConversationId
 from moot.model.message import Message
 from moot.model.query import Query
-from moot.stores.sqlite import rows
+from moot.stores import rows
 from moot.stores.sqlite.fts_query import expression
 from moot.stores.sqlite.statements import SEARCH
 

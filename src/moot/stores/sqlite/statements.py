@@ -1,47 +1,24 @@
-"""SQL as it is written in the files beside this one: named statements, read once at import."""
+"""The statements of this engine, and which of them answers a lookup of records."""
 
-import re
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 from moot.model.records.record import ALL, BY_KEY, Lookup, R
 from moot.model.records.tables import TABLES
+from moot.stores.statements import Statements
 
-_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
-_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
+HERE = "moot.stores.sqlite"
 
-
-def parse(text: str) -> dict[str, str]:
-    """Name → statement, without the comment lines around it."""
-    _, *parts = _NAME.split(text)
-    return {name: _COMMENT.sub("", body).strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
-
-
-class Statements:
-    """The statements of one file as attributes."""
-
-    def __init__(self, *path: str) -> None:
-        text = files("moot.stores.sqlite").joinpath("sql", *path).read_text(encoding="utf-8")
-        self.__dict__.update(parse(text))
-
-    def __getattr__(self, name: str) -> str:
-        raise AttributeError(f"there is no statement named {name}")
-
-    def all(self) -> dict[str, str]:
-        return dict(self.__dict__)
-
-
-SHAPES = Statements("shapes.sql")
-LOAD = Statements("load.sql")
-WRITE = Statements("write.sql")
-READ = Statements("read.sql")
-SCHEMA = Statements("versions.sql")
-SEARCH = Statements("search.sql")
-BACKUP = Statements("backup.sql")
-SOUND = Statements("sound.sql")
-AUDIT = Statements("audit.sql")
-RECORDS = {table.name: Statements("records", f"{table.name}.sql") for table in TABLES}
+SHAPES = Statements(HERE, "shapes.sql")
+LOAD = Statements(HERE, "load.sql")
+WRITE = Statements(HERE, "write.sql")
+READ = Statements(HERE, "read.sql")
+SCHEMA = Statements(HERE, "versions.sql")
+SEARCH = Statements(HERE, "search.sql")
+BACKUP = Statements(HERE, "backup.sql")
+SOUND = Statements(HERE, "sound.sql")
+AUDIT = Statements(HERE, "audit.sql")
+RECORDS = {table.name: Statements(HERE, "records", f"{table.name}.sql") for table in TABLES}
 """Of each kind of record: its shape, how it is put, dropped and looked up."""
 
 

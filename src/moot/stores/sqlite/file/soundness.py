@@ -1,56 +1,20 @@
-"""Reading everything: the pages of the file, every row, and every chain of the audit.
+"""Reading everything of a file: its pages, and what stores/soundness.py reads of any store, all seen at one moment.
 
-Above: `moot doctor` (store.py) reads a database in use, copies.py one that lies still. What is wrong is told with its
-place, not raised: one bad row must not hide the others.
+Above: `moot doctor` (store.py) reads a database in use, copies.py one that lies still. A damaged text is read as
+bytes, so that it is told of instead of stopping the reading.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import apsw
-from msgspec import DecodeError
+from msgspec import structs
 
-from moot.model.conversation import Conversation, ConversationKind
-from moot.model.ids import address
-from moot.model.message import Message, Revision
-from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS, OF_TASK
-from moot.model.records.link import LINKS
-from moot.model.records.note import NOTE_PERMISSIONS, NOTE_VERSIONS, NOTES, NoteVersion, SharedNote
-from moot.model.records.record import AnyTable
-from moot.model.records.task import TASKS, Task
 from moot.ports import AuditReport
-from moot.rules import audit
 from moot.rules.audit import KnownHead
-from moot.rules.audit_walk import AuditWalk
-from moot.rules.words.names import is_conversation_id, is_id, is_name
-from moot.stores.sqlite import rows
+from moot.stores.soundness import MAX_PROBLEMS, Progress, Soundness
 from moot.stores.sqlite.file import outline
 from moot.stores.sqlite.statements import READ, RECORDS, SCHEMA, SOUND
-
-MAX_PROBLEMS: Final = 100
-NOT_A_ROW: Final = (DecodeError, UnicodeDecodeError, ValueError, TypeError, RecursionError)
-"""What becomes of a value whose bits have changed."""
-CHAINED: Final = frozenset({AUDIT_ENTRIES.name, CHAIN_HEADS.name, NOTES.name, NOTE_VERSIONS.name})
-"""Tables that are read along their chains."""
-BESIDES: Final[dict[str, rows.Rows[Any]]] = {
-    "registry": rows.PARTICIPANTS,
-    "members": rows.MEMBERS,
-    "turns": rows.TURNS,
-    "rounds": rows.ROUNDS,
-    "roots": rows.ROOTS,
-    "pairs": rows.PAIRS,
-    "quotas": rows.QUOTAS,
-    "hosts": rows.HOSTS,
-    "summaries": rows.SUMMARIES,
-    "events": rows.EVENTS,
-    **{name: of for name, of in rows.RECORDS.items() if name not in CHAINED},
-}
-"""Tables that are read row by row."""
-WALKED: Final[dict[str, AnyTable]] = {LINKS.name: LINKS, NOTE_PERMISSIONS.name: NOTE_PERMISSIONS}
-"""Of these, those that are what the newest act on each row says."""
-Progress = Callable[[int], None]
-"""Called now and then with how many messages were read."""
-EVERY: Final = 5_000
 
 
 def read_all(connection: apsw.Connection) -> tuple[int, list[str]]:
@@ -67,208 +31,27 @@ def verify(
     """Everything, compared with where chains stood once; all of it seen at one moment."""
     connection.execute("BEGIN")
     try:
-        reading = _Reading(connection, known, progress)
-        reading.whole()
-        walk = reading.walk
-        return AuditReport(
-            messages=reading.messages,
-            entries=walk.entries,
-            chains=walk.chains + reading.chains,
-            compared=len(known),
-            has_begun=walk.has_begun,
-            problems=tuple(reading.problems[:MAX_PROBLEMS]),
-            purged=tuple(walk.purged),
-        )
+        verdicts = [str(text) for (text,) in connection.execute("PRAGMA integrity_check")]
+        problems = [text for text in verdicts if text != "ok"]
+        version, *_ = connection.execute(SCHEMA.newest).fetchone() or (0,)
+        problems += outline.differences(connection, version)
+        report = Soundness(FileRows(connection), known, progress).whole()
+        messages = int(connection.execute(READ.count_messages).get)
+        found = (*problems, *report.problems)[:MAX_PROBLEMS]
+        return structs.replace(report, messages=messages, problems=found)
     finally:
         connection.execute("ROLLBACK")
 
 
-class _Reading:
-    def __init__(
-        self, connection: apsw.Connection, known: Mapping[str, KnownHead], progress: Progress
-    ) -> None:
+class FileRows:
+    """Rows as they are read from a file."""
+
+    unreadable: tuple[type[Exception], ...] = (apsw.Error, UnicodeDecodeError)
+
+    def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._known = dict(known)
-        """Chains that were written down outside the store, and that have not been met yet."""
-        self._progress = progress
-        self.messages = 0
-        self.chains = 0
-        """Of conversations and notes."""
-        self.problems: list[str] = []
-        self.walk = AuditWalk(self._task, known, self.problems.append)
-        self._people: dict[str, set[str]] = {}
-        """Everybody's id, with all that they go by."""
 
-    def whole(self) -> None:
-        verdicts = [str(text) for (text,) in self._connection.execute("PRAGMA integrity_check")]
-        self.problems += [text for text in verdicts if text != "ok"]
-        version, *_ = self._connection.execute(SCHEMA.newest).fetchone() or (0,)
-        self.problems += outline.differences(self._connection, version)
-        self._entries()
-        revisions: dict[str, list[Revision]] = {}
-        for _, revision in self._rows("revisions", rows.REVISIONS):
-            revisions.setdefault(revision.conversation, []).append(revision)
-        for _, conversation in self._rows("conversations", rows.CONVERSATIONS):
-            self._conversation(conversation, revisions.pop(conversation.id, []))
-        self.problems += [f"{where} has revisions, but is missing" for where in revisions]
-        self._orphans()
-        for _, note in self._rows(NOTES.name, rows.RECORDS[NOTES.name]):
-            self._note(note)
-        for table, of in BESIDES.items():
-            for place, value in self._rows(table, of):
-                self._named(table, place, value)
-        self.walk.rows_ended()
-        self._answered_to()
-        self._missing()
-        self.messages = int(self._connection.execute(READ.count_messages).get)
-
-    # --- the audit -----------------------------------------------------------------------------------------
-
-    def _entries(self) -> None:
-        for _, head in self._rows(CHAIN_HEADS.name, rows.RECORDS[CHAIN_HEADS.name]):
-            self.walk.head(head)
-        for _, entry in self._rows(AUDIT_ENTRIES.name, rows.RECORDS[AUDIT_ENTRIES.name]):
-            self._known.pop(entry.chain, None)
-            self.walk.entry(entry)
-        self.walk.ended()
-
-    def _task(self, id: str) -> Task | None:
-        shape = self._connection.execute(SOUND.task, (id,)).get
-        try:
-            return None if shape is None else rows.RECORDS[TASKS.name].one(shape)
-        except NOT_A_ROW:
-            return None
-
-    def _check_task(self, task: Task) -> None:
-        """It has all its changes, and its branch is there, or was purged."""
-        if not self.walk.has_begun:
-            return
-        chain = f"{OF_TASK}{task.id}"
-        entries = int(self._connection.execute(SOUND.entries_of, (chain,)).get)
-        if task.chain_length < 1 or entries < 1:
-            self.problems.append(f"task {task.id} is nowhere in the audit")
-        branch = task.conversation
-        is_there = bool(self._connection.execute(SOUND.conversation, (branch,)).get)
-        if branch and not is_there and not self.walk.was_purged(f"conversation:{branch}"):
-            self.problems.append(
-                f"task {task.id}: its conversation {branch} is missing, and nobody erased it"
-            )
-
-    def _note(self, note: SharedNote) -> None:
-        self.chains += 1
-        known = self._known.pop(f"note:{note.name}", None)
-        if known is not None and self.walk.was_purged(f"note:{note.name}"):
-            known = None  # it was another of that name
-        found = self._found("note_versions", SOUND.note_versions, (note.name,))
-        versions = (
-            self._value("note_versions", f"{note.name}@{number}", rows.RECORDS[NOTE_VERSIONS.name], shape)
-            for number, shape in found
-        )
-        before = len(self.problems)
-        sound: list[NoteVersion] = [version for version in versions if version is not None]
-        problem = audit.verify_note(note, sound, known)
-        if problem is None and known is not None and known.length > note.version:
-            problem = f"{note.name} has {note.version} versions, but had {known.length} once"
-        if problem and len(self.problems) == before:
-            self.problems.append(f"note {note.name}: {problem}")
-
-    def _orphans(self) -> None:
-        """Messages and versions of what is not there."""
-        for (place,) in self._connection.execute(SOUND.orphans):
-            self.problems.append(f"{place.decode('utf-8', 'replace')} belongs to nothing that is there")
-
-    def _missing(self) -> None:
-        for chain, known in self._known.items():
-            self.walk.missing(chain, known)
-
-    # --- conversations ---------------------------------------------------------------------------------------
-
-    def _conversation(self, conversation: Conversation, revisions: list[Revision]) -> None:
-        called = f"{conversation.name} ({conversation.id})"
-        if not is_conversation_id(conversation.id):
-            self.problems.append(f"conversations {conversation.id!a}: it is not an id")
-            return
-        before = len(self.problems)
-        messages = self._messages(conversation)
-        self.chains += 1
-        known = self._known.pop(f"conversation:{conversation.id}", None)
-        problem = audit.verify(messages, revisions, conversation.chain, conversation.chain_length, known)
-        if problem and len(self.problems) == before:  # a damaged row breaks the chain as well: told once
-            self.problems.append(f"{called}: {problem}")
-
-    def _messages(self, conversation: Conversation) -> Iterator[Message]:
-        found = self._found("messages", SOUND.messages, (conversation.id,))
-        for seq, shape in found:
-            message = self._value("messages", address(conversation.id, seq), rows.MESSAGES, shape)
-            if message is None:
-                continue
-            self.messages += 1
-            if self.messages % EVERY == 0:
-                self._progress(self.messages)
-            if message.seq == 1 and (task := message.metadata.get("task")):
-                self._check_branch(conversation, message, str(task))
-            yield message
-
-    def _check_branch(self, conversation: Conversation, first: Message, task: str) -> None:
-        """Where a task was given, it is there; what was said about one elsewhere, long ago, says nothing here."""
-        is_branch = conversation.kind is ConversationKind.TASK and "imported" not in first.metadata
-        if is_branch and self._connection.execute(SOUND.task, (task,)).get is None:
-            self.problems.append(f"task {task} is missing: it was given in {conversation.id}")
-
-    def _named(self, table: str, place: str, value: Any) -> None:
-        """What becomes part of a path must not lead anywhere, who is named must be somebody, and what the audit speaks
-        of must be as it says."""
-        if table in WALKED:
-            self.walk.row(WALKED[table], value)
-        if table == TASKS.name:
-            self._check_task(value)
-        if table in ("registry", "tokens", "hosts", "links") and not is_id(value.id):
-            self.problems.append(f"{table} {place}: it is not an id")
-        if table == "registry":
-            names = (value.name, *value.aliases)
-            self._people[value.id] = {value.id, *names}
-            self.problems += [
-                f"{table} {place}: {name!a} is not a name" for name in names if not is_name(name)
-            ]
-        if table == "members" and value.participant not in self._people:
-            self.problems.append(f"{table} {place}: the registry has no such id")
-
-    def _answered_to(self) -> None:
-        """The names by which participants are found are those they have, and no others."""
-        found = self._found("aliases", SOUND.aliases, ())
-        known = {(name.decode("utf-8", "replace"), who.decode("utf-8", "replace")) for name, who in found}
-        expected = {(name, who) for who, names in self._people.items() for name in names}
-        self.problems += [
-            f"aliases {name}: it points to {who}, which does not have that name"
-            for name, who in known - expected
-        ]
-        self.problems += [f"aliases {name}: it does not point to {who}" for name, who in expected - known]
-
-    # --- rows ----------------------------------------------------------------------------------------------
-
-    def _rows(self, table: str, of: rows.Rows[Any]) -> Iterator[tuple[str, Any]]:
-        statement = RECORDS[table].every if table in RECORDS else SOUND.all()[table]
-        for key, shape in self._found(table, statement, ()):
-            place = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
-            value = self._value(table, place, of, shape)
-            if value is not None:
-                yield place, value
-
-    def _found(self, table: str, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
-        """The rows as far as they can be read."""
-        try:
-            yield from self._connection.execute(statement, values)
-        except (apsw.Error, UnicodeDecodeError) as error:
-            self.problems.append(f"{table}: cannot be read completely: {error}")
-
-    def _value(self, table: str, place: str, of: rows.Rows[Any], shape: Any) -> Any:
-        try:
-            return of.one(shape)
-        except NOT_A_ROW as error:
-            self.problems.append(f"{table} {place}: {_error_text(error)}")
-            return None
-
-
-def _error_text(error: Exception) -> str:
-    text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-    return "a text is not UTF-8" if "utf-8" in text.lower() else text
+    def found(self, name: str, *values: str) -> Iterator[tuple[Any, ...]]:
+        whole = RECORDS.get(name) if not values else None
+        statement = SOUND.all()[name] if whole is None else whole.every
+        yield from self._connection.execute(statement, values)

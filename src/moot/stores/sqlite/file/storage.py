@@ -31,6 +31,7 @@ class SqliteStorage:
         self.engine = ENGINE
         self.version = version()
         self.place = str(self._file)
+        self.backup_tool = ""
 
     def exists(self) -> bool:
         return self._file.exists()

@@ -1,0 +1,96 @@
+"""Telling that the log has grown: to other hubs after each commit, by NOTIFY, and here when they say so, by LISTEN.
+
+A hint, once per commit at most, sent behind it on a connection of its own: inside the transaction it would make all
+hubs commit one after the other. Whoever hears of an event waits until no smaller one can come. A hint that is lost
+costs time only: the sweep looks again. Above: store.py.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from moot.errors import MootError
+from moot.stores.postgres.server import FIRST_PAUSE, LONGEST_PAUSE, Connection, Server
+from moot.stores.postgres.statements import LOCK
+from moot.stores.postgres.trouble import OUT_OF_REACH
+
+CHANNEL = "moot_log"
+LOOK_SECONDS = 0.01
+PATIENCE_SECONDS = 30.0
+"""So long a straggling transaction is waited for; then the sweep has it."""
+
+
+class Growth:
+    """One connection that listens and tells, made again when it is lost."""
+
+    def __init__(
+        self, server: Server, reach: Callable[[], Awaitable[tuple[int, int]]], on_growth: Callable[[], None]
+    ) -> None:
+        self._server = server
+        self._reach = reach
+        self._on_growth = on_growth
+        self._channel = f"{CHANNEL}_{server.address.schema}"
+        self._work = asyncio.Event()
+        self._to_tell = 0
+        """The newest event that others are to be told of."""
+        self._heard = 0
+        """The newest event that somebody has spoken of."""
+        self._news = asyncio.Event()
+        self._tasks = [asyncio.create_task(self._tell()), asyncio.create_task(self._look())]
+
+    def committed(self, event: int) -> None:
+        """This hub has stored events up to this one."""
+        self._to_tell = max(self._to_tell, event)
+        self._work.set()
+        self._hear(event)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _hear(self, event: int) -> None:
+        self._heard = max(self._heard, event)
+        self._news.set()
+
+    def _notified(self, connection: Connection, pid: int, channel: str, payload: str) -> None:
+        if payload.isdecimal():
+            self._hear(int(payload))
+
+    async def _tell(self) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                connection = await self._server.connect()
+                try:
+                    await connection.add_listener(self._channel, self._notified)
+                    pause = FIRST_PAUSE
+                    self._on_growth()  # whatever was said meanwhile
+                    await self._tell_through(connection)
+                finally:
+                    connection.terminate()
+            except (MootError, *OUT_OF_REACH):
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def _tell_through(self, connection: Connection) -> None:
+        while not connection.is_closed():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LONGEST_PAUSE):
+                    await self._work.wait()
+            self._work.clear()
+            if self._to_tell:
+                event, self._to_tell = self._to_tell, 0
+                await connection.execute(LOCK.tell, self._channel, str(event))
+
+    async def _look(self) -> None:
+        """Each time somebody speaks of an event: say so once everything up to it can be read."""
+        clock = asyncio.get_running_loop().time
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            event, until = self._heard, clock() + PATIENCE_SECONDS
+            with suppress(MootError):
+                while (await self._reach())[0] < event and clock() < until:  # noqa: ASYNC110  only the server knows
+                    await asyncio.sleep(LOOK_SECONDS)
+            self._on_growth()

@@ -1,0 +1,100 @@
+"""Migrations: numbered files in schema/, taken under a lock, so that several hubs may start at once.
+
+All missing steps are one transaction, as PostgreSQL can; a newer schema is refused and left untouched. The shapes
+that reads decode are made here as well: they belong to the code, and are made anew where they are other ones.
+"""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from importlib.resources import files
+
+from msgspec import Struct
+
+from moot import __version__
+from moot.errors import StoreNewer
+from moot.stores.postgres.server import Connection, Server, lock_number
+from moot.stores.postgres.statements import HERE, RECORDS, SCHEMA, SHAPES
+from moot.stores.postgres.trouble import speaking_of
+
+COMPAT = 1
+"""The oldest schema whose Moot can still read what this one writes."""
+_FILE = re.compile(r"^(\d{4})_\w+\.sql$")
+
+
+class SchemaStep(Struct, frozen=True):
+    number: int
+    script: str
+
+
+def shipped() -> tuple[SchemaStep, ...]:
+    """The migrations in schema/, in order, without gaps."""
+    found = [
+        SchemaStep(int(match[1]), file.read_text(encoding="utf-8"))
+        for file in files(HERE).joinpath("schema").iterdir()
+        if (match := _FILE.match(file.name))
+    ]
+    return tuple(sorted(found, key=lambda step: step.number))
+
+
+async def bring_up(
+    server: Server, connection: Connection, steps: tuple[SchemaStep, ...] | None = None
+) -> None:
+    """The schema, made or brought up to date if need be; and ids that go on behind all that were given."""
+    schema = server.address.schema
+    with speaking_of(server.address.shown):
+        async with connection.transaction():
+            await connection.execute(SCHEMA.alone, lock_number(schema, "migrate"))
+            if not await connection.fetchval(SCHEMA.schema_is_there, schema):
+                await connection.execute(SCHEMA.name_schema, schema)
+                await connection.execute(SCHEMA.make_schema)
+            await _take_steps(server, connection, steps or shipped())
+            await _give_shapes(connection)
+            await connection.execute(SCHEMA.raise_base)
+
+
+async def is_current(connection: Connection) -> bool:
+    """Whether a database has today's shape; of a newer one whoever brings it up says so."""
+    if not await connection.fetchval(SCHEMA.known):
+        return False
+    version, *_ = await connection.fetchrow(SCHEMA.newest) or (0,)
+    return bool(
+        version == shipped()[-1].number and await connection.fetchval(SCHEMA.shapes) == _digest(_shapes())
+    )
+
+
+def _shapes() -> list[str]:
+    return [*SHAPES.all().values(), *(statements.shape for statements in RECORDS.values())]
+
+
+def _digest(shapes: list[str]) -> str:
+    return hashlib.sha256("\n".join(shapes).encode()).hexdigest()
+
+
+async def _take_steps(server: Server, connection: Connection, steps: tuple[SchemaStep, ...]) -> None:
+    version = 0
+    if await connection.fetchval(SCHEMA.known):
+        version, _, moot = await connection.fetchrow(SCHEMA.newest) or (0, 0, "")
+        if version > steps[-1].number:
+            raise StoreNewer(
+                f"{server.address.shown} was written by moot {moot}, this is {__version__}",
+                detail=f"its schema is {version}, the newest known here is {steps[-1].number}; nothing was changed",
+                fix=("uv tool upgrade moot",),
+                path=server.address.shown,
+            )
+    await connection.execute(SCHEMA.versions)
+    for step in steps:
+        if step.number > version:
+            await connection.execute(step.script)
+            applied_at = datetime.now(UTC).isoformat()
+            await connection.execute(SCHEMA.record, step.number, COMPAT, __version__, applied_at)
+
+
+async def _give_shapes(connection: Connection) -> None:
+    wanted = _shapes()
+    digest = _digest(wanted)
+    if await connection.fetchval(SCHEMA.shapes) != digest:
+        await connection.execute(SCHEMA.drop_shapes)
+        for shape in wanted:
+            await connection.execute(shape)
+        await connection.execute(SCHEMA.note_shapes, digest)

@@ -1,0 +1,311 @@
+"""The read ports over a few connections of their own, beside the writer and never in its way."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from moot.model.chain import Pair, Root
+from moot.model.conversation import Conversation, Member
+from moot.model.event import Event
+from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
+from moot.model.message import Message, Revision, Summary
+from moot.model.moment import micros
+from moot.model.participant import Host, Participant, Quota
+from moot.model.query import Query
+from moot.model.records.audit import AUDIT_ENTRIES, AuditEntry, AuditQuery, ChainEnd
+from moot.model.records.link import LINKS
+from moot.model.records.record import Lookup, R
+from moot.model.round import Round
+from moot.model.turn import OPEN, Turn, TurnState
+from moot.ports import AuditReport, ConversationVersion, Page
+from moot.rules.audit import KnownHead
+from moot.rules.graph import NO_LINKS, Graph
+from moot.stores import rows
+from moot.stores.postgres import migrate, search, soundness
+from moot.stores.postgres.address import Address
+from moot.stores.postgres.search import is_storable
+from moot.stores.postgres.server import Connection, Connections, Server
+from moot.stores.postgres.statements import AUDIT, READ, SEARCH, query_for
+from moot.stores.postgres.trouble import speaking_of
+from moot.stores.postgres.words import pieces, words
+
+T = TypeVar("T")
+
+CONNECTIONS = 4
+NO_END = 2**62
+
+
+def reads_of(address: Address) -> "PostgresReads":
+    """Reads alone, beside whatever hubs may run. Nothing is reached before something is asked."""
+    return PostgresReads(Server(address))
+
+
+async def current_reads_of(address: Address) -> "PostgresReads | None":
+    """The same, where the database has today's shape; else a writer must come first."""
+    reads = reads_of(address)
+    if await reads.is_current():
+        return reads
+    await reads.close()
+    return None
+
+
+class PostgresReads:
+    """Conversations, Search, Turns, Recall, People and Events of ports.py."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._place = server.address.shown
+        self._connections = Connections(server, CONNECTIONS)
+        self._links, self._graph_version = NO_LINKS, -1
+
+    async def close(self) -> None:
+        self._connections.close()
+
+    async def verify(
+        self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
+    ) -> AuditReport:
+        """Walk every chain, and compare with where chains stood once."""
+        return await self._reading(lambda connection: soundness.verify(connection, known, progress))
+
+    async def audit_entries(self, query: AuditQuery) -> list[AuditEntry]:
+        if not is_storable(query.agent):
+            return []
+        found: list[AuditEntry] = await self._many(
+            rows.RECORDS[AUDIT_ENTRIES.name],
+            AUDIT.entries,
+            micros(query.since),
+            micros(query.before) if query.before else NO_END,
+            query.agent,
+            search.storable(query.subjects),
+            search.storable(query.acts),
+            query.limit,
+        )
+        return found
+
+    async def chain_ends(self, *, since: float) -> list[ChainEnd]:
+        found = await self._reading(lambda connection: connection.fetch(AUDIT.ends, micros(since)))
+        return [ChainEnd(*end) for end in found]
+
+    async def is_current(self) -> bool:
+        return await self._reading(migrate.is_current)
+
+    async def _reading(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        with speaking_of(self._place):
+            return await self._connections.run(work)
+
+    async def _get(self, statement: str, *values: Any) -> Any:
+        """The one value of a result; nothing where something is asked for that no row can hold."""
+        if not all(is_storable(value) for value in values if isinstance(value, str)):
+            return None
+        return await self._reading(lambda connection: connection.fetchval(statement, *values))
+
+    async def _many(self, of: rows.Rows[Any], statement: str, *values: Any) -> Any:
+        with speaking_of(self._place):
+            return of.many(await self._get(statement, *values))
+
+    async def _one(self, of: rows.Rows[Any], statement: str, *values: Any) -> Any:
+        shape = await self._get(statement, *values)
+        with speaking_of(self._place):
+            return None if shape is None else of.one(shape)
+
+    # --- Conversations -----------------------------------------------------------------------------------
+
+    async def conversation(self, ref: str) -> Conversation | None:
+        found: Conversation | None = await self._one(rows.CONVERSATIONS, READ.conversation, ref)
+        return found
+
+    async def version(self, ref: str, member: ParticipantId | None = None) -> ConversationVersion | None:
+        if not is_storable(ref) or not is_storable(member or ""):
+            return None
+        found = await self._reading(
+            lambda connection: connection.fetchrow(READ.version_for, ref, member or "")
+        )
+        return None if found is None else ConversationVersion(found[0], found[1], found[2])
+
+    async def conversations(self, *, archived: bool, kind: str | None) -> list[Conversation]:
+        found: list[Conversation] = await self._many(
+            rows.CONVERSATIONS, READ.conversations, int(archived), kind
+        )
+        return found
+
+    async def members(self, conversation: ConversationId) -> list[Member]:
+        found: list[Member] = await self._many(rows.MEMBERS, READ.members, conversation)
+        return found
+
+    async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
+        statement = READ.messages_newest if page.newest else READ.messages_after
+        end = NO_END if page.before is None else page.before
+        found: list[Message] = await self._many(
+            rows.MESSAGES, statement, max(page.limit, 0), conversation, page.after, end
+        )
+        return found[::-1] if page.newest else found
+
+    async def message(self, conversation: ConversationId, seq: int) -> Message | None:
+        if not -NO_END < seq < NO_END:
+            return None
+        found: Message | None = await self._one(rows.MESSAGES, READ.message, conversation, seq)
+        return found
+
+    async def revisions(self, conversation: ConversationId) -> list[Revision]:
+        found: list[Revision] = await self._many(rows.REVISIONS, READ.revisions, conversation)
+        return found
+
+    # --- Search ------------------------------------------------------------------------------------------
+
+    async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
+        asked = await self._asked(query, limit)
+        if asked is None:
+            return []
+        found = await self._reading(lambda connection: connection.fetch(SEARCH.search, *asked))
+        terms = [term for term in query.terms if words(term)]
+        around = pieces([text for _, text in found], terms)
+        with speaking_of(self._place):
+            return [
+                (rows.MESSAGES.one(shape), piece) for (shape, _), piece in zip(found, around, strict=True)
+            ]
+
+    async def count(self, query: Query, most: int) -> int:
+        asked = await self._asked(query, most)
+        if asked is None:
+            return 0
+        return int(await self._reading(lambda connection: connection.fetchval(SEARCH.count, *asked)))
+
+    async def _asked(self, query: Query, limit: int) -> list[Any] | None:
+        if query.reader is not None and not is_storable(query.reader):
+            return None
+        pairs: dict[ParticipantId, list[ConversationId]] = {}
+        for one in filter(is_storable, query.addressed):
+            found = await self._reading(lambda connection, one=one: connection.fetch(SEARCH.pairs_of, one))  # type: ignore[misc]
+            pairs[one] = [ConversationId(where) for (where,) in found]
+        return search.conditions(query, limit, pairs)
+
+    # --- Turns -------------------------------------------------------------------------------------------
+
+    async def turn(self, turn: TurnId) -> Turn | None:
+        if not -NO_END < turn < NO_END:
+            return None
+        found: Turn | None = await self._one(rows.TURNS, READ.turn, turn)
+        return found
+
+    async def turns(
+        self,
+        *,
+        conversation: ConversationId | None = None,
+        agent: ParticipantId | None = None,
+        states: Sequence[TurnState] = (),
+        limit: int = 1000,
+    ) -> list[Turn]:
+        wanted = list(states)
+        only_open = bool(states) and OPEN.issuperset(states)
+        if conversation is not None:
+            statement = READ.turns_open_of_conversation if only_open else READ.turns_of_conversation
+            found = await self._many(rows.TURNS, statement, limit, wanted, agent, conversation)
+        elif not only_open:
+            found = await self._many(rows.TURNS, READ.turns, limit, wanted, agent)
+        elif agent is not None:
+            found = await self._many(rows.TURNS, READ.turns_open_of_agent, limit, wanted, agent)
+        else:
+            found = await self._many(rows.TURNS, READ.turns_open, limit, wanted)
+        oldest_first: list[Turn] = found[::-1]
+        return oldest_first
+
+    async def round(self, conversation: ConversationId, opener: int) -> Round | None:
+        found: Round | None = await self._one(rows.ROUNDS, READ.round, conversation, opener)
+        return found
+
+    async def due(self, now: float) -> list[ConversationId]:
+        found = await self._reading(lambda connection: connection.fetch(READ.due, now))
+        return [ConversationId(where) for (where,) in found]
+
+    async def next_due(self) -> float | None:
+        found: float | None = await self._get(READ.next_due)
+        return found
+
+    # --- Recall ------------------------------------------------------------------------------------------
+
+    async def secret(self) -> str:
+        return str(await self._get(READ.secret))
+
+    async def summary(self, conversation: ConversationId, *, upto: int) -> Summary | None:
+        found: Summary | None = await self._one(rows.SUMMARIES, READ.summary, conversation, upto)
+        return found
+
+    async def summary_of(self, conversation: ConversationId, epoch: int) -> Summary | None:
+        found: Summary | None = await self._one(rows.SUMMARIES, READ.summary_of, conversation, epoch)
+        return found
+
+    async def turns_before(self, turn: Turn, *, reading_to: int, limit: int) -> list[Turn]:
+        found: list[Turn] = await self._many(
+            rows.TURNS, READ.turns_before, limit, turn.conversation, turn.agent, reading_to, turn.id
+        )
+        return found[::-1]
+
+    async def text(self, digest: str) -> str | None:
+        found: str | None = await self._get(READ.text, digest)
+        return found
+
+    # --- People and events -------------------------------------------------------------------------------
+
+    async def participants(self) -> list[Participant]:
+        found: list[Participant] = await self._many(rows.PARTICIPANTS, READ.participants)
+        return found
+
+    async def participant(self, name: str) -> Participant | None:
+        found: Participant | None = await self._one(rows.PARTICIPANTS, READ.participant, name)
+        return found
+
+    async def hosts(self) -> list[Host]:
+        found: list[Host] = await self._many(rows.HOSTS, READ.hosts)
+        return found
+
+    async def pairs(self, *, since: float) -> list[Pair]:
+        found: list[Pair] = await self._many(rows.PAIRS, READ.pairs, since)
+        return found
+
+    async def quotas(self) -> list[Quota]:
+        found: list[Quota] = await self._many(rows.QUOTAS, READ.quotas)
+        return found
+
+    async def root(self, root: RootId) -> Root | None:
+        found: Root | None = await self._one(rows.ROOTS, READ.root, root)
+        return found
+
+    async def graph(self) -> Graph:
+        version = await self._get(READ.links_version)
+        if version != self._graph_version:
+            self._links, self._graph_version = Graph(await self.records(LINKS.all())), version
+        return self._links
+
+    async def records(self, lookup: Lookup[R]) -> list[R]:
+        if not all(is_storable(str(part)) for part in lookup.value):
+            return []
+        statement, values = query_for((lookup,))
+        found: list[R] = await self._many(rows.RECORDS[lookup.table.name], statement, *values)
+        return found
+
+    async def events(
+        self,
+        *,
+        after: int,
+        conversation: ConversationId | None = None,
+        types: Sequence[str] = (),
+        limit: int = 500,
+    ) -> list[Event]:
+        found: list[Event]
+        if conversation is None and not types:
+            found = await self._many(rows.EVENTS, READ.events, limit, after)
+        else:
+            found = await self._many(rows.EVENTS, READ.events_picked, limit, after, list(types), conversation)
+        return found
+
+    async def last_event(self) -> int:
+        """Only what lies below every transaction that is still under way: nothing smaller can come any more."""
+        reached, _ = await self.reach()
+        return reached
+
+    async def reach(self) -> tuple[int, int]:
+        """Up to which event everything can be read, and the newest there is."""
+        found = await self._reading(lambda connection: connection.fetchrow(READ.last_event))
+        return int(found["reached"]), int(found["newest"])
+
+    async def horizon(self) -> int:
+        return int(await self._get(READ.horizon))

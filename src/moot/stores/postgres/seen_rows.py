@@ -1,0 +1,68 @@
+"""What a batch has seen of rows that no lock of its own guards: chains, limiters, people, hosts, records.
+
+They are locked when they are about to be written, and read once more: where one is no longer what was decided on,
+somebody else was faster, and the batch is run again. So no hub writes a whole row over what another one has just
+written.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from moot.model.records.record import AnyLookup
+from moot.model.records.tables import TABLES
+from moot.stores.desk import Dirty
+
+Row = tuple[str, tuple[Any, ...]]
+"""A table and a key."""
+
+
+class SeenRows:
+    """By table and key: the value that was loaded, or None where it is known that there was none."""
+
+    def __init__(self) -> None:
+        self._values: dict[Row, Any] = {}
+        self._lookups: list[AnyLookup] = []
+        self._all_of: set[str] = set()
+
+    def take(self, table: str, key: tuple[Any, ...], value: Any) -> None:
+        self._values[table, key] = value
+
+    def asked_for(self, table: str, keys: Iterable[tuple[Any, ...]]) -> None:
+        """These would have been loaded, had they been there."""
+        for key in keys:
+            self._values.setdefault((table, key), None)
+
+    def asked_for_all(self, table: str) -> None:
+        self._all_of.add(table)
+
+    def looked_up(self, lookup: AnyLookup) -> None:
+        self._lookups.append(lookup)
+
+    def is_known(self, table: str, key: tuple[Any, ...], written: Any) -> bool:
+        """Whether a decision has seen this row, or seen that there was none."""
+        if (table, key) in self._values or table in self._all_of:
+            return True
+        return written is not None and any(
+            lookup.table.name == table and lookup.picks(written) for lookup in self._lookups
+        )
+
+    def value(self, table: str, key: tuple[Any, ...]) -> Any:
+        return self._values.get((table, key))
+
+
+def unguarded(dirty: Dirty) -> dict[str, dict[tuple[Any, ...], Any]]:
+    """What is to be written of such rows: by table and key, None for what is dropped."""
+    found: dict[str, dict[tuple[Any, ...], Any]] = {
+        "roots": {(key,): value for key, value in dirty.roots.items()},
+        "pairs": dict(dirty.pairs),
+        "quotas": {(key,): value for key, value in dirty.quotas.items()},
+        "registry": {(key,): value for key, value in dirty.participants.items()},
+        "hosts": {(key,): value for key, value in dirty.hosts.items()},
+    }
+    found["hosts"].update({(key,): None for key in dirty.dropped_hosts})
+    for table in TABLES:
+        written: dict[tuple[Any, ...], Any] = dict(dirty.records.get(table.name, {}))
+        for key in dirty.dropped_records.get(table.name, ()):
+            written.setdefault(key, None)
+        found[table.name] = written
+    return {table: written for table, written in found.items() if written}

@@ -1,0 +1,60 @@
+"""Reading everything of a database, all seen at one moment: what stores/soundness.py reads of any store.
+
+That blocks, and the driver does not: it runs in a thread, which has each piece of a result fetched by the loop.
+Whether pages are whole is the server's to say (data_checksums, pg_amcheck). Above: `moot doctor` and `moot audit`
+(reads.py, store.py).
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import asyncpg
+from msgspec import structs
+
+from moot.ports import AuditReport
+from moot.rules.audit import KnownHead
+from moot.stores.postgres.server import Connection
+from moot.stores.postgres.statements import READ, RECORDS, SOUND
+from moot.stores.soundness import Progress, Soundness
+
+AT_ONCE = 500
+
+
+async def read_all(connection: Connection) -> tuple[int, list[str]]:
+    """How many messages there are, and what is wrong."""
+    report = await verify(connection, {})
+    return report.messages, list(report.problems)
+
+
+async def verify(
+    connection: Connection, known: Mapping[str, KnownHead], progress: Progress = lambda messages: None
+) -> AuditReport:
+    """Everything, compared with where chains stood once."""
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        stored = FetchedRows(connection, asyncio.get_running_loop())
+        report = await asyncio.to_thread(Soundness(stored, known, progress).whole)
+        return structs.replace(report, messages=int(await connection.fetchval(READ.count_messages)))
+
+
+class FetchedRows:
+    """Rows as the loop fetches them, some at a time, for a thread that waits for each piece."""
+
+    unreadable: tuple[type[Exception], ...] = (asyncpg.DataError, asyncpg.InternalServerError)
+
+    def __init__(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
+        self._connection = connection
+        self._loop = loop
+
+    def found(self, name: str, *values: str) -> Iterator[tuple[Any, ...]]:
+        whole = RECORDS.get(name) if not values else None
+        statement = SOUND.all()[name] if whole is None else whole.every
+        cursor = self._wait(self._opened(statement, values))
+        while rows := self._wait(cursor.fetch(AT_ONCE)):
+            yield from rows
+
+    async def _opened(self, statement: str, values: tuple[str, ...]) -> Any:
+        return await self._connection.cursor(statement, *values)
+
+    def _wait(self, work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -1,0 +1,216 @@
+-- The reads beside the writer, each on a connection of its own.
+
+-- name: conversation
+-- By id, else by name or key among those not archived.
+SELECT shape FROM conversation_shape WHERE id = $1
+UNION ALL SELECT shape FROM conversation_shape WHERE name = $1 AND archived = 0
+UNION ALL SELECT shape FROM conversation_shape WHERE key = $1 AND archived = 0 AND key <> ''
+LIMIT 1;
+
+-- name: version
+-- Of a conversation, by id, else by name or key: moves with every message, edit and delete in it.
+SELECT id, chain_length FROM conversations WHERE id = $1
+UNION ALL SELECT id, chain_length FROM conversations WHERE name = $1 AND archived = 0
+UNION ALL SELECT id, chain_length FROM conversations WHERE key = $1 AND archived = 0 AND key <> ''
+LIMIT 1;
+
+-- name: version_for
+-- The same, and whether $2 is in it.
+SELECT id, chain_length, EXISTS (SELECT 1 FROM members WHERE conversation = id AND participant = $2)
+FROM conversations WHERE id = $1
+UNION ALL
+SELECT id, chain_length, EXISTS (SELECT 1 FROM members WHERE conversation = id AND participant = $2)
+FROM conversations WHERE name = $1 AND archived = 0
+UNION ALL
+SELECT id, chain_length, EXISTS (SELECT 1 FROM members WHERE conversation = id AND participant = $2)
+FROM conversations WHERE key = $1 AND archived = 0 AND key <> ''
+LIMIT 1;
+
+-- name: conversations
+-- All of them, archived or not, of one kind or any, in the order they were made.
+SELECT string_agg(shape, ',' ORDER BY id) FROM conversation_shape WHERE archived = $1 AND kind = coalesce($2::text, kind);
+
+-- name: members
+-- In joining order.
+SELECT string_agg(shape, ',' ORDER BY position) FROM member_shape WHERE conversation = $1;
+
+-- name: messages_after
+-- The first $1 messages of $2 with $3 < seq < $4.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM message_shape WHERE conversation = $2 AND seq > $3 AND seq < $4 ORDER BY seq LIMIT $1
+) found;
+
+-- name: messages_newest
+-- The newest $1 messages of $2 with $3 < seq < $4, newest first.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM message_shape WHERE conversation = $2 AND seq > $3 AND seq < $4 ORDER BY seq DESC LIMIT $1
+) found;
+
+-- name: message
+-- By its address.
+SELECT shape FROM message_shape WHERE conversation = $1 AND seq = $2;
+
+-- name: revisions
+-- Edits and deletes in a conversation, in the order of the audit chain.
+SELECT string_agg(shape, ',' ORDER BY chain_place) FROM revision_shape WHERE conversation = $1;
+
+-- name: summary
+-- The newest of $1 that stands for nothing beyond $2.
+SELECT shape FROM summary_shape WHERE conversation = $1 AND upto <= $2 ORDER BY epoch DESC LIMIT 1;
+
+-- name: summary_of
+-- By epoch.
+SELECT shape FROM summary_shape WHERE conversation = $1 AND epoch = $2;
+
+-- name: text
+-- A kept text.
+SELECT text FROM texts WHERE digest = $1;
+
+-- name: secret
+-- What the boundaries of prompts are derived from.
+SELECT value FROM instance WHERE name = 'secret';
+
+-- name: turns_before
+-- The newest $1 turns of $3 in $2 that were given something and read to $4 or further, oldest last.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE conversation = $2 AND state IN ('said', 'passed', 'failed', 'expired', 'cancelled')
+      AND state IN ('said', 'passed', 'failed', 'expired') AND agent = $3 AND id < $5 AND hi >= $4
+    ORDER BY id DESC LIMIT $1
+) found;
+
+-- name: turn
+-- By id.
+SELECT shape FROM turn_shape WHERE id = $1;
+
+-- name: turns
+-- The newest $1 turns in some states (all when the list $2 is empty), of one agent $3 or all, newest first.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE (cardinality($2::text[]) = 0 OR state = ANY($2::text[])) AND agent = coalesce($3::text, agent)
+    ORDER BY id DESC LIMIT $1
+) found;
+
+-- name: turns_open
+-- The same for anybody where only open states are asked for, which an index holds.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM turn_shape WHERE id IN (
+        SELECT id FROM turns
+        WHERE state IN ('waiting', 'ready', 'held', 'owed', 'running')
+          AND state = ANY($2::text[])
+    ) ORDER BY id DESC LIMIT $1
+) found;
+
+-- name: turns_open_of_agent
+-- The same for one agent $3.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE agent = $3 AND state = ANY($2::text[])
+      AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+    ORDER BY id DESC LIMIT $1
+) found;
+
+-- name: turns_open_of_conversation
+-- The same in one conversation $4, of one agent $3 or all.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM turn_shape
+    WHERE conversation = $4 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+      AND state = ANY($2::text[]) AND agent = coalesce($3::text, agent)
+    ORDER BY id DESC LIMIT $1
+) found;
+
+-- name: turns_of_conversation
+-- The newest $1 turns in one conversation $4, of one agent $3 or all.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM (
+        SELECT id, agent, state, shape FROM turn_shape
+        WHERE conversation = $4 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+        UNION ALL
+        SELECT id, agent, state, shape FROM turn_shape
+        WHERE conversation = $4 AND state IN ('said', 'passed', 'failed', 'expired', 'cancelled')
+    ) turns_there
+    WHERE agent = coalesce($3::text, agent) AND (cardinality($2::text[]) = 0 OR state = ANY($2::text[]))
+    ORDER BY id DESC LIMIT $1
+) found;
+
+-- name: round
+-- By conversation and opener.
+SELECT shape FROM round_shape WHERE conversation = $1 AND opener = $2;
+
+-- name: due
+-- Conversations with an open turn, or a task, whose time has come.
+SELECT conversation FROM turns
+WHERE due > 0 AND due <= $1 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+UNION
+SELECT conversation FROM tasks WHERE deadline > 0 AND deadline <= $1 AND state IN ('open', 'working')
+    AND conversation IN (SELECT id FROM conversations)
+ORDER BY conversation;
+
+-- name: next_due
+-- The next moment at which an open turn or task must be looked at.
+SELECT min(due) FROM (
+    SELECT min(due) AS due FROM turns WHERE due > 0 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+    UNION ALL
+    SELECT min(deadline) FROM tasks WHERE deadline > 0 AND state IN ('open', 'working')
+        AND conversation IN (SELECT id FROM conversations)
+) moments;
+
+-- name: participants
+-- The whole registry, in the order of enrolment.
+SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM participant_shape;
+
+-- name: participant
+-- By id, current name, or old name.
+SELECT p.shape FROM aliases a JOIN participant_shape p ON p.id = a.participant
+WHERE a.name = $1 ORDER BY p.id = $1 DESC, p.name = $1 DESC LIMIT 1;
+
+-- name: hosts
+-- All hosts, present or lost.
+SELECT string_agg(shape, ',' ORDER BY id) FROM host_shape;
+
+-- name: pairs
+-- Limiters of pairs that sent something since $1.
+SELECT string_agg(s.shape, ',' ORDER BY p.sender, p.receiver) FROM pairs p JOIN pair_shape s
+ON s.sender = p.sender AND s.receiver = p.receiver WHERE p.last >= $1::float8;
+
+-- name: quotas
+-- What agents used of their hour.
+SELECT string_agg(shape, ',' ORDER BY agent) FROM quota_shape;
+
+-- name: root
+-- One chain.
+SELECT shape FROM root_shape WHERE id = $1;
+
+-- name: events
+-- The first $1 things that happened after $2.
+SELECT string_agg(shape, ',') FROM (SELECT shape FROM event_shape WHERE id > $2 ORDER BY id LIMIT $1) found;
+
+-- name: events_of
+-- Those with $1 <= id < $2.
+SELECT string_agg(shape, ',' ORDER BY id) FROM event_shape WHERE id >= $1 AND id < $2;
+
+-- name: events_picked
+-- The same, of some types (all when the list $3 is empty), in one conversation $4 or any.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM event_shape
+    WHERE id > $2 AND (cardinality($3::text[]) = 0 OR type = ANY($3::text[]))
+      AND ($4::text IS NULL OR conversation = $4)
+    ORDER BY id LIMIT $1
+) found;
+
+-- name: last_event
+-- The newest event up to which all can be read, and the newest there is.
+SELECT greatest((SELECT max(id) FROM events WHERE id < events_end()), (SELECT value FROM counters WHERE name = 'horizon')) AS reached,
+       greatest((SELECT max(id) FROM events), 0) AS newest;
+
+-- name: horizon
+-- The newest event that is no longer kept.
+SELECT coalesce((SELECT value FROM counters WHERE name = 'horizon'), 0);
+
+-- name: count_messages
+-- How many messages there are.
+SELECT count(*) FROM messages;
+
+-- name: links_version
+-- Of the link graph: whoever has read it at this version has it still.
+SELECT value FROM counters WHERE name = 'links';

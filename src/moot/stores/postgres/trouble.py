@@ -1,0 +1,141 @@
+"""What PostgreSQL's errors mean to Moot: a bad row, a batch to run again, a store not writable now, or a bug.
+
+Only this module knows both vocabularies.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import asyncpg
+from msgspec import DecodeError
+
+from moot.errors import MootError, StoreDamaged, StoreUnwritable
+from moot.model.hint import Act, Hint
+from moot.stores.async_runner import TryAgain
+from moot.stores.runner import BadRow
+
+ABOUT_THE_ROW = (
+    asyncpg.DataError,
+    asyncpg.IntegrityConstraintViolationError,
+    asyncpg.ProgramLimitExceededError,
+    asyncpg.UntranslatableCharacterError,
+)
+NOT_A_VALUE = (OverflowError, UnicodeError, TypeError, ValueError, RecursionError)
+"""What asyncpg and msgspec say of a value that no column can hold."""
+OVERTAKEN = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.UniqueViolationError,
+)
+"""Somebody else was faster: what the batch was decided on may no longer hold."""
+OUT_OF_REACH = (
+    OSError,
+    asyncio.TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.TooManyConnectionsError,
+)
+"""The connection, or the server behind it, is gone; whether what was under way was stored is another question."""
+REFUSED = (
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.InsufficientPrivilegeError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+)
+ABOUT_THE_DATA = (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError, DecodeError)
+RETRY_MS = 1000
+
+
+@contextmanager
+def speaking_of(place: str) -> Iterator[None]:
+    """Everything PostgreSQL says about this database, said in Moot's words."""
+    try:
+        yield
+    except ABOUT_THE_DATA as error:
+        raise damaged(place, str(error)) from error
+    except OUT_OF_REACH as error:
+        raise unreachable(place, error) from error
+    except REFUSED as error:
+        raise refused(place, error) from error
+
+
+def _of_the_row(error: Exception) -> str:
+    """In words that do not name tables and columns: those are nothing to whoever asked."""
+    if isinstance(error, asyncpg.UniqueViolationError):
+        return "something else has this name or key already"
+    if isinstance(error, asyncpg.IntegrityConstraintViolationError):
+        return "it breaks a rule of the database"
+    return str(error)
+
+
+@contextmanager
+def writing_rows(place: str) -> Iterator[None]:
+    """As `speaking_of`, where a complaint can also be about what a row holds, or about others who were faster."""
+    try:
+        yield
+    except OVERTAKEN as error:
+        raise TryAgain(_of_the_row(error), bad_row=isinstance(error, asyncpg.UniqueViolationError)) from error
+    except ABOUT_THE_DATA as error:
+        raise damaged(place, str(error)) from error
+    except (*ABOUT_THE_ROW, *NOT_A_VALUE) as error:  # what asyncpg cannot encode is a ValueError of its own
+        raise BadRow(_of_the_row(error)) from error
+    except OUT_OF_REACH as error:
+        raise unreachable(place, error) from error
+    except REFUSED as error:
+        raise refused(place, error) from error
+
+
+@contextmanager
+def refusing(place: str) -> Iterator[None]:
+    """At the commit: the server says no, as when its disk is full. A connection that is lost is another matter."""
+    try:
+        yield
+    except OUT_OF_REACH:
+        raise
+    except asyncpg.PostgresError as error:
+        raise refused(place, error) from error
+
+
+def damaged(place: str, what: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"{place} is damaged or is not a Moot database",
+        detail=f"{what}; nothing was changed",
+        fix=(Hint(Act.RUN_DOCTOR), "restore it from a pg_dump"),
+        path=place,
+    )
+
+
+def unreachable(place: str, error: BaseException, *, detail: str = "") -> MootError:
+    return StoreUnwritable(
+        f"cannot reach {place}",
+        detail=detail or f"{type(error).__name__}: {error}",
+        fix=("see whether the PostgreSQL server runs, and try again", Hint(Act.RUN_DOCTOR)),
+        path=place,
+        retry_after_ms=RETRY_MS,
+    )
+
+
+def refused(place: str, error: BaseException) -> MootError:
+    return StoreUnwritable(
+        f"{place} takes nothing now",
+        detail=f"{type(error).__name__}: {error}",
+        fix=(Hint(Act.RUN_DOCTOR),),
+        path=place,
+        retry_after_ms=RETRY_MS,
+    )
+
+
+def unknown(place: str) -> MootError:
+    """A commit was sent and its answer was lost, and the server could not be asked in time."""
+    return StoreUnwritable(
+        f"lost {place} while it committed: whether this was stored is not known",
+        detail="the server could not be asked again in time",
+        fix=("send it again under the same idempotency key: it is stored once, whatever happened",),
+        path=place,
+        retry_after_ms=RETRY_MS,
+    )
