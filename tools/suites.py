@@ -146,8 +146,8 @@ def parted(name: str, most: float, alone: float, *, in_memory: bool = False) -> 
 
 CHECKED = (Suite("architecture", 60), Suite("unit", 60, workers=2))
 TESTED = (
-    Suite("contract", 130, workers=2, in_memory=True),
-    Suite("scenarios", 30, workers=2, in_memory=True),
+    Suite("contract", 180, workers=2, in_memory=True),
+    Suite("scenarios", 60, workers=2, in_memory=True),
     Suite("behaviour", 160, WORKERS, in_memory=True),
     Suite("replay", 120, WORKERS, in_memory=True),
     *parted("doors", 380, 40, in_memory=True),
