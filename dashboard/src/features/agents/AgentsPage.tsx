@@ -1,0 +1,99 @@
+/** All agents: what they do, how they are reached, what they think with. */
+import { useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import type { Agent } from '@/api/shapes';
+import { useDerived, useLive } from '@/live/hooks';
+import { isAgent } from '@/live/state';
+import { activityWords } from '@/parts/activity';
+import { Command } from '@/parts/Command';
+import { Mark, Name } from '@/parts/Mark';
+import { Empty, Page } from '@/parts/Page';
+import { useNow } from '@/parts/useNow';
+import { words } from '@/words';
+import { AgentActs } from './AgentActs';
+import './agents.css';
+
+function Row({ agent, now, owner }: { agent: Agent; now: number; owner: boolean }) {
+  return (
+    <tr>
+      <td>
+        <Link href={`/agents/${encodeURIComponent(agent.name)}`} className="row agents__name">
+          <Mark name={agent.name} colour={agent.color} state={agent.activity.state} />
+          <Name name={agent.name} colour={agent.color} />
+        </Link>
+        <div className="muted small agents__role">{agent.role}</div>
+      </td>
+      <td data-testid={`status-${agent.name}`}>{activityWords(agent, now)}</td>
+      <td>{agent.reachability}</td>
+      <td>
+        {agent.brain || agent.kind} {agent.brain?.startsWith('demo') && <span className="chip">demo</span>}
+      </td>
+      <td className="mono small">{agent.project || '—'}</td>
+      <td>{agent.queue}</td>
+      <td>
+        <AgentActs agent={agent} owner={owner} />
+      </td>
+    </tr>
+  );
+}
+
+export default function AgentsPage() {
+  const [filter, setFilter] = useState('');
+  const owner = useLive((live) => live.owner);
+  const agents = useDerived(
+    (live) => [live.agents],
+    (live) => Object.values(live.agents).filter((agent) => isAgent(agent.kind)),
+  );
+  const now = useNow(1000);
+  const wanted = filter.trim().toLowerCase();
+  const shown = useMemo(
+    () =>
+      agents.filter(
+        (agent) =>
+          !wanted || `${agent.name} ${agent.role} ${agent.brain} ${agent.reachability}`.toLowerCase().includes(wanted),
+      ),
+    [agents, wanted],
+  );
+  const { columns } = words.agents;
+  return (
+    <Page
+      title={words.agents.title}
+      actions={
+        <input
+          className="field agents__filter"
+          type="search"
+          aria-label={words.agents.filter}
+          placeholder={words.agents.filter}
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+      }
+    >
+      {agents.length === 0 ? (
+        <Empty title={words.agents.none}>
+          <Command text={words.topology.noneCommand} />
+        </Empty>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
+        <div className="table-scroll" tabIndex={0}>
+          <table className="grid agents__table">
+            <thead>
+              <tr>
+                {Object.values(columns).map((column) => (
+                  <th key={column} scope="col">
+                    {column}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((agent) => (
+                <Row key={agent.name} agent={agent} now={now} owner={owner} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,162 @@
+/** The channel of a link: everything that passed, and what did not. */
+
+import { useQuery } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { Link as Anchor } from 'wouter';
+import { at, call, get, saidPlainly } from '@/api/client';
+import type { AuditEntry, Link } from '@/api/shapes';
+import { useLive, usePieces, useStore } from '@/live/hooks';
+import { headOf } from '@/live/state';
+import { Bubble, Frame, ThinLine } from '@/parts/chat/Bubble';
+import { type Row, rowsOf, type Thin } from '@/parts/chat/rows';
+import { drawPlain, Transcript } from '@/parts/chat/Transcript';
+import { Select, Switch } from '@/parts/Fields';
+import { Markdown } from '@/parts/Markdown';
+import { Empty, Page } from '@/parts/Page';
+import { useToast } from '@/parts/Toasts';
+import { words } from '@/words';
+import './links.css';
+
+const REFUSED = /refus|held|limit|block|denied/;
+
+/** What was refused between the two, from the audit, as thin rows. */
+function useRefusals(link: Link | undefined, on: boolean): Thin[] {
+  const version = useLive((live) => (link ? (live.traffic[link.channel] ?? 0) : 0));
+  const answer = useQuery({
+    queryKey: ['refusals', link?.id, version],
+    queryFn: () => get<{ entries: AuditEntry[] }>(at('/api/audit', { link: link?.id, limit: 200 })),
+    enabled: on && link !== undefined,
+    retry: false,
+  });
+  return useMemo(
+    () =>
+      (answer.data?.entries ?? [])
+        .filter((entry) => REFUSED.test(entry.act))
+        .map((entry) => ({
+          key: `a${entry.chain}${entry.place}`,
+          at: entry.at ?? '',
+          text: `${entry.sentence}${entry.count > 1 ? ` (${entry.count}×)` : ''}`,
+          bad: true,
+        })),
+    [answer.data],
+  );
+}
+
+function Channel({ link, as, thins }: { link: Link; as: string; thins: Thin[] }) {
+  const store = useStore();
+  const id = link.channel;
+  const thread = useLive((live) => live.threads[id]);
+  const head = useLive((live) => headOf(live, id));
+  const self = useLive((live) => live.self);
+  const seats = useLive((live) => live.conversations[id]?.participants);
+  const agents = useLive((live) => live.agents);
+  const pieces = usePieces(id);
+  useEffect(() => void store.want(id), [store, id]);
+  const rows = useMemo(() => rowsOf({ thread, pieces, thins }), [thread, pieces, thins]);
+  const draw = useCallback(
+    (row: Row) => {
+      const marks = new Map((seats ?? []).map((seat) => [seat.name, seat.mark]));
+      if (row.kind === 'message') {
+        const { message } = row;
+        if (message.kind === 'system' || message.kind === 'tool')
+          return <ThinLine>{message.text.replace(/^\[(.*)\]$/s, '$1')}</ThinLine>;
+        const look = message.kind === 'human' ? 'user' : message.from === as ? 'assistant' : 'agent';
+        return (
+          <Bubble
+            message={message}
+            look={look}
+            own={message.from === self}
+            mark={marks.get(message.from)}
+            colour={agents[message.from]?.color}
+          />
+        );
+      }
+      if (row.kind === 'piece')
+        return (
+          <Frame
+            look="agent"
+            own={false}
+            name={row.piece.agent}
+            mark={marks.get(row.piece.agent)}
+            colour={agents[row.piece.agent]?.color}
+            badges={<span className="chip">{words.chat.writing(row.piece.agent)}</span>}
+          >
+            <Markdown text={row.piece.text} />
+          </Frame>
+        );
+      return drawPlain(row);
+    },
+    [seats, as, self, agents],
+  );
+  const acts = useMemo(() => ({ key: () => false, bar: () => null }), []);
+  const older = useCallback(() => void store.older(id).catch(() => {}), [store, id]);
+  if (!thread) return <div className="shell__loading">{words.loading}</div>;
+  if (rows.length <= 1)
+    return (
+      <Empty title={words.links.empty}>
+        <p>{words.links.emptyText}</p>
+      </Empty>
+    );
+  return <Transcript id={id} rows={rows} head={head} whole={thread.whole} draw={draw} acts={acts} onOlder={older} />;
+}
+
+export default function LinkPage({ params }: { params: Record<string, string | undefined> }) {
+  const toast = useToast();
+  const id = decodeURIComponent(params.id ?? '');
+  const link = useLive((live) => live.links[id]);
+  const owner = useLive((live) => live.owner);
+  const count = useLive((live) => (link ? headOf(live, link.channel) : 0));
+  const [as, setAs] = useState('');
+  const [refused, setRefused] = useState(true);
+  const thins = useRefusals(link, refused && owner);
+  if (!link) return <Empty title={words.links.gone} />;
+  const enable = async () => {
+    try {
+      await call('PUT', `/api/links/${encodeURIComponent(id)}`, { enabled: true });
+    } catch (trouble) {
+      toast(saidPlainly(trouble), { bad: true });
+    }
+  };
+  const title = (
+    <span>
+      <Anchor href={`/topology?edge=${encodeURIComponent(id)}`}>‹ {words.links.back}</Anchor>{' '}
+      {words.links.title(link.from, link.to)}
+    </span>
+  );
+  const actions = (
+    <>
+      <Select
+        aria-label={words.links.viewAs}
+        value={as}
+        onChange={(value) => setAs(value ?? '')}
+        data={[
+          { value: '', label: `${words.links.viewAs}: ${words.links.neutral}` },
+          ...[link.from, link.to].map((name) => ({ value: name, label: `${words.links.viewAs}: ${name}` })),
+        ]}
+      />
+      {owner && (
+        <Switch label={words.links.refusedAndHeld} checked={refused} onChange={(checked) => setRefused(checked)} />
+      )}
+    </>
+  );
+  return (
+    <Page title={title} actions={actions} bare>
+      <div className="link-channel">
+        <p className="link-channel__sentence muted small">
+          {link.sentence} {words.links.count(count)}.
+        </p>
+        {!link.enabled && (
+          <div className="notice link-channel__off">
+            {words.links.off}
+            {link.origin !== 'config' && (
+              <button type="button" className="plain-button plain-button--line" onClick={enable}>
+                {words.links.enable}
+              </button>
+            )}
+          </div>
+        )}
+        <Channel link={link} as={as} thins={refused ? thins : []} />
+      </div>
+    </Page>
+  );
+}

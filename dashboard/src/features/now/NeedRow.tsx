@@ -1,0 +1,93 @@
+/** One thing that waits for a person, with what can be done about it. */
+import { Link } from 'wouter';
+import { Command } from '@/parts/Command';
+import type { NowRow } from '@/parts/now';
+import { ago } from '@/parts/time';
+import { useNow } from '@/parts/useNow';
+import { words } from '@/words';
+
+interface Props {
+  row: NowRow;
+  act(path: string, body?: unknown): Promise<void>;
+  onOpen(conversation: string): void;
+  onHide(): void;
+}
+
+const GLYPHS: Record<string, string> = {
+  question: '?',
+  paused: '‖',
+  failed: '!',
+  broken: '!',
+  left: '!',
+  away: '✕',
+  unread: '✉',
+};
+
+function textOf(row: NowRow): string {
+  switch (row.what) {
+    case 'question':
+      return words.now.asks(row.decision?.by ?? row.agent, row.decision?.question ?? '');
+    case 'paused':
+      return words.now.stopped(row.conversation);
+    case 'away':
+      return words.now.away(row.agent, row.count);
+    case 'unread':
+      return words.now.unread(row.conversation, row.count);
+    case 'left':
+      return words.now.left(row.agent);
+    case 'broken':
+      return words.now.broken(row.agent);
+    default:
+      return words.now.failed(row.agent, row.conversation);
+  }
+}
+
+function Button({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <button type="button" className="plain-button plain-button--line" onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+export function NeedRow({ row, act, onOpen, onHide }: Props) {
+  const now = useNow(30_000);
+  const where = row.conversation_id ? encodeURIComponent(row.conversation_id) : '';
+  const choices = (row.decision?.choices ?? []) as (string | { value?: string; label?: string })[];
+  return (
+    <div className="now-row" data-what={row.what}>
+      <span className={`now-row__glyph now-row__glyph--${row.what}`} aria-hidden="true">
+        {GLYPHS[row.what] ?? '·'}
+      </span>
+      <span className="grow">
+        {textOf(row)} <span className="muted small">{ago(row.since || row.at, now)}</span>
+        {row.error && <span className="muted small now-row__more">{row.error}</span>}
+        {row.what === 'away' && <Command text={`moot agent start ${row.agent}`} />}
+      </span>
+      {row.what === 'question' &&
+        choices.map((choice) => {
+          const value = typeof choice === 'string' ? choice : (choice.value ?? choice.label ?? '');
+          return (
+            <Button
+              key={value}
+              text={value}
+              onClick={() => act(`/api/decisions/${encodeURIComponent(row.decision?.id ?? '')}`, { answer: value })}
+            />
+          );
+        })}
+      {row.what === 'paused' && (
+        <Button text={words.now.resume} onClick={() => act(`/api/conversations/${where}/continue`)} />
+      )}
+      {row.what === 'paused' && <Button text={words.now.keepOff} onClick={onHide} />}
+      {row.what === 'failed' && row.turn && (
+        <Button text={words.now.retry} onClick={() => act(`/api/turns/${encodeURIComponent(row.turn)}/redeliver`)} />
+      )}
+      {row.agent && (row.what === 'broken' || row.what === 'left' || row.what === 'away') && (
+        <Link className="plain-button plain-button--line" href={`/agents/${encodeURIComponent(row.agent)}`}>
+          {words.now.open}
+        </Link>
+      )}
+      {row.conversation_id && <Button text={words.now.open} onClick={() => onOpen(row.conversation_id)} />}
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+/** The hub's settings, each with who decides it; changed as on the command line. */
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { call, get, saidPlainly } from '@/api/client';
+import { useLive } from '@/live/hooks';
+import { Trouble } from '@/parts/Page';
+import { useToast } from '@/parts/Toasts';
+import { words } from '@/words';
+
+interface Setting {
+  key: string;
+  value: unknown;
+  source: string;
+  meaning: string;
+  takes: string;
+  needs_restart: boolean;
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function Row({ setting, onSaved }: { setting: Setting; onSaved: () => void }) {
+  const toast = useToast();
+  const [text, setText] = useState<string | null>(null);
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      await call('PUT', `/api/settings/${encodeURIComponent(setting.key)}`, { value: text });
+      setText(null);
+      onSaved();
+    } catch (trouble) {
+      toast(saidPlainly(trouble), { bad: true });
+    }
+  };
+  return (
+    <tr>
+      <td>
+        <code>{setting.key}</code>
+        <div className="muted small">{setting.meaning}</div>
+      </td>
+      <td>
+        {text === null ? (
+          <span className="row">
+            <span className="mono settings__value">{shown(setting.value)}</span>
+            <button
+              type="button"
+              className="plain-button"
+              onClick={() => setText(shown(setting.value))}
+              aria-label={`${words.settings.edit}: ${setting.key}`}
+            >
+              {words.settings.edit}
+            </button>
+          </span>
+        ) : (
+          <form className="row" onSubmit={save}>
+            <input
+              className="field"
+              aria-label={setting.key}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+            <button type="submit" className="plain-button plain-button--main">
+              {words.save}
+            </button>
+            <button type="button" className="plain-button" onClick={() => setText(null)}>
+              {words.cancel}
+            </button>
+          </form>
+        )}
+      </td>
+      <td className="small muted settings__wide">
+        {setting.source}
+        {setting.needs_restart && ` · ${words.settings.restart}`}
+      </td>
+    </tr>
+  );
+}
+
+export function HubSettings() {
+  const owner = useLive((live) => live.owner);
+  const version = useLive((live) => live.versions.settings);
+  const answer = useQuery({
+    queryKey: ['settings', version],
+    queryFn: () => get<{ settings: Setting[] }>('/api/settings'),
+    enabled: owner,
+    retry: false,
+    placeholderData: (before) => before,
+  });
+  if (!owner) return <p className="muted">{words.settings.ownerOnly}</p>;
+  if (answer.error) return <Trouble text={saidPlainly(answer.error)} />;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
+    <div className="table-scroll" tabIndex={0}>
+      <table className="grid">
+        <thead>
+          <tr>
+            <th scope="col">{words.settings.key}</th>
+            <th scope="col">{words.settings.value}</th>
+            <th scope="col" className="settings__wide">
+              {words.settings.decided}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {(answer.data?.settings ?? []).map((setting) => (
+            <Row key={setting.key} setting={setting} onSaved={() => void answer.refetch()} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

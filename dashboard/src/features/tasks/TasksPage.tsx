@@ -1,0 +1,161 @@
+/** Tasks: who gave which work to whom, how far it is, what came of it. */
+import { Modal } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { Link } from 'wouter';
+import { call, saidPlainly } from '@/api/client';
+import type { Task } from '@/api/shapes';
+import { useDerived } from '@/live/hooks';
+import { newKey } from '@/live/outbox';
+import { isAgent } from '@/live/state';
+import { Choice, Select } from '@/parts/Fields';
+import { Mark, Name } from '@/parts/Mark';
+import { Empty, Page, Trouble } from '@/parts/Page';
+import { useToast } from '@/parts/Toasts';
+import { fullTime } from '@/parts/time';
+import { words } from '@/words';
+import './tasks.css';
+
+const OPEN = new Set([
+  'open',
+  'running',
+  'accepted',
+  'working',
+  'pending',
+  'given',
+  'in_progress',
+  'submitted',
+  'created',
+]);
+
+const resultText = (result: unknown): string =>
+  typeof result === 'string' ? result : result ? JSON.stringify(result, null, 2) : '';
+
+function Card({ task }: { task: Task }) {
+  const toast = useToast();
+  const over = !OPEN.has(task.state);
+  const cancel = async () => {
+    try {
+      await call('PATCH', `/api/tasks/${encodeURIComponent(task.id)}`, { state: 'cancelled' });
+    } catch (trouble) {
+      toast(saidPlainly(trouble), { bad: true });
+    }
+  };
+  return (
+    <article className="card task" data-state={task.state}>
+      <div className="row row--wrap">
+        <span className={`chip task__state task__state--${task.state}`}>{task.state}</span>
+        <Mark name={task.by} filled />
+        <Name name={task.by} />
+        <span aria-hidden="true">→</span>
+        <Mark name={task.to} filled />
+        <Name name={task.to} />
+        <span className="grow" />
+        <span className="muted small">{task.deadline ? fullTime(task.deadline) : words.tasks.noDeadline}</span>
+        {!over && (
+          <button type="button" className="plain-button plain-button--line" onClick={cancel}>
+            {words.tasks.cancel}
+          </button>
+        )}
+      </div>
+      <p className="task__text">{task.task}</p>
+      {task.note && (
+        <p className="muted small">
+          {words.tasks.note}: {task.note}
+        </p>
+      )}
+      {resultText(task.result) && (
+        <div>
+          <h2 className="label">{words.tasks.result}</h2>
+          <p className="task__text">{resultText(task.result)}</p>
+        </div>
+      )}
+      {task.conversation && (
+        <Link className="small" href={`/c/${encodeURIComponent(task.conversation)}`}>
+          {words.tasks.conversation}
+        </Link>
+      )}
+    </article>
+  );
+}
+
+function Delegate({ onClose }: { onClose: () => void }) {
+  const toast = useToast();
+  const names = useDerived(
+    (live) => [live.agents],
+    (live) =>
+      Object.values(live.agents)
+        .filter((agent) => isAgent(agent.kind))
+        .map((agent) => agent.name),
+  );
+  const [to, setTo] = useState<string | null>(null);
+  const [text, setText] = useState('');
+  const [trouble, setTrouble] = useState('');
+  const give = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      await call('POST', '/api/tasks', { to, task: text.trim() }, { 'Idempotency-Key': newKey() });
+      toast(words.tasks.delegated);
+      onClose();
+    } catch (reason) {
+      setTrouble(saidPlainly(reason));
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title={words.tasks.delegate} closeButtonProps={{ 'aria-label': words.close }}>
+      <form className="stack" onSubmit={give}>
+        <Select label={words.tasks.delegateTo} data={names} value={to} onChange={setTo} data-autofocus />
+        <label className="stack">
+          {words.tasks.delegateText}
+          <textarea className="field" rows={4} value={text} onChange={(event) => setText(event.target.value)} />
+        </label>
+        {trouble && <Trouble text={trouble} />}
+        <button type="submit" className="plain-button plain-button--main" disabled={!to || !text.trim()}>
+          {words.tasks.delegate}
+        </button>
+      </form>
+    </Modal>
+  );
+}
+
+export default function TasksPage() {
+  const [which, setWhich] = useState<'open' | 'all'>('all');
+  const [giving, setGiving] = useState(false);
+  const tasks = useDerived(
+    (live) => [live.tasks],
+    (live) => Object.values(live.tasks).sort((a, b) => (b.created_at ?? '').localeCompare(a.created_at ?? '')),
+  );
+  const shown = which === 'all' ? tasks : tasks.filter((task) => OPEN.has(task.state));
+  const actions = (
+    <>
+      <Choice
+        segments
+        label={words.tasks.filter}
+        value={which}
+        onChange={(value) => setWhich(value as 'open' | 'all')}
+        options={[
+          { value: 'open', label: words.tasks.open },
+          { value: 'all', label: words.tasks.all },
+        ]}
+      />
+      <button type="button" className="plain-button plain-button--main" onClick={() => setGiving(true)}>
+        {words.tasks.delegate}
+      </button>
+    </>
+  );
+  return (
+    <Page title={words.tasks.title} actions={actions}>
+      {shown.length === 0 ? (
+        <Empty title={words.tasks.none}>
+          <p>{words.tasks.noneText}</p>
+        </Empty>
+      ) : (
+        <div className="stack tasks">
+          {shown.map((task) => (
+            <Card key={task.id} task={task} />
+          ))}
+        </div>
+      )}
+      {giving && <Delegate onClose={() => setGiving(false)} />}
+    </Page>
+  );
+}

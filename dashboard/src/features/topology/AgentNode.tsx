@@ -1,0 +1,45 @@
+/** An agent, or a person, on the map. It draws itself again when it changes; the map does not. */
+import { Handle, type NodeProps, Position } from '@xyflow/react';
+import { memo } from 'react';
+import { useLive } from '@/live/hooks';
+import { activityWords } from '@/parts/activity';
+import { Mark } from '@/parts/Mark';
+import { useNow } from '@/parts/useNow';
+import { agentStyle, isBusy } from '@/theme/agents';
+
+const SIDES = [
+  ['top', Position.Top],
+  ['right', Position.Right],
+  ['bottom', Position.Bottom],
+  ['left', Position.Left],
+] as const;
+
+export const AgentNode = memo(function AgentNode({ id, selected }: NodeProps) {
+  const agent = useLive((live) => live.agents[id]);
+  const busy = isBusy(agent?.activity.state);
+  const now = useNow(busy ? 1000 : null);
+  const human = agent?.kind === 'human';
+  return (
+    <div
+      className={`map-node${selected ? ' map-node--selected' : ''}${busy ? ' map-node--busy' : ''}`}
+      style={agentStyle(id, agent?.color)}
+    >
+      {SIDES.map(([side, position]) => (
+        <Handle key={side} id={side} type="source" position={position} />
+      ))}
+      <div className="row">
+        {human ? (
+          <span className="mark" aria-hidden="true">
+            ◇
+          </span>
+        ) : (
+          <Mark name={id} colour={agent?.color} state={agent?.activity.state} />
+        )}
+        <strong className="cut">{id}</strong>
+      </div>
+      <div className="map-node__state cut">
+        {[agent?.role, human ? '' : activityWords(agent, now)].filter(Boolean).join(' · ')}
+      </div>
+    </div>
+  );
+});

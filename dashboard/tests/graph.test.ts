@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Link } from '@/api/shapes';
+import { diff } from '@/features/notes/diff';
+import { matching } from '@/features/palette/choices';
+import { marked, pillsOf, withoutPill } from '@/features/search/query';
+import { between, placesOf, relationshipOf, tidied } from '@/features/topology/graph';
+
+const link = (from: string, to: string, relationship = 'superior') =>
+  ({ id: `${from}${to}`, from, to, relationship }) as Link;
+
+test('a line from below into the top makes a superior, the other way a subordinate, sideways peers', () => {
+  expect(relationshipOf('bottom', 'top')).toBe('superior');
+  expect(relationshipOf('top', 'bottom')).toBe('subordinate');
+  expect(relationshipOf('right', 'left')).toBe('peer');
+  expect(relationshipOf('bottom', 'left')).toBe('peer');
+});
+
+test('a link is found from both ends', () => {
+  const links = [link('a', 'b')];
+  expect(between(links, 'b', 'a')).toBe(links[0]);
+  expect(between(links, 'a', 'c')).toBeUndefined();
+});
+
+test('tidying puts chiefs above and nobody on anybody', () => {
+  const places = tidied(['a', 'b', 'c'], [link('a', 'b'), link('c', 'a', 'subordinate')]);
+  expect(places.a?.y).toBeLessThan(places.b?.y ?? 0);
+  expect(places.a?.y).toBeLessThan(places.c?.y ?? 0);
+  expect(new Set(Object.values(places).map(({ x, y }) => `${x} ${y}`)).size).toBe(3);
+});
+
+test('who has a place keeps it, and a newcomer stands where nobody does', () => {
+  const kept = { a: { x: 0, y: 0 }, b: { x: 300, y: 0 } };
+  const places = placesOf(['a', 'b', 'c', 'd'], [], kept);
+  expect(places.a).toEqual(kept.a);
+  expect(places.b).toEqual(kept.b);
+  expect(new Set(Object.values(places).map(({ x, y }) => `${x} ${y}`)).size).toBe(4);
+});
+
+test('a comparison says what stayed, went and came', () => {
+  expect(diff('a\nb\nc', 'a\nc\nd').map((line) => `${line.kind} ${line.text}`)).toEqual([
+    'same a',
+    'gone b',
+    'same c',
+    'new d',
+  ]);
+});
+
+test('a query shows its operators as pills and marks its words', () => {
+  expect(pillsOf('from:arya "two words" in:build x')).toEqual(['from:arya', 'in:build']);
+  expect(withoutPill('from:arya status', 'from:arya')).toBe('status');
+  expect(marked('The Status is', 'from:arya status').filter((part) => part.hit)).toEqual([
+    { text: 'Status', hit: true },
+  ]);
+});
+
+test('the palette prefers what begins with what was typed', () => {
+  const choices = ['rebuild', 'build'].map((title) => ({ value: title, title, hint: '' }));
+  expect(matching(choices, 'bui').map((choice) => choice.title)).toEqual(['build', 'rebuild']);
+});
