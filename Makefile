@@ -4,6 +4,7 @@ TIER ?= fast
 PY := .venv/bin/python
 READY := .venv/.installed
 SANDBOX := .venv/.sandbox
+CHROMIUM := .venv/.chromium
 PEERS := .venv/.peers
 CLIS := .venv/clis/.installed
 
@@ -12,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run services services-stop install uninstall test test-clis check fix bench faults teeth requirements trace golden picture \
+.PHONY: help venv run dashboard services services-stop install uninstall test test-clis check fix bench faults teeth requirements trace golden picture \
 	pins clean
 
 help:  ## show this list
@@ -26,6 +27,9 @@ $(READY): pyproject.toml requirements/dev.txt tools/venv.sh
 $(SANDBOX): tools/bwrap.sh | $(READY)
 	@tools/bwrap.sh
 
+$(CHROMIUM): tools/chromium.sh | $(READY)
+	@tools/chromium.sh
+
 $(CLIS): pyproject.toml tools/clis.sh | $(READY)
 	@tools/clis.sh
 
@@ -33,18 +37,23 @@ $(PEERS): pyproject.toml requirements/dev.txt | $(READY)
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c requirements/dev.txt -e '.[bench]' && touch $@ || \
 		echo "the peers could not be installed; the workloads run without them"
 
-run: $(READY)  ## a demo team that talks; needs no API key. STORE=postgres keeps it in the server of make services
-ifeq ($(STORE),postgres)
+dashboard: $(READY)  ## the page with hot reload, against the hub of your home: for those who change it
+	@$(PY) -m tools.page dev
+
+run: $(READY)  ## a demo team that talks; needs no API key. STORE=postgres LOG=kafka put it on the servers of make services
+	@$(PY) -m tools.page --or-without
+ifneq ($(filter postgres,$(STORE))$(filter kafka,$(LOG)),)
 	@$(PY) -m tools.services >/dev/null
-	@. ./.services/env && MOOT_STORE__URL="$$MOOT_PG_URL" .venv/bin/moot demo
+	@. ./.services/env && export $(if $(filter postgres,$(STORE)),MOOT_STORE__URL="$$MOOT_PG_URL") \
+		$(if $(filter kafka,$(LOG)),MOOT_LOG__URL="kafka://$$MOOT_KAFKA") && .venv/bin/moot demo || [ $$? -eq 130 ]
 else
 	@.venv/bin/moot demo || [ $$? -eq 130 ]  # 130: left by Ctrl+C, which is no error
 endif
 
-services: $(READY)  ## a PostgreSQL server for trying out; .services/env says where
+services: $(READY)  ## PostgreSQL and Kafka for trying out; .services/env says where
 	@$(PY) -m tools.services
 
-services-stop: $(READY)  ## end it; its data stays
+services-stop: $(READY)  ## end them; their data stays
 	@$(PY) -m tools.services stop
 
 install: $(READY)  ## put moot onto your PATH: a link in PREFIX/bin, which is ~/.local/bin
@@ -53,7 +62,7 @@ install: $(READY)  ## put moot onto your PATH: a link in PREFIX/bin, which is ~/
 uninstall:  ## take that link away again
 	@tools/link.sh uninstall
 
-test: $(READY) $(SANDBOX)  ## everything: check, all suites, requirements; each with its time budget
+test: $(READY) $(SANDBOX) $(CHROMIUM)  ## everything: check, all suites, requirements; each with its time budget
 	@$(PY) -m tools.suites test
 
 test-clis: $(READY) $(CLIS)  ## the real claude and codex, with a scripted model; downloads 500 MB once
@@ -84,12 +93,13 @@ trace: $(READY)  ## what a message runs through before its verb, door by door; T
 golden: $(READY)  ## keep a home of this version for all later ones to open: once per release
 	@$(PY) -m tools.golden
 
-picture: $(READY)  ## record the demo anew for the README: docs/pictures/demo.svg
+picture: $(READY) $(CHROMIUM)  ## make the pictures of the documentation anew: the demo, and the page
 	@$(PY) -m tools.record
+	@$(PY) -m tools.page_pictures
 
 pins: $(READY)  ## renew requirements/dev.txt (needs uv)
 	@tools/pins.sh
 
 clean:  ## remove .venv and everything the tools left behind
-	rm -rf .venv .results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis artifacts dist build
+	rm -rf .venv .results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis artifacts dist build src/moot/_web dashboard/node_modules
 	find src tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -16,6 +16,7 @@ WORKLOADS = {
     "W8": "bench.w8",
     "W9": "bench.w9",
     "W10": "bench.w10",
+    "PG": "bench.postgres",
     "PREFIX": "bench.prefix",
     "FLOOD": "bench.flood",
 }

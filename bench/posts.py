@@ -1,14 +1,16 @@
 """What the write workloads post: 512 bytes by a human with one mention, in groups of six agents that are away."""
 
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from moot.flow import create, enrol, post
+from moot.flow import create, enrol, link, post
 from moot.flow.enrol import Newcomer
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
+from moot.model.records.link import Policy
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
@@ -17,11 +19,16 @@ TEXT = ("@b " + "a sentence of the usual kind, neither long nor short; " * 10)[:
 USER = ParticipantId("user")
 
 
-async def open_store(home: Path, groups: int) -> tuple[SqliteStore, list[ConversationId]]:
-    """A store with everybody enrolled, and so many new groups."""
-    store = await SqliteStore.open(home, Source(time.time, Terms(), ConversationIds()))
+async def open_store(
+    home: Path, groups: int, *, policy: Policy = Policy.AUTO, links: int = 0
+) -> tuple[SqliteStore, list[ConversationId]]:
+    """A store with everybody enrolled, so many new groups, and so many links among others who are enrolled too."""
+    store = await SqliteStore.open(home, Source(time.time, Terms(policy=policy), ConversationIds()))
     people = (Newcomer("user", Kind.HUMAN), *(Newcomer(name) for name in "abcdef"))
-    await store.transact(enrol, enrol.Enrol(people))
+    others = tuple(Newcomer(f"agent-{number}") for number in range(links + 1 if links else 0))
+    await store.transact(enrol, enrol.Enrol((*people, *others)))
+    for one, other in pairwise(others):
+        await store.transact(link, link.MakeLink(USER, one.name, other.name))
     made = [
         await store.transact(create, create.Create(USER, f"g{n}", tuple("abcdef"))) for n in range(groups)
     ]

@@ -16,12 +16,10 @@ from moot.stores.sqlite.file.lock import OpenMark, WriterLock
 PROBE = "SELECT conversation, seq FROM messages WHERE sender = ? AND key = ? AND key <> ''"
 MESSAGE = (
     "INSERT INTO messages (conversation, seq, sender, kind, content, root, hop, at_us, mentions, reply_to, intent,"
-    " version, turn, round, depth, metadata, plan, key, digest, link, hash)"
+    " version, turn, round, depth, metadata, plan, key, digest, chain_place, hash)"
     " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
-CONVERSATION = (
-    "UPDATE conversations SET next_seq = ?, chain = ?, links = ?, updated_us = ?, last_human = ? WHERE id = ?"
-)
+CONVERSATION = "UPDATE conversations SET next_seq = ?, chain = ?, chain_length = ?, updated_us = ?, last_human = ? WHERE id = ?"
 EVENT = "INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES (?,?,?,?,?,?,?,?)"
 TURN = "UPDATE turns SET calls = ?, duty = ? WHERE id = ?"
 HASH = "0" * 64
@@ -62,7 +60,7 @@ class RawWriter:
             for where in conversations:
                 self._db.execute(
                     "INSERT INTO conversations (id, name, kind, created_us, updated_us, settings, next_seq, chain,"
-                    " links, version, archived, key, channel_type, channel_group_id, last_human, answered, stalled,"
+                    " chain_length, version, archived, key, channel_type, channel_group_id, last_human, answered, stalled,"
                     " blocked) VALUES (?, ?, 'group', 0, 0, '{}', 1, '', 0, 1, 0, '', '', '', 0, 0, 0, '[]')",
                     (where, where),
                 )

@@ -32,6 +32,7 @@ from bench.raw import (
     NullWriter,
     RawWriter,
 )
+from moot.model.records.link import Policy
 
 CONVERSATIONS = 50
 ROOMS = [f"c0k3v9z8x2ab4{n:02}" for n in range(CONVERSATIONS)]
@@ -95,9 +96,19 @@ async def measured(one: One, producers: int, total: int, watched: Watched | None
     return rate
 
 
-async def ours(producers: int, total: int, watched: Watched | None = None) -> float:
+LINKS = 1000
+
+
+async def ours(
+    producers: int,
+    total: int,
+    watched: Watched | None = None,
+    *,
+    policy: Policy = Policy.AUTO,
+    links: int = 0,
+) -> float:
     with TemporaryDirectory() as folder:
-        store, rooms = await open_store(Path(folder), CONVERSATIONS)
+        store, rooms = await open_store(Path(folder), CONVERSATIONS, policy=policy, links=links)
 
         async def one(number: int) -> None:
             await store.transact(*posting(rooms[number % CONVERSATIONS], f"k{next(numbers)}"))
@@ -178,6 +189,18 @@ async def beside_each_other(producers: int, total: int, rounds: int) -> Table:
     return table
 
 
+async def linked(producers: int, total: int, rounds: int) -> Table:
+    """What the link graph costs who posts: a thousand links under which everybody is bound, and none that bind."""
+    table = Table(f"W1 durable-write {producers} with {LINKS} links", "posts/s")
+    contenders: dict[str, Any] = {
+        policy.value: lambda policy=policy: ours(producers, total, policy=policy, links=LINKS)
+        for policy in (Policy.LINKS, Policy.OPEN)
+    }
+    await table.run(contenders, rounds)
+    table.notes["links over open"] = table.ratio(Policy.LINKS.value, Policy.OPEN.value)
+    return table
+
+
 async def run(rounds: int = 11) -> list[str]:
     """Eleven rounds: on a machine of two cores one round differs from the next by a tenth, and so did the median of
     five from run to run."""
@@ -189,4 +212,8 @@ async def run(rounds: int = 11) -> list[str]:
         table.save()
         lines.append(f" {producers} producers")
         table.show(lines)
+    table = await linked(32, 12000, rounds)
+    table.save()
+    lines.append(f" 32 producers, {LINKS} links")
+    table.show(lines)
     return lines

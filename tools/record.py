@@ -30,7 +30,6 @@ MAX_BYTES = 250_000
 COLUMNS, LINES = 84, 34
 COMMAND = "moot demo"
 FOLLOW_UP = "Now a headline, and what could go wrong?"
-PROMPT = "you ▸ "
 CTRL_D = "\x04"
 SEED = "1"
 HOUR = b"12:34"
@@ -132,17 +131,16 @@ def moot_below(home: Path) -> list[Path]:
 def demo(home: Path) -> list[Beat]:
     """The demo's tour, a line of the person, and what comes of it."""
     with recording([*moot_below(home), "demo"], home) as seen:
-        seen.watch_until("Ctrl+D leaves")
-        seen.watch_until(PROMPT)
+        seen.watch_until("claude mcp add")
         seen.watch(READING)
         seen.type(f"{FOLLOW_UP}\r")
-        seen.watch_until("turns 2 of 3")
-        seen.watch_until(PROMPT)
+        seen.watch_until("analyst passed · turns 2 of 3")
         seen.watch(READING)
+        beats = list(seen.beats)  # leaving would clear the screen
         seen.type(CTRL_D)
         while seen.watch(0.2):
             pass
-        return seen.beats
+        return beats
 
 
 def typed(command: str) -> list[Beat]:
@@ -161,7 +159,7 @@ def joined(first: Sequence[Beat], then: Sequence[Beat]) -> list[Beat]:
 def at_one_hour(beats: Sequence[Beat]) -> list[Beat]:
     """And at one port: a free one is another each time."""
     return [
-        Beat(beat.at, re.sub(rb"127\.0\.0\.1:\d+", PORT, re.sub(rb"\b\d\d:\d\d\b", HOUR, beat.data)))
+        Beat(beat.at, re.sub(rb"127\.0\.0\.1:\d+", PORT, re.sub(rb"(?<!\d)\d\d:\d\d(?!\d)", HOUR, beat.data)))
         for beat in beats
     ]
 

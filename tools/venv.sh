@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 
 # Start-up time is measured in the tests and felt by people: the installed packages come with bytecode.
 unset PYTHONDONTWRITEBYTECODE
+# The page is built by make run; an editable installation needs none.
+export MOOT_WITHOUT_PAGE=1
 
 usable='import sys; sys.exit(sys.version_info < (3, 11))'
 python='' too_bare=''

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from moot import shapes
 from moot.model.json import JsonObject
 from moot.model.prompt import Prompt, ToolCall, ToolResult, ToolSpec, Usage
+from moot.model.records.cli_session import CliSession
 from moot.model.turn import Step
 
 
@@ -101,6 +102,52 @@ class HostedTurn(AgentTurn, Protocol):
 
     async def run_step(self, tool: "Tool | None", step: Step) -> ToolResult:
         """Run a tool whose call is written down, and write down what came of it."""
+        ...
+
+
+class CliHostedTurn(HostedTurn, Protocol):
+    """The same for a brain that is a program with tools and a memory of its own."""
+
+    @property
+    def closing(self) -> str:
+        """What is new, whose turn it is, and whether silence is a fine answer."""
+        ...
+
+    @property
+    def reads_to(self) -> int:
+        """seq of the newest message of this turn."""
+        ...
+
+    async def begin_step(self, call: ToolCall, *, said: str = "", idempotent: bool = False) -> Step:
+        """A tool begins to run: written down first. While it runs the turn is not interrupted."""
+        ...
+
+    async def end_step(self, step: Step, result: ToolResult) -> None:
+        """What came of it."""
+        ...
+
+    async def is_stopping(self) -> bool:
+        """Somebody interrupts this turn, and waits for the tool that runs."""
+        ...
+
+    def wait_for(self, what: str) -> None:
+        """Show everybody that the turn waits for something; empty when it goes on."""
+        ...
+
+    async def session(self) -> CliSession | None:
+        """What the program called its session with this agent here."""
+        ...
+
+    def new_session(self, driver: str, session: str, project: str, version: str) -> CliSession:
+        """A row for a session that the program has confirmed."""
+        ...
+
+    async def keep_session(self, session: CliSession | None) -> None:
+        """From now on this is its session; None forgets it."""
+        ...
+
+    async def charge_late(self, usage: Usage) -> None:
+        """What a turn cost that was interrupted, and is over."""
         ...
 
 

@@ -37,6 +37,24 @@ AUDIT_POINTS = ("audit.sealed", "audit.half_written", "audit.rewriting")
 """Those on the way of what the audit writes down outside the database."""
 
 
+RELAY_POINTS = ("relay.claimed", "relay.produced", "relay.marked")
+"""Those on the way of a record to a log outside."""
+BRIDGE_POINTS = (
+    "bridge.heard",
+    "bridge.posted",
+    "bridge.taken",
+    "bridge.begun",
+    "bridge.carried_out",
+    "bridge.planned",
+    "bridge.intended",
+    "bridge.sent",
+    "bridge.resulted",
+)
+"""Those on the way in from a chat app and out to it."""
+TRANSFER_POINTS = ("transfer.piece",)
+"""Those on the way of a home from one store to another."""
+
+
 class Failpoint:
     """The one point a process is to fail at, if any."""
 

@@ -70,6 +70,23 @@ def create_below(root: Path, parts: tuple[str, ...], content: bytes) -> None:
             os.close(file)
 
 
+def replace_below(root: Path, parts: tuple[str, ...], content: bytes) -> None:
+    """A private file below a folder, whole or not at all, with the folders between. No part of its way down may be a
+    link; a link in its own place is replaced, not followed."""
+    with _folder_of(root, parts, make=True) as folder:
+        draft = f".{parts[-1]}.{os.getpid()}.new"
+        with suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=folder)
+        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, PRIVATE, dir_fd=folder)
+        try:
+            _write(file, content)
+            os.fsync(file)
+        finally:
+            os.close(file)
+        os.replace(draft, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
+
+
 def replace(path: Path, content: bytes) -> None:
     """A private file, whole or not at all. A link in its place is replaced, not followed. Not synced: for what is true
     only while something runs."""

@@ -4,22 +4,24 @@ A port exists where there are two real implementations. All of them speak in Moo
 knows SQL, sockets or topics.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from moot.errors import MootError
 from moot.model.chain import Pair, Root
 from moot.model.change import Decision
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Commit, Event, EventType
-from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
-from moot.model.message import Message, Revision, Summary
+from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
+from moot.model.message import ConversationGlance, Message, Revision, Summary
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant, Quota
 from moot.model.prompt import Answered, Prompt
 from moot.model.query import Query
 from moot.model.records.audit import AuditEntry, AuditQuery, ChainEnd
+from moot.model.records.outbox import AgentHome, OutboxDepth, OutboxRow
 from moot.model.records.record import AnyLookup, Lookup, R
 from moot.model.round import Round
 from moot.model.turn import Turn, TurnState
@@ -105,6 +107,10 @@ class ConversationReads(Protocol):
 
     async def conversations(self, *, archived: bool, kind: str | None) -> list[Conversation]: ...
     async def members(self, conversation: ConversationId) -> list[Member]: ...
+    async def members_everywhere(self, *, archived: bool) -> list[Member]: ...
+    async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
+        """Of all in which something was said: the newest message, and how much is unread by somebody, up to `most`."""
+
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]: ...
     async def message(self, conversation: ConversationId, seq: int) -> Message | None: ...
     async def revisions(self, conversation: ConversationId) -> list[Revision]: ...
@@ -223,9 +229,17 @@ class EventReads(Protocol):
         ...
 
 
+class OutboxReads(Protocol):
+    """Reading what is still to be told to a log outside, and who has to be told where."""
+
+    async def instance(self) -> str: ...
+    async def unpublished(self, limit: int) -> list[OutboxRow]: ...
+    async def outbox_depth(self, most: int) -> OutboxDepth: ...
+    async def homes_of(self, agents: Sequence[ParticipantId]) -> list[AgentHome]: ...
+
+
 RESET = EventType.RESET
-"""The type of what a follower gets who has read less far than the log reaches back: what lies between is gone, it
-begins anew behind `body.after`."""
+"""What a follower gets who has read less far than the log reaches back; it begins anew behind `body.after`."""
 
 
 class Follower(Protocol):
@@ -246,6 +260,9 @@ class Log(Protocol):
     A position is an event's id. Ids may have gaps, and one that becomes visible late is waited for: nobody is handed
     an event while a smaller one may still appear. Being told is a hint that may be lost; `catch_up` makes up for it.
     """
+
+    refusal: MootError | None
+    """Why nothing new is to be taken at the moment: more waits to be told elsewhere than should."""
 
     @property
     def last(self) -> int:
@@ -272,6 +289,9 @@ class Log(Protocol):
         """The log may have grown: take in what there is. Safe at any time."""
         ...
 
+    async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
+        """This process runs these agents from now on, or watches all: it wants to be told as soon as may be."""
+
     def live(self, event: Event) -> None:
         """Hand an event that is not stored to those who follow now, behind what was stored before it."""
         ...
@@ -294,6 +314,10 @@ class LiveLane(Protocol):
         ...
 
 
+BatchWatcher = Callable[[int, float, bool], None]
+"""Is told of each batch of a store: how many commands, how many seconds, whether it failed."""
+
+
 class Retention(Protocol):
     """Letting go of what happened long ago. What was said stays."""
 
@@ -312,6 +336,7 @@ class Reads(
     AuditReads,
     BrakeReads,
     EventReads,
+    OutboxReads,
     Protocol,
 ):
     """Everything that can be read of a home, beside whoever writes."""
@@ -333,6 +358,8 @@ class Health(Struct, frozen=True):
     problems: tuple[str, ...] = ()
     facts: Mapping[str, str] = {}
     """What else is to be said of this engine, by name."""
+    warnings: tuple[str, ...] = ()
+    """What works and will not for long, or not well."""
 
 
 class AuditReport(Struct, frozen=True):
@@ -351,6 +378,8 @@ class AuditReport(Struct, frozen=True):
 
 class HomeStore(Store, Reads, Retention, Protocol):
     """A home's store as the hub has it: the write side, all reads, and letting go of old events."""
+
+    def watch_batches(self, watcher: BatchWatcher) -> None: ...
 
     async def check(self) -> Health:
         """Read everything, and say what is not as it should be."""

@@ -4,6 +4,7 @@ Above: backups, export and `moot doctor`, through wiring. Below: a store's own f
 (ports.py).
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -29,6 +30,17 @@ class Replaced(Struct, frozen=True):
     """What was there before, as a copy; where it could not be read, a folder `*.damaged`. None: nothing was there."""
     revoked: int
     """Tokens that were good when the copy was made and open nothing now."""
+
+
+class Transferred(Struct, frozen=True):
+    """What came of moving everything into another store."""
+
+    origin: str
+    target: str
+    rows: int
+    messages: int
+    resumed: int
+    """Rows that had arrived before an interruption."""
 
 
 class Holder(Struct, frozen=True):
@@ -74,3 +86,10 @@ class Storage(Protocol):
     def reserved(self) -> AbstractContextManager[Holder | None]:
         """Until the block is left nobody opens it for writing; inside, whoever has it open already."""
         ...
+
+
+class FarLane(Protocol):
+    """Carries lines to every other hub on the same store, on whichever machine; never waits, and may lose them."""
+
+    def send(self, line: str) -> None: ...
+    def hear(self, listener: Callable[[str], None]) -> None: ...

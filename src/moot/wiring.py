@@ -6,14 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Container, Iterable
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import structlog
 from msgspec import Struct
 
-from moot.brains import code_module
+from moot.brains import code_row
 from moot.brains.code import AgentSpec, Think
+from moot.brains.command import command_line
 from moot.brains.demo import DemoBrain, DemoModel
 from moot.brains.llm.brain import ModelBrain
 from moot.brains.llm.brain_string import make_model
@@ -23,14 +23,16 @@ from moot.errors import BadSettings, BadValue, MootError
 from moot.host.clock import SystemClock
 from moot.host.presence import MachinePresence
 from moot.logs.embedded import EmbeddedLog
+from moot.logs.kafka.address import is_kafka
 from moot.model.event import Commit
 from moot.model.hint import Act, Hint, Way
 from moot.model.prompt import Offered
 from moot.model.query import Query
 from moot.ports import Clock, HomeStore, Log, Model, Presence, Reads
-from moot.rules.brain_kinds import CODE, DEMO, EXTERNAL, has_model, kind_of
+from moot.rules.brain_kinds import CODE, DEMO, EXTERNAL, forms, has_model, is_cli, kind_of
+from moot.rules.brakes import AgentBudget
 from moot.settings import AgentSettings, Home, Settings, SettingsFile, load, read, terms
-from moot.storage import Storage
+from moot.storage import FarLane, Storage
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
 from moot.stores.postgres.address import Address, address_of, is_postgres
@@ -40,7 +42,7 @@ from moot.stores.runner import Source
 from moot.stores.sqlite.file.storage import SqliteStorage
 from moot.stores.sqlite.reads import is_current, reads_of
 from moot.stores.sqlite.store import SqliteStore
-from moot.tools.offer import Offer, offered
+from moot.tools.offer import Offer, offered, program_tools
 from moot.tools.text_calls import text_calls
 
 if TYPE_CHECKING:
@@ -53,11 +55,11 @@ def storage(home: Home) -> Storage:
         settings = load(home)
     except BadSettings:  # whoever needs them says what is wrong with them
         return SqliteStorage(home.path)
-    address = _postgres(settings)
+    address = postgres_of(settings)
     return SqliteStorage(home.path) if address is None else PostgresStorage(address)
 
 
-def _postgres(settings: Settings) -> Address | None:
+def postgres_of(settings: Settings) -> Address | None:
     """The database server that is set, if one is."""
     url = settings.store.url
     return address_of(url, unsafe=settings.store.unsafe) if is_postgres(url) else None
@@ -74,6 +76,8 @@ class Parts(Struct):
     log: Log
     presence: Presence
     source: Source
+    far_lane: FarLane | None = None
+    """To hubs on other machines, where the store can be reached from there; None where there are none."""
 
     @property
     def settings(self) -> Settings:
@@ -100,10 +104,10 @@ SQLITE_URL = "sqlite:moot.db"
 
 def check_places(settings: Settings, home: Home) -> None:
     """What is set for store and log must be what is used: nothing may be kept elsewhere than the file says."""
-    if _postgres(settings) is None and settings.store.url != SQLITE_URL:
+    if postgres_of(settings) is None and settings.store.url != SQLITE_URL:
         raise _unsupported("store.url", f'"{SQLITE_URL}" or "postgresql://…"', SQLITE_URL, home)
-    if settings.log.url != "embedded:":
-        raise _unsupported("log.url", '"embedded:"', "embedded:", home)
+    if settings.log.url != "embedded:" and not is_kafka(settings.log.url):
+        raise _unsupported("log.url", '"embedded:" or "kafka://…"', "embedded:", home)
 
 
 def _unsupported(key: str, expected: str, built: str, home: Home) -> BadValue:
@@ -122,25 +126,42 @@ async def _open_store(
     on_growth: Callable[[], None] = lambda: None,
 ) -> HomeStore:
     """The store that is set. `on_growth`: another hub may have written; on SQLite the hubs' sockets tell it."""
-    address = _postgres(settings)
+    address = postgres_of(settings)
     if address is None:
         return await SqliteStore.open(home.path, source, on_commit)
-    store: type[PostgresStore] = _from_postgres("store").PostgresStore
+    store: type[PostgresStore] = from_postgres("store").PostgresStore
     return await store.open(address, source, on_commit, on_growth)
 
 
-def _from_postgres(module: str) -> Any:
+def from_postgres(module: str) -> Any:
     """Imported only where a home says so: most have no server, and need no driver for one."""
+    said = "store.url names a PostgreSQL server, and the driver for it is not installed"
+    return _from_extra(f"moot.stores.postgres.{module}", "asyncpg", "postgres", said)
+
+
+def _from_extra(module: str, needs: str, extra: str, said: str) -> Any:
     try:
-        return importlib.import_module(f"moot.stores.postgres.{module}")
+        return importlib.import_module(module)
     except ModuleNotFoundError as missing:
-        if missing.name != "asyncpg":
+        if missing.name != needs:
             raise
-        raise BadValue(
-            "store.url names a PostgreSQL server, and the driver for it is not installed",
-            detail="asyncpg is an extra of Moot",
-            fix=("pip install 'moot[postgres]'",),
-        ) from missing
+        raise BadValue(said, fix=(f"pip install 'moot[{extra}]'",)) from missing
+
+
+def _log_over(store: HomeStore, clock: Clock, settings: Settings) -> EmbeddedLog:
+    if not is_kafka(settings.log.url):
+        return EmbeddedLog(store)
+    return cast(EmbeddedLog, from_kafka("log").kafka_log(store, clock, settings.log))
+
+
+def from_kafka(module: str) -> Any:
+    said = "log.url names Kafka brokers, and the client for them is not installed"
+    return _from_extra(f"moot.logs.kafka.{module}", "confluent_kafka", "kafka", said)
+
+
+def _source(clock: Clock, settings: Settings) -> Source:
+    ids = ConversationIds(clock.now)
+    return Source(clock.now, terms(settings), ids, has_outbox=is_kafka(settings.log.url))
 
 
 async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit], None]) -> Parts:
@@ -150,7 +171,7 @@ async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit]
     check_places(file.settings, home)
     home.make()
     clock = clock or SystemClock()
-    source = Source(clock.now, terms(file.settings), ConversationIds(clock.now))
+    source = _source(clock, file.settings)
     logs: list[EmbeddedLog] = []
 
     def committed(commit: Commit) -> None:
@@ -163,10 +184,11 @@ async def assemble(home: Home, clock: Clock | None, on_commit: Callable[[Commit]
             log.hinted()
 
     store = await _open_store(home, file.settings, source, committed, grown)
-    log = EmbeddedLog(store)
+    log = _log_over(store, clock, file.settings)
     await log.start()
     logs.append(log)
-    return Parts(home, file, clock, store, log, MachinePresence(), source)
+    far_lane: FarLane | None = getattr(store, "far_lane", None)
+    return Parts(home, file, clock, store, log, MachinePresence(), source, far_lane)
 
 
 async def store_alone(home: Home) -> HomeStore:
@@ -177,15 +199,15 @@ async def store_alone(home: Home) -> HomeStore:
         settings = Settings()
     home.make()
     clock = SystemClock()
-    return await _open_store(home, settings, Source(clock.now, terms(settings), ConversationIds(clock.now)))
+    return await _open_store(home, settings, _source(clock, settings))
 
 
 def reading(home: Home) -> Reads:
     """The read ports of a home alone, beside whatever hub may run on it."""
-    address = _postgres(load(home))
+    address = postgres_of(load(home))
     if address is None:
         return reads_of(home.path)
-    found: Reads = _from_postgres("reads").reads_of(address)
+    found: Reads = from_postgres("reads").reads_of(address)
     return found
 
 
@@ -195,13 +217,13 @@ async def assemble_to_read(home: Home) -> Parts | None:
     file = read(home)
     check_places(file.settings, home)
     clock = SystemClock()
-    source = Source(clock.now, terms(file.settings), ConversationIds(clock.now))
+    source = _source(clock, file.settings)
     memory = MemoryStore(source)
     presence = MachinePresence()
     store: HomeStore = memory
-    address = _postgres(file.settings)
+    address = postgres_of(file.settings)
     if address is not None:
-        reads = await _from_postgres("reads").current_reads_of(address)
+        reads = await from_postgres("reads").current_reads_of(address)
         if reads is None:
             return None
         store = await StoreBeside.on(reads, memory, _nothing_to_catch_up, presence)
@@ -266,7 +288,7 @@ def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
         return LOADERS[kind.prefix](row, home, fast)
     raise BadValue(
         f'agent {row.name} has the brain "{row.brain}", which this version cannot run',
-        detail="expected demo, code:module:attr, anthropic:MODEL or openai:MODEL; others come later",
+        detail=f"expected one of {', '.join(forms())}",
         fix=(Hint(Act.USE_DEMO, agent=row.name),),
     )
 
@@ -277,7 +299,7 @@ def _demo(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
 
 
 def _code(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
-    return _spec(row, _function(row, row.brain.partition(":")[2], home))
+    return _spec(row, code_row.function_of(row, home))
 
 
 def _spec(row: AgentSettings, think: Think, **more: Any) -> AgentSpec:
@@ -290,6 +312,7 @@ def _spec(row: AgentSettings, think: Think, **more: Any) -> AgentSpec:
         context_messages=row.context_messages,
         context_tokens=row.context_tokens,
         concurrency=row.concurrency,
+        partitions=row.partitions,
         on_busy=row.on_busy,
         project=row.project,
         **more,
@@ -316,11 +339,13 @@ def concerns(settings: Settings, home: Home, *, loads: Container[str] | None = N
         try:
             kind = kind_of(row.brain)
             if kind is CODE and loads is not None and row.name not in loads:
-                _look_for_function(row, home)
+                code_row.look_for_function(row, home)
             elif has_model(row.brain):
                 model(row.brain, home, who=row.name)
             elif kind is not EXTERNAL:
                 spec(row, home)
+            if is_cli(row.brain):
+                command_line.check_program(row)
         except MootError as trouble:
             found.append(_concern(row, trouble))
         if has_model(row.brain):
@@ -357,7 +382,18 @@ def _prompted(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
         prompted=True,
         offered=offered,
         close=thinking.close,
+        budget=_budget(row),
     )
+
+
+def _cli(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
+    """A coding CLI. Its program is looked for when it is first needed: a missing one is one turn's failure."""
+    brain, offered = command_line.brain_of(row, home, program_tools())
+    return _spec(row, brain.think, prompted=True, offered=offered, close=brain.close, budget=_budget(row))
+
+
+def _budget(row: AgentSettings) -> AgentBudget:
+    return AgentBudget(row.budget_usd, row.budget_tokens)
 
 
 LOADERS: dict[str, Callable[[AgentSettings, Home, bool], AgentSpec]] = {
@@ -365,12 +401,14 @@ LOADERS: dict[str, Callable[[AgentSettings, Home, bool], AgentSpec]] = {
     "code": _code,
     "anthropic": _prompted,
     "openai": _prompted,
+    "command": _cli,
+    "acp": _cli,
 }
 """By kind of brain (rules/brain_kinds.py): an agent with its brain; fast where a demo shall not take its time."""
 
 
 def _offer(row: AgentSettings, home: Home) -> Offer:
-    return offered(row.tools, home.folder(row.project), home.path)
+    return offered(row.tools, home.folder(row.project), home.path, spawns=bool(row.spawns))
 
 
 @cache
@@ -390,39 +428,3 @@ def summing_model(settings: Settings, home: Home) -> Model | None:
     """What sums up long conversations, if anything is set for it."""
     brain = settings.context.summary_brain
     return model(brain, home, who="context.summary_brain") if brain else None
-
-
-def _function(row: AgentSettings, where: str, home: Home) -> Think:
-    """`module:attr`, as code_module.py finds it."""
-    module, _, attribute = where.partition(":")
-    try:
-        found = code_module.load(_project(row, home), module, attribute)
-    except code_module.Unloadable as reason:
-        raise _unloadable(row, home, str(reason)) from reason
-    return found.think if isinstance(found, AgentSpec) else cast(Think, found)
-
-
-def _look_for_function(row: AgentSettings, home: Home) -> None:
-    """Whether the module of a `code:` brain is there and seems to have its function; nothing of it is run."""
-    module, _, attribute = row.brain.removeprefix("code:").partition(":")
-    try:
-        code_module.look(_project(row, home), module, attribute)
-    except code_module.Unloadable as reason:
-        raise _unloadable(row, home, str(reason)) from reason
-
-
-def _project(row: AgentSettings, home: Home) -> Path:
-    return home.folder(row.project or ".")
-
-
-def _unloadable(row: AgentSettings, home: Home, reason: str) -> BadValue:
-    return BadValue(
-        f"agent {row.name}: {row.brain} cannot be loaded: {reason}",
-        detail=(
-            f"looked in its project {_project(row, home)}, then on the import path (PYTHONPATH and installed "
-            "packages)"
-        ),
-        fix=(
-            f"set project of {row.name} in {home.toml} to the folder that holds the module, or correct its brain",
-        ),
-    )

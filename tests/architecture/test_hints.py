@@ -13,7 +13,7 @@ from moot.doors.http.api.hint_requests import REQUESTS
 from moot.model.hint import Act
 from tests.architecture.source import Module, called_name, modules
 
-DOORS = ("cli/", "doors/")
+DOORS = ("cli/", "doors/", "bridges/")
 COMMAND = re.compile(rf"(?<![\w/.-])moot (?:--\w|(?:{'|'.join(map(re.escape, NAMES))})\b)")
 MAY_NAME_COMMANDS = {
     "settings/starter.py": "the comments of a moot.toml that somebody opens in an editor, beside a shell",

@@ -36,9 +36,9 @@ def crowded(sources: Iterable[Module]) -> Iterator[str]:
             yield f"{room}/ holds {count} modules; {MAX_MODULES} are the most"
 
 
-ADAPTERS = ("stores/postgres/", "stores/sqlite/")
-"""Two that do the same for another database, and never import each other: each is a layer of its own here. Whoever
-knows the one finds their way in the other, because its rooms have the same names."""
+ADAPTERS = ("stores/postgres/", "stores/sqlite/", "bridges/discord/", "bridges/telegram/")
+"""Those that do the same for another database or chat app, and never import each other: each is a layer of its own
+here. Whoever knows the one finds their way in the other, because its rooms have the same names."""
 
 
 def layer(module: Module) -> str:

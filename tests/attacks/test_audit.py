@@ -12,6 +12,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import MootError
+from moot.hub.process import heads_key
 from moot.hub.process.heads_export import HeadsExport
 from moot.hub.process.heads_file import HeadsFile
 from moot.model.entrance import DoorName
@@ -192,7 +193,8 @@ class Tampering:
 
 
 def test_every_single_change_of_the_database_is_found_and_named(original: Path) -> None:
-    known = HeadsFile(Home(original)).read()
+    home = Home(original)
+    known = HeadsFile(home, heads_key.read(heads_key.place_of(home, ""))).read()
     assert known
     copies = Copies(original / "moot.db")
     whole = soundness.verify(copies.connection, known)

@@ -1,16 +1,21 @@
 """The audit: what people do and what agents are refused is on record with who, when and through which door."""
 
+import asyncio
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from moot import PASS, Hub, agent
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, MootError, NotPermitted
 from moot.flow import seal_chains
 from moot.model.entrance import DoorName
-from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS
+from moot.model.ids import ParticipantId
+from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS, AuditedAct, AuditEntry, ChainHead
+from moot.rules import audit
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
 
@@ -143,12 +148,13 @@ async def test_a_storm_of_equal_refusals_is_one_entry_with_its_count(tmp_path: P
     async with opened(tmp_path) as hub:
         await hub.links.create("manager", "support")
         loner = hub.voice_of("loner", DoorName.MCP)
-        for number in range(40):
-            with pytest.raises(NotPermitted):
-                await loner.send("manager", f"try {number}")
+        storm = 10_000
+        tries = [loner.send("manager", f"try {number}") for number in range(storm)]
+        refusals = await asyncio.gather(*tries, return_exceptions=True)
+        assert {type(refusal) for refusal in refusals} == {NotPermitted}
         [entry] = await hub.audit.log(acts=["refused"])
-        assert entry.count == 40
-        assert entry.sentence.endswith("by mcp, 40 times")
+        assert entry.count == storm
+        assert entry.sentence.endswith(f"by mcp, {storm} times")
         await store_of(hub).transact(seal_chains, seal_chains.SealChains())
         for target in ("manager", "manager", "support"):
             with pytest.raises(NotPermitted):
@@ -157,9 +163,45 @@ async def test_a_storm_of_equal_refusals_is_one_entry_with_its_count(tmp_path: P
         assert [(entry.detail["to"], entry.count) for entry in found] == [
             ("support", 1),
             ("manager", 2),
-            ("manager", 40),
+            ("manager", storm),
         ]
         assert (await hub.audit.verify()).ok
+
+
+async def test_refusals_that_take_turns_are_an_entry_each_with_its_count(tmp_path: Path) -> None:
+    async with opened(tmp_path) as hub:
+        await hub.links.create("manager", "support")
+        loner = hub.voice_of("loner", DoorName.MCP)
+        for _ in range(7):
+            for target in ("manager", "support"):
+                with pytest.raises(NotPermitted):
+                    await loner.send(target, "hello")
+        found = await hub.audit.log(acts=["refused"])
+        assert [(entry.detail["to"], entry.count) for entry in found] == [("support", 7), ("manager", 7)]
+        assert (await hub.audit.verify()).ok
+
+
+def test_more_refusals_than_are_counted_side_by_side_still_make_a_whole_chain() -> None:
+    """Played against a chain that is walked from its beginning, with a seal now and then."""
+    chance = random.Random(7)
+    head: ChainHead | None = None
+    kept: dict[int, AuditEntry] = {}
+    for step in range(600):
+        kind = chance.randrange(12)
+        who, what = ParticipantId("a"), AuditedAct.REFUSED
+        tried = AuditEntry("refusals:a", 0, step, who, "", DoorName.MCP, what, "agent a", {"to": kind})
+        entries, head = audit.counted(head, tried)
+        assert all(entry.place > head.sealed for entry in entries), "what is sealed is final"
+        kept |= {entry.place: entry for entry in entries}
+        if chance.random() < 0.05:
+            head = audit.with_digest(structs.replace(head, sealed=head.length))
+        before = ""
+        for place in range(1, head.length + 1):
+            assert audit.entry_hash(before, kept[place]) == kept[place].hash
+            before = kept[place].hash
+        assert before == head.hash
+        assert len(head.counting) <= audit.MAX_COUNTING
+    assert sum(entry.count for entry in kept.values()) == 600
 
 
 async def test_a_refused_reply_is_on_record_with_the_end_of_its_turn(tmp_path: Path) -> None:

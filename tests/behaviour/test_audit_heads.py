@@ -126,3 +126,57 @@ def test_the_file_stays_small_and_keeps_the_newest_line_of_each_chain(tmp_path: 
     with file.path.open("ab") as torn:
         torn.write(b'{"instance":"me","at":"20')
     assert HeadsFile(home).read() == {"acts": newest, "conversation:c1": newest}
+
+
+async def verified(home: Home) -> tuple[str, ...]:
+    async with Hub.reading(home.path) as hub:
+        return (await hub.audit.verify()).problems
+
+
+async def test_a_line_that_was_altered_added_or_not_signed_is_found(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with Hub.open(tmp_path, agents=[arya], socket=home.hub_sock) as hub:
+        await hub.links.create("user", "arya")
+    file = home.audit / "heads.jsonl"
+    whole = file.read_text()
+    assert stat.S_IMODE((home.audit / "heads.key").stat().st_mode) == 0o600
+    assert all(line["signature"] for line in lines(home))
+    assert await verified(home) == ()
+    first, *rest = whole.splitlines(keepends=True)
+    number = f'"length":{json.loads(first)["length"]}'
+    forged = {
+        "was altered, or signed with another key": first.replace(number, '"length":99'),
+        "is not signed": json.dumps({**json.loads(first), "signature": ""}) + "\n",
+    }
+    for words, line in forged.items():
+        file.write_text("".join((line, *rest)))
+        [problem] = await verified(home)
+        assert problem == f"line 1 of audit/heads.jsonl {words}"
+    file.write_text(whole)
+    (home.audit / "heads.key").unlink()
+    assert {problem.split("jsonl ")[1] for problem in await verified(home)} == {
+        "is signed, and the key is missing"
+    }
+    async with Hub.open(tmp_path, socket=home.hub_sock):
+        pass
+    assert await verified(home) == (), "a new key begins a new file"
+    [kept] = home.audit.glob("heads-unsigned-*.jsonl")
+    assert kept.read_text() == whole
+
+
+async def test_what_was_written_before_there_was_a_key_is_signed_when_it_is_made(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.path.mkdir()
+    home.toml.write_text(f'[hub]\naudit_key = "{tmp_path / "elsewhere" / "key"}"\n')
+    async with Hub.open(home.path, agents=[arya], socket=home.hub_sock):
+        pass
+    assert not (home.audit / "heads.key").exists()
+    plain = [{**line, "signature": ""} for line in lines(home)]
+    (home.audit / "heads.jsonl").write_text("".join(json.dumps(line) + "\n" for line in plain))
+    (tmp_path / "elsewhere" / "key").unlink()
+    assert await verified(home) == ()
+    async with Hub.open(home.path, socket=home.hub_sock):
+        pass
+    assert len(lines(home)) >= len(plain)
+    assert all(line["signature"] for line in lines(home))
+    assert await verified(home) == ()

@@ -40,8 +40,8 @@ async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_ope
     answers: asyncio.Queue[JsonLine] = asyncio.Queue()
     await neighbours.listen()
     peer = await connect(tmp_path / "hub.sock", lambda said, _: answers.put_nowait(said), nothing)
-    peer.tell({"hello": 1})
-    peer.tell({"ping": 7})
+    peer.send({"hello": 1})
+    peer.send({"ping": 7})
     assert "pong" in await asyncio.wait_for(answers.get(), 5)
     neighbours.answer_with(Calls(SimpleNamespace(name="user", position=3)))
     assert await asyncio.wait_for(answers.get(), 5) == {"hello": {"name": "user", "position": 3}}
@@ -140,7 +140,7 @@ async def test_who_follows_in_a_way_that_makes_no_sense_is_answered(tmp_path: Pa
     answers: asyncio.Queue[JsonLine] = asyncio.Queue()
     async with Hub.open(tmp_path, socket=socket) as here, asyncio.timeout(10):
         peer = await connect(socket, lambda said, _: answers.put_nowait(said), nothing)
-        peer.tell({"follow": 7, "with": wrong})
+        peer.send({"follow": 7, "with": wrong})
         if wrong == {"types": 7}:
             await here.conversations.create("room")
         told = await answers.get()

@@ -57,6 +57,23 @@ async def test_only_one_of_the_choices_counts_and_only_from_whom_was_asked(tmp_p
         assert (await hub.decisions.get(asked.id)).state == "open"
 
 
+async def test_the_beginning_of_an_id_is_enough_only_if_no_other_begins_so(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path, agents=[deployer]) as hub:
+        for name in ("one", "two"):
+            await hub.conversations.create(name, participants=["deployer"])
+            await hub.post(name, "@deployer ship it")
+        found = await until(lambda: hub.decisions.list(state="open"), lambda some: len(some) == 2)
+        ids = sorted(one.id for one in found)
+        shared = ids[0][: next(at for at, (one, other) in enumerate(zip(*ids, strict=True)) if one != other)]
+        assert len(shared) >= 4, "made one after the other, they begin alike"
+        with pytest.raises(BadValue, match="several decisions begin with") as refused:
+            await hub.decisions.answer(shared, "yes")
+        assert all(id in refused.value.detail for id in ids)
+        with pytest.raises(NotFound):
+            await hub.decisions.answer(ids[0][:2], "yes")
+        assert {one.state for one in await hub.decisions.list()} == {"open"}
+
+
 async def test_what_nobody_decides_in_time_is_over(tmp_path: Path) -> None:
     clock = ManualClock(start=START)
     async with Hub.open(tmp_path, clock=clock) as hub:

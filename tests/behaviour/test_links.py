@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.errors import Conflict, MootError, NotFound, NotPermitted
+from moot.errors import BadValue, Conflict, MootError, NotFound, NotPermitted
 from tests.support.waiting import until
 
 
@@ -372,3 +372,29 @@ async def test_part_of_an_id_is_enough_to_look_and_not_to_change(hub: Hub) -> No
         with pytest.raises(NotFound):
             await way()
     assert [each.enabled for each in await hub.links.list()] == [True]
+
+
+@pytest.mark.req("S-04")
+async def test_whoever_is_written_to_asked_or_given_work_may_be_named_by_what_it_is_shown_as(
+    tmp_path: Path,
+) -> None:
+    async with Hub.open(tmp_path, agents=[quiet("b", "here")]) as hub:
+        for name in ("a", "c", "d"):
+            await hub.agents.create(name)
+        await hub.agents.change("b", display="Support Agent")
+        for name in ("c", "d"):
+            await hub.agents.change(name, display="One of two")
+        link = await hub.links.create("a", "b", relationship="superior")
+        voice = hub.acting_as("a")
+        for shown in ("Support Agent", " support agent"):
+            assert (await voice.send(shown, "hello")).conversation == link.channel
+        assert (await hub.ask("Support Agent", "are you there?")).text == "here"
+        assert (await voice.delegate("Support Agent", "look into it")).to == "b"
+        with pytest.raises(BadValue, match="several agents are shown as") as refused:
+            await hub.send("One of two", "hello")
+        assert "c, d" in refused.value.detail
+        with pytest.raises(NotFound, match='no agent is called "Nobody"'):
+            await hub.send("Nobody", "hello")
+        await hub.agents.create("e", display="Backend")
+        await hub.agents.create("backend")
+        assert (await hub.send("backend", "a name wins")).deliveries[0].agent == "backend"

@@ -9,7 +9,7 @@ import pytest
 from msgspec import json
 
 from moot import Hub, agent
-from moot.errors import BadValue, NotFound
+from moot.errors import BadValue, Conflict, NotFound
 from moot.hub.commands.slash import At, carry_out
 from moot.model.records.note import NOTE_VERSIONS, NOTES
 from moot.rules import audit
@@ -177,3 +177,17 @@ async def test_a_note_is_shown_and_added_to_in_a_chat(tmp_path: Path) -> None:
         with pytest.raises(BadValue, match="nothing was done"):
             await typed("/note deploy two")
         assert await hub.messages("room") == [], "a note is not said"
+
+
+async def test_a_note_has_so_many_versions_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.rules.notes.MAX_VERSIONS", 3)
+    async with Hub.open(tmp_path) as hub:
+        await hub.notes.create("plan", "one")
+        for text in ("two", "three"):
+            await hub.notes.append("plan", text)
+        with pytest.raises(Conflict, match="plan has 3 versions") as refused:
+            await hub.notes.append("plan", "four")
+        assert "go on in a new note" in refused.value.detail
+        assert (await hub.notes.get("plan")).version == 3

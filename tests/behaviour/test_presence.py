@@ -1,10 +1,11 @@
 """Hosts that share a home: one that died here is missed at once, one of another machine when its lease ends."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from moot import Hub
+from moot import Hub, agent
 from moot.flow import attach
 from moot.host.presence import this_machine
 from moot.model.ids import HostId
@@ -58,3 +59,23 @@ async def test_a_host_of_this_machine_that_died_is_missed_at_once(tmp_path: Path
     async with Hub.open(tmp_path, clock=clock) as hub:
         assert FAR not in [host.id for host in await store_of(hub).hosts()]
         assert await reachability(hub) == "away"
+
+
+async def test_an_agent_that_came_elsewhere_is_woken_though_nothing_was_told_in_between(
+    tmp_path: Path,
+) -> None:
+    """What was stored meanwhile without an event must not hide that a host has come."""
+
+    @agent("later")
+    async def later(turn: Any) -> str:
+        return "here"
+
+    async with Hub.open(tmp_path, socket=tmp_path / "run" / "hub.sock") as hub:
+        await hub.agents.create("later")
+        await hub.conversations.create("room", participants=["later"])
+        await hub.settled()
+        async with Hub.open(tmp_path, agents=[later]):
+            await hub.preview("room", "@later are you there?")
+            await hub.post("room", "@later are you there?")
+            said = await until(lambda: hub.messages("room"), lambda found: len(found) > 1)
+            assert said[1].text == "here"

@@ -104,7 +104,6 @@ async def test_what_is_no_message_is_not_taken_for_a_name(tmp_path: Path) -> Non
     "place",
     [
         '[store]\nurl = "sqlite:other.db"',
-        '[log]\nurl = "kafka://b:9092"',
     ],
 )
 async def test_a_store_or_log_this_version_lacks_is_refused_and_nothing_is_kept_elsewhere(

@@ -468,3 +468,42 @@ async def test_a_file_is_taken_in_when_nobody_writes_it_any_more(tmp_path: Path)
         while not looking.done():
             await clock.advance(0.1)
         assert await hub.links.list() == []
+
+
+async def test_a_row_that_comes_back_finds_its_id_its_channel_and_what_was_said_there(town: Town) -> None:
+    town.write(A_ABOVE_B)
+    await town.hub.reload()
+    [first] = await town.hub.links.list()
+    await town.hub.acting_as("a").send("b", "before it went")
+    for again in (1, 2):
+        town.write(B_WITH_C)
+        await town.hub.reload()
+        assert first.id not in {link.id for link in await town.hub.links.list()}
+        assert (await town.hub.conversations.get(first.channel)).archived
+        town.write(B_WITH_C, A_ABOVE_B.replace('"a"', '"x"').replace('"b"', '"a"').replace('"x"', '"b"'))
+        await town.hub.reload()
+        [back] = await town.hub.links.list(between="a,b")
+        assert (back.id, back.channel, back.sentence) == (
+            first.id,
+            first.channel,
+            "b is superior of a. Both may start.",
+        )
+        await town.hub.acting_as("b").send("a", f"back {again}")
+    texts = [message.text for message in await town.hub.messages(first.channel)]
+    assert [text for text in texts if not text.startswith("[")] == ["before it went", "back 1", "back 2"]
+    assert (await town.hub.audit.verify()).ok
+
+
+async def test_a_channel_whose_name_or_contents_are_gone_comes_back_all_the_same(town: Town) -> None:
+    made = await town.hub.links.create("a", "b")
+    await town.hub.links.delete(made.id)
+    await town.hub.conversations.create("link-a+b")
+    back = await town.hub.links.create("b", "a")
+    assert (back.id, (await town.hub.conversations.get(back.channel)).name) == (
+        made.id,
+        f"link-a+b-{made.id[-8:]}",
+    )
+    await town.hub.links.delete(back.id, purge=True)
+    third = await town.hub.links.create("a", "b")
+    assert third.id != made.id
+    assert (await town.hub.audit.verify()).ok

@@ -272,3 +272,20 @@ async def test_work_is_handed_further_down_and_comes_back_up(tmp_path: Path) -> 
         assert [(task.by, task.to) for task in tasks] == [("manager", "support"), ("support", "dev")]
         assert "it is a typo" in heard["manager"][-1]
         assert len(heard["manager"]) == len(heard["support"]) == 2
+
+
+async def test_a_long_list_of_tasks_comes_in_pages_the_newest_first(tmp_path: Path) -> None:
+    clock = ManualClock(START)
+    async with Hub.open(tmp_path, clock=clock) as hub:
+        await hub.agents.create("support")
+        made = []
+        for number in range(5):
+            made.append((await hub.delegate("support", f"number {number}")).id)
+            await clock.advance(1)
+        newest = await hub.tasks.list(limit=2)
+        assert [task.id for task in newest] == made[3:]
+        older = await hub.tasks.list(limit=2, before=newest[0].id, to="support", state="unfinished")
+        assert [task.id for task in older] == made[1:3]
+        assert [task.id for task in await hub.tasks.list(before=older[0].id)] == made[:1]
+        with pytest.raises(NotFound):
+            await hub.tasks.list(before="t-nowhere")

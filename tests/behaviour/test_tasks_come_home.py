@@ -263,3 +263,35 @@ async def test_a_worker_that_ends_its_task_may_still_end_its_turn(tmp_path: Path
         assert (turn.state, (await hub.tasks.get(task.id)).result) == ("said", "it is out")
         assert (await hub.messages(task.conversation))[-1].text == "I also told the customer"
         assert (await hub.conversations.get(task.conversation)).archived
+
+
+async def test_a_delegator_that_was_paused_when_its_task_ended_hears_of_it_once_when_it_goes_on(
+    tmp_path: Path, manager: Manager
+) -> None:
+    released = asyncio.Event()
+
+    @agent("support")
+    async def support(turn: Any) -> str:
+        await released.wait()
+        return "42 tickets"
+
+    async with Hub.open(tmp_path, agents=[manager.agent, support]) as hub:
+        await hub.links.create("manager", "support", relationship="superior")
+        await hub.send("manager", "delegate please")
+        task = await at_work(hub)
+        await hub.agents.pause("manager")
+        released.set()
+        await until(lambda: hub.tasks.get(task.id), lambda found: found.state == "done")
+        await hub.settled(timeout=10)
+        assert len(manager.heard) == 1, "it is paused"
+        await hub.agents.resume("manager")
+        await hub.settled(timeout=10)
+        assert len(manager.heard) == 2
+        said = [message.text for message in await hub.messages(manager.where[1])]
+        assert said.index("42 tickets") < said.index(manager.heard[1]), "what came of it it reads with that"
+        assert f"[the task {task.id} of support ended while you were paused: it is done]" in manager.heard[1]
+        for _ in range(2):
+            await hub.agents.pause("manager")
+            await hub.agents.resume("manager")
+        await hub.settled(timeout=10)
+        assert len(manager.heard) == 2, "once"

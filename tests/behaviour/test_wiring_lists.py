@@ -48,7 +48,8 @@ async def test_what_the_list_says_is_made_changed_and_deleted(hub: Hub) -> None:
     assert [link.sentence for link in done.removed] == ["c and d are peers. Both may start."]
     assert await links(hub) == ["b and c are peers. Both may start.", "a is superior of b. Both may start."]
     same = [B_WITH_C, {"from": "b", "to": "a", "relationship": "subordinate"}]
-    assert await hub.links.apply(same) == AppliedLinks((), (), (), (), {})
+    again = await hub.links.apply(same)
+    assert again == AppliedLinks((), (), (), (), {}, again.version)
 
 
 async def test_a_look_says_the_same_and_changes_nothing(hub: Hub) -> None:
@@ -148,3 +149,18 @@ async def test_lists_applied_at_once_leave_one_of_them(hub: Hub) -> None:
     assert len(left) <= 1
     channels = await hub.conversations.list(kind="link")
     assert len(channels) == len(left)
+
+
+async def test_a_list_is_refused_if_somebody_changed_a_link_since_it_was_looked_at(tmp_path: Path) -> None:
+    async with Hub.open(tmp_path) as hub:
+        for name in ("a", "b", "c"):
+            await hub.agents.create(name)
+        wanted = [{"from": "a", "to": "b"}]
+        look = await hub.links.apply(wanted, dry_run=True)
+        await hub.links.create("b", "c")
+        with pytest.raises(Conflict, match="have changed since you looked"):
+            await hub.links.apply(wanted, expects=look.version)
+        assert [link.sentence for link in await hub.links.list()] == ["b and c are peers. Both may start."]
+        look = await hub.links.apply(wanted, dry_run=True)
+        await hub.links.apply(wanted, expects=look.version)
+        assert [link.sentence for link in await hub.links.list()] == ["a and b are peers. Both may start."]

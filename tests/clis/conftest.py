@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -29,19 +29,20 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 @asynccontextmanager
-async def hub_of(place: Place) -> AsyncIterator[None]:
+async def hub_of(place: Place, **more: str) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
         str(MOOT),
         "up",
         "--json",
-        env=place.environ(),
+        env=place.environ(**more),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
     try:
         assert json.loads(await process.stdout.readline())["pid"] == process.pid
-        yield
+        yield process
     finally:
-        process.terminate()
+        with suppress(ProcessLookupError):
+            process.terminate()
         await process.wait()

@@ -1,8 +1,9 @@
 """A process in which a manager delegates and a worker works, and which may die anywhere on that way.
 
-Forked per case, as rounds.py does. A case is a line `{"home", "failpoint", "seconds", "cast", "deadline"}`: `cast`
-says which of the two agents live in this process, `deadline` after how many seconds the task expires (the worker then
-says that it is at it, and no more). The failpoint counts from where the person asks; the home is furnished before.
+Forked per case, as rounds.py does. A case is a line `{"home", "failpoint", "seconds", "cast", "deadline", "shaped"}`:
+`cast` says which of the two agents live in this process, `deadline` after how many seconds the task expires (the worker
+then says that it is at it, and no more), `shaped` whether a number is asked for (which the worker first says in words).
+The failpoint counts from where the person asks; the home is furnished before.
 """
 
 from __future__ import annotations
@@ -24,15 +25,17 @@ MANAGER, WORKER = "manager", "worker"
 BOTH = (MANAGER, WORKER)
 ASKED = "how many tickets are open?"
 RESULT = "two tickets are open"
+A_NUMBER = {"type": "integer"}
+FITTING = "2"
 
 
-def manager(home: Path, deadline: float) -> AgentSpec:
+def manager(home: Path, deadline: float, shape: dict[str, Any] | None) -> AgentSpec:
     """Delegates what a person asks of it, once however often it is asked to think, and notes what it hears of it."""
 
     async def think(turn: Any) -> str:
         if turn.trigger.kind == "human":
             if not await turn.hub.tasks.list(by=MANAGER):
-                await turn.hub.delegate(WORKER, turn.text, deadline_seconds=deadline or None)
+                await turn.hub.delegate(WORKER, turn.text, deadline_seconds=deadline or None, shape=shape)
             return "one moment"
         note(home, f"{turn.id} {turn.text}")
         return "thank you"
@@ -40,12 +43,14 @@ def manager(home: Path, deadline: float) -> AgentSpec:
     return AgentSpec(MANAGER, think)
 
 
-def worker(deadline: float) -> AgentSpec:
+def worker(deadline: float, shape: dict[str, Any] | None) -> AgentSpec:
     async def think(turn: Any) -> str:
         await rounds.use(turn)
         if deadline:
             await turn.hub.tasks.update(turn.trigger.metadata["task"], "working", note="at it")
             return "I am at it"
+        if shape is not None and any("does not fit" in message.text for message in turn.messages):
+            return FITTING
         return RESULT
 
     return AgentSpec(WORKER, think)
@@ -74,7 +79,8 @@ async def play(home: Path, case: dict[str, Any]) -> None:
     """The whole way of the task, from wherever an earlier process left it."""
     asyncio.get_running_loop().call_later(case["seconds"], os._exit, rounds.UNSETTLED)
     deadline, cast = case.get("deadline", 0.0), case.get("cast", BOTH)
-    specs = [manager(home, deadline), worker(deadline)]
+    shape = A_NUMBER if case.get("shaped") else None
+    specs = [manager(home, deadline, shape), worker(deadline, shape)]
     async with Hub.open(home, agents=[spec for spec in specs if spec.name in cast]) as hub:
         failpoints.arm(case.get("failpoint", ""))
         try:

@@ -12,6 +12,7 @@ import pytest
 from moot import Hub
 from moot.errors import Conflict
 from moot.failpoints import AUDIT_POINTS
+from moot.hub.process import heads_key
 from moot.hub.process.heads_export import HeadsExport
 from moot.hub.process.heads_file import HeadsFile
 from moot.settings import Home
@@ -32,8 +33,7 @@ SMALL = 300
 async def act(folder: str, number: int) -> None:
     """Do things, and write down where chains stand, again and again."""
     async with Hub.open(folder) as hub:
-        export = HeadsExport(hub._core.parts)
-        export._file = HeadsFile(Home(Path(folder)), max_bytes=SMALL)
+        export = HeadsExport(hub._core.parts, max_bytes=SMALL)
         for each in range(3):
             await hub.agents.create(f"agent{number}{each}")
             await hub._core.parts.store.chain_ends(since=0.0)
@@ -63,7 +63,8 @@ async def test_killed_while_heads_are_written_nothing_is_doubted_afterwards(
         report = await hub.audit.verify()
         assert report.ok, report.problems
         assert report.compared >= 1
-        known = HeadsFile(Home(tmp_path)).read()
+        home = Home(tmp_path)
+        known = HeadsFile(home, heads_key.read(heads_key.place_of(home, ""))).read()
         ends = {end.chain: (end.length, end.hash) for end in await store_of(hub).chain_ends(since=0.0)}
         assert {chain: (head.length, head.hash) for chain, head in known.items()} == ends
 

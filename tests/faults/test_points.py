@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.failpoints import AUDIT_POINTS, POINTS
+from moot.failpoints import AUDIT_POINTS, BRIDGE_POINTS, POINTS, RELAY_POINTS, TRANSFER_POINTS
 from moot.model.participant import Kind
 from moot.model.turn import TurnState
 from tests.faults import rounds
@@ -49,7 +49,7 @@ def used_points() -> set[str]:
 
 
 def test_every_failpoint_is_listed_and_every_listed_one_is_in_the_code() -> None:
-    assert used_points() == {*POINTS, *AUDIT_POINTS}
+    assert used_points() == {*POINTS, *AUDIT_POINTS, *RELAY_POINTS, *BRIDGE_POINTS, *TRANSFER_POINTS}
     assert len(POINTS) == len(set(POINTS)) >= 12
 
 

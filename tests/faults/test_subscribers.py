@@ -194,12 +194,15 @@ class NeverReadsEvents(NeverReads):
         self.lines = stream.aiter_lines()
 
     async def read_on(self) -> str:
+        kind = ""
         async for line in self.lines:
-            if line.startswith("event: ") and line != "event: message.posted":
-                return line.removeprefix("event: ")
+            if line.startswith("event: "):
+                kind = line.removeprefix("event: ")
+                if kind not in ("message.posted", "cursor"):
+                    return kind
             if line.startswith("id: "):
                 self.after = int(line[4:])
-            if line.startswith("data: "):
+            if line.startswith("data: ") and kind == "message.posted":
                 self.heard.append(int(json.decode(line[6:])["body"]["text"].split()[1]))
                 if self.heard[-1] == self.hall.said:
                     return "all"

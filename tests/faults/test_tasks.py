@@ -5,10 +5,12 @@ the manager that delegates and the worker that works, to the manager that hears 
 """
 
 import asyncio
+import os
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +20,7 @@ from moot.model.records.task import TASKS, Task, TaskState
 from moot.model.turn import TurnState
 from moot.stores.sqlite.reads import SqliteReads
 from tests.faults import delegations, rounds
-from tests.faults.delegations import BOTH, MANAGER, RESULT, WORKER
+from tests.faults.delegations import BOTH, FITTING, MANAGER, RESULT, WORKER
 from tests.support import checker, remains
 from tests.support.processes import SCALE, Server, kept_on_failure, serving
 from tests.support.waiting import until
@@ -105,6 +107,42 @@ async def test_killed_at_any_point_of_a_task_its_delegator_hears_of_it_once(
             print(f"{point}: killed at {count - 1} moments")
             return
     raise AssertionError(f"{point} was met more than {MAX_TIMES} times")
+
+
+OTHER_WAYS = POINTS if os.environ.get("MOOT_TIER") == "nightly" else ("host.thought",)
+"""Where tasks that go another way are killed: everywhere at night."""
+
+
+async def killed_everywhere(forks: Server, point: str, folder: Path, **way: Any) -> list[Task]:
+    """What became of the task, for each time that the point is reached on this way."""
+    found = []
+    for count in range(1, MAX_TIMES):
+        home, spec = folder / f"{count}", f"{point}:kill:{count}"
+        await delegations.furnish(home)
+        with kept_on_failure(f"task-{spec.replace(':', '-')}", home):
+            first = forks.ask(**{**case(home, failpoint=spec), **way})
+            if first == KILLED:
+                assert forks.ask(**{**case(home), **way}) == SETTLED, spec
+            found.append(await assert_it_came_home_once(home, TaskState.DONE, TaskState.EXPIRED))
+        if first == SETTLED:
+            return found
+    raise AssertionError(f"{point} was met more than {MAX_TIMES} times")
+
+
+@pytest.mark.parametrize("point", OTHER_WAYS)
+async def test_killed_anywhere_a_result_of_the_wrong_shape_is_asked_for_again_and_comes_home_once(
+    forks: Server, point: str, tmp_path: Path
+) -> None:
+    tasks = await killed_everywhere(forks, point, tmp_path, shaped=True)
+    assert {(task.state, task.result) for task in tasks} == {(TaskState.DONE, FITTING)}
+
+
+@pytest.mark.parametrize("point", OTHER_WAYS)
+async def test_killed_anywhere_a_task_that_its_worker_kept_ends_by_its_deadline_and_is_heard_of_once(
+    forks: Server, point: str, tmp_path: Path
+) -> None:
+    tasks = await killed_everywhere(forks, point, tmp_path, deadline=SOON)
+    assert {task.state for task in tasks} == {TaskState.EXPIRED}
 
 
 @pytest.mark.parametrize("point", ["host.claimed", "host.tool_ran", "host.thought"])

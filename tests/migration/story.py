@@ -19,18 +19,43 @@ from msgspec import structs
 from moot import PASS, Hub
 from moot.brains.code import AgentSpec
 from moot.errors import NotPermitted
-from moot.flow import seal_chains, send
+from moot.flow import (
+    charge,
+    hold_relay,
+    hold_shares,
+    keep_session,
+    park_record,
+    place_topic,
+    seal_chains,
+    send,
+)
+from moot.flow.find_chat import FindChat
+from moot.flow.hear import GuestAllowance, Hear
+from moot.flow.hold_bridge import HoldBridge
+from moot.flow.hold_shares import HoldShares, SharedGroup
+from moot.flow.meet_account import MeetAccount
+from moot.flow.move_post import MovePost
+from moot.flow.pair_chat import PairChat
+from moot.flow.plan_posts import PlanPosts
 from moot.flow.post import posting
+from moot.flow.record_arrival import RecordArrival
 from moot.hub.archive import backups
 from moot.hub.archive.export import Export
 from moot.hub.archive.validate import check
-from moot.model.ids import ParticipantId
+from moot.hub.external.bridges import digest_of
+from moot.model.change import PutRecord
+from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.prompt import Offered, ToolCall, ToolResult, ToolSpec, Usage
+from moot.model.records.chat_apps.bridge import ArrivalState, BridgePostState, ChatKind, Piece
+from moot.model.records.cli_session import CliSession
+from moot.model.records.outbox import OUTBOX
+from moot.rules.brakes import account
 from moot.settings import Home
 from moot.stores.sqlite.file import copies
 from moot.testing import ManualClock
 from moot.wiring import reading
-from tests.support.beneath import store_of
+from tests.contract.store.verbs import put
+from tests.support.beneath import source_of, store_of
 from tests.support.waiting import until
 
 MORNING = 1_767_603_600.0
@@ -61,6 +86,7 @@ name = "arya"
 role = "backend engineer"
 display = "Arya ⚔"
 brain = "demo"
+spawns = ["squire"]
 
 [[agents]]
 name = "gendry"
@@ -73,6 +99,11 @@ name = "bran"
 role = "is never there"
 brain = "demo"
 autostart = false
+
+[templates.squire]
+role = "helps"
+brain = "demo"
+project = "/nowhere/forge"
 """
 IDENTITY = {
     "arya/SOUL.md": "I am quick and I finish what I begin.\n",
@@ -128,6 +159,8 @@ class Stage:
             call = ToolCall(f"call-{turn.id}", "lookup", f'{{"q": "höhe"{never}}}')
             result = await turn.use(Lookup(), call, answer=0, said="One moment.")
             return f"It says {result.text}"
+        if "start a squire" in text:
+            await turn.hub.spawn("squire", idempotency_key="squire-1")
         if "tell the watch" in text:
             await turn.hub.post("watch", "from the group next door")
         if "hand over to" in text:
@@ -168,6 +201,8 @@ async def write(home: Path) -> None:
         await _linked(stage, hub)
         await _kept_together(hub)
         await _on_record(hub)
+        await _started_by_others(stage, hub)
+        await _elsewhere(hub)
         await _people_come_and_go(stage, hub)
         await _outside_agents(stage, hub)
         await _conversations_come_and_go(stage, hub)
@@ -278,6 +313,21 @@ async def _between_agents(stage: Stage, hub: Hub) -> None:
         await stage.all_quiet(hub, pair.id)
 
 
+async def _told_outside(hub: Hub) -> None:
+    """As if Kafka were set: something waits to be published, and what belongs to it stands beside."""
+    store = store_of(hub)
+    await store.transact(hold_relay, hold_relay.HoldRelay(HostId("h1"), 1e6))
+    await store.transact(place_topic, place_topic.PlaceTopic(ParticipantId("osha"), "agent-osha", 1, "A1", 1))
+    for place in (7, 8):
+        order = park_record.ParkRecord("agent-osha", 1, place, "it is no object", "[7]")
+        await store.transact(park_record, order)
+    source_of(hub).has_outbox = True
+    await hub.acting_as("osha").send("meera", "for everybody who listens outside")
+    source_of(hub).has_outbox = False
+    [*_, said] = await store.unpublished(10)
+    await put(store, PutRecord(OUTBOX, structs.replace(said, call="call-1", tool="bash", correlation="q1")))
+
+
 async def _linked(stage: Stage, hub: Hub) -> None:
     """Two that are linked, with something said over it; one link turned off, one gone with its channel kept."""
     for name in ("osha", "meera", "jojen"):
@@ -288,6 +338,7 @@ async def _linked(stage: Stage, hub: Hub) -> None:
     off = await hub.links.create("meera", "jojen")
     await hub.links.update(off.id, enabled=False)
     await hub.arrange({"osha": {"x": 120.5, "y": -40}, "user": {"x": 0, "y": 0}})
+    await _told_outside(hub)
     gone = await hub.links.create("jojen", "osha", relationship="subordinate")
     await hub.links.delete(gone.id)
     task = await hub.acting_as("osha").delegate("meera", "carry him")
@@ -299,6 +350,27 @@ async def _linked(stage: Stage, hub: Hub) -> None:
     await store_of(hub).transact(send, send.sending("user", ParticipantId("user"), wish, ("yes", "no")))
     [asked] = await hub.decisions.list()
     await hub.decisions.answer(asked.id, "yes")
+    [there] = [one for one in await hub.conversations.list(kind="link") if one.id == link.channel]
+    session = CliSession(
+        osha,
+        ConversationId(there.id),
+        "claude",
+        "4f0c",
+        "/srv/wall",
+        "2.1",
+        "ab",
+        TurnId(1),
+        1,
+        True,
+        0.5,
+        "d1",
+        1.0,
+    )
+    await store_of(hub).transact(
+        keep_session, keep_session.KeepSession(osha, ConversationId(there.id), session)
+    )
+    spent = charge.Charge(account(osha, RootId("c1:1"), stage.clock.now()), {"input_tokens": 5})
+    await store_of(hub).transact(charge, spent)
     done = await hub.acting_as("osha").delegate("meera", "find the raven")
     await hub.acting_as("meera").tasks.update(done.id, "done", result="found")
 
@@ -325,6 +397,43 @@ async def _on_record(hub: Hub) -> None:
     await hub._core.do(seal_chains, seal_chains.SealChains())
 
 
+async def _elsewhere(hub: Hub) -> None:
+    """A chat in a chat app, paired; what was heard, what was sent, what nobody knows of; a bridge that is held."""
+    records = hub.bridges.records
+    code = await hub.bridges.code("telegram")
+    await records.hold(HoldBridge("telegram", "h1", 3600.0))
+    await records.find(FindChat("telegram", "-100", ChatKind.SUPERGROUP, UNICODE, "arya"))
+    guest = await records.meet(MeetAccount("telegram", "42", "Osha"))
+    where = await hub.conversations.create("raven", participants=["arya"], channel=("telegram", "-100"))
+    pairing = PairChat(guest.participant, "telegram", "-100", where.id, digest_of(code.code), "42")
+    chat = await records.pair(pairing)
+    words = records.posting(guest.participant, where.id, UNICODE)
+    await records.hear(Hear("telegram", "-100/7", "-100", "42", words, GuestAllowance(6, 100)))
+    pieces = (Piece("one", "arya", 1), Piece("two", "arya", 1, "7", ("yes", "no"), "d1"), Piece("three"))
+    await records.plan(PlanPosts("telegram", "-100", chat.conversation, chat.cursor, chat.cursor + 1, pieces))
+    for _ in range(5):
+        came = RecordArrival("telegram", "-100/8", "-100", "42", ArrivalState.TROUBLED, UNICODE, "OSError()")
+        await records.record(came)
+    for place, state in ((1, BridgePostState.SENT), (2, BridgePostState.UNCONFIRMED)):
+        for to in (BridgePostState.SENDING, state):
+            await records.move(
+                MovePost(
+                    f"telegram/-100/{place}",
+                    "telegram",
+                    to,
+                    "h1",
+                    external=str(place),
+                    error=UNICODE,
+                    due=1.0,
+                )
+            )
+    await records.move(MovePost("telegram/-100/3", "telegram", BridgePostState.SENDING, "h1"))
+    await records.move(MovePost("telegram/-100/3", "telegram", BridgePostState.QUEUED, "h1", due=1.0))
+    await records.find(FindChat("telegram", "-200", ChatKind.GROUP, "another", "arya", explained=True))
+    await hub.bridges.link("telegram", "42", "user")
+    await hub.bridges.code("telegram")
+
+
 async def _people_come_and_go(stage: Stage, hub: Hub) -> None:
     """Names, tokens, a paused agent, one who came back to what it owed, a person with a client of their own."""
     await hub.agents.create("bert", human=True, display="Bert Ångström")
@@ -348,6 +457,9 @@ async def _people_come_and_go(stage: Stage, hub: Hub) -> None:
         await hub.agents.mint_token(name, scopes=["read"], shown=token.id)
         gone = await hub.agents.issue_token(name)
         await hub.agents.revoke_token(name, gone.id)
+    made = await hub.agents.sign_in_code("bert")
+    await hub.agents.sign_in(made.code)
+    await hub.agents.sign_in_code("bert", seconds=3600)
     quiet = await hub.conversations.get("quiet")
     opened = await hub.conversations.bookmarks.open(quiet.id, "laptop ☕", after=0)
     await hub.conversations.bookmarks.move([structs.replace(opened.bookmark, seq=2, frames=2)])
@@ -369,6 +481,13 @@ async def _outside_agents(stage: Stage, hub: Hub) -> None:
     await hub.conversations.join("watch", "codex")
     await hub.acting_as("codex").post("watch", "@arya from outside")
     await stage.all_quiet(hub, "watch")
+
+
+async def _started_by_others(stage: Stage, hub: Hub) -> None:
+    """An agent starts another one, which is removed."""
+    await hub.post("build", "@arya start a squire")
+    await stage.all_quiet(hub, "build")
+    await hub.agents.remove("squire")
 
 
 async def _conversations_come_and_go(stage: Stage, hub: Hub) -> None:
@@ -404,6 +523,13 @@ async def _summed_up(hub: Hub) -> None:
     await until(lambda: store.summary(build.id, upto=10**9), lambda summary: summary is not None)
 
 
+async def _share(hub: Hub) -> None:
+    """As a host does that runs an agent in two parts."""
+    [host] = await store_of(hub).hosts()
+    group = SharedGroup("agent-rickon", 2, ParticipantId("rickon"))
+    await store_of(hub).transact(hold_shares, HoldShares(host.id, (group,), "winterfell"))
+
+
 async def _in_the_middle(stage: Stage, hub: Hub) -> None:
     """And then the process is killed: turns run, wait, are ready, held and owed, and messages wait for their round."""
     create, three = hub.conversations.create, ["arya", "gendry", "lady"]
@@ -416,6 +542,7 @@ async def _in_the_middle(stage: Stage, hub: Hub) -> None:
     await create("cut", participants=["hodor"])
     await stage.begins(hub, "cut", "@hodor take your time")
     await hub.conversations.stop("cut")
+    await _share(hub)
     await create("busy", participants=["jon"])
     await stage.begins(hub, "busy", "@jon take your time")
     await create("later", participants=["jon"])

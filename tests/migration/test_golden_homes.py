@@ -55,7 +55,6 @@ TOLD = (
 )
 """Events that change who may do what, or what stands written."""
 UNUSED = {
-    "members.rested": "five agents that keep passing would double the story",
     "agent_links.place": "the story has no link of moot.toml",
     "tasks.kept_by": "no task is updated in a turn there",
     "events.topic": "for relays, which come later",

@@ -41,3 +41,14 @@ async def empty_database() -> str:
     finally:
         await connection.close()
     return url
+
+
+async def emptied() -> str:
+    """The address of a database in which not even tables are."""
+    url = server().url()
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute("DROP SCHEMA IF EXISTS moot CASCADE")
+    finally:
+        await connection.close()
+    return url

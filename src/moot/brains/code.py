@@ -10,6 +10,7 @@ from msgspec import Struct
 from moot.brain import AgentTurn, HostedTurn
 from moot.errors import BadValue
 from moot.model.prompt import Offered
+from moot.rules.brakes import AgentBudget
 
 Think = Callable[[HostedTurn], Awaitable[str | None]]
 """Somebody's function reads what every turn has (`AgentTurn`); a model's brain also needs the rest."""
@@ -43,6 +44,7 @@ class AgentSpec(Struct, frozen=True):
     context_messages: int = 20
     context_tokens: int = 8000
     concurrency: int = 4
+    partitions: int = 1
     on_busy: str = "queue"
     project: str | None = None
     brain: str = ""
@@ -52,6 +54,8 @@ class AgentSpec(Struct, frozen=True):
     offered: Offered = Offered()
     close: Close = nothing_to_close
     """Called when its host stops."""
+    budget: AgentBudget | None = None
+    """What it may spend on a day; None where its thinking costs nothing."""
 
     def __post_init__(self) -> None:
         refuse_unless_async(self.name, self.think)
@@ -130,6 +134,7 @@ def agent(  # noqa: PLR0913  each is a setting an agent may have
     context_messages: int = 20,
     context_tokens: int = 8000,
     concurrency: int = 4,
+    partitions: int = 1,
     on_busy: str = "queue",
     project: str | None = None,
 ) -> Callable[[Think], AgentSpec]:
@@ -144,6 +149,7 @@ def agent(  # noqa: PLR0913  each is a setting an agent may have
             context_messages=context_messages,
             context_tokens=context_tokens,
             concurrency=concurrency,
+            partitions=partitions,
             on_busy=on_busy,
             project=project,
         )

@@ -89,10 +89,15 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "Agents",
         "Issue, list and revoke the tokens that let programs in.",
     ),
+    "people": CommandEntry(
+        "moot.cli.manage.people:people", "Agents", "Invite people to the page, and list them."
+    ),
     "models": CommandEntry("moot.cli.manage.models:models", "Agents", "List the models agents can use."),
     "up": CommandEntry("moot.cli.run.up:up", "Run", "Run the hub and the agents in moot.toml until stopped."),
     "stop": CommandEntry("moot.cli.run.up:stop", "Run", "Stop the hub, after letting running turns finish."),
+    "open": CommandEntry("moot.cli.run.open_page:open_", "Run", "Open the page in your browser, signed in."),
     "reload": CommandEntry("moot.cli.run.reload:reload", "Run", "Read moot.toml again and apply it."),
+    "bridge": CommandEntry("moot.cli.run.bridge:bridge", "Run", "Connect Telegram and Discord."),
     "mcp": CommandEntry(
         "moot.cli.mcp.verbs:mcp", "Run", "Connect coding agents: Claude Code, Codex and others."
     ),
@@ -105,6 +110,12 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     ),
     "import": CommandEntry("moot.cli.data.import_:import_", "Data", "Import exported conversations."),
     "backup": CommandEntry("moot.cli.data.backup:backup", "Data", "Create, verify and restore backups."),
+    "kafka": CommandEntry(
+        "moot.cli.data.kafka:kafka", "Data", "Show topics, lag and what waits for Kafka; rebuild topics."
+    ),
+    "migrate-store": CommandEntry(
+        "moot.cli.data.migrate_store:migrate_store", "Data", "Move this home's data to PostgreSQL, or back."
+    ),
     "status": CommandEntry(
         "moot.cli.read.status:status", "Run", "Show what needs you, who is working and what was done."
     ),

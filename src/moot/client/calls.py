@@ -9,6 +9,7 @@ from uuid import uuid4
 from moot.client.transport.socket_transport import Transport, Voice
 from moot.sdk.agents import AgentCalls
 from moot.sdk.audit import AuditCalls
+from moot.sdk.bridges import BridgeCalls
 from moot.sdk.call import DeclaredCall, Subject
 from moot.sdk.conversations import ConversationCalls
 from moot.sdk.decisions import DecisionCalls
@@ -17,6 +18,7 @@ from moot.sdk.inspector import InspectorCalls
 from moot.sdk.links import LinkCalls
 from moot.sdk.mailbox import MailboxCalls
 from moot.sdk.notes import NoteCalls
+from moot.sdk.operator import OperatorCalls
 from moot.sdk.request import Named
 from moot.sdk.tasks import TaskCalls
 
@@ -70,3 +72,11 @@ class RemoteDeliveries(RemoteCalls, DeliveryCalls):
 
 class RemoteInspector(RemoteCalls, InspectorCalls):
     """`hub.inspector` over a transport."""
+
+
+class RemoteOperator(RemoteCalls, OperatorCalls):
+    """`hub.operator` over a transport."""
+
+
+class RemoteBridges(RemoteCalls, BridgeCalls):
+    """`hub.bridges` over a transport."""

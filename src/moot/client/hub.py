@@ -19,6 +19,7 @@ from moot import shapes
 from moot.client.calls import (
     RemoteAgents,
     RemoteAudit,
+    RemoteBridges,
     RemoteCalls,
     RemoteConversations,
     RemoteDecisions,
@@ -27,6 +28,7 @@ from moot.client.calls import (
     RemoteLinks,
     RemoteMailbox,
     RemoteNotes,
+    RemoteOperator,
     RemoteTasks,
 )
 from moot.client.transport.socket_transport import SocketTransport, Transport, Voice
@@ -71,6 +73,10 @@ class RemoteHub(RemoteCalls, HubCalls):
         return RemoteDecisions(self._transport, self._voice)
 
     @cached_property
+    def bridges(self) -> RemoteBridges:
+        return RemoteBridges(self._transport, self._voice)
+
+    @cached_property
     def tasks(self) -> RemoteTasks:
         return RemoteTasks(self._transport, self._voice)
 
@@ -85,6 +91,10 @@ class RemoteHub(RemoteCalls, HubCalls):
     @cached_property
     def deliveries(self) -> RemoteDeliveries:
         return RemoteDeliveries(self._transport, self._voice)
+
+    @cached_property
+    def operator(self) -> RemoteOperator:
+        return RemoteOperator(self._transport, self._voice)
 
     @cached_property
     def inspector(self) -> RemoteInspector:

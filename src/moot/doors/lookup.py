@@ -3,6 +3,7 @@
 from moot import shapes
 from moot.errors import MootError, NotFound
 from moot.hub import Hub
+from moot.model.records.link import is_channel
 from moot.ports import ConversationVersion
 from moot.rules.access import (
     NO_CONVERSATION,
@@ -17,7 +18,8 @@ from moot.rules.access import (
 
 def target_of(found: shapes.Conversation, ref: str = "") -> ConversationTarget:
     """`ref` is what the caller wrote: a refusal repeats that, not the id it stands for."""
-    return ConversationTarget(ref or found.id, frozenset(seat.name for seat in found.participants))
+    members = frozenset(seat.name for seat in found.participants)
+    return ConversationTarget(ref or found.id, members, is_channel(found.id))
 
 
 async def conversation(
@@ -47,7 +49,7 @@ async def version(hub: Hub, who: Principal, ref: str) -> ConversationVersion:
             raise
         raise hidden(ConversationTarget(ref, NO_CONVERSATION)) from None
     members = frozenset((who.name,)) if found.has_member else NO_CONVERSATION
-    authorize(who, Action.READ, ConversationTarget(ref, members))
+    authorize(who, Action.READ, ConversationTarget(ref, members, is_channel(found.id)))
     return found
 
 

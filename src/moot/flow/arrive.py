@@ -4,7 +4,7 @@ from msgspec import Struct, structs
 
 from moot.errors import NotPermitted
 from moot.flow.steps.lines import check_lines
-from moot.flow.steps.reach import keep_hooks, tell_reach
+from moot.flow.steps.reach import emit_reach, keep_hooks
 from moot.flow.steps.registry import answered_to, back, checked_name, give_way
 from moot.model.change import Decision
 from moot.model.event import EventType
@@ -59,7 +59,7 @@ def decide(command: Arrive, seen: Seen, at: Moment) -> Decision[Participant]:
         last_active=at.now,
         config=structs.replace(who.config, **{key: value for key, value in came.items() if value}),
     )
-    tell_reach(draft, who, arrived)
+    emit_reach(draft, who, arrived)
     draft.put_participant(arrived)
     return Decision(draft.changes(), arrived)
 

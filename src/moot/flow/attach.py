@@ -1,4 +1,6 @@
-"""Attach: a host says which agents it runs. Its lease is the presence of all of them."""
+"""Attach: a host says which agents it runs. Its lease is the presence of all of them.
+
+Several hosts may run the same agent: the registry names the one that came first, for as long as it is there."""
 
 from msgspec import Struct, structs
 
@@ -48,6 +50,9 @@ def decide(command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
     )
     for agent in command.agents:
         who = draft.participant(agent)
+        other = known.get(who.host) if who.host is not None and who.host not in command.dead else None
+        if other is not None and other.id != command.host and other.runs(agent, at.now):
+            continue
         if who.host != command.host:
             draft.put_participant(
                 structs.replace(who, host=command.host, live_until=host.lease_until, last_active=at.now)

@@ -16,7 +16,7 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 
-MAX_STEPS = 64
+MAX_STEPS = 128
 """Tool calls in one turn, whatever the brain's own limit is."""
 
 

@@ -63,7 +63,7 @@ def scope(command: Delegate) -> Scope:
         names=(command.author, command.target, *post.meant(mentions.parse(command.task))),
         running_of=command.author if command.turn is None else None,
         key=(command.author, command.key) if command.key else None,
-        records=(TASKS.one(_named_by(command)),) if command.key else (),
+        records=(TASKS.one(named_by(command)),) if command.key else (),
     )
 
 
@@ -75,7 +75,7 @@ def _between(command: Delegate) -> tuple[str, ...]:
     return pair_key(command.author, command.taken_for), pair.key, pair.name
 
 
-def _named_by(command: Delegate) -> TaskId:
+def named_by(command: Delegate) -> TaskId:
     """The id of the task that a key stands for: so the same key finds it again."""
     known_by = sha256(f"{command.author}\n{command.key}".encode()).hexdigest()
     return TaskId(f"t{known_by[:ID_LENGTH]}")
@@ -86,9 +86,15 @@ def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
         return Decision([], before)
     draft = Draft(seen, at)
     author, worker = find.participant(seen, command.author), find.addressee(seen, command.target)
-    link = seen.graph().between(author.id, worker.id)
+    task = give(draft, command, author, worker)
+    return Decision(draft.changes(), task)
+
+
+def give(draft: Draft, command: Delegate, author: Participant, worker: Participant) -> Task:
+    """The work, with a turn for whoever is to do it; refused where there would be none."""
+    at, link = draft.at, draft.graph.between(author.id, worker.id)
     check(draft, author, worker, link)
-    task_id = _named_by(command) if command.key else TaskId(f"t{at.conversation_id()[1:]}")
+    task_id = named_by(command) if command.key else TaskId(f"t{at.conversation_id()[1:]}")
     branch = _branch(draft, author, worker, task_id)
     said = post.speak(
         branch,
@@ -127,14 +133,14 @@ def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
     )
     task = acts.put_task(draft, AuditedAct.TASK_CREATED, task, author.id)
     draft.emit(EventType.TASK_CREATED, by=author.id, body=obligations.event_body(task))
-    _tell_channel(draft, task, author)
+    _note_in_channel(draft, task, author)
     _keep_parent_open(draft, turn)
-    return Decision(draft.changes(), task)
+    return task
 
 
 def _given_before(command: Delegate, seen: Seen) -> Task | None:
     """The task that this very request made before. Another one under its key is refused."""
-    task = seen.record(TASKS, _named_by(command))
+    task = seen.record(TASKS, named_by(command))
     said = seen.replay(command.author, command.key)
     if task is None and said is None:
         return None
@@ -226,7 +232,7 @@ def _keep_parent_open(draft: Draft, turn: Turn | None) -> None:
         obligations.moved(draft, parent, parent.state, turn.agent, kept_by=turn.id)
 
 
-def _tell_channel(draft: Draft, task: Task, author: Participant) -> None:
+def _note_in_channel(draft: Draft, task: Task, author: Participant) -> None:
     """Both ends see in their channel that there is a task; nobody is woken by that."""
     room = task_report.open_room(draft, task.channel)
     if room is None:

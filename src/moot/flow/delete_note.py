@@ -39,5 +39,5 @@ def decide(command: DeleteNote, seen: Seen, at: Moment) -> Decision[SharedNote]:
     draft.drop(NOTES, note.name)
     gone = {"note": note.name, "versions": note.version, "head": note.hash}
     acts.enter(draft, AuditedAct.NOTE_DELETED, command.author, f"note {note.name}", gone)
-    steps.tell(draft, EventType.NOTE_DELETED, note, command.author)
+    steps.emit_note(draft, EventType.NOTE_DELETED, note, command.author)
     return Decision(draft.changes(), note)

@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps.reach import tell_reach
+from moot.flow.steps.reach import emit_reach
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
@@ -30,6 +30,6 @@ def decide(command: Depart, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
     config = structs.replace(who.config, pid=0, machine="")
     gone = structs.replace(who, reach=Reach.AWAY, reach_until=0.0, live_until=0.0, config=config)
-    tell_reach(draft, who, gone)
+    emit_reach(draft, who, gone)
     draft.put_participant(gone)
     return Decision(draft.changes(), None)

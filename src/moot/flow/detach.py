@@ -1,10 +1,10 @@
 """Detach: a host goes in good order, or is found to have gone."""
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot.model.change import Decision, DropHost
 from moot.model.event import EventType
-from moot.model.ids import HostId
+from moot.model.ids import HostId, ParticipantId
 from moot.model.moment import Moment
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -14,10 +14,12 @@ class Detach(Struct, frozen=True, gc=False):
     host: HostId
     lapsed: bool = False
     """Said by another process: only if no heartbeat has come in time."""
+    agents: tuple[ParticipantId, ...] = ()
+    """Those it ran: whom another host runs too stays there."""
 
 
 def scope(command: Detach) -> Scope:
-    return Scope(hosts=True)
+    return Scope(names=command.agents, hosts=True)
 
 
 def decide(command: Detach, seen: Seen, at: Moment) -> Decision[None]:
@@ -26,7 +28,14 @@ def decide(command: Detach, seen: Seen, at: Moment) -> Decision[None]:
         if host.id == command.host and not (command.lapsed and host.lease_until > at.now):
             draft.add(DropHost(host.id))
             for agent in host.agents:
-                draft.emit(
-                    EventType.AGENT_STATUS, by=agent, body={"status": "offline", "reachability": "away"}
-                )
+                _leave(draft, command, agent)
     return Decision(draft.changes(), None)
+
+
+def _leave(draft: Draft, command: Detach, agent: ParticipantId) -> None:
+    others = [host for host in draft.seen.hosts() if host.id != command.host]
+    other = next((host for host in others if host.runs(agent, draft.at.now)), None)
+    if other is None:
+        draft.emit(EventType.AGENT_STATUS, by=agent, body={"status": "offline", "reachability": "away"})
+    elif agent in command.agents and (who := draft.participant(agent)).host == command.host:
+        draft.put_participant(structs.replace(who, host=other.id, live_until=other.lease_until))

@@ -1,4 +1,4 @@
-"""EditParticipant a participant: its role, display name or project."""
+"""Edit a participant: its role, display name or project."""
 
 from msgspec import Struct, structs
 
@@ -23,6 +23,8 @@ class EditParticipant(Struct, frozen=True, gc=False):
     display: str | None = None
     project: str | None = None
     author: ParticipantId = SYSTEM
+    file: str = ""
+    """A role file that was written, which is told and kept on record; what stands in it is not."""
 
 
 def scope(command: EditParticipant) -> Scope:
@@ -37,9 +39,10 @@ def decide(command: EditParticipant, seen: Seen, at: Moment) -> Decision[Partici
     fields = {"role": command.role, "display": display, "project": command.project}
     amended = structs.replace(who, **{key: value for key, value in fields.items() if value is not None})
     draft = Draft(seen, at)
-    if amended != who:
+    if amended != who or command.file:
         draft.put_participant(amended)
         body = {name: value for name, value in fields.items() if value is not None}
+        body |= {"file": command.file} if command.file else {}
         acts.enter(draft, AuditedAct.AGENT_EDITED, command.author, f"agent {who.id}", body)
         draft.emit(EventType.AGENT_STATUS, by=who.id, body=body)
     return Decision(draft.changes(), amended)

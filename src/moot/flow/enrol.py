@@ -1,6 +1,7 @@
 """Enrol participants: known names are brought up to date, unknown ones get an id."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -56,30 +57,54 @@ def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant
             who = None
         elif who is not None and new.name not in (who.name, *who.aliases):
             who = None  # only its id is spelled like this; the name is refused below
-        fields = {name: getattr(new, name) for name in ("display", "role", "brain", "project", "config")}
-        others = [one for one in known.values() if who is None or one.id != who.id]
-        check_lines(role=new.role, project=new.project)
-        fields["display"] = _display_of(new, others, fresh=command.fresh)
-        fields["brain"] = bare_brain(new.brain)
         if who is None:
-            who = Participant(
-                id=_new_id(new, known, at), name=new.name, kind=new.kind, created_at=at.now, **fields
-            )
-            known |= {one.id: one for one in give_way(draft, others, who.name)}
-            draft.emit(EventType.AGENT_JOINED, by=who.id)
+            who = admit(draft, new, known, fresh=command.fresh)
             _enter(draft, AuditedAct.AGENT_CREATED, who, command.author)
         else:
-            who = structs.replace(back(draft, who), kind=new.kind, **fields)
+            others = [one for one in known.values() if one.id != who.id]
+            who = structs.replace(
+                back(draft, who), kind=new.kind, **_described(new, others, fresh=command.fresh)
+            )
             if known.get(who.id) != who:
                 _enter(draft, AuditedAct.AGENT_EDITED, who, command.author)
-        if known.get(who.id) != who:
-            draft.put_participant(who)
-        known[who.id] = who
+                draft.put_participant(who)
+            known[who.id] = who
         enrolled.append(who)
     for who in known.values():
         if who.brain != bare_brain(who.brain):  # stored before secrets were kept out
             draft.put_participant(structs.replace(who, brain=bare_brain(who.brain)))
     return Decision(draft.changes(), tuple(enrolled))
+
+
+def admit(
+    draft: Draft,
+    new: Newcomer,
+    known: dict[ParticipantId, Participant],
+    *,
+    fresh: bool = True,
+) -> Participant:
+    """Somebody new among those who are known; whoever calls this enters it into the audit."""
+    others = list(known.values())
+    fields = _described(new, others, fresh=fresh)
+    id, now = _new_id(new, known, draft.at), draft.at.now
+    who = Participant(id=id, name=new.name, kind=new.kind, created_at=now, **fields)
+    known |= {one.id: one for one in give_way(draft, others, who.name)}
+    known[who.id] = who
+    draft.emit(EventType.AGENT_JOINED, by=who.id)
+    draft.put_participant(who)
+    return who
+
+
+def _described(new: Newcomer, others: Iterable[Participant], *, fresh: bool) -> dict[str, Any]:
+    """What is kept of how somebody is described."""
+    check_lines(role=new.role, project=new.project)
+    return {
+        "display": _display_of(new, others, fresh=fresh),
+        "role": new.role,
+        "brain": bare_brain(new.brain),
+        "project": new.project,
+        "config": new.config,
+    }
 
 
 def _enter(draft: Draft, act: AuditedAct, who: Participant, author: ParticipantId) -> None:

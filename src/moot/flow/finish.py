@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct, structs
 
 from moot.errors import Refused, Stale
-from moot.flow import claim, post, record_refusal
+from moot.flow import charge, claim, post, record_refusal
 from moot.flow.steps import find, misfit, obligations
 from moot.model.answer import Finished
 from moot.model.change import Decision, KeepText
@@ -23,6 +23,7 @@ from moot.model.turn import Given, RuleName, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import brakes
 from moot.rules.answer_shape import Misfit
+from moot.rules.brakes import Account
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 from moot.rules.room import Room
@@ -72,6 +73,8 @@ class Finish(Struct, frozen=True, gc=False):
     """Whose the turn is, where its reply has a key."""
     refused_to: ParticipantId | None = None
     """Whose the turn is, where its reply is known to be refused."""
+    account: Account | None = None
+    """What the turn is charged to, where it cost something."""
 
 
 class ReplyRefused(Exception):
@@ -85,12 +88,13 @@ class ReplyRefused(Exception):
 def scope(command: Finish) -> Scope:
     """The turn, and whoever the reply mentions: it may invite somebody who is no member yet."""
     reply = command.outcome if isinstance(command.outcome, Said) else None
+    charged = () if command.account is None else command.account.lookups
     if reply is None or not reply.text:
-        return Scope(turns=(command.turn,))
+        return Scope(turns=(command.turn,), records=charged)
     key = (command.author, reply.key) if command.author is not None and reply.key else None
     records = () if command.refused_to is None else (record_refusal.head_of(command.refused_to),)
     names = post.meant(mentions.parse(reply.text))
-    return Scope(turns=(command.turn,), names=names, key=key, records=records)
+    return Scope(turns=(command.turn,), names=names, key=key, records=(*records, *charged))
 
 
 def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
@@ -112,6 +116,8 @@ def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
             message, done = None, expire(room, turn)
         case _:
             assert_never(command.outcome)
+    if command.account is not None and done.usage is not None:
+        charge.add(draft, command.account, done.usage)
     close(room, done)
     following = _hand_over(room, command)
     if done.interrupted:

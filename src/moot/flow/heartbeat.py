@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from moot.flow.steps.reach import keep_hooks, tell_reach
+from moot.flow.steps.reach import emit_reach, keep_hooks
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
@@ -44,6 +44,6 @@ def decide(command: Heartbeat, seen: Seen, at: Moment) -> Decision[None]:
             last_active=at.now,
             door=sign.door or who.door,
         )
-        tell_reach(draft, who, alive)
+        emit_reach(draft, who, alive)
         draft.put_participant(alive)
     return Decision(draft.changes(), None)

@@ -15,7 +15,7 @@ from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Kind, Participant
 from moot.model.records.audit import AuditedAct
-from moot.model.records.token import TOKENS, Token, TokenId
+from moot.model.records.token import TOKENS, Token, TokenId, TokenKind
 from moot.model.records.token import TokenScope as May
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -65,7 +65,7 @@ def decide(command: IssueToken, seen: Seen, at: Moment) -> Decision[Token]:
 
 def _has_room(draft: Draft, author: ParticipantId, who: Participant) -> None:
     tokens = draft.seen.records(TOKENS.where(participant=who.id))
-    good = sum(not token.revoked_at for token in tokens)
+    good = sum(token.is_good(draft.at.now) and token.kind is not TokenKind.CODE for token in tokens)
     by_owner = find.is_owner(draft.participant(author), draft.at)
     most = MAX_TOKENS if by_owner else MAX_OWN
     if good >= most:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from moot.flow.steps import acts, channel, find
 from moot.model.change import Decision
+from moot.model.conversation import Conversation
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.records.link import Direction, Link, LinkOrigin, Relationship
@@ -21,6 +22,8 @@ class MakeLink(Struct, frozen=True, gc=False):
     direction: Direction = Direction.TWO_WAY
     relationship: Relationship = Relationship.PEER
     enabled: bool = True
+    former: tuple[Conversation, ...] = ()
+    """Channels that were archived, as the caller found them: theirs is opened again."""
 
 
 class LinkMade(Struct, frozen=True, gc=False):
@@ -32,7 +35,13 @@ class LinkMade(Struct, frozen=True, gc=False):
 def scope(command: MakeLink) -> Scope:
     name = channel.name_between(command.source, command.target)
     names = (command.author, command.source, command.target)
-    return Scope(refs=(name,), names=names, records=(acts.HEAD,), everyone=True)
+    return Scope(
+        refs=(name, *(one.name for one in command.former)),
+        conversations=tuple(one.id for one in command.former),
+        names=names,
+        records=(acts.HEAD,),
+        everyone=True,
+    )
 
 
 def decide(command: MakeLink, seen: Seen, at: Moment) -> Decision[LinkMade]:
@@ -51,6 +60,7 @@ def decide(command: MakeLink, seen: Seen, at: Moment) -> Decision[LinkMade]:
         updated_at=at.now,
     )
     channel.check(draft, link)
-    channel.make(draft, link, command.author, {channel.name_between(command.source, command.target)})
+    names = {channel.name_between(command.source, command.target)}
+    link = channel.make(draft, link, command.author, names, command.former)
     lost = channel.cut_off(draft, seen.graph(), [link])
     return Decision(draft.changes(), LinkMade(link, lost))

@@ -1,15 +1,20 @@
-"""Pause or resume an agent. What a paused one has not begun is let go."""
+"""Pause or resume an agent. What a paused one has not begun is let go.
+
+How its tasks ended while it was paused it is told when it goes on: those come home, whatever happens.
+"""
 
 from msgspec import Struct, structs
 
-from moot.flow.steps import acts, find
+from moot.flow.steps import acts, find, task_report
 from moot.flow.steps.registry import drop_turns
+from moot.flow.steps.task_report import UnheardReport
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.ids import SYSTEM, ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.model.records.audit import AuditedAct
+from moot.model.records.task import TASKS
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -20,10 +25,17 @@ class Pause(Struct, frozen=True, gc=False):
     conversations: tuple[ConversationId, ...] = ()
     """Where the agent has open turns, as the caller found them; a later one is stopped when claimed."""
     author: ParticipantId = SYSTEM
+    unheard: tuple[UnheardReport, ...] = ()
+    """Of one that goes on: how its tasks ended meanwhile."""
 
 
 def scope(command: Pause) -> Scope:
-    return Scope(names=(command.agent,), conversations=command.conversations, records=(acts.HEAD,))
+    reports = command.unheard
+    return Scope(
+        names=(command.agent,),
+        conversations=(*command.conversations, *(report.conversation for report in reports)),
+        records=(acts.HEAD, *(TASKS.one(report.task) for report in reports)),
+    )
 
 
 def decide(command: Pause, seen: Seen, at: Moment) -> Decision[Participant]:
@@ -35,4 +47,6 @@ def decide(command: Pause, seen: Seen, at: Moment) -> Decision[Participant]:
     draft.emit(EventType.AGENT_STATUS, by=who.id, body={"paused": command.paused})
     if command.paused:
         drop_turns(draft, who, command.conversations)
+    for report in () if command.paused else command.unheard:
+        task_report.remind(draft, report)
     return Decision(draft.changes(), who)

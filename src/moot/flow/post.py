@@ -66,6 +66,8 @@ class Post(Struct, frozen=True, gc=False):
     """Of a question or a task: what the answer has to look like, as JSON (rules/answer_shape.py)."""
     quiet: bool = False
     """Whoever it is for waits for it, and needs no turn to hear it."""
+    guest: bool = False
+    """By a guest of a chat elsewhere, who neither invites nor interrupts."""
     turn: TurnId | None = None
     fence: int = 0
     """The running turn in which an agent posts by tool."""
@@ -174,7 +176,9 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     here = turn is not None and turn.conversation == room.id
     if turn is not None and here:
         room.floor.check_post_slot(room, turn)
-    words = address.Words(command.mentions, command.force, command.intent, command.awaited, command.shape)
+    words = address.Words(
+        command.mentions, command.force, command.intent, command.awaited, command.shape, command.guest
+    )
     address.check(room, author, words, answers=here or bool(command.reply_to))
     if command.max_turns:
         room.floor.check_cap(author)
@@ -335,7 +339,7 @@ def _running(room: Room, author: Participant) -> list[Turn]:
 
 def interjected(room: Room, author: Participant, words: address.Words) -> list[Turn]:
     """Running turns that this message stops because their agents want it so (`on_busy`)."""
-    if not _running(room, author):
+    if words.guest or not _running(room, author):
         return []
     running = [turn for turn in stoppable(room, author) if _wants_interrupts(room, turn, author)]
     return room.floor.interrupted(running, address.named(room, words)) if running else running

@@ -1,4 +1,4 @@
-"""Record a refusal: what an agent tried, and which rule kept it from it. Equal ones in a row are counted.
+"""Record a refusal: what an agent tried, and which rule kept it from it. Equal ones are counted.
 
 A refused decision leaves nothing behind, so what was refused is entered by this one, before the caller hears of it; a
 reply that is refused is entered by finish.py with the end of its turn. Above: hub/core.py, finish.py. Below:
@@ -72,6 +72,7 @@ def enter(draft: Draft, agent: ParticipantId, refusal: RefusedAct) -> None:
     detail: JsonObject = {"code": refusal.code, "to": refusal.to, "what": refusal.what, **refusal.facts}
     entry = acts.made(draft, AuditedAct.REFUSED, agent, f"agent {agent}", detail)
     entry = structs.replace(entry, chain=chain)
-    entry, head = audit.counted(draft.record(CHAIN_HEADS, chain), entry)
-    draft.put(AUDIT_ENTRIES, entry)
+    entries, head = audit.counted(draft.record(CHAIN_HEADS, chain), entry)
+    for each in entries:
+        draft.put(AUDIT_ENTRIES, each)
     draft.put(CHAIN_HEADS, head)

@@ -33,9 +33,15 @@ def decide(command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
         raise NotPermitted(f"{who.name} is a person; only agents can be removed")
     if who.removed:
         return Decision([], who)
-    who = structs.replace(who, paused=True, removed_at=at.now)
-    draft.put_participant(who)
     acts.enter(draft, AuditedAct.AGENT_REMOVED, command.author, f"agent {who.id}")
-    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"removed": True, "paused": True})
-    drop_turns(draft, who, command.conversations)
+    who = leave(draft, who, command.conversations)
     return Decision(draft.changes(), who)
+
+
+def leave(draft: Draft, who: Participant, conversations: tuple[ConversationId, ...]) -> Participant:
+    """It is there no more, and what it has not begun is nobody's to do."""
+    who = structs.replace(who, paused=True, removed_at=draft.at.now)
+    draft.put_participant(who)
+    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"removed": True, "paused": True})
+    drop_turns(draft, who, conversations)
+    return who

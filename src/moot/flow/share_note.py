@@ -57,5 +57,5 @@ def decide(command: ShareNote, seen: Seen, at: Moment) -> Decision[list[NotePerm
         given = NotePermission(note.name, agent.id, command.access, command.author, at.now)
         granted[agent.id] = acts.put_permission(draft, given, command.author)
     access = NOTHING if command.access is None else command.access.value
-    steps.tell(draft, EventType.NOTE_SHARED, note, command.author, agent=agent.id, access=access)
+    steps.emit_note(draft, EventType.NOTE_SHARED, note, command.author, agent=agent.id, access=access)
     return Decision(draft.changes(), list(granted.values()))

@@ -15,12 +15,13 @@ from msgspec import Struct, structs
 from moot.errors import Conflict, MootError
 from moot.flow.steps import acts, channel, find
 from moot.model.change import Decision
+from moot.model.conversation import Conversation
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import Participant
 from moot.model.records.audit import AuditedAct
-from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
+from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship, pair_key
 from moot.model.records.task import TASKS
 from moot.ports import Scope
 from moot.rules import links
@@ -47,8 +48,12 @@ class SyncLinks(Struct, frozen=True, gc=False):
     """Those that will change or go, as far as the caller knows: their channels have to be at hand."""
     branches: tuple[ConversationId, ...] = ()
     """Where what was delegated over these is worked on."""
+    former: tuple[Conversation, ...] | None = None
+    """Channels that were archived, among which new links find what they had before; None: nobody has looked."""
     origin: LinkOrigin = LinkOrigin.CONFIG
     """Whose list it is: moot.toml's, or of what people have made."""
+    expects: str = ""
+    """The version of the links that whoever applies the list has looked at; others by now: refused."""
     foresees: bool = False
     """Only a look at what would change: what stands in its way is listed, not refused."""
     coming: tuple[Participant, ...] = ()
@@ -68,17 +73,21 @@ class SyncedLinks(Struct, frozen=True, gc=False):
     """Those of others that the list says otherwise, or not at all: they stand in its way."""
     cut_off: dict[str, list[str]] = {}
     """By name: whom somebody could write to before, and no longer can. Of a list that a person applies."""
+    version: str = ""
+    """Of the links that were there before."""
 
     def __bool__(self) -> bool:
         return bool(self.made or self.changed or self.removed)
 
 
 class LinksMoved(Exception):
-    """Links will change whose channels the caller did not bring along: sync anew, with these."""
+    """Links will change whose channels the caller did not bring along: sync anew, with these. `fresh` says between whom
+    there will be links that are not there now."""
 
-    def __init__(self, links: tuple[Link, ...]) -> None:
+    def __init__(self, links: tuple[Link, ...], fresh: frozenset[str]) -> None:
         super().__init__()
         self.links = links
+        self.fresh = fresh
 
 
 class LinkPlan:
@@ -127,9 +136,15 @@ class LinkPlan:
 def scope(command: SyncLinks) -> Scope:
     names = [name for row in command.links for name in (row.source, row.target)]
     pairs = [channel.pairs_of(command.author, link.ends) for link in command.known]
+    former = command.former or ()
+    known = [link.channel for link in command.known]
     return Scope(
-        refs=(*_channel_names(command), *(ref for refs in pairs for ref in refs)),
-        conversations=(*(link.channel for link in command.known), *command.branches),
+        refs=(
+            *_channel_names(command),
+            *(ref for refs in pairs for ref in refs),
+            *(one.name for one in former),
+        ),
+        conversations=(*known, *(one.id for one in former), *command.branches),
         names=(command.author, *names),
         records=(acts.HEAD, *(TASKS.where(open_over=link.id) for link in command.known)),
         everyone=True,
@@ -141,19 +156,24 @@ def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
     for who in command.coming:
         draft.put_participant(who)
     channel.by_person(draft, command.author)
+    _check_version(command, seen.graph())
     gone = {who.id for who in seen.everyone() if who.removed}
     plan = LinkPlan(seen.graph(), command.origin, _rows(command, draft), gone)
     if plan.left and not command.foresees:
         raise _in_the_way(draft, *plan.left[0])
-    if not _are_at_hand(plan.touched, command, seen):
-        raise LinksMoved(plan.touched)
+    is_unknown = bool(plan.fresh) and command.former is None
+    if is_unknown or not _are_at_hand(plan.touched, command, seen):
+        raise LinksMoved(plan.touched, frozenset(pair_key(*row.ends) for _, row in plan.fresh))
     author = command.author
     for link in plan.removed:
         channel.remove(draft, link, author)
     for link in plan.moved:
         acts.put_link(draft, AuditedAct.LINK_CHANGED, link, author)
     names = _channel_names(command)
-    made = [(number, channel.make(draft, _new(draft, row), author, names)) for number, row in plan.fresh]
+    former = command.former or ()
+    made = [
+        (number, channel.make(draft, _new(draft, row), author, names, former)) for number, row in plan.fresh
+    ]
     changed = [
         (number, LinkChange(one.before, channel.change(draft, one.before, one.after, author)))
         for number, one in plan.changed
@@ -170,8 +190,20 @@ def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
     )
     if command.origin is not LinkOrigin.CONFIG:
         touched = [*done.made, *(one.after for one in done.changed), *done.removed]
-        done = structs.replace(done, cut_off=channel.cut_off(draft, seen.graph(), touched))
+        lost = channel.cut_off(draft, seen.graph(), touched)
+        done = structs.replace(done, cut_off=lost, version=seen.graph().version)
     return Decision(draft.changes(), done)
+
+
+def _check_version(command: SyncLinks, graph: Graph) -> None:
+    if command.expects and command.expects != graph.version:
+        raise Conflict(
+            "the links have changed since you looked",
+            detail="nothing was changed: look again at what the list would do, and apply it then",
+            fix=(Hint(Act.LIST_LINKS),),
+            expected=command.expects,
+            version=graph.version,
+        )
 
 
 def _in_the_way(draft: Draft, number: int | None, link: Link) -> Conflict:

@@ -7,13 +7,12 @@ own (erase.py), once the link is gone.
 from msgspec import Struct
 
 from moot.errors import Conflict
-from moot.flow.steps import acts, channel
+from moot.flow.steps import channel
 from moot.model.change import Decision
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
-from moot.model.records.link import CHANNEL, Link, LinkOrigin
-from moot.model.records.task import TASKS
+from moot.model.records.link import Link, LinkOrigin
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -28,13 +27,7 @@ class Unlink(Struct, frozen=True, gc=False):
 
 
 def scope(command: Unlink) -> Scope:
-    return Scope(
-        conversations=(ConversationId(f"{CHANNEL}{command.link}"), *command.branches),
-        refs=channel.pairs_of(command.author, command.ends),
-        names=(command.author,),
-        records=(acts.HEAD, TASKS.where(open_over=command.link)),
-        everyone=True,
-    )
+    return channel.cutting(command.author, command.link, command.ends, command.branches)
 
 
 def decide(command: Unlink, seen: Seen, at: Moment) -> Decision[Link]:

@@ -3,7 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.errors import NotFound
-from moot.flow.steps.reach import tell_reach
+from moot.flow.steps.reach import emit_reach
 from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
@@ -31,6 +31,6 @@ def decide(command: WaitUntil, seen: Seen, at: Moment) -> Decision[None]:
     reach = who.reach if who.reachable(at.now) is not Reach.AWAY else Reach.ON_DEMAND
     until = max(who.reach_until, at.now + REACH_SECONDS)
     waits = structs.replace(who, live_until=command.until, last_active=at.now, reach=reach, reach_until=until)
-    tell_reach(draft, who, waits)
+    emit_reach(draft, who, waits)
     draft.put_participant(waits)
     return Decision(draft.changes(), None)

@@ -58,8 +58,15 @@ def decide(command: WriteNote, seen: Seen, at: Moment) -> Decision[SharedNote]:
         return Decision([], before)
     if command.version not in (None, before.version):
         raise _stale(draft, command, before)
+    if before.version >= notes.MAX_VERSIONS:
+        raise Conflict(
+            f"{before.name} has {before.version} versions, and all of them are kept",
+            detail="nothing was written: go on in a new note",
+            fix=(Hint(Act.SHOW_NOTE, note=before.name),),
+            note=before.name,
+        )
     note = steps.put_version(draft, before, before.name, text, command.author)
-    steps.tell(draft, EventType.NOTE_CHANGED, note, command.author)
+    steps.emit_note(draft, EventType.NOTE_CHANGED, note, command.author)
     return Decision(draft.changes(), note)
 
 
@@ -82,7 +89,7 @@ def _made(draft: Draft, command: WriteNote) -> Decision[SharedNote]:
         )
     text = storable(command.text, draft.at.terms.limits.message_bytes, may_be_empty=True)
     note = steps.put_version(draft, None, name, text, command.author)
-    steps.tell(draft, EventType.NOTE_CREATED, note, command.author)
+    steps.emit_note(draft, EventType.NOTE_CREATED, note, command.author)
     return Decision(draft.changes(), note)
 
 

@@ -27,6 +27,15 @@ class ActivitySignal:
             self._last[agent] = doing
             self._publish(agent, {"turn": str(run.turn.id), "activity": to_builtins(doing)})
 
+    def spoke(self, run: Running, chunk: str) -> None:
+        """A piece of a reply, for whoever watches, and where it belongs."""
+        turn, offset = run.turn, run.speaking.shown_before if run.speaking is not None else 0
+        body = {"turn": str(turn.id), "agent": turn.agent, "text": chunk, "offset": offset}
+        now = self._clock.now()
+        self._live.publish(
+            Event(EventType.TURN_DELTA, now, conversation=turn.conversation, by=turn.agent, body=body)
+        )
+
     def rested(self, agent: ParticipantId) -> None:
         """None of its turns runs here any more."""
         if self._last.pop(agent, None) is not None:

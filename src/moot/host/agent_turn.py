@@ -8,16 +8,19 @@ from msgspec import Struct, json, structs, to_builtins
 
 from moot import shapes
 from moot.brain import Tool
+from moot.context.closing_words import closing
 from moot.context.frames import Frames
 from moot.context.prompt import Context, ShownPrompt, framed
 from moot.context.view import TurnView
 from moot.failpoints import failpoint
-from moot.flow import call_tool, tool_result
+from moot.flow import call_tool, charge, keep_session, tool_result
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.prompt import Offered, Prompt, ToolCall, ToolResult, Usage
+from moot.model.records.cli_session import CLI_SESSIONS, CliSession
 from moot.model.turn import Duty, Given, Step, Turn
-from moot.ports import Clock, Store
+from moot.ports import Clock, HomeStore
+from moot.rules.brakes import account
 from moot.rules.words.silence import HoldBack
 
 MAX_RESULT = 65_536
@@ -27,7 +30,7 @@ MAX_RESULT = 65_536
 class Surroundings(Struct, frozen=True):
     """What a turn runs in, put together by the hub for one agent's turn."""
 
-    store: Store
+    store: HomeStore
     context: Context
     names: shapes.Names
     conversation: shapes.Conversation
@@ -35,6 +38,11 @@ class Surroundings(Struct, frozen=True):
     offered: Offered
     clock: Clock
     stream: Callable[[str], Awaitable[None]]
+
+
+def units(text: str) -> int:
+    """The length of a text as browsers count it: in UTF-16 code units."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class Speaking:
@@ -53,11 +61,16 @@ class Speaking:
         self.hub = around.hub
         self.said = ""
         self.usage: Usage | None = None
+        self.waits_for = ""
+        """What the turn waits for before its brain can think; empty where it does not."""
+        self.waits_since = 0.0
         self._view = view
         self._around = around
         self._turn = turn
         self._shown: ShownPrompt | None = None
         self._hold_back = HoldBack()
+        self.shown_before = self._shown_units = 0
+        """How much of the reply was shown before the last piece, and with it, in UTF-16 code units."""
 
     # --- what it reads -----------------------------------------------------------------------------------
 
@@ -104,12 +117,14 @@ class Speaking:
         """Stream a piece of the reply. Text that may still become `[PASS]` is held back."""
         self.said += chunk
         shown = self._hold_back.feed(chunk)
+        self.shown_before, self._shown_units = self._shown_units, self._shown_units + units(shown)
         await self._around.stream(shown)
 
     def begin_answer(self) -> None:
         """A model begins another answer: what it streamed before the last tool call was not the reply."""
         self.said = ""
         self._hold_back = HoldBack()
+        self.shown_before = self._shown_units = 0
 
     def spend(self, usage: Usage) -> None:
         self.usage = usage if self.usage is None else self.usage.plus(usage)
@@ -136,6 +151,14 @@ class Speaking:
 
     async def use(self, tool: Tool | None, call: ToolCall, *, answer: int, said: str) -> ToolResult:
         """Call a tool: written down before it runs and after; the turn then goes on from the store."""
+        may_repeat = tool is None or tool.spec.idempotent
+        step = await self.begin_step(call, said=said, idempotent=may_repeat, answer=answer)
+        return await self.run_step(tool, step)
+
+    async def begin_step(
+        self, call: ToolCall, *, said: str = "", idempotent: bool = False, answer: int = 0
+    ) -> Step:
+        """A tool begins to run: written down first. While it runs the turn is not interrupted."""
         intent = call_tool.CallTool(
             turn=self._turn.id,
             fence=self._turn.fence,
@@ -144,24 +167,29 @@ class Speaking:
             arguments=call.arguments,
             answer=answer,
             said=said,
-            idempotent=tool is None or tool.spec.idempotent,
+            idempotent=idempotent,
         )
         self._turn = await self._around.store.transact(call_tool, intent)
         failpoint("host.intended")
-        return await self.run_step(tool, self._turn.steps[-1])
+        await self._around.stream("")
+        return self._turn.steps[-1]
 
     async def run_step(self, tool: Tool | None, step: Step) -> ToolResult:
         """Run a tool whose call is written down, and write down what came of it."""
         await self._around.stream("")
         result = await self._run(tool, step)
         failpoint("host.tool_ran")
+        await self.end_step(step, result)
+        return result
+
+    async def end_step(self, step: Step, result: ToolResult) -> None:
+        """What came of a tool, written down."""
         text = result.text if len(result.text) <= MAX_RESULT else f"{result.text[:MAX_RESULT]}\n[cut]"
         answered = tool_result.ToolAnswered(
             self._turn.id, self._turn.fence, step.call, text.replace("\x00", "\ufffd"), result.failed
         )
         self._turn = await self._around.store.transact(tool_result, answered)
         await self._around.stream("")
-        return result
 
     async def _run(self, tool: Tool | None, step: Step) -> ToolResult:
         if tool is None:
@@ -179,6 +207,48 @@ class Speaking:
     @property
     def turn(self) -> Turn:
         return self._turn
+
+    # --- for brains that are programs ----------------------------------------------------------------------
+
+    @property
+    def closing(self) -> str:
+        """What is new, whose turn it is, and whether silence is a fine answer."""
+        return closing(self._turn, self._view.start)
+
+    @property
+    def reads_to(self) -> int:
+        return self._turn.hi
+
+    async def is_stopping(self) -> bool:
+        """Somebody interrupts this turn, and waits for the tool that runs."""
+        now = await self._around.store.turn(self._turn.id)
+        return now is not None and now.stopping
+
+    def wait_for(self, what: str) -> None:
+        """Show everybody that the turn waits for something; empty when it goes on."""
+        if self.waits_for != what:
+            self.waits_for = what
+            self.waits_since = self._around.clock.now()
+
+    async def session(self) -> CliSession | None:
+        found = await self._around.store.records(CLI_SESSIONS.one(self._turn.agent, self._turn.conversation))
+        return found[0] if found else None
+
+    def new_session(self, driver: str, session: str, project: str, version: str) -> CliSession:
+        turn = self._turn
+        return CliSession(turn.agent, turn.conversation, driver, session, project, version)
+
+    async def keep_session(self, session: CliSession | None) -> None:
+        """From now on this is its session, prompted for this turn; None forgets it."""
+        turn = self._turn
+        kept = None if session is None else structs.replace(session, turn=turn.id)
+        command = keep_session.KeepSession(turn.agent, turn.conversation, kept)
+        await self._around.store.transact(keep_session, command)
+
+    async def charge_late(self, usage: Usage) -> None:
+        """What a turn cost that was interrupted, and is over."""
+        where = account(self._turn.agent, self._turn.root, self._around.clock.now())
+        await self._around.store.transact(charge, charge.Charge(where, to_builtins(usage)))
 
 
 def heard(message: Message, me: str, frames: Frames, names: shapes.Names) -> shapes.Heard:

@@ -14,22 +14,25 @@ import structlog
 
 from moot.context.prompt import Context
 from moot.context.view import TurnView
-from moot.errors import MootError, Stale
+from moot.errors import MootError, Stale, StoreUnwritable
 from moot.failpoints import failpoint
-from moot.flow import attach, claim, detach, finish, leave_partial, release, renew
+from moot.flow import attach, claim, detach, finish, release, renew
 from moot.host.activity_signal import ActivitySignal
-from moot.host.hosted import Hosted, Running
+from moot.host.held_shares import HeldShares
+from moot.host.hosted import Hosted, Running, ended_or_hurried
+from moot.host.reservation import charged_to, may_begin
 from moot.host.trace import frames
-from moot.host.turn_end import finished
-from moot.model.event import Event, EventType
+from moot.host.turn_end import finished, left_partial
+from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.prompt import Offered
+from moot.model.records.share import group_of
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Clock, LiveLane, Store, TurnReads
 
 log = structlog.get_logger("moot.host")
 
-DRAIN_SECONDS = 20.0
+DRAIN_SECONDS, STORE_AWAY_SECONDS = 20.0, 1.0
 
 
 class AgentHost:
@@ -45,17 +48,19 @@ class AgentHost:
         handle: Callable[[TurnView, Offered, Callable[[str], Any]], Any],
         live: LiveLane,
         lease_seconds: float,
+        shares: HeldShares,
         socket: str = "",
         machine: str = "",
     ) -> None:
         self.id = identity
+        self._shares = shares
+        shares.when_gained(self._gained)
         self._pid = pid
         self._store = store
         self._context = context
         self._turns: TurnReads = reads
         self._clock = clock
         self._handle = handle
-        self._live = live
         self._signal = ActivitySignal(live, clock)
         self._lease = lease_seconds
         self._socket = socket
@@ -85,12 +90,23 @@ class AgentHost:
         await self._attach(dead)
         failpoint("host.attached")
         self._beat()
-        for agent in [agent.who.id for agent in agents]:
-            for turn in await self._turns.turns(agent=agent, states=(TurnState.READY, TurnState.OWED)):
-                self._offer(turn)
+        for agent in agents:
+            self._shares.want_agent(agent.who.id, agent.partitions)
+        await self._shares.renew()
+        for agent in agents:
+            await self._offer_waiting(agent.who.id)
         await asyncio.gather(*self._claims, return_exceptions=True)
         if replaced:
             self._spawn(self._retire(replaced))
+
+    async def _offer_waiting(self, agent: ParticipantId) -> None:
+        for turn in await self._turns.turns(agent=agent, states=(TurnState.READY, TurnState.OWED)):
+            self._offer(turn)
+
+    async def _gained(self, groups: frozenset[str]) -> None:
+        """Conversations of these agents are this host's now: take up what waits there."""
+        for agent in [agent for agent in self._hosted if group_of(agent) in groups]:
+            await self._offer_waiting(agent)
 
     async def watch(self) -> None:
         """From now on this process is told what happens, also where none of its agents is concerned."""
@@ -114,6 +130,7 @@ class AgentHost:
         if not left:
             return
         try:
+            await self._shares.let_go([group_of(hosted.who.id) for hosted in left])
             await self._attach(left=tuple(hosted.who.id for hosted in left))
         finally:
             await self._retire(left)
@@ -151,9 +168,7 @@ class AgentHost:
             if not self._beats or self._beaten <= now < self._beaten + self._lease / 3:
                 return
             stopped, self._beaten = now - self._beaten > self._lease, now
-            for (
-                run
-            ) in self._running.values():  # the process was, or its machine: that was no silence of its agents
+            for run in self._running.values():  # the process stood still: that was no silence of its agents
                 run.sign_of_life = now if stopped else min(run.sign_of_life, now)
             try:
                 await self._attach()
@@ -180,9 +195,11 @@ class AgentHost:
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Take no more turns; let running ones end, then give them back; then be gone."""
         self._draining = True
+        with suppress(MootError):  # then they end by themselves
+            await self._shares.let_all_go()
         tasks = [run.task for run in self._running.values()]
         if tasks and seconds > 0:
-            await self._wait_for(tasks, seconds)
+            await ended_or_hurried(tasks, self._hurried, seconds)
         for run in list(self._running.values()):
             await self._give_back(run)
         for task in self._tasks:
@@ -190,16 +207,7 @@ class AgentHost:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         brains = [hosted.brain.close() for hosted in self._hosted.values()]
         await asyncio.gather(*brains, return_exceptions=True)
-        await self._store.transact(detach, detach.Detach(host=self.id))
-
-    async def _wait_for(self, tasks: "list[asyncio.Task[None]]", seconds: float) -> None:
-        hurried = asyncio.ensure_future(self._hurried.wait())
-        ended = asyncio.ensure_future(asyncio.wait(tasks))
-        try:
-            await asyncio.wait((ended, hurried), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for waiter in (ended, hurried):
-                waiter.cancel()
+        await self._store.transact(detach, detach.Detach(host=self.id, agents=tuple(self._hosted)))
 
     def hurry(self) -> None:
         """A drain under way waits no longer."""
@@ -229,6 +237,8 @@ class AgentHost:
                 self._ended(turn)
 
     def _offer(self, turn: Turn) -> None:
+        if not self._shares.owns(turn.agent, turn.conversation):
+            return  # another instance has that conversation
         self._claimable.setdefault(turn.agent, {})[turn.id] = None
         self._take_up(turn.agent)
 
@@ -247,7 +257,7 @@ class AgentHost:
             waiting.pop(turn.id, None)
         run = self._taken_away(turn)
         if run is not None and turn.interrupted and not turn.message:
-            self._spawn(self._leave_partial(run))
+            self._spawn(left_partial(self._store.transact, run))
         run = self._running.get(turn.id)
         if run is not None and run.turn.fence == turn.fence and turn.state is TurnState.EXPIRED:
             self._cancel(run)
@@ -276,13 +286,6 @@ class AgentHost:
             mine = [one for one in self._running.values() if one.turn.agent == agent]
             run = max(mine, key=lambda one: one.turn.started_at)
         self._signal.moved(run)
-
-    async def _leave_partial(self, run: Running) -> None:
-        text = run.speaking.said if run.speaking is not None else ""
-        if text.strip():
-            command = leave_partial.LeavePartial(run.turn.id, run.turn.fence, text)
-            with suppress(Stale):
-                await self._store.transact(leave_partial, command)
 
     def runs(self, agent: ParticipantId) -> bool:
         return agent in self._hosted
@@ -319,6 +322,9 @@ class AgentHost:
     async def _claim(self, agent: ParticipantId, turn: TurnId) -> None:
         try:
             answer = await self._store.transact(claim, claim.Claim(turn=turn, host=self.id))
+        except StoreUnwritable:  # it may be back before the sweep comes to this turn
+            self._spawn(self._claim_later(agent, turn))
+            return
         finally:
             self._claiming[agent] -= 1
         if answer.turn is not None:
@@ -326,6 +332,11 @@ class AgentHost:
             self._begin(answer.turn)
         else:
             self._take_up(agent)
+
+    async def _claim_later(self, agent: ParticipantId, turn: TurnId) -> None:
+        await self._clock.sleep_until(self._clock.now() + STORE_AWAY_SECONDS)
+        self._claimable.setdefault(agent, {})[turn] = None
+        self._take_up(agent)
 
     def _begin(self, turn: Turn) -> None:
         self._taken_away(turn)
@@ -346,6 +357,9 @@ class AgentHost:
 
     async def _run(self, run: Running) -> None:
         """One turn from claim to finish; the floor's next turn follows at once where it is ours."""
+        if not await may_begin(self._store.transact, run, self._clock.now()):
+            self._cancel(run)
+            return
         outcome = await self._think(run)
         failpoint("host.thought")
         turn, speaking = run.turn, run.speaking
@@ -357,6 +371,7 @@ class AgentHost:
             runs_here=self._with_room(turn),
             given=speaking.given if speaking is not None else None,
             text=speaking.given_text if speaking is not None else "",
+            account=charged_to(run, self._clock.now()),
         )
         try:
             done = await finished(self._store.transact, command)
@@ -378,6 +393,7 @@ class AgentHost:
             agent
             for agent, hosted in self._hosted.items()
             if self._busy(agent) - (agent == ending.agent) < hosted.concurrency
+            and self._shares.owns(agent, ending.conversation)
         )
 
     async def _think(self, run: Running) -> finish.Outcome:
@@ -417,16 +433,7 @@ class AgentHost:
         run.sign_of_life = now
         self._show(run)
         if chunk:
-            body = {"turn": str(turn.id), "agent": turn.agent, "text": chunk}
-            self._live.publish(
-                Event(
-                    type=EventType.TURN_DELTA,
-                    at=now,
-                    conversation=turn.conversation,
-                    by=turn.agent,
-                    body=body,
-                )
-            )
+            self._signal.spoke(run, chunk)
         patience = turn.deadline - turn.started_at if turn.deadline else self._lease
         if now - run.renewed > patience / 3:
             await self._renew([run])

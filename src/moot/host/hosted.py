@@ -12,6 +12,7 @@ from moot.model.participant import Participant
 from moot.model.prompt import Offered
 from moot.model.turn import Turn
 from moot.rules.activity import Activity, working
+from moot.rules.brakes import AgentBudget
 
 
 class Hosted(Struct, frozen=True):
@@ -21,7 +22,10 @@ class Hosted(Struct, frozen=True):
     brain: Brain
     size: Size
     concurrency: int = 4
+    partitions: int = 1
     offered: Offered = Offered()
+    budget: AgentBudget | None = None
+    """None for an agent whose thinking costs nothing."""
 
 
 class Running:
@@ -44,4 +48,17 @@ class Running:
     def doing(self) -> Activity:
         if self.speaking is None:
             return working(self.turn, speaking=False)
+        if self.speaking.waits_for:
+            return Activity("queued", f"waiting for {self.speaking.waits_for}", self.speaking.waits_since)
         return working(self.speaking.turn, speaking=bool(self.speaking.said))
+
+
+async def ended_or_hurried(tasks: "list[asyncio.Task[None]]", hurried: asyncio.Event, seconds: float) -> None:
+    """Until all of them have ended, somebody is in a hurry, or the time is over."""
+    hurry = asyncio.ensure_future(hurried.wait())
+    ended = asyncio.ensure_future(asyncio.wait(tasks))
+    try:
+        await asyncio.wait((ended, hurry), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiter in (ended, hurry):
+            waiter.cancel()

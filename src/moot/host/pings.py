@@ -77,7 +77,7 @@ class Peer(asyncio.Protocol):
             return
         self._heard(line_read, self)
 
-    def tell(self, line: JsonLine) -> None:
+    def send(self, line: JsonLine) -> None:
         transport = self.transport
         if transport is None or transport.is_closing():
             return
@@ -163,12 +163,12 @@ class Pinger:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def tell(self, address: str, line: JsonLine) -> None:
+    def send(self, address: str, line: JsonLine) -> None:
         if self._closed:
             return  # nobody would close what is opened now
         peer = self._peers.get(address)
         if peer is not None:
-            peer.tell(line)
+            peer.send(line)
         elif address in self._waiting:
             if len(self._waiting[address]) < MAX_WAITING:
                 self._waiting[address].append(line)
@@ -187,7 +187,7 @@ class Pinger:
             self._lost()
             return
         for line in self._waiting.pop(address, []):
-            peer.tell(line)
+            peer.send(line)
 
     def _gone(self, peer: Peer) -> None:
         for address, known in list(self._peers.items()):
@@ -248,7 +248,7 @@ async def ask(path: Path, line: JsonLine, seconds: float) -> JsonLine | None:
     try:
         async with asyncio.timeout(seconds):
             peer = await connect(path, heard, gone)
-            peer.tell(line)
+            peer.send(line)
             return await asyncio.shield(answered)
     except (OSError, TimeoutError, asyncio.CancelledError):
         if (task := asyncio.current_task()) is not None and task.cancelling():

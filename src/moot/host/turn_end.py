@@ -1,15 +1,19 @@
 """Ending a turn: once, and once more where its reply was refused, with what that takes to be entered in the audit.
 
-Refused replies are rare, and what is needed to enter them is not loaded for all the others.
+Refused replies are rare, and what is needed to enter them is not loaded for all the others. A turn that was interrupted
+leaves what was said so far.
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from msgspec import structs
 
-from moot.flow import finish
+from moot.errors import Stale
+from moot.flow import finish, leave_partial
 from moot.flow.finish import Finish, ReplyRefused
+from moot.host.hosted import Running
 from moot.model.answer import Finished
 
 Transact = Callable[[Any, Any], Awaitable[Any]]
@@ -22,3 +26,11 @@ async def finished(transact: Transact, command: Finish) -> Finished:
     except ReplyRefused as refused:
         done = await transact(finish, structs.replace(command, refused_to=refused.agent))
     return done
+
+
+async def left_partial(transact: Transact, run: Running) -> None:
+    """Keep what it had said when it was cut short."""
+    text = run.speaking.said if run.speaking is not None else ""
+    if text.strip():
+        with suppress(Stale):
+            await transact(leave_partial, leave_partial.LeavePartial(run.turn.id, run.turn.fence, text))

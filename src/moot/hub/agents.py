@@ -13,22 +13,26 @@ from moot.flow import edit_participant, enrol, interrupt, pause, remove, rename
 from moot.flow.enrol import Newcomer
 from moot.flow.heartbeat import Sign
 from moot.flow.steps.find import gone
-from moot.hub.commands.tokens import USUAL, Bearers, issue, listed, revoke
+from moot.hub.commands.spawn import allowed
+from moot.hub.commands.tokens import USUAL, Bearers, issue, listed, revoke, sign_in_code, signed_in
 from moot.hub.commands.values import check_described, check_project
 from moot.hub.core import Core
 from moot.hub.external.delivered import handovers_of
 from moot.hub.external.hooks import moment, note_spoken
 from moot.hub.external.sessions import arrival, reach_of
+from moot.hub.process.spawned_agents import retired
+from moot.hub.queries.unheard_reports import unheard_reports
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant, Reach
 from moot.model.records.link import LINKS
+from moot.model.records.spawned import SPAWNED
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import EVERY_TURN, Page
 from moot.rules.activity import Activity, activity
-from moot.sdk.agents import AgentCalls, Arrivals, Tokens
+from moot.sdk.agents import AgentCalls, Arrivals, Names, Started, Tokens
 from moot.sdk.call import in_process
 from moot.settings.toml.agents import rename_agent
 
@@ -70,6 +74,23 @@ class Agents(AgentCalls):
         await self._core.do(enrol, enrol.Enrol(newcomers=(new,), fresh=True, author=self._me))
         await self._core.directory.refresh()
         return await self.get(name)
+
+    async def tree(self) -> Started:
+        store, names = self._core.parts.store, self._core.directory.name
+        graph = await store.graph()
+        kept = await store.records(SPAWNED.all())
+        links = {one.agent: graph.between(one.by, one.agent) for one in kept if one.lives}
+        return [
+            shapes.Spawned.of(
+                one, names, link=link.id if (link := links.get(one.agent)) is not None else None
+            )
+            for one in kept
+        ]
+
+    async def templates(self) -> Names:
+        me = await self._core.directory.participant(self._me)
+        kept = await self._core.parts.store.records(SPAWNED.all())
+        return [*allowed(self._core, me, kept)]
 
     async def rename(self, name: str, new_name: str) -> shapes.Agent:
         who = await self._core.do(rename, rename.Rename(agent=name, name=new_name, author=self._me))
@@ -125,13 +146,21 @@ class Agents(AgentCalls):
                 agent=who.name,
             )
         await self._refuse_linked(who)
-        for token in await listed(self._core, who.id):
-            if token.revoked_at is None:
-                await revoke(self._core, self._me, who.id, token.id)
+        for record in await self._core.parts.store.records(SPAWNED.one(who.id)):
+            if record.lives:
+                await self._end_tokens(who)
+                await retired(self._core, record, self._me, "it was removed")
+                return await self.get(who.id)
+        await self._end_tokens(who)
         places = await self._open_places(who)
         await self._core.do(remove, remove.Remove(agent=who.id, conversations=places, author=self._me))
         await self._core.directory.refresh()
         return await self.get(who.id)
+
+    async def _end_tokens(self, who: Participant) -> None:
+        for token in await listed(self._core, who.id):
+            if token.revoked_at is None:
+                await revoke(self._core, self._me, who.id, token.id)
 
     async def _refuse_linked(self, who: Participant) -> None:
         """moot.toml would name somebody that is nobody."""
@@ -233,6 +262,14 @@ class Agents(AgentCalls):
     async def revoke_token(self, name: str, id: str) -> shapes.Token:
         return await revoke(self._core, self._me, name, id)
 
+    async def sign_in_code(self, name: str, *, seconds: float = 60.0) -> shapes.SignInCode:
+        return await sign_in_code(self._core, self._me, name, seconds)
+
+    @in_process("the door exchanges a code with it, before anybody is known")
+    async def sign_in(self, code: str) -> shapes.SignedIn:
+        """Use a code up for the token of one browser."""
+        return await signed_in(self._core, code)
+
     @in_process("doors record their callers with it")
     def id_of(self, name: str) -> ParticipantId:
         """The id of a known participant."""
@@ -248,7 +285,8 @@ class Agents(AgentCalls):
         if who.removed and not paused:
             raise gone(who)
         places = await self._open_places(who)
-        command = pause.Pause(who.id, paused, places, author=self._me)
+        reports = () if paused or not who.paused else await unheard_reports(self._core, who.id)
+        command = pause.Pause(who.id, paused, places, author=self._me, unheard=reports)
         await self._core.do(pause, command)
         return await self.get(name)
 
@@ -307,5 +345,9 @@ def _agent_shape(
         heard = core.live_turns.heard(who.id)
         speaking = any(str(turn.id) == heard for turn in open_turns)
         doing = activity(who, open_turns, last, now=now, speaking=speaking)
+        running = {str(turn.id) for turn in open_turns if turn.state is TurnState.RUNNING}
+        waits = core.live_turns.waiting(who.id)
+        if waits is not None and waits[0] in running:
+            doing = waits[1]
     queue = sum(turn.state is not TurnState.RUNNING for turn in open_turns)
     return shapes.Agent.of(who, doing, now, queue=queue, last=last.ended_at if last is not None else 0.0)

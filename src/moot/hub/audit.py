@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec import structs
+
 from moot import shapes
 from moot.errors import BadValue, NotPermitted
 from moot.hub.core import Core
+from moot.hub.process import heads_key
 from moot.hub.process.heads_file import HeadsFile
 from moot.hub.queries.posted_log import posted_entries
 from moot.model.ids import ParticipantId
@@ -61,8 +64,17 @@ class Audit(AuditCalls):
         self._owner_only()
         core = self._core
         # what is written down meanwhile may be newer than what is read: the file comes first
-        known = await asyncio.to_thread(HeadsFile(core.parts.home).read)
-        return shapes.AuditReport.of(await core.parts.store.verify(known, progress), core.directory.name)
+        file = await asyncio.to_thread(self._heads)
+        report = await core.parts.store.verify(file.known, progress)
+        report = structs.replace(report, problems=(*file.problems, *report.problems))
+        return shapes.AuditReport.of(report, core.directory.name)
+
+    def _heads(self) -> HeadsFile:
+        parts = self._core.parts
+        key = heads_key.read(heads_key.place_of(parts.home, parts.settings.hub.audit_key))
+        file = HeadsFile(parts.home, key)
+        file.read()
+        return file
 
     def _owner_only(self) -> None:
         if self._me != self._core.user:

@@ -1,6 +1,7 @@
 """`hub.conversations`: make, find and change conversations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 from uuid import uuid4
 
 from moot import shapes
@@ -26,14 +27,25 @@ from moot.hub.commands.bookmarks import Bookmarks
 from moot.hub.commands.values import kind_of_conversation, overrides
 from moot.hub.core import Core
 from moot.hub.speaker import Speaker
-from moot.model.conversation import Conversation, ConversationKind
+from moot.model.conversation import Conversation, ConversationKind, Member
 from moot.model.hint import Act, Hint
-from moot.model.ids import ParticipantId
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.json import JsonObject
 from moot.model.turn import TurnState
 from moot.ports import ConversationVersion
 from moot.sdk.call import in_process
 from moot.sdk.conversations import ConversationCalls
+
+MAX_UNREAD = 1000
+Rows: TypeAlias = list[shapes.ListedConversation]
+
+
+def seats(members: Iterable[Member]) -> dict[ConversationId, list[Member]]:
+    """By conversation."""
+    found: dict[ConversationId, list[Member]] = {}
+    for member in members:
+        found.setdefault(member.conversation, []).append(member)
+    return found
 
 
 class Conversations(ConversationCalls):
@@ -145,12 +157,24 @@ class Conversations(ConversationCalls):
         channel_type: str | None = None,
         channel_group_id: str | None = None,
     ) -> list[shapes.Conversation]:
-        found = await self._core.parts.store.conversations(archived=archived, kind=kind)
+        store, shape_with = self._core.parts.store, self._core.directory.shape_with
+        found = await store.conversations(archived=archived, kind=kind)
+        members = seats(await store.members_everywhere(archived=archived))
         return [
-            await self._core.directory.shape(conversation)
+            shape_with(conversation, members.get(conversation.id, ()))
             for conversation in found
             if channel_type in (None, conversation.channel_type)
             and channel_group_id in (None, conversation.channel_group_id)
+        ]
+
+    async def overview(self, *, archived: bool = False, kind: str | None = None) -> Rows:
+        found = await self._core.parts.store.glances(self._me, archived=archived, most=MAX_UNREAD)
+        glances = {glance.conversation: glance for glance in found}
+        return [
+            shapes.ListedConversation.of_glance(
+                one, glances.get(ConversationId(one.id)), self._core.directory.name
+            )
+            for one in await self.list(archived=archived, kind=kind)
         ]
 
     async def join(self, ref: str, name: str) -> shapes.Conversation:

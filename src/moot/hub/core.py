@@ -6,7 +6,7 @@ Above: Hub, its conversations, agents, commands and queries. Below: runtime.py p
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from copy import copy
 from itertools import count
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from uuid import uuid4
 
 import structlog
@@ -22,10 +22,13 @@ from moot.hub.directory import Directory
 from moot.hub.external.sessions import Attendance
 from moot.hub.live_turns import LiveTurns
 from moot.hub.tails import Tails
+from moot.hub.telemetry.vitals import Vitals
 from moot.model.entrance import PROGRAM, Entrance
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.json import JsonObject
+from moot.model.participant import Participant
 from moot.ports import Verb
+from moot.settings import AgentSettings
 from moot.shapes import Reloaded
 from moot.wiring import Parts
 
@@ -49,6 +52,13 @@ async def nothing_to_watch() -> None:
     """For a home that is only looked at: what others do is seen when it is read."""
 
 
+class HostedAgents(Protocol):
+    """process/hosted_rows.py, which knows the core."""
+
+    async def stop(self, id: ParticipantId) -> bool: ...
+    async def resume(self, row: AgentSettings, who: Participant) -> bool: ...
+
+
 class Core:
     def __init__(self, parts: Parts, directory: Directory, *, spawn: Spawn) -> None:
         self.parts = parts
@@ -61,14 +71,19 @@ class Core:
         self.tails = Tails(parts.store, directory.name)
         directory.on_rename = self.tails.forget
         self.live_turns = LiveTurns()
+        self.vitals = Vitals()
         self.openers: JsonObject = {}
         """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
         self.watch: Callable[[], Awaitable[None]] = nothing_to_watch
         """From now on other processes tell what happens."""
         self.add_agents: Callable[[Sequence[AgentSpec]], Awaitable[None]] = no_agents
         """Hosts more agents until the hub closes."""
+        self.run_spawned: Callable[[], Awaitable[None]] = nothing_to_watch
+        """Runs agents that were started from templates, where that is for this process to do."""
         self.reload: Callable[[], Awaitable[Reloaded]] = no_reload
         """Takes in moot.toml as it is now."""
+        self.hosted_rows: HostedAgents | None = None
+        """Which agents of moot.toml the hub runs, where this is one."""
         self.context: Context
         self.user: ParticipantId
         """The owner."""
@@ -120,6 +135,8 @@ class Core:
 
     async def do(self, verb: Verb[C, A], command: C) -> A:
         """Carry out a verb; a name nobody has is refused with those that come near."""
+        if (full := self.parts.log.refusal) is not None:
+            raise full
         try:
             answer = await self._answered(self.parts.store.transact(self._admitted(verb), command))
         except record_refusal.ENTERED as refusal:

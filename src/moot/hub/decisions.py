@@ -1,12 +1,21 @@
 """`hub.decisions`: what waits for a person to decide, and the answer."""
 
+from collections.abc import Sequence
+
 from moot import shapes
 from moot.errors import BadValue
-from moot.flow import answer_decision
+from moot.flow import answer_decision, give_up, post
+from moot.hub.commands.ask_person import checked_choices
+from moot.hub.commands.send import sent
 from moot.hub.core import Core
 from moot.hub.speaker import Speaker
-from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
+from moot.model.query import newest_before
+from moot.model.records.decision import DECISIONS, DecisionId, DecisionState, PersonsDecision
+from moot.sdk.call import in_process
 from moot.sdk.decisions import DecisionCalls
+
+SHORTEST_BEGINNING = 4
+"""Characters of an id that say enough to look for it."""
 
 
 class Decisions(DecisionCalls):
@@ -17,13 +26,17 @@ class Decisions(DecisionCalls):
     def _core(self) -> Core:
         return self._speaker.core
 
-    async def list(self, *, state: str | None = None) -> list[shapes.PersonsDecision]:
+    async def list(
+        self, *, state: str | None = None, before: str | None = None, limit: int = 100
+    ) -> list[shapes.PersonsDecision]:
         if state is not None and state not in {each.value for each in DecisionState}:
             known = ", ".join(each.value for each in DecisionState)
             raise BadValue(f'unknown state of a decision "{state}"', detail=f"expected one of {known}")
         found = sorted((await self._mine()).values(), key=lambda one: (one.created_at, one.id))
-        shaped = [self._shape(one) for one in found]
-        return [one for one in shaped if state is None or one.state == state]
+        now = self._core.parts.clock.now()
+        meant = [one for one in found if state is None or one.state_at(now).value == state]
+        older = await self._found(before) if before is not None else None
+        return [self._shape(one) for one in newest_before(meant, older, limit)]
 
     async def get(self, id: str) -> shapes.PersonsDecision:
         return self._shape(await self._found(id))
@@ -40,17 +53,34 @@ class Decisions(DecisionCalls):
         )
         return self._shape(await self._core.do(answer_decision, command))
 
+    @in_process("how a hosted program asks for what it may not do, without waiting")
+    async def propose(self, question: str, *, choices: Sequence[str]) -> None:
+        """Put a question to the owner, and go on: the answer calls whoever asked, whenever it comes."""
+        core = self._core
+        person = await core.directory.participant(core.parts.settings.hub.user)
+        until = core.parts.clock.now() + 1.0
+        message = self._speaker.posting("", question, intent=post.ASK, awaited=until, key=core.fresh_key())
+        posted = await sent(core, person.id, message, checked_choices(choices))
+        decision = DecisionId(str(posted.message.metadata["decision"]))
+        no_hurry = give_up.GiveUp(posted.message.conversation, posted.message.seq, decision=decision)
+        await core.parts.store.transact(give_up, no_hurry)
+
     async def _mine(self) -> dict[str, PersonsDecision]:
         store, me = self._core.parts.store, self._speaker.me
         found = [*await store.records(DECISIONS.where(to=me)), *await store.records(DECISIONS.where(by=me))]
         return {one.id: one for one in found}
 
     async def _found(self, ref: str) -> PersonsDecision:
+        """By its id, or the beginning of it if no other begins so."""
         mine = await self._mine()
-        found = [one for id, one in mine.items() if id == ref] or [
-            one for id, one in mine.items() if ref and id.startswith(ref)
-        ]
-        if len(found) != 1:
+        found = [mine[ref]] if ref in mine else []
+        if not found and len(ref) >= SHORTEST_BEGINNING:
+            found = [one for id, one in mine.items() if id.startswith(ref)]
+        if len(found) > 1:
+            raise BadValue(
+                f'several decisions begin with "{ref}"', detail=", ".join(sorted(one.id for one in found))
+            )
+        if not found:
             raise answer_decision.unknown(ref)
         return found[0]
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from moot import shapes
-from moot.errors import NotFound
+from moot.errors import BadValue, NotFound
 from moot.flow.steps import find
 from moot.hub.queries.suggestions import completed
 from moot.model.conversation import Conversation, Member
@@ -84,6 +84,22 @@ class Directory:
             title = f'nobody is called "{name}"'
             raise NotFound(title, what="agent", suggestions=nearest(name, names), ref=name)
         return found
+
+    def meant_by(self, words: str) -> str:
+        """Whom words stand for to whom something is to be said: a name, or what somebody is shown as. A name wins; of
+        several who are shown alike nobody is meant."""
+        if words in self._named or ParticipantId(words) in self._known:
+            return words
+        looks = words.strip().casefold()
+        alike = [
+            who.name for who in self._known.values() if who.listed and who.display.casefold() == looks != ""
+        ]
+        is_alias = len(alike) > 0 and any(words in who.aliases for who in self._known.values())
+        if len(alike) > 1 and not is_alias:
+            raise BadValue(
+                f'several agents are shown as "{words}"', detail=f"name one of {', '.join(sorted(alike))}"
+            )
+        return alike[0] if alike and not is_alias else words
 
     # --- from the store ------------------------------------------------------------------------------------
 

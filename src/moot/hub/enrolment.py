@@ -52,7 +52,9 @@ def hosted(
             brain=CodeBrain(spec.think, spec.brain, spec.close),
             size=size_of(spec, row := rows.get(spec.name)),
             concurrency=spec.concurrency if row is None else row.concurrency,
+            partitions=spec.partitions if row is None else row.partitions,
             offered=spec.offered,
+            budget=spec.budget,
         )
         for spec in agents
     ]

@@ -21,7 +21,6 @@ from moot.context.view import TurnView
 from moot.errors import NotFound, NotPermitted
 from moot.flow import arrange, edit_message, post, reset_pair
 from moot.flow.steps.admission import Admission
-from moot.flow.steps.posted import Posted
 from moot.host.agent_turn import Speaking
 from moot.hub.agents import Agents
 from moot.hub.audit import Audit
@@ -31,16 +30,19 @@ from moot.hub.commands.ask_person import decided_by, expected
 from moot.hub.commands.broadcast import broadcast_id, to_each
 from moot.hub.commands.delegate import WorkOrder, delegated
 from moot.hub.commands.send import sent
+from moot.hub.commands.spawn import SpawnOrder, shape_of, spawned
 from moot.hub.commands.values import point
 from moot.hub.conversations import Conversations
 from moot.hub.core import Core
 from moot.hub.decisions import Decisions
 from moot.hub.deliveries import Deliveries
 from moot.hub.external import open_turn
+from moot.hub.external.bridges import Bridges
 from moot.hub.inspector import Inspector
 from moot.hub.links import Links
 from moot.hub.mailbox import Mailbox
 from moot.hub.notes import Notes
+from moot.hub.operation.operator import HubOperator
 from moot.hub.process.rpc import Calls
 from moot.hub.queries import event_stream, inbox, limits, search, settled, topology, turns
 from moot.hub.queries.addresses import located, message_at, replied
@@ -90,6 +92,10 @@ class Hub(HubCalls):
         return Links(self._core, self._me)
 
     @cached_property
+    def bridges(self) -> Bridges:
+        return Bridges(self._core, self._me)
+
+    @cached_property
     def decisions(self) -> Decisions:
         return Decisions(self._speaker)
 
@@ -114,6 +120,10 @@ class Hub(HubCalls):
         return Inspector(self._core, self._me)
 
     @cached_property
+    def operator(self) -> HubOperator:
+        return HubOperator(self._core, self._me)
+
+    @cached_property
     def history(self) -> History:
         return History(self._core)
 
@@ -124,8 +134,6 @@ class Hub(HubCalls):
     @cached_property
     def encoded(self) -> Encoded:
         return Encoded(self._core)
-
-    # --- opening ---------------------------------------------------------------------------------------
 
     @in_process("opens a home in this process")
     @classmethod
@@ -283,8 +291,7 @@ class Hub(HubCalls):
 
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         command = self._speaker.posting(conversation, text, force=force)
-        posted: Posted = await self._core.foresee(post, command)
-        receipt = advised(self._core, posted)
+        receipt = advised(self._core, await self._core.foresee(post, command))
         found = await self._core.directory.conversation(conversation)
         cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
@@ -322,6 +329,18 @@ class Hub(HubCalls):
         )
         return shapes.Task.of(await delegated(self._speaker, work), self._core.directory.name)
 
+    async def spawn(
+        self,
+        template: str,
+        *,
+        name: str = "",
+        project: str = "",
+        task: str = "",
+        idempotency_key: str | None = None,
+    ) -> shapes.Spawned:
+        order = SpawnOrder(template, name, project, task, idempotency_key or "")
+        return await shape_of(self._core, await spawned(self._speaker, order))
+
     async def ask(
         self,
         target: str,
@@ -334,6 +353,7 @@ class Hub(HubCalls):
     ) -> shapes.Message:
         await self._core.watch()
         key, until = idempotency_key or self._core.fresh_key(), self._core.parts.clock.now() + timeout
+        target = self._core.directory.meant_by(target)
         who = await self._core.directory.participant(target)
         offered, form = expected(who, choices, shape)
         question = self._speaker.posting(
@@ -404,11 +424,8 @@ class Hub(HubCalls):
         return await limits.report(self._core, self._me, conversation)
 
     async def reset_limit(self, sender: str, to: str) -> shapes.PairLimit:
-        return limits.of_pair(
-            self._core, await self._core.do(reset_pair, reset_pair.ResetPair(self._me, sender, to))
-        )
-
-    # --- waiting ---------------------------------------------------------------------------------------
+        pair = await self._core.do(reset_pair, reset_pair.ResetPair(self._me, sender, to))
+        return limits.of_pair(self._core, pair)
 
     async def settled(self, conversation: str | None = None, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
         await settled.settled(self._core, conversation, timeout)
@@ -426,8 +443,6 @@ class Hub(HubCalls):
             self._core, conversation=conversation, agent=agent, types=types, after=start
         ):
             yield event
-
-    # --- the hub itself --------------------------------------------------------------------------------
 
     async def reload(self) -> shapes.Reloaded:
         if self._me != self._core.user:

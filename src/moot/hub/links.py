@@ -10,12 +10,13 @@ from moot.errors import BadValue, NotFound, NotPermitted, StoreUnwritable
 from moot.flow import erase, link, relink, unlink
 from moot.flow.steps.channel import BranchesMoved
 from moot.flow.sync_links import SyncedLinks, SyncLinks
-from moot.hub.commands.link_sync import configured, synced
+from moot.hub.commands.link_sync import channels_of, configured, synced
 from moot.hub.core import Core
+from moot.model.conversation import Conversation
 from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId
 from moot.model.json import Json
-from moot.model.records.link import CHANNEL, LINKS, Direction, Link, LinkOrigin, Relationship
+from moot.model.records.link import CHANNEL, LINKS, Direction, Link, LinkOrigin, Relationship, pair_key
 from moot.ports import Verb
 from moot.rules.links import sentence
 from moot.sdk.links import LinkCalls
@@ -81,12 +82,24 @@ class Links(LinkCalls):
         enabled: bool = True,
     ) -> shapes.MadeLink:
         command = link.MakeLink(
-            self._me, from_, to, _one_of(Direction, direction), _one_of(Relationship, relationship), enabled
+            self._me,
+            from_,
+            to,
+            _one_of(Direction, direction),
+            _one_of(Relationship, relationship),
+            enabled,
+            await self._former(from_, to),
         )
         made = await self._core.do(link, command)
         shape = self._shape(made.link)
         cuts_off = {end: tuple(names) for end, names in made.cut_off.items()}
         return convert({**shape.to_dict(), "cuts_off": cuts_off}, shapes.MadeLink)
+
+    async def _former(self, *ends: str) -> tuple[Conversation, ...]:
+        """Where these two talked when they were linked before; whoever is unknown is refused by the decision."""
+        known = [await self._core.parts.store.participant(end) for end in ends]
+        ids = [who.id for who in known if who is not None]
+        return await channels_of(self._core, {pair_key(*ids)}) if len(ids) == A_PAIR else ()
 
     async def update(
         self,
@@ -115,10 +128,10 @@ class Links(LinkCalls):
         return self._shape(gone)
 
     async def apply(
-        self, links: Sequence[Mapping[str, Json]], *, dry_run: bool = False
+        self, links: Sequence[Mapping[str, Json]], *, dry_run: bool = False, expects: str | None = None
     ) -> shapes.AppliedLinks:
         rows = tuple(configured(number, row) for number, row in enumerate(links))
-        wanted = SyncLinks(self._me, rows, origin=LinkOrigin.API, foresees=dry_run)
+        wanted = SyncLinks(self._me, rows, origin=LinkOrigin.API, expects=expects or "", foresees=dry_run)
         done = self._applied(await synced(self._core, wanted, dry=dry_run))
         if not dry_run:
             return done
@@ -132,6 +145,7 @@ class Links(LinkCalls):
             removed=tuple(shape(link) for link in done.removed),
             in_the_way=tuple(shape(link) for link in done.left),
             cuts_off={who: tuple(names) for who, names in done.cut_off.items()},
+            version=done.version,
         )
 
     async def _cutting(self, verb: Verb[C, Link], command: C) -> Link:

@@ -1,33 +1,109 @@
-"""Turns of which words are being heard now, whichever process runs them: what the live lane says beyond the store.
+"""Turns of which words are heard now, with these words, or that wait for a process, whichever host runs them: what
+the live lane says beyond the store.
 
-Above: hub/agents.py, which says of an agent that it thinks or writes. A hint: a turn counts only while the store says
-that it runs.
+Above: hub/agents.py, which says of an agent that it thinks or writes; `hub.live`. A hint: a turn counts only while the
+store says that it runs, and a piece that was lost is missing.
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 
+from msgspec import Struct
+
+from moot.host.agent_turn import units
 from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
+from moot.rules.activity import Activity
 
 MAX_HEARD = 10_000
+MAX_TEXTS = 1_000
+MAX_UNITS = 1_000_000
+"""Of one turn; then only what follows is kept."""
 STREAMING = "streaming"
+QUEUED = "queued"
+
+
+class LiveText(Struct):
+    """What a turn has said so far, from some place on: all of it, unless the beginning was lost."""
+
+    offset: int
+    pieces: list[str]
+    length: int
+
+    @property
+    def text(self) -> str:
+        if len(self.pieces) > 1:
+            self.pieces = ["".join(self.pieces)]
+        return self.pieces[0]
+
+    def add(self, offset: int, piece: str) -> None:
+        end = self.offset + self.length
+        if offset != end or self.length > MAX_UNITS:
+            kept = self.cut(offset - self.offset) if self.offset <= offset < end else ""
+            self.offset, self.pieces = (self.offset if kept else offset), ([kept] if kept else [])
+            self.length = units(kept)
+        self.pieces.append(piece)
+        self.length += units(piece)
+
+    def cut(self, length: int) -> str:
+        return self.text.encode("utf-16-le", "surrogatepass")[: 2 * length].decode(
+            "utf-16-le", "surrogatepass"
+        )
 
 
 class LiveTurns:
     def __init__(self) -> None:
         self._heard: OrderedDict[ParticipantId, str] = OrderedDict()
+        self._waiting: OrderedDict[ParticipantId, tuple[str, Activity]] = OrderedDict()
+        self._texts: OrderedDict[str, LiveText] = OrderedDict()
 
     def on_live(self, event: Event) -> None:
-        if event.type is not EventType.AGENT_ACTIVITY or event.by is None:
+        if event.by is None:
+            return
+        if event.type is EventType.TURN_DELTA:
+            self._say(event)
+        if event.type is not EventType.AGENT_ACTIVITY:
             return
         self._heard.pop(event.by, None)
+        self._waiting.pop(event.by, None)
         body = event.body or {}
         doing = body.get("activity")
         if isinstance(doing, dict) and doing.get("state") == STREAMING:
             self._heard[event.by] = str(body.get("turn"))
             if len(self._heard) > MAX_HEARD:
                 self._heard.popitem(last=False)
+        elif isinstance(doing, dict) and doing.get("state") == QUEUED:
+            waits = Activity(QUEUED, str(doing.get("label")), float(doing.get("since") or 0.0))
+            self._waiting[event.by] = (str(body.get("turn")), waits)
+            if len(self._waiting) > MAX_HEARD:
+                self._waiting.popitem(last=False)
+
+    def waiting(self, agent: ParticipantId) -> tuple[str, Activity] | None:
+        """The turn of the agent that its host has begun and that waits, and for what."""
+        return self._waiting.get(agent)
+
+    def on_events(self, events: Sequence[Event]) -> None:
+        """What has ended is said by its message."""
+        for event in events:
+            if event.type is EventType.TURN_FINISHED and event.turn is not None:
+                self._texts.pop(str(event.turn.id), None)
+
+    def _say(self, event: Event) -> None:
+        body = event.body or {}
+        turn, piece, offset = body.get("turn"), body.get("text"), body.get("offset")
+        if not (isinstance(turn, str) and isinstance(piece, str) and isinstance(offset, int)):
+            return  # a host of another version
+        found = self._texts.get(turn)
+        if found is None:
+            found = self._texts[turn] = LiveText(offset, [], 0)
+            if len(self._texts) > MAX_TEXTS:
+                self._texts.popitem(last=False)
+        found.add(offset, piece)
 
     def heard(self, agent: ParticipantId) -> str | None:
         """The turn in which the agent was heard last, while it was."""
         return self._heard.get(agent)
+
+    def said(self, turn: str) -> LiveText | None:
+        """What was heard of a turn."""
+        return self._texts.get(turn)

@@ -5,10 +5,12 @@ peers are the other processes on this home. Not here: anything a caller asks for
 """
 
 import os
+import platform
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from moot.brains.code import AgentSpec, refuse_undecorated
@@ -17,7 +19,9 @@ from moot.context.templates import Templates
 from moot.context.view import TurnView
 from moot.errors import MootError
 from moot.flow import detach, enrol
+from moot.flow.hold_shares import SharedGroup
 from moot.host.agent_turn import Speaking, Surroundings
+from moot.host.held_shares import HeldShares
 from moot.host.host import AgentHost
 from moot.host.pace import Pace
 from moot.host.summariser import Summariser, SummaryPlan
@@ -30,17 +34,22 @@ from moot.hub.process import audit_log, housekeeping
 from moot.hub.process.background import BackgroundTasks, Once
 from moot.hub.process.heads_export import HeadsExport
 from moot.hub.process.hosted_rows import HostedRows
-from moot.hub.process.live_lane import SocketLane
+from moot.hub.process.live_lane import FarReachingLane, SocketLane
 from moot.hub.process.peers import Peers
 from moot.hub.process.settings_in_force import SettingsInForce
+from moot.hub.process.spawned_agents import SpawnedAgents
 from moot.model.event import Commit, Event
 from moot.model.ids import HostId, ParticipantId
 from moot.model.participant import Participant
 from moot.model.prompt import Offered
+from moot.model.records.share import CONFIG
 from moot.model.turn import OPEN
 from moot.ports import Clock, LiveLane
 from moot.settings import Home, Settings
 from moot.wiring import Parts, assemble, assemble_to_read, summing_model
+
+if TYPE_CHECKING:
+    from moot.hub.telemetry.otlp import SpanSender
 
 Handle = Callable[[TurnView, Offered, Callable[[str], object]], Awaitable[Speaking]]
 
@@ -68,9 +77,12 @@ class Runtime:
         """As the owner wrote them."""
         self._summariser: Summariser | None = None
         self._heads: HeadsExport | None = None
+        self._sender: SpanSender | None = None
+        self._traced: Callable[[Commit], None] | None = None
         self.peers: Peers
         self._live: LiveLane
         self._host: AgentHost
+        self._shares: HeldShares
         self._sweeper: Sweeper
         self._pace: Pace
         self._settings: SettingsInForce
@@ -88,7 +100,7 @@ class Runtime:
             lost=self._lost,
             presence=parts.presence,
         )
-        self._live = SocketLane(self.peers)
+        self._live = self._make_lane(parts)
         self._live.watch(self.core.live_turns.on_live)
         self._live.watch(parts.log.live)
         try:
@@ -116,8 +128,13 @@ class Runtime:
         core, parts = self.core, self.core.parts
         await audit_log.keep_up(parts.store, parts.settings)
         enrolled = await self._enrol(agents)
-        self._settings = SettingsInForce(core, self._everybody, self._enrol_everybody)
+        self._shares = HeldShares(
+            self._identity, parts.store, parts.clock, f"{platform.node()}:{self._home.path}"
+        )
+        rules = await self._rules()
+        self._settings = SettingsInForce(core, self._everybody, self._enrol_everybody, rules)
         await self._settings.begin(is_hub=self._is_hub)
+        self._shares.when_gained(self._settings.lead)
         core.context = await self._context()
         self._host = self._make_host(parts, handle)
         self.peers.belong_to(self._host)
@@ -133,6 +150,8 @@ class Runtime:
         self._pace = Pace(self._host, self._sweeper, parts.store)
         core.serve(self._host, Attendance(parts, self._tasks.spawn))
         core.watch, core.add_agents, core.reload = self.watch, self.host, self._settings.reload
+        spawned = SpawnedAgents(core, self._start, self._host.runs, rules)
+        core.run_spawned = self._spawned_are_run(spawned)
         for listener in (
             self._on_events,
             self._settings.on_events,
@@ -148,14 +167,48 @@ class Runtime:
         if self._listens:
             await self.watch()
         await self._sweep_everything_open()
-        self._tasks.spawn(self._sweeper.run())
+        await self._keep_going()
         if self._is_hub:
-            self._tasks.spawn(housekeeping.keep(parts))
-            self._heads = HeadsExport(parts)
-            self._tasks.spawn(self._heads.run())
             self._follow_rows(agents, enrolled)
+            await self._take_charge(spawned)
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self._pace)
+
+    async def _keep_going(self) -> None:
+        """What every process does until it ends."""
+        self._tasks.spawn(self._sweeper.run())
+        self._tasks.spawn(self._shares.run())
+        await self._trace()
+
+    async def _take_charge(self, spawned: SpawnedAgents) -> None:
+        """What a hub does for its home besides running agents."""
+        parts = self.core.parts
+        self._tasks.spawn(housekeeping.keep(parts))
+        self._heads = HeadsExport(parts)
+        self._tasks.spawn(self._heads.run())
+        parts.log.watch(spawned.on_events)
+        await spawned.run_all()
+        self._tasks.spawn(spawned.keep())
+
+    async def _rules(self) -> Callable[[], bool]:
+        """Whether this home's moot.toml says what links there are: of several hubs on one store one has that share."""
+        parts = self.core.parts
+        if parts.far_lane is None or not self._is_hub:
+            self.core.vitals.serve(self._shares, parts.store.watch_batches, leads_alone=True)
+            return lambda: True
+        self.core.vitals.serve(self._shares, parts.store.watch_batches, leads_alone=False)
+        if not parts.settings.hub.leads:
+            return lambda: False
+        self._shares.want([SharedGroup(CONFIG, 1)])
+        await self._shares.renew()
+        return lambda: self._shares.holds(CONFIG)
+
+    def _make_lane(self, parts: Parts) -> LiveLane:
+        if parts.far_lane is None:
+            return SocketLane(self.peers)
+        lane = FarReachingLane(self.peers, parts.far_lane, parts.presence.machine)
+        lane.listen()
+        return lane
 
     def _make_host(self, parts: Parts, handle: Handle) -> AgentHost:
         return AgentHost(
@@ -168,6 +221,7 @@ class Runtime:
             handle=handle,
             live=self._live,
             lease_seconds=parts.settings.host.lease_seconds,
+            shares=self._shares,
             socket=self.peers.address,
             machine=parts.presence.machine,
         )
@@ -206,10 +260,18 @@ class Runtime:
         described = self.core.parts.settings.agents
         rows = HostedRows(self._home, self._host, self._start, self._tasks.spawn)
         rows.begin(described, enrolled, agents)
-        self._settings.rows = rows
+        self._settings.rows = self.core.hosted_rows = rows
         for row in described:
             self._given.pop(row.name, None)  # what becomes of these, the file says
         self._tasks.spawn(self._settings.watch())
+
+    def _spawned_are_run(self, spawned: SpawnedAgents) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            """The hub runs what agents start; without one, whoever starts it does."""
+            if self._is_hub or not await self._settings.hub_runs():
+                await spawned.run_all()
+
+        return run
 
     async def _enrol(self, agents: Sequence[AgentSpec]) -> Mapping[str, Participant]:
         refuse_undecorated(agents)
@@ -239,6 +301,7 @@ class Runtime:
             await self.peers.listen()
             mine = hosted(self.core.parts.settings, agents, enrolled)
             await self._host.start(mine, dead=await self._dead_hosts())
+            await self._serve_log([one.who.id for one in mine])
 
     async def watch(self) -> None:
         """From now on other processes send events; earlier ones are read once."""
@@ -247,16 +310,36 @@ class Runtime:
         self._watches = True
         await self.peers.listen()
         await self._host.watch()
+        await self._serve_log(())
         await self.core.parts.log.catch_up()
+
+    async def _serve_log(self, agents: Sequence[ParticipantId]) -> None:
+        await self.core.parts.log.serve(self._identity, agents, watches=self._watches)
 
     # --- keeping up ----------------------------------------------------------------------------------------
 
     def _committed(self, commit: Commit) -> None:
         self.core.tails.on_commit(commit)
         self.peers.committed(commit)
+        if self._traced is not None:
+            self._traced(commit)
+
+    async def _trace(self) -> None:
+        """Where a collector is set, everything this process stores is told to it."""
+        wanted = self.core.parts.settings.otel
+        if wanted.endpoint:
+            from moot.hub.telemetry.otlp import SpanSender  # noqa: PLC0415  only where a collector is set
+            from moot.hub.telemetry.spans import Spans  # noqa: PLC0415  as above
+
+            secret = await self.core.parts.store.secret()
+            spans = Spans(sha256(secret.encode()).hexdigest())
+            self._sender = sender = SpanSender(wanted.endpoint, wanted.service)
+            self._traced = lambda commit: sender.add(spans.of(commit))
+            self._tasks.spawn(sender.run())
 
     def _on_events(self, events: list[Event]) -> None:
         self.core.tails.on_events(events)
+        self.core.live_turns.on_events(events)
         self.core.context.on_events(events)
         if self.core.directory.changes_with(events):
             self._tasks.spawn(self.core.directory.refresh())
@@ -289,7 +372,8 @@ class Runtime:
         others = [host for host in await store.hosts() if host.id != self._identity]
         gone = [host for host in others if not presence.is_here(host, now)]
         for host in gone:
-            await store.transact(detach, detach.Detach(host.id, lapsed=not presence.has_died(host)))
+            lapsed = not presence.has_died(host)
+            await store.transact(detach, detach.Detach(host.id, lapsed, host.agents))
         return bool(gone)
 
     async def _dead_hosts(self) -> tuple[HostId, ...]:
@@ -315,6 +399,8 @@ class Runtime:
             await self._sweep_everything_open()
             if self._heads is not None:
                 await self._heads.export()
+            if self._sender is not None:
+                await self._sender.flush()
         finally:
             await self._release()
 

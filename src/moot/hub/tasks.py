@@ -7,6 +7,7 @@ from moot.errors import BadValue
 from moot.flow import update_task
 from moot.hub.core import Core
 from moot.hub.speaker import Speaker
+from moot.model.query import newest_before
 from moot.model.records.task import TASKS, UNFINISHED, Task, TaskState
 from moot.sdk.tasks import TaskCalls
 
@@ -24,11 +25,19 @@ class Tasks(TaskCalls):
         return self._speaker.core
 
     async def list(
-        self, *, state: str | None = None, by: str | None = None, to: str | None = None
+        self,
+        *,
+        state: str | None = None,
+        by: str | None = None,
+        to: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
     ) -> list[shapes.Task]:
         states = frozenset(TaskState) if state is None else _states(state)
         found = await self._found(by, to, states)
-        return [self._shape(task) for task in found if task.state in states and self._may_see(task)]
+        seen = [task for task in found if task.state in states and self._may_see(task)]
+        older = await self._task(before) if before is not None else None
+        return [self._shape(task) for task in newest_before(seen, older, limit)]
 
     async def _found(self, by: str | None, to: str | None, states: frozenset[TaskState]) -> Sequence[Task]:
         store, directory = self._core.parts.store, self._core.directory

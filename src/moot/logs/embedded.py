@@ -7,13 +7,13 @@ the others nor looks at what happened there. Live events (deltas) ride along, un
 import asyncio
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from moot.errors import Trouble
+from moot.errors import MootError, Trouble
 from moot.logs.followers import Followers, Subscription, reset
 from moot.model.event import Commit, Event
-from moot.model.ids import ConversationId
+from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.ports import EventReads
 
 RECENT = 4096
@@ -23,6 +23,8 @@ READ = 500
 
 class EmbeddedLog:
     """`Log` over the events of a store, for a process that commits much and reads little."""
+
+    refusal: MootError | None = None
 
     def __init__(self, events: EventReads) -> None:
         self._events = events
@@ -97,6 +99,9 @@ class EmbeddedLog:
             self._recent.clear()
             self._recent_of.clear()
             self._last = self._recent_after = horizon
+
+    async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
+        """Whoever commits tells it by itself."""
 
     def live(self, event: Event) -> None:
         self._followers.live(event)

@@ -4,11 +4,12 @@ For the memory store and for tests, and the measure of the embedded log: one con
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from moot.errors import MootError
 from moot.logs.followers import Followers, Subscription, reset
 from moot.model.event import Commit, Event
-from moot.model.ids import ConversationId
+from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.ports import EventReads
 
 READ = 500
@@ -16,6 +17,8 @@ READ = 500
 
 class MemoryLog:
     """`Log` over a store that is read at no cost."""
+
+    refusal: MootError | None = None
 
     def __init__(self, events: EventReads) -> None:
         self._events = events
@@ -70,6 +73,9 @@ class MemoryLog:
         events = await self._events.events(after=after, conversation=conversation, limit=READ)
         reached = min(end, events[-1].id) if len(events) == READ else end
         return [event for event in events if event.id <= reached], max(after, reached)
+
+    async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
+        """Whoever commits tells it by itself."""
 
     def live(self, event: Event) -> None:
         self._followers.live(event)

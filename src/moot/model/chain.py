@@ -1,8 +1,12 @@
-"""Counters that follow a chain of causes or a pair of agents over all conversations."""
+"""Counters that follow a chain of causes, a pair of agents or what is spent, over all conversations."""
+
+from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
 from moot.model.ids import ConversationId, ParticipantId, RootId
+from moot.model.records.record import Table
 from moot.model.turn import RuleName
 
 
@@ -46,3 +50,43 @@ class Pair(Struct, frozen=True, gc=False):
     due: float = 0.0
     sent: tuple[float, ...] = ()
     """Accepted sends of the last minute."""
+
+
+# --- what was spent; budgets are held against it (rules/brakes.py) ---------------------------------------------
+
+DAY_SECONDS: Final = 86_400.0
+
+
+class SpendingKind(StrEnum):
+    AGENT = "agent"
+    """Of one agent on one day."""
+    ROOT = "root"
+    """Of one chain, however long it takes."""
+    DAY = "day"
+    """Of everybody on one day."""
+
+
+class Spending(Struct, frozen=True, gc=False):
+    kind: SpendingKind
+    subject: str
+    """The agent, or the chain; empty for a day."""
+    day: int = 0
+    """Days since 1970, UTC; 0 for a chain."""
+    cost_usd: float = 0.0
+    tokens: int = 0
+    turns: int = 0
+    unpriced: int = 0
+    """Turns whose price is not known: they count in tokens alone."""
+    last_usd: float = 0.0
+    """What the last turn cost: the next one needs as much left."""
+    last_tokens: int = 0
+    updated_at: float = 0.0
+
+
+SPENDING = Table(
+    "spending", Spending, key=("kind", "subject", "day"), by=("subject",), in_micros=("updated_at",)
+)
+
+
+def day_of(moment: float) -> int:
+    return int(moment // DAY_SECONDS)

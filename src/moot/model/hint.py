@@ -34,6 +34,8 @@ class Act(StrEnum):
     START_AGENT = "start_agent"
     STOP_AGENT = "stop_agent"
     RESTART_AGENT = "restart_agent"
+    WAKE_CLIENT = "wake_client"
+    """Let the hooks of an outside agent's client wake it."""
 
     LIST_CONVERSATIONS = "list_conversations"
     NEW_CONVERSATION = "new_conversation"
@@ -48,6 +50,7 @@ class Act(StrEnum):
     DELETE_CONVERSATION = "delete_conversation"
     CONTINUE_CHAIN = "continue_chain"
     SHOW_TURN = "show_turn"
+    RETRY = "retry"
 
     LIST_LINKS = "list_links"
     SHOW_LINK = "show_link"
@@ -71,6 +74,8 @@ class Act(StrEnum):
     """Let an agent write to it."""
 
     NEW_TOKEN = "new_token"
+    OPEN_PAGE = "open_page"
+    """Sign in to the page."""
     SET_KEY = "set_key"
     LIST_SETTINGS = "list_settings"
     SHOW_SETTING = "show_setting"
@@ -89,6 +94,7 @@ class Act(StrEnum):
     CREATE_BACKUP = "create_backup"
     RESTORE_BACKUP = "restore_backup"
     EXPORT_AGAIN = "export_again"
+    MOVE_STORE = "move_store"
 
 
 ACTS = frozenset(Act)
@@ -103,7 +109,7 @@ class Hint(NamedTuple):
     conversation: str = ""
     """By name, or by id where the name may be somebody else's."""
     id: str = ""
-    """The conversation's id, where a door can only use that; of acts on links, the link's."""
+    """The conversation's id, where a door can only use that; of acts on links, the link's; of a retry, the turn's."""
     turn: str = ""
     note: str = ""
     provider: str = ""

@@ -1,4 +1,4 @@
-"""The numbers a decision is made under: `[limits]` and `[host]` of moot.toml."""
+"""The numbers a decision is made under: `[limits]`, `[spawn]` and `[host]` of moot.toml."""
 
 from msgspec import Struct
 
@@ -21,6 +21,19 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     message_bytes: int = 262144
     requests_per_second: float = 10.0
     open_at_once: int = 32
+    chain_budget_usd: float = 0.0
+    chain_budget_tokens: int = 0
+    day_budget_usd: float = 0.0
+    day_budget_tokens: int = 0
+
+
+class SpawnLimits(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """How many agents may be started by agents; people are bound by `max_live` alone."""
+
+    max_live: int = 32
+    max_children: int = 8
+    max_depth: int = 3
+    per_hour: int = 10
 
 
 class Terms(Struct, frozen=True, gc=False):
@@ -31,3 +44,4 @@ class Terms(Struct, frozen=True, gc=False):
     lease_seconds: float = 15.0
     user: str = "user"
     policy: Policy = Policy.AUTO
+    spawn: SpawnLimits = SpawnLimits()

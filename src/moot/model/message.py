@@ -1,5 +1,7 @@
 """What is said: a docmem node, child of its conversation, plain text, addressed by `seq`."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId, address
@@ -32,6 +34,10 @@ class Plan(Struct, frozen=True, array_like=True, gc=False):
             if part.agent == agent:
                 return part.duty, part.rule
         return self.others
+
+
+NOTICES: Final = frozenset({Kind.SYSTEM, Kind.TOOL})
+"""What nobody said."""
 
 
 class Message(Struct, frozen=True, gc=False):
@@ -73,6 +79,12 @@ class Message(Struct, frozen=True, gc=False):
     @property
     def by_agent(self) -> bool:
         return self.kind in TAKES_TURNS
+
+    def is_for(self, reader: ParticipantId) -> bool:
+        """Said by somebody else, to be read by people and agents; and how a task ended, which the hub says."""
+        if self.author == reader or self.metadata.get("deleted"):
+            return False
+        return self.kind not in NOTICES or (self.kind is Kind.SYSTEM and "task" in self.metadata)
 
     @property
     def from_outside(self) -> bool:
@@ -128,3 +140,12 @@ class Permit(Struct, frozen=True, gc=False):
     author: ParticipantId
     by: str
     """What allowed it: `human`, `system`, `open`, `member`, `link:ID`."""
+
+
+class ConversationGlance(Struct, frozen=True, gc=False):
+    """What a list shows of a conversation beside its name."""
+
+    conversation: ConversationId
+    last: Message | None = None
+    unread: int = 0
+    """Messages of others beyond what its reader has read, counted no further than asked."""

@@ -139,3 +139,7 @@ class Host(Struct, frozen=True, gc=False):
     """It follows what happens, also where none of its agents is concerned."""
     machine: str = ""
     """Where its process id means something; empty where nobody wrote it down, which is this machine."""
+
+    def runs(self, agent: ParticipantId, now: float) -> bool:
+        """It does as far as its lease says."""
+        return self.lease_until > now and agent in self.agents

@@ -1,6 +1,8 @@
 """What somebody looks for in what was said. All parts must hold; inside one part, any of its values will do."""
 
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -49,3 +51,24 @@ class Query(Struct, frozen=True):
     """Earlier than this moment."""
     reader: ParticipantId | None = None
     """Only conversations this one is a member of."""
+
+
+class Dated(Protocol):
+    """A record that has an id, and was made once."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def created_at(self) -> float: ...
+
+
+D = TypeVar("D", bound=Dated)
+
+
+def newest_before(records: Iterable[D], older_than: Dated | None, limit: int) -> list[D]:
+    """A page of a long list: the newest of those that are older than one of them, oldest first."""
+    ordered = sorted(records, key=lambda one: (one.created_at, one.id))
+    if older_than is not None:
+        place = (older_than.created_at, older_than.id)
+        ordered = [one for one in ordered if (one.created_at, one.id) < place]
+    return ordered[-limit:] if limit > 0 else []

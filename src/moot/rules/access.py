@@ -1,8 +1,8 @@
 """Who may do what to what: one function for requests, streams, resumes and search hits of every door.
 
 The owner may do everything. A participant sees the conversations it is a member of, speaks in them, and has its own
-inbox and tokens; persons may also change the conversations they are in. What somebody may not see is not there for
-it: the refusal is the same as for what does not exist. An error while deciding is a no.
+inbox and tokens; persons may also change the conversations they are in, and read the channels of links. What somebody
+may not see is not there for it: the refusal is the same as for what does not exist. An error while deciding is a no.
 
 Above: flow/steps/admission.py for writes, inside their decisions; the doors for reads. Below: nothing; whoever calls
 brings the facts. Not here: the link graph (rules/links.py), which says who may address whom and binds everybody; who
@@ -38,6 +38,8 @@ class Principal(Struct, frozen=True):
     """The owner speaks for this participant; all rules bind the participant."""
     token: TokenId = TokenId("")
     """Id of the token it showed; a stream ends when that is revoked."""
+    in_browser: bool = False
+    """It signed in to the page."""
 
 
 NOBODY: Final = Principal(Standing.NOBODY)
@@ -57,6 +59,8 @@ class Action(StrEnum):
     SEE_OWN = "see own"
     """Somebody's own things: inbox, conversations, tokens."""
     CHANGE_OWN = "change own"
+    SPAWN = "spawn"
+    """An agent, from a template; which, the template's own rules say."""
     RULE = "rule"
     """The hub: other agents, the audit, erasing."""
 
@@ -67,6 +71,8 @@ class ConversationTarget(Struct, frozen=True):
     ref: str
     members: frozenset[str]
     """Their names."""
+    is_channel: bool = False
+    """Of a link: people read it too, and only its two ends speak there."""
 
 
 class MembershipTarget(Struct, frozen=True):
@@ -97,11 +103,12 @@ SCOPES: Final[Mapping[Action, TokenScope]] = {
     Action.CREATE: TokenScope.POST,
     Action.MANAGE: TokenScope.POST,
     Action.CHANGE_OWN: TokenScope.POST,
+    Action.SPAWN: TokenScope.SPAWN,
     Action.RULE: TokenScope.ADMIN,
 }
 
 
-def _sees(who: Principal, target: Target) -> bool:
+def _belongs(who: Principal, target: Target) -> bool:
     match target:
         case ConversationTarget():
             return who.name in target.members
@@ -111,9 +118,16 @@ def _sees(who: Principal, target: Target) -> bool:
             return True
 
 
+def _sees(who: Principal, target: Target) -> bool:
+    """Members see a conversation, and people what agents say to each other over links."""
+    where = target.conversation if isinstance(target, MembershipTarget) else target
+    is_open = isinstance(where, ConversationTarget) and where.is_channel and who.human
+    return is_open or _belongs(who, target)
+
+
 def _manages(who: Principal, target: Target) -> bool:
     """Persons manage the conversations they are in; anybody may leave one."""
-    return _sees(who, target) and (
+    return _belongs(who, target) and (
         who.human or (isinstance(target, MembershipTarget) and target.name == who.name)
     )
 
@@ -125,11 +139,12 @@ def _owns(who: Principal, target: Target) -> bool:
 RULES: Final[Mapping[Action, Callable[[Principal, Target], bool]]] = {
     Action.LOOK: lambda who, target: True,
     Action.READ: _sees,
-    Action.POST: _sees,
+    Action.POST: _belongs,
     Action.CREATE: lambda who, target: who.human,
     Action.MANAGE: _manages,
     Action.SEE_OWN: _owns,
     Action.CHANGE_OWN: _owns,
+    Action.SPAWN: lambda who, target: True,
     Action.RULE: lambda who, target: False,
 }
 
@@ -194,7 +209,9 @@ def _needed(action: Action, target: Target) -> str:
     if isinstance(target, PersonTarget) and action is not Action.RULE:
         return f"only {target.name} and the owner may do this"
     return (
-        "only people may do this, not agents"
+        "only members may do this"
+        if isinstance(target, ConversationTarget | MembershipTarget) and action is Action.POST
+        else "only people may do this, not agents"
         if action in (Action.CREATE, Action.MANAGE)
         else "only the owner may do this"
     )

@@ -13,11 +13,13 @@ from msgspec import Struct, json, structs
 
 from moot.model.message import Message, Revision
 from moot.model.moment import micros
-from moot.model.records.audit import AuditedAct, AuditEntry, ChainHead
+from moot.model.records.audit import AuditEntry, ChainHead
 from moot.model.records.note import NoteVersion, SharedNote
 from moot.model.records.record import R, Table
 
 _encode = json.Encoder().encode
+MAX_COUNTING = 8
+"""Different refusals of one agent that are counted side by side until they are sealed."""
 CHAIN_FIELDS = frozenset({"chain", "chain_length"})
 """Of a row that has a chain of its own: where that stands."""
 
@@ -244,15 +246,31 @@ def appended(head: ChainHead | None, entry: AuditEntry) -> tuple[AuditEntry, Cha
     length, before, sealed = (0, "", 0) if head is None else (head.length, head.hash, head.sealed)
     entry = structs.replace(entry, place=length + 1)
     entry = structs.replace(entry, hash=entry_hash(before, entry))
-    newest = entry if entry.act is AuditedAct.REFUSED else None
-    return entry, with_digest(ChainHead(entry.chain, entry.place, entry.hash, before, newest, sealed))
+    return entry, with_digest(ChainHead(entry.chain, entry.place, entry.hash, before, None, sealed))
 
 
-def counted(head: ChainHead | None, entry: AuditEntry) -> tuple[AuditEntry, ChainHead]:
-    """A refusal: one more of the newest where that is the same and not final, else a new entry."""
-    newest = head.newest if head is not None else None
-    if head is None or newest is None or head.sealed >= head.length or not newest.is_like(entry):
-        return appended(head, entry)
-    entry = structs.replace(newest, count=newest.count + 1, last_at=max(newest.last_at, entry.at))
-    entry = structs.replace(entry, hash=entry_hash(head.before, entry))
-    return entry, with_digest(structs.replace(head, hash=entry.hash, newest=entry))
+def counted(head: ChainHead | None, entry: AuditEntry) -> tuple[list[AuditEntry], ChainHead]:
+    """A refusal: one more of those that may still be counted up, or a new entry. Those that are written anew, and the
+    head behind them: whoever alternates between a few refusals leaves a few entries."""
+    counting = head.counting if head is not None else ()
+    for at, known in enumerate(counting):
+        if head is not None and known.is_like(entry):
+            more = structs.replace(known, count=known.count + 1, last_at=max(known.last_at, entry.at))
+            before = counting[at - 1].hash if at else head.before
+            again = _rehashed(before, (more, *counting[at + 1 :]))
+            now = (*counting[:at], *again)
+            return again, with_digest(structs.replace(head, hash=again[-1].hash, newest=now))
+    entry, after = appended(head, entry)
+    first = head.before if head is not None and counting else after.before
+    if len(counting) == MAX_COUNTING:
+        first, counting = counting[0].hash, counting[1:]
+    return [entry], with_digest(structs.replace(after, before=first, newest=(*counting, entry)))
+
+
+def _rehashed(before: str, entries: Iterable[AuditEntry]) -> list[AuditEntry]:
+    """Entries in a row, each behind the one before it."""
+    found: list[AuditEntry] = []
+    for entry in entries:
+        found.append(structs.replace(entry, hash=entry_hash(before, entry)))
+        before = found[-1].hash
+    return found

@@ -42,12 +42,12 @@ class AuditWalk:
         self,
         task: Callable[[str], Task | None],
         known: Mapping[str, KnownHead] | None = None,
-        tell: Callable[[str], None] = lambda problem: None,
+        on_problem: Callable[[str], None] = lambda problem: None,
     ) -> None:
         self._task = task
         """Finds a task by its id."""
         self._known = known or {}
-        self.tell = tell
+        self.on_problem = on_problem
         """Called with each thing that is wrong."""
         self.entries = 0
         self.chains = 0
@@ -69,7 +69,7 @@ class AuditWalk:
 
     def head(self, head: ChainHead) -> None:
         if audit.with_digest(head).digest != head.digest or not 0 <= head.sealed <= head.length:
-            self.tell(f"the head of {named(head.chain)} was altered")
+            self.on_problem(f"the head of {named(head.chain)} was altered")
         self._heads[head.chain] = head
 
     # --- then the entries, chain by chain, in order ----------------------------------------------------------
@@ -102,7 +102,7 @@ class AuditWalk:
 
     def _break(self, problem: str) -> None:
         self._broken = True
-        self.tell(problem)
+        self.on_problem(problem)
 
     def _act(self, entry: AuditEntry) -> None:
         if entry.subject.startswith((f"{LINKS.audited_as} ", f"{NOTE_PERMISSIONS.audited_as} ")):
@@ -117,34 +117,36 @@ class AuditWalk:
             return
         known = self._known.get(self._chain)
         if known is not None and known.length > last.place:
-            self.tell(f"{named(self._chain)} has {last.place} entries, but had {known.length} once")
+            self.on_problem(f"{named(self._chain)} has {last.place} entries, but had {known.length} once")
         if self._chain.startswith(OF_TASK):
             self._end_of_task(last)
             return
         head = self._heads.pop(self._chain, None)
         if head is None:
-            self.tell(f"{named(self._chain)} has entries, but no head")
+            self.on_problem(f"{named(self._chain)} has entries, but no head")
         elif not self._broken and (head.length, head.hash) != (last.place, last.hash):
-            self.tell(f"{named(self._chain)} does not end at #{last.place}, as its head says")
-        elif head.newest is not None and head.newest != last:
-            self.tell(f"{named(self._chain)} #{last.place} is not what its head says")
+            self.on_problem(f"{named(self._chain)} does not end at #{last.place}, as its head says")
+        elif head.counting and head.counting[-1] != last:
+            self.on_problem(f"{named(self._chain)} #{last.place} is not what its head says")
 
     def _end_of_task(self, last: AuditEntry) -> None:
         self.tasks += 1
         task = self._task(self._chain.removeprefix(OF_TASK))
         if task is None:
-            self.tell(f"{named(self._chain)} is missing, but {last.place} changes of it are on record")
+            self.on_problem(f"{named(self._chain)} is missing, but {last.place} changes of it are on record")
         elif not self._broken and (task.chain_length, task.chain) != (last.place, last.hash):
-            self.tell(f"{named(self._chain)} does not have as many changes as it says, or others")
+            self.on_problem(f"{named(self._chain)} does not have as many changes as it says, or others")
         elif not self._broken and audit.row_digest(TASKS, task) != last.digest:
-            self.tell(f"{named(self._chain)} was altered: it is not what change #{last.place} left behind")
+            self.on_problem(
+                f"{named(self._chain)} was altered: it is not what change #{last.place} left behind"
+            )
 
     def ended(self) -> None:
         """All entries were read."""
         self._end()
         self._chain, self._last = "", None
         for chain in self._heads:
-            self.tell(f"{named(chain)} has a head, but no entries")
+            self.on_problem(f"{named(chain)} has a head, but no entries")
         self._heads = {ACTS: head} if (head := self._heads.get(ACTS)) is not None else {}
 
     # --- then the rows that entries speak of -----------------------------------------------------------------
@@ -154,16 +156,16 @@ class AuditWalk:
         subject = table.subject(table.key(record))
         digest, place = self._said.pop(subject, ("", 0))
         if not place and self.has_begun:
-            self.tell(f"{subject} is nowhere in the audit")
+            self.on_problem(f"{subject} is nowhere in the audit")
         elif place and not digest:
-            self.tell(f"{subject} is there, but acts #{place} says that it is gone")
+            self.on_problem(f"{subject} is there, but acts #{place} says that it is gone")
         elif place and digest != audit.row_digest(table, record):
-            self.tell(f"{subject} was altered: it is not what acts #{place} left behind")
+            self.on_problem(f"{subject} was altered: it is not what acts #{place} left behind")
 
     def rows_ended(self) -> None:
         for subject, (digest, place) in self._said.items():
             if digest:
-                self.tell(f"{subject} is missing: acts #{place} says that it is there")
+                self.on_problem(f"{subject} is missing: acts #{place} says that it is there")
         self._said.clear()
 
     # --- and what was written down elsewhere of chains that are not there --------------------------------------
@@ -171,7 +173,9 @@ class AuditWalk:
     def missing(self, chain: str, known: KnownHead) -> None:
         """A chain of which there is nothing, or less than there was: it was erased on purpose, or is missing."""
         if not any(_took(gone, chain, known) for gone in self.purged):
-            self.tell(f"{named(chain)} had {known.length} entries once; now it is gone, and nobody erased it")
+            self.on_problem(
+                f"{named(chain)} had {known.length} entries once; now it is gone, and nobody erased it"
+            )
 
     def was_purged(self, chain: str) -> bool:
         return any(_chain_of(gone) == chain for gone in self.purged)

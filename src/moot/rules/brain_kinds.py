@@ -21,6 +21,8 @@ class BrainKind(Struct, frozen=True):
     """What the whole string has to match."""
     has_model: bool = False
     """It thinks with a language model: it has tools and tokens, needs a key or an address."""
+    is_cli: bool = False
+    """It is a program with tools of its own, which works in the agent's project."""
     is_code: bool = False
     """It is a function of the owner, which has to be found and loaded."""
     runs_here: bool = True
@@ -45,8 +47,9 @@ BRAIN_KINDS = {
             "command",
             ("command:claude", "command:codex", "command:TEMPLATE"),
             r"command:\S.*",
-            is_built=False,
+            is_cli=True,
         ),
+        BrainKind("acp", ("acp:COMMAND",), r"acp:\S.*", is_cli=True),
         BrainKind("a2a", ("a2a:URL",), rf"a2a:{_URL}", is_built=False),
         EXTERNAL,
     )
@@ -61,6 +64,11 @@ def kind_of(brain: str) -> BrainKind | None:
 def has_model(brain: str) -> bool:
     kind = kind_of(brain)
     return kind is not None and kind.has_model
+
+
+def is_cli(brain: str) -> bool:
+    kind = kind_of(brain)
+    return kind is not None and kind.is_cli
 
 
 def is_built(brain: str) -> bool:

@@ -1,20 +1,22 @@
 """What stops agents from going on for ever. All brakes are here; flow.post and the floor ask them.
 
 Slots and depth per round live in the floor, because they decide who is asked; here is what holds over all
-conversations: chain caps, the pair limiter, the no-progress detector, hourly quotas, and cooldown.
+conversations: chain caps, the pair limiter, the no-progress detector, hourly quotas, cooldown, and budgets.
 """
 
-from collections.abc import Sized
+from collections.abc import Iterator, Sized
 
 from msgspec import Struct, structs
 
 from moot.errors import Braked, RateLimited
-from moot.model.chain import ChainTail, Pair, Root, Spoken
+from moot.model.chain import SPENDING, ChainTail, Pair, Root, Spending, SpendingKind, Spoken, day_of
 from moot.model.conversation import Member
 from moot.model.hint import Act, Hint
-from moot.model.ids import ConversationId, ParticipantId
+from moot.model.ids import ConversationId, ParticipantId, RootId
+from moot.model.json import JsonObject
 from moot.model.limits import Limits
 from moot.model.participant import Quota
+from moot.model.records.record import Lookup
 from moot.model.turn import Call, RuleName
 from moot.rules.words.similar import is_thin, words_key
 
@@ -154,6 +156,96 @@ def continued(root: Root, conversation: ConversationId, hop: int) -> Root:
     """The chain after a person let it go on: counters and the detector's window start again."""
     tails = tuple(tail for tail in root.tails if tail.conversation != conversation)
     return structs.replace(root, turns=0, base_hop=hop, paused=None, noticed=(), tails=tails, messages=0)
+
+
+# --- budgets: what agents may spend per agent and day, per chain, and per day by all of them -----------------
+#
+# A turn begins where as much is left as the last one took, since what it takes is known only afterwards. Where a
+# price is not known, tokens alone count. flow/reserve.py asks before a turn; flow/finish.py and flow/charge.py add.
+
+
+class AgentBudget(Struct, frozen=True, gc=False):
+    """What one agent may spend on a day; 0 sets no limit."""
+
+    usd: float = 0.0
+    tokens: int = 0
+
+
+class Overrun(Struct, frozen=True, gc=False):
+    """A budget that does not reach for another turn."""
+
+    kind: SpendingKind
+    spent: str
+    """Of how much, in words."""
+
+
+class Account(Struct, frozen=True, gc=False):
+    """What a turn is charged to: its agent's day, its chain, and the day of everybody."""
+
+    agent: ParticipantId
+    root: RootId
+    day: int
+
+    @property
+    def lookups(self) -> tuple[Lookup[Spending], ...]:
+        return (
+            SPENDING.one(SpendingKind.AGENT.value, self.agent, self.day),
+            SPENDING.one(SpendingKind.ROOT.value, self.root, 0),
+            SPENDING.one(SpendingKind.DAY.value, "", self.day),
+        )
+
+    @property
+    def empty(self) -> tuple[Spending, ...]:
+        """The rows before anything was spent."""
+        return (
+            Spending(SpendingKind.AGENT, self.agent, self.day),
+            Spending(SpendingKind.ROOT, self.root, 0),
+            Spending(SpendingKind.DAY, "", self.day),
+        )
+
+
+def account(agent: ParticipantId, root: RootId, now: float) -> Account:
+    return Account(agent, root, day_of(now))
+
+
+def charged(row: Spending, usage: JsonObject, now: float) -> Spending:
+    """With what a turn cost."""
+    cost = usage.get("cost_usd")
+    usd = float(cost) if isinstance(cost, int | float) else 0.0
+    tokens = int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
+    return structs.replace(
+        row,
+        cost_usd=row.cost_usd + usd,
+        tokens=row.tokens + tokens,
+        turns=row.turns + 1,
+        unpriced=row.unpriced + (cost is None),
+        last_usd=usd,
+        last_tokens=tokens,
+        updated_at=now,
+    )
+
+
+def overrun(spent: tuple[Spending, ...], own: AgentBudget, limits: Limits) -> Overrun | None:
+    """The first budget that is used up, or does not reach for a turn like the last one."""
+    for row, usd, tokens in _held(spent, own, limits):
+        if usd and row.cost_usd + row.last_usd > usd:
+            return Overrun(row.kind, f"${row.cost_usd:.2f} of ${usd:.2f}")
+        if tokens and row.tokens + row.last_tokens > tokens:
+            return Overrun(row.kind, f"{row.tokens:,} of {tokens:,} tokens")
+    return None
+
+
+def _held(
+    spent: tuple[Spending, ...], own: AgentBudget, limits: Limits
+) -> Iterator[tuple[Spending, float, int]]:
+    budgets = {
+        SpendingKind.AGENT: (own.usd, own.tokens),
+        SpendingKind.ROOT: (limits.chain_budget_usd, limits.chain_budget_tokens),
+        SpendingKind.DAY: (limits.day_budget_usd, limits.day_budget_tokens),
+    }
+    for row in spent:
+        usd, tokens = budgets[row.kind]
+        yield row, usd, tokens
 
 
 # --- how close each is to biting: by the same functions, read before they do ---------------------------------

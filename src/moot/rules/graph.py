@@ -7,11 +7,16 @@ model/records/link.py.
 
 from collections import defaultdict
 from collections.abc import Iterable
+from hashlib import sha256
+from typing import Final
+
+from msgspec import json
 
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.records.link import CHANNEL, Link, LinkId, LinkOrigin, Relationship
 
 Ends = frozenset[ParticipantId]
+VERSION_LETTERS: Final = 16
 
 
 class Graph:
@@ -83,6 +88,15 @@ class Graph:
         """Whether somebody has links that bind it under `auto`. One that is off binds too, or turning it off would set
         its ends free; one made by starting an agent binds that agent alone."""
         return any(link.origin is not LinkOrigin.SPAWN or link.target == who for link in self.of(who))
+
+    @property
+    def version(self) -> str:
+        """The same as long as every link says the same."""
+        said = sorted(
+            (link.id, link.source, link.target, link.direction, link.relationship, link.enabled, link.origin)
+            for link in self._by_id.values()
+        )
+        return sha256(json.encode(said)).hexdigest()[:VERSION_LETTERS]
 
     # --- who stands where ----------------------------------------------------------------------------------
 

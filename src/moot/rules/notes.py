@@ -16,6 +16,8 @@ from moot.rules.words.names import NameProblem, check_note_name
 
 MAX_NOTES = 500
 """In one home: a note is something that people look after."""
+MAX_VERSIONS = 10_000
+"""Of one note: every one is kept."""
 
 
 def access_of(who: Participant, permission: NotePermission | None) -> NoteAccess | None:

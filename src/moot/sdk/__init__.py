@@ -8,6 +8,7 @@ from typing import Final
 
 from moot.sdk.agents import AgentCalls
 from moot.sdk.audit import AuditCalls
+from moot.sdk.bridges import BridgeCalls
 from moot.sdk.call import DeclaredCall, Subject
 from moot.sdk.conversations import ConversationCalls
 from moot.sdk.decisions import DecisionCalls
@@ -17,6 +18,7 @@ from moot.sdk.inspector import InspectorCalls
 from moot.sdk.links import LinkCalls
 from moot.sdk.mailbox import MailboxCalls
 from moot.sdk.notes import NoteCalls
+from moot.sdk.operator import OperatorCalls
 from moot.sdk.tasks import TaskCalls
 
 SUBJECTS: Final[tuple[type[Subject], ...]] = (
@@ -31,6 +33,8 @@ SUBJECTS: Final[tuple[type[Subject], ...]] = (
     MailboxCalls,
     DeliveryCalls,
     InspectorCalls,
+    OperatorCalls,
+    BridgeCalls,
 )
 CALLS: Final[dict[str, DeclaredCall]] = {name: call for kind in SUBJECTS for name, call in kind.calls.items()}
 """By the name that the socket knows."""

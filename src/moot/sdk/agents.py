@@ -13,6 +13,8 @@ from moot.shapes import Agent
 
 Tokens: TypeAlias = list[shapes.Token]
 Arrivals: TypeAlias = list[shapes.Arrival]
+Started: TypeAlias = list[shapes.Spawned]
+Names: TypeAlias = list[str]
 AGENT = "/api/agents/{name}"
 HOOKS = "hooks of a coding client run on the hub's own machine"
 
@@ -35,6 +37,14 @@ class AgentCalls(Subject, subject="agents"):
         self, name: str, *, role: str = "", display: str = "", external: bool = False, human: bool = False
     ) -> Agent:
         """Register an agent hosted by a program, an outside agent or a person."""
+
+    @http.get("/api/spawned", part="spawned")
+    async def tree(self) -> Started:
+        """List the agents that were started from templates and by whom, those that retired in the last day too."""
+
+    @not_over_http("a refused spawn names them")
+    async def templates(self) -> Names:
+        """List the templates that you may start agents from."""
 
     @http.put(AGENT, shaped=renamed(new_name="name"))
     async def rename(self, name: str, new_name: str) -> Agent:
@@ -103,3 +113,7 @@ class AgentCalls(Subject, subject="agents"):
     @http.delete(f"{AGENT}/tokens/{{id}}")
     async def revoke_token(self, name: str, id: str) -> shapes.Token:
         """Revoke a token and all tokens issued with it."""
+
+    @http.post(f"{AGENT}/sign-in-codes")
+    async def sign_in_code(self, name: str, *, seconds: float = 60.0) -> shapes.SignInCode:
+        """Make a code with which a person can sign in to the page, once and within this time. Owner only."""

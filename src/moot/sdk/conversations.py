@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from moot.sdk import http
 from moot.sdk.call import Subject
 from moot.sdk.request import as_settings, with_channel, with_fields
-from moot.shapes import Conversation
+from moot.shapes import Conversation, ListedConversation
 
+Rows: TypeAlias = list[ListedConversation]
 PLACE = "/api/conversations/{ref}"
 
 
@@ -63,6 +64,10 @@ class ConversationCalls(Subject, subject="conversations"):
         channel_group_id: str | None = None,
     ) -> list[Conversation]:
         """List conversations, optionally only those of one kind or chat channel."""
+
+    @http.get("/api/conversations", part="conversations")
+    async def overview(self, *, archived: bool = False, kind: str | None = None) -> Rows:
+        """List conversations with how far each has come, how much of it you have not read, and its last message."""
 
     @http.post(f"{PLACE}/participants")
     async def join(self, ref: str, name: str) -> Conversation:

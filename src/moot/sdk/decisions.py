@@ -11,8 +11,11 @@ DECISION = "/api/decisions/{id}"
 
 class DecisionCalls(Subject, subject="decisions"):
     @http.get("/api/decisions", part="decisions")
-    async def list(self, *, state: str | None = None) -> list[shapes.PersonsDecision]:
-        """List decisions you are asked for and those you asked for, oldest first, optionally in one state."""
+    async def list(
+        self, *, state: str | None = None, before: str | None = None, limit: int = 100
+    ) -> list[shapes.PersonsDecision]:
+        """List the newest decisions you are asked for and those you asked for, oldest first, optionally in one state.
+        `before`, the id of a decision, lists those that are older than it."""
 
     @http.get(DECISION)
     async def get(self, id: str) -> shapes.PersonsDecision:

@@ -11,6 +11,7 @@ from moot.model.json import JsonObject
 from moot.sdk import http
 from moot.sdk.agents import AgentCalls
 from moot.sdk.audit import AuditCalls
+from moot.sdk.bridges import BridgeCalls
 from moot.sdk.call import Subject, no_call
 from moot.sdk.conversations import ConversationCalls
 from moot.sdk.decisions import DecisionCalls
@@ -19,6 +20,7 @@ from moot.sdk.inspector import InspectorCalls
 from moot.sdk.links import LinkCalls
 from moot.sdk.mailbox import MailboxCalls
 from moot.sdk.notes import NoteCalls
+from moot.sdk.operator import OperatorCalls
 from moot.sdk.request import renamed
 from moot.sdk.tasks import TaskCalls
 
@@ -37,6 +39,10 @@ class HubCalls(Subject, subject=""):
     @property
     def links(self) -> LinkCalls:
         """Who may write to whom."""
+
+    @property
+    def bridges(self) -> BridgeCalls:
+        """Chats in Telegram and Discord, and whose accounts write there."""
 
     @property
     def decisions(self) -> DecisionCalls:
@@ -61,6 +67,10 @@ class HubCalls(Subject, subject=""):
     @property
     def inspector(self) -> InspectorCalls:
         """Behind what agents say."""
+
+    @property
+    def operator(self) -> OperatorCalls:
+        """What is going on, and looking after it."""
 
     @property
     def audit(self) -> AuditCalls:
@@ -118,6 +128,19 @@ class HubCalls(Subject, subject=""):
         """Delegate a task to an agent that reports to you. It is worked on in its own conversation; the outcome is
         reported to you where you delegated it, or in `conversation`, also if the worker dies or the deadline passes.
         `shape`: what the result has to look like (see `ask`)."""
+
+    @http.post("/api/spawned")
+    async def spawn(
+        self,
+        template: str,
+        *,
+        name: str = "",
+        project: str = "",
+        task: str = "",
+        idempotency_key: str | None = None,
+    ) -> shapes.Spawned:
+        """Start an agent from a template of moot.toml; an agent that does becomes its superior. `task` is delegated to
+        it at once. `project`: the folder it works in, which has to be one that is open to you."""
 
     @http.post("/api/agents/{target}/ask")
     async def ask(

@@ -40,11 +40,12 @@ class LinkCalls(Subject, subject="links"):
 
     @http.put("/api/links", repeats=True)
     async def apply(
-        self, links: Sequence[Mapping[str, Any]], *, dry_run: bool = False
+        self, links: Sequence[Mapping[str, Any]], *, dry_run: bool = False, expects: str | None = None
     ) -> shapes.AppliedLinks:
         """Make these all links there are, by one decision. Rows are as in moot.toml: `from`, `to`, `relationship`,
         `direction`, `enabled`. Refused as a whole where it says a link of moot.toml otherwise, or not at all. With
-        `dry_run` nothing changes."""
+        `dry_run` nothing changes; the `version` of its answer, given as `expects`, has it refused where somebody has
+        changed a link since."""
 
     @http.put(LINK, repeats=True)
     async def update(

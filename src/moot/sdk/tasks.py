@@ -12,9 +12,16 @@ TASK = "/api/tasks/{id}"
 class TaskCalls(Subject, subject="tasks"):
     @http.get("/api/tasks", part="tasks")
     async def list(
-        self, *, state: str | None = None, by: str | None = None, to: str | None = None
+        self,
+        *,
+        state: str | None = None,
+        by: str | None = None,
+        to: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
     ) -> list[shapes.Task]:
-        """List the tasks you may see, oldest first: in one state (`unfinished`: open or working), by or to an agent."""
+        """List the newest tasks you may see, oldest first: in one state (`unfinished`: open or working), by or to an
+        agent. `before`, the id of a task, lists those that are older than it."""
 
     @http.get(TASK)
     async def get(self, id: str) -> shapes.Task:

@@ -20,15 +20,15 @@ import msgspec
 
 from moot.errors import BadSettings
 from moot.model.hint import Act, Hint, Way
-from moot.model.limits import Terms
-from moot.rules.brain_kinds import is_built
+from moot.model.limits import SpawnLimits, Terms
+from moot.rules.brain_kinds import is_built, is_cli
 from moot.settings.environment import Tree, expand, overlay
 from moot.settings.home import Home
 from moot.settings.problems import Document, SettingProblem, refusal
 from moot.settings.schema.checks import check
 from moot.settings.schema.projects import overlapping
 from moot.settings.toml import positions
-from moot.settings.values import BridgeSettings, Settings, SpawnSettings
+from moot.settings.values import Settings
 
 LONGEST_FILE: Final = 1024 * 1024
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -130,6 +130,7 @@ def terms(settings: Settings) -> Terms:
         lease_seconds=settings.host.lease_seconds,
         user=settings.hub.user,
         policy=settings.hub.policy,
+        spawn=SpawnLimits(*(getattr(settings.spawn, name) for name in SpawnLimits.__struct_fields__)),
     )
 
 
@@ -138,13 +139,7 @@ def not_yet(settings: Settings) -> list[str]:
 
     Whoever builds a feature takes its line out of here.
     """
-    without_effect = {
-        "log.url": settings.log.url != "embedded:",
-        "log.topic_prefix": settings.log.topic_prefix != "",
-        "templates": bool(settings.templates),
-        "spawn": settings.spawn != SpawnSettings(),
-        "bridges": settings.bridges != BridgeSettings(),
-    }
+    without_effect: dict[str, bool] = {}
     for agent in settings.agents:
         without_effect[f"agents.{agent.name}.brain"] = not is_built(agent.brain)
     return [key for key, unused in without_effect.items() if unused]
@@ -236,7 +231,7 @@ def _deepest(text: str) -> positions.TomlSpan:
 
 def _command_brains_do_one_thing_at_a_time(tree: Tree) -> None:
     for agent in [*tree.get("agents", []), *tree.get("templates", {}).values()]:
-        if agent.get("brain", "").startswith("command:"):
+        if is_cli(agent.get("brain", "")):
             agent.setdefault("concurrency", 1)
 
 

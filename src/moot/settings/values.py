@@ -10,7 +10,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from moot.model.conversation import GroupSettings
-from moot.model.limits import Limits
+from moot.model.limits import Limits, SpawnLimits
 from moot.model.records.link import Direction, Policy, Relationship
 
 
@@ -18,6 +18,32 @@ class OnBusy(StrEnum):
     QUEUE = "queue"
     INTERRUPT = "interrupt"
     INTERRUPT_BY_SUPERIOR = "interrupt-by-superior"
+
+
+class CliPermissions(StrEnum):
+    READ = "read"
+    EDIT = "edit"
+    ASK = "ask"
+    ALL = "all"
+
+
+class CliCredential(StrEnum):
+    LOGIN = "login"
+    API_KEY = "api-key"
+
+
+class CliSandbox(StrEnum):
+    NONE = "none"
+    BWRAP = "bwrap"
+
+
+class Worktree(StrEnum):
+    """Whether a started agent gets a checkout of its own."""
+
+    AUTO = "auto"
+    """If it can write, and another agent works in the same repository."""
+    ALWAYS = "always"
+    NEVER = "never"
 
 
 class DiscordIdentity(StrEnum):
@@ -33,6 +59,8 @@ class HubSettings(Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...] = ()
     certificate: str = ""
     key: str = ""
+    audit_key: str = ""
+    leads: bool = True
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,8 +104,16 @@ class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     concurrency: int = 4
     project: str = "."
     tools: tuple[str, ...] = ()
+    permissions: CliPermissions = CliPermissions.EDIT
+    credential: CliCredential = CliCredential.LOGIN
+    sandbox: CliSandbox = CliSandbox.NONE
+    environment: tuple[str, ...] = ()
+    budget_usd: float = 0.0
+    budget_tokens: int = 0
     avatar: str = ""
+    spawns: tuple[str, ...] = ()
     autostart: bool = True
+    partitions: int = 1
 
 
 class LinkSettings(Struct, frozen=True, forbid_unknown_fields=True, rename={"sender": "from"}):
@@ -99,27 +135,49 @@ class TemplateSettings(Struct, frozen=True, forbid_unknown_fields=True):
     concurrency: int = 4
     project: str = "."
     tools: tuple[str, ...] = ()
+    permissions: CliPermissions = CliPermissions.EDIT
+    credential: CliCredential = CliCredential.LOGIN
+    sandbox: CliSandbox = CliSandbox.NONE
+    environment: tuple[str, ...] = ()
+    budget_usd: float = 0.0
+    budget_tokens: int = 0
     avatar: str = ""
+    spawns: tuple[str, ...] = ()
+    max_minutes: int = 240
+    idle_minutes: int = 30
+    worktree: Worktree = Worktree.AUTO
+    worktree_setup: tuple[str, ...] = ()
 
 
-class SpawnSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    max_live: int = 32
-    max_children: int = 8
-    max_depth: int = 3
-    per_hour: int = 10
+class SpawnSettings(SpawnLimits, frozen=True, forbid_unknown_fields=True):
+    directories: tuple[str, ...] = ()
+    outside_agents: tuple[str, ...] = ()
+
+
+class CodingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    max_processes: int = 0
+    idle_minutes: float = 10.0
     directories: tuple[str, ...] = ()
 
 
 class TelegramSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    enabled: bool = True
     default_agent: str = ""
     bots: dict[str, str] = {}
+    guest_messages_per_minute: int = 6
+    guest_messages_per_day: int = 100
+    api_url: str = "https://api.telegram.org"
 
 
 class DiscordSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    enabled: bool = True
     default_agent: str = ""
     token: str = ""
     identity: DiscordIdentity = DiscordIdentity.WEBHOOK
     bots: dict[str, str] = {}
+    guest_messages_per_minute: int = 6
+    guest_messages_per_day: int = 100
+    api_url: str = "https://discord.com/api/v10"
 
 
 class BridgeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,6 +185,11 @@ class BridgeSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     telegram: TelegramSettings | None = None
     discord: DiscordSettings | None = None
+
+
+class OtelSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    endpoint: str = ""
+    service: str = "moot"
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,7 +207,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     links: tuple[LinkSettings, ...] = ()
     templates: dict[str, TemplateSettings] = {}
     spawn: SpawnSettings = SpawnSettings()
+    coding: CodingSettings = CodingSettings()
     bridges: BridgeSettings = BridgeSettings()
+    otel: OtelSettings = OtelSettings()
 
 
 Section: TypeAlias = type[Struct]

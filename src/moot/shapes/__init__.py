@@ -5,6 +5,14 @@ nothing flows back from here into the store.
 """
 
 from moot.shapes.audit import AuditEntry, AuditReport, PurgedRecord
+from moot.shapes.bridges import (
+    BridgeHolder,
+    ChatElsewhere,
+    LinkedAccount,
+    NewCode,
+    OutgoingPost,
+    UnheardMessage,
+)
 from moot.shapes.config import ConfigChange, Reloaded
 from moot.shapes.decisions import PersonsDecision
 from moot.shapes.limits import AgentLimit, BrakeReport, ChainLimit, PairLimit
@@ -20,8 +28,14 @@ from moot.shapes.links import (
     Topology,
     TopologyNode,
 )
+from moot.shapes.live import LiveTurn
 from moot.shapes.notes import Note, NoteChange, NoteShare
+from moot.shapes.now import BrakeInForce, Now, NowAgent, NowRow
+from moot.shapes.operation import ChangedValue, ListedSetting, LogTail, PingedAgent, RoleFile
+from moot.shapes.overview import LastMessage, ListedConversation
 from moot.shapes.shape import Names, Shape, plain, when
+from moot.shapes.sign_in import SignedIn, SignInCode
+from moot.shapes.spawned import Spawned
 from moot.shapes.talk import (
     Agent,
     Arrival,
@@ -55,8 +69,12 @@ __all__ = [
     "AuditEntry",
     "AuditReport",
     "Because",
+    "BrakeInForce",
     "BrakeReport",
+    "BridgeHolder",
     "ChainLimit",
+    "ChangedValue",
+    "ChatElsewhere",
     "ConfigChange",
     "Conversation",
     "DeliveryProgress",
@@ -66,18 +84,30 @@ __all__ = [
     "Hit",
     "Hooked",
     "IssuedToken",
+    "LastMessage",
     "Link",
     "LinkEndPrompt",
     "LinkPrompts",
     "LinkRevision",
+    "LinkedAccount",
+    "ListedConversation",
+    "ListedSetting",
+    "LiveTurn",
+    "LogTail",
     "MadeLink",
     "Message",
     "Names",
+    "NewCode",
     "Note",
     "NoteChange",
     "NoteShare",
+    "Now",
+    "NowAgent",
+    "NowRow",
+    "OutgoingPost",
     "PairLimit",
     "PersonsDecision",
+    "PingedAgent",
     "Point",
     "Positions",
     "PurgedRecord",
@@ -85,13 +115,18 @@ __all__ = [
     "Reloaded",
     "Removed",
     "Replayed",
+    "RoleFile",
     "Seat",
     "Shape",
+    "SignInCode",
+    "SignedIn",
+    "Spawned",
     "Task",
     "Token",
     "Topology",
     "TopologyNode",
     "Turn",
+    "UnheardMessage",
     "View",
     "Why",
     "plain",

@@ -70,6 +70,8 @@ class AppliedLinks(Shape, frozen=True):
     """Set in moot.toml, and said otherwise or not at all by the list: it can only be looked at, not applied."""
     cuts_off: Mapping[str, tuple[str, ...]]
     """By name: whom somebody could write to before, and no longer can."""
+    version: str
+    """Of the links as they were: `expects` of what applies this very change."""
 
 
 class LinkEndPrompt(Shape, frozen=True):

@@ -308,6 +308,9 @@ class Token(Shape, frozen=True):
     created_at: str | None
     used_at: str | None
     revoked_at: str | None
+    kind: str = "program"
+    """`program`, `browser` for one in which somebody signed in, `code` for a link that signs in once."""
+    expires_at: str | None = None
 
     @classmethod
     def of(cls, token: model_token.Token, names: Names) -> "Token":
@@ -318,6 +321,8 @@ class Token(Shape, frozen=True):
             created_at=when(token.created_at),
             used_at=when(token.used_at),
             revoked_at=when(token.revoked_at),
+            kind=token.kind.value,
+            expires_at=when(token.expires_at),
         )
 
 

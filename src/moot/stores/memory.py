@@ -8,17 +8,18 @@ from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
-from moot.model.message import Message, Revision, Summary
+from moot.model.message import ConversationGlance, Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
 from moot.model.query import Query
 from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS, OF_TASK, AuditEntry, AuditQuery, ChainEnd
 from moot.model.records.link import LINKS
 from moot.model.records.note import NOTES
+from moot.model.records.outbox import OUTBOX, OutboxDepth, OutboxRow, topic_of
 from moot.model.records.record import Lookup, R
 from moot.model.records.task import TASKS, UNFINISHED, Task
 from moot.model.round import Round
 from moot.model.turn import MOVES_CURSOR, Turn, TurnState
-from moot.ports import AuditReport, ConversationVersion, Health, Page, Verb
+from moot.ports import AuditReport, BatchWatcher, ConversationVersion, Health, Page, Verb
 from moot.rules.audit import KnownHead
 from moot.rules.graph import Graph
 from moot.stores.memory_engine import MemoryEngine, Shelf
@@ -40,6 +41,9 @@ class MemoryStore:
         self._engine = engine(self.shelf)
         self._source = source
         self._on_commit = on_commit
+
+    def watch_batches(self, watcher: BatchWatcher) -> None:
+        """A command is a batch of its own here, and takes no time worth measuring."""
 
     async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
         return self._run(Job(verb, command, dry=False))
@@ -122,6 +126,21 @@ class MemoryStore:
     async def members(self, conversation: ConversationId) -> list[Member]:
         members = self.shelf.members.get(conversation, {}).values()
         return sorted(members, key=lambda member: member.position)
+
+    async def members_everywhere(self, *, archived: bool) -> list[Member]:
+        found = [c.id for c in self.shelf.conversations.values() if c.archived == archived]
+        return [member for where in found for member in await self.members(where)]
+
+    async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
+        found = []
+        for place in self.shelf.conversations.values():
+            said = self.shelf.messages.get(place.id, [])
+            if place.archived == archived and said:
+                mine = self.shelf.members.get(place.id, {}).get(reader)
+                beyond = said[mine.cursor :] if mine is not None else []
+                unread = sum(message.is_for(reader) for message in beyond)
+                found.append(ConversationGlance(place.id, said[-1], min(unread, most)))
+        return found
 
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
         held = self.shelf.messages.get(conversation, [])
@@ -274,6 +293,25 @@ class MemoryStore:
 
     async def horizon(self) -> int:
         return self.shelf.horizon
+
+    async def instance(self) -> str:
+        return "memory"
+
+    async def unpublished(self, limit: int) -> list[OutboxRow]:
+        return sorted(self.shelf.records.every(OUTBOX), key=OUTBOX.key)[:limit]
+
+    async def outbox_depth(self, most: int) -> OutboxDepth:
+        waiting = await self.unpublished(most)
+        return OutboxDepth(len(waiting), min((one.at for one in waiting), default=None))
+
+    async def homes_of(self, agents: Sequence[ParticipantId]) -> list[tuple[ParticipantId, ParticipantId]]:
+        found: set[tuple[ParticipantId, ParticipantId]] = set()
+        for conversation in self.shelf.conversations.values():
+            members = await self.members(conversation.id)
+            home = topic_of(conversation, members)
+            if home is not None and not conversation.archived:
+                found |= {(one.participant, home) for one in members if one.participant in agents}
+        return sorted(found)
 
     async def forget_events(self, *, before: float) -> int:
         shelf = self.shelf

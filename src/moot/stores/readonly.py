@@ -13,7 +13,7 @@ from moot.flow.enrol import Enrol
 from moot.model.message import Message
 from moot.model.participant import Host, Participant
 from moot.model.query import Query
-from moot.ports import Presence, Verb
+from moot.ports import BatchWatcher, Presence, Verb
 from moot.stores.memory import MemoryStore
 
 CatchUp = Callable[[], Awaitable[None]]
@@ -41,6 +41,9 @@ class StoreBeside:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reads, name)
+
+    def watch_batches(self, watcher: BatchWatcher) -> None:
+        """Nothing is written here."""
 
     async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
         if not isinstance(command, Enrol):

@@ -47,11 +47,11 @@ def _turn_text(turn: Turn) -> str:
 
 
 def _plain(hint: Any) -> Any:
-    """What a hint stands for, without NewType and `| None`."""
+    """What a hint stands for, without NewType and `| None`; of several shapes, which JSON tells apart, the first."""
     while isinstance(hint, NewType):
         hint = hint.__supertype__
     if get_origin(hint) in (Union, UnionType):
-        [hint] = [_plain(arg) for arg in get_args(hint) if arg is not type(None)]
+        hint, *_ = [_plain(arg) for arg in get_args(hint) if arg is not type(None)]
     return hint
 
 

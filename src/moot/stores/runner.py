@@ -12,6 +12,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from moot.errors import BadValue, MootError, StoreUnwritable
@@ -20,9 +21,10 @@ from moot.model.event import Commit
 from moot.model.ids import ConversationId
 from moot.model.limits import Terms
 from moot.model.moment import Moment
-from moot.ports import Scope, Verb
+from moot.ports import BatchWatcher, Scope, Verb
 from moot.stores.desk import Desk, Dirty
 from moot.stores.fold import fold
+from moot.stores.outbox import lay_out
 
 T = TypeVar("T")
 
@@ -84,11 +86,18 @@ class Source:
     """Where moments come from: the clock, the terms in force, new conversation ids."""
 
     def __init__(
-        self, now: Callable[[], float], terms: Terms, conversation_id: Callable[[], ConversationId]
+        self,
+        now: Callable[[], float],
+        terms: Terms,
+        conversation_id: Callable[[], ConversationId],
+        *,
+        has_outbox: bool = False,
     ) -> None:
         self.now = now
         self.terms = terms
         self.conversation_id = conversation_id
+        self.has_outbox = has_outbox
+        """Whether what happens is also told to a log outside."""
 
     def moment(self, desk: Desk) -> Moment:
         return Moment(round(self.now(), 6), self.terms, desk.turn_id, self.conversation_id)
@@ -106,6 +115,8 @@ def decided(desk: Desk, jobs: list[Job], source: Source) -> Dirty:
         job.answer = decision.answer
         if not job.dry:
             fold(desk, decision.changes, dirty)
+    if source.has_outbox:
+        lay_out(desk, dirty, at.now)
     failpoint("write.decided")
     return dirty
 
@@ -169,6 +180,11 @@ class Writer:
         """Callers of the last batch are still being told. What they write next belongs into the next one, so
         the writer waits for it: it could only take the interpreter from them, for a smaller batch."""
         self._loop = asyncio.get_running_loop()
+        self._began = 0.0
+        """When the batch under way was taken up."""
+        self._hosts_moved = True
+        """Hosts may have come or gone since the last commit that was told of: those without events are not."""
+        self.watchers: list[BatchWatcher] = []
 
     def submit(self, verb: Verb[Any, Any], command: Any, *, dry: bool = False) -> "asyncio.Future[Any]":
         """The answer to come: after the synced commit; for a dry run, after deciding."""
@@ -201,14 +217,19 @@ class Writer:
     def _batch(self) -> tuple[list[Job], Chore | None]:
         """What queued meanwhile, as one batch, and at most one chore."""
         count = min(len(self._waiting), MAX_IN_BATCH)
+        self._began = perf_counter()
         jobs = [self._waiting.popleft() for _ in range(count)]
         return jobs, self._chores.popleft() if self._chores else None
 
     def _settle(self, jobs: list[Job], error: BaseException | None, done: list[Commit]) -> None:
+        for watcher in self.watchers:
+            watcher(len(jobs), perf_counter() - self._began, error is not None)
         try:
             failpoint("write.preack")
             for commit in done:
+                self._hosts_moved = self._hosts_moved or commit.hosts_may_differ
                 if commit.events:
+                    commit.hosts_may_differ, self._hosts_moved = self._hosts_moved, False
                     self._on_commit(commit)
         finally:
             self._ack(jobs, error, 0)  # whatever a listener did, it is committed, and its callers are told

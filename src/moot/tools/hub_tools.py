@@ -59,7 +59,14 @@ class WorkNews(Struct, frozen=True, forbid_unknown_fields=True):
     result: str = ""
 
 
-def _key(turn: HostedTurn) -> str:
+class AgentWanted(Struct, frozen=True, forbid_unknown_fields=True):
+    template: str
+    task: str = ""
+    name: str = ""
+    project: str = ""
+
+
+def step_key(turn: HostedTurn) -> str:
     """The same when a call is made again after a crash, so that nobody is written to twice."""
     step = next(step for step in turn.steps if not step.seq)
     return f"tool:{turn.id}:{step.answer}:{step.call}"
@@ -67,13 +74,13 @@ def _key(turn: HostedTurn) -> str:
 
 async def send_agent_message(turn: HostedTurn, given: ToOne) -> JsonObject:
     receipt = await turn.hub.send(
-        given.target, given.message, intent=given.intent or None, idempotency_key=_key(turn)
+        given.target, given.message, intent=given.intent or None, idempotency_key=step_key(turn)
     )
     return {"delivered": True, "id": receipt.id}
 
 
 async def broadcast(turn: HostedTurn, given: ToAll) -> JsonObject:
-    sent: JsonObject = await turn.hub.broadcast(given.message, idempotency_key=_key(turn))
+    sent: JsonObject = await turn.hub.broadcast(given.message, idempotency_key=step_key(turn))
     return {"delivered_to": sent["delivered_to"], "failed": sent["failed"]}
 
 
@@ -85,7 +92,7 @@ async def ask(turn: HostedTurn, given: AgentQuestion) -> JsonObject:
         timeout=seconds,
         choices=given.choices,
         shape=given.shape or None,
-        idempotency_key=_key(turn),
+        idempotency_key=step_key(turn),
     )
     return {"from": answer.sender, "text": answer.text}
 
@@ -107,9 +114,21 @@ async def delegate(turn: HostedTurn, given: NewWork) -> JsonObject:
         given.task,
         deadline_seconds=given.deadline_seconds or None,
         shape=given.shape or None,
-        idempotency_key=_key(turn),
+        idempotency_key=step_key(turn),
     )
     return {"id": task.id, "to": task.to, "state": task.state, "deadline": task.deadline}
+
+
+async def spawn_agent(turn: HostedTurn, given: AgentWanted) -> JsonObject:
+    made = await turn.hub.spawn(
+        given.template,
+        name=given.name,
+        project=given.project,
+        task=given.task,
+        idempotency_key=step_key(turn),
+    )
+    answer: JsonObject = {"name": made.agent, "template": made.template}
+    return answer if made.task is None else {**answer, "task": made.task.id}
 
 
 async def update_task(turn: HostedTurn, given: WorkNews) -> JsonObject:
@@ -160,3 +179,7 @@ def task_tools() -> tuple[HubTool, ...]:
         HubTool(NewWork, delegate, Need.SOMEBODY_BELOW),
         HubTool(WorkNews, update_task, Need.UNFINISHED_TASK),
     )
+
+
+def spawn_tools() -> tuple[HubTool, ...]:
+    return (HubTool(AgentWanted, spawn_agent),)

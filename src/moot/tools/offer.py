@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from moot.brain import Tool
 from moot.settings.schema.tools import toolbox
-from moot.tools.hub_tools import message_tools, task_tools
+from moot.tools.hub_tools import message_tools, spawn_tools, task_tools
 from moot.tools.process import USUAL, Bounds
+from moot.tools.room_tools import room_tools
 from moot.tools.sandbox import Sandbox
 from moot.tools.shared_notes import note_tools
 from moot.tools.shell import ShellTool
@@ -25,24 +26,33 @@ class Offer(Struct, frozen=True):
     """Calls may also be read out of the agent's text (text_calls.py)."""
 
 
+def program_tools() -> tuple[Tool, ...]:
+    """What an agent that is a program is given of Moot: all that an outside agent has over MCP but its mailbox."""
+    talk = tuple(tool for tool in message_tools() if tool.spec.name != "send_agent_message")
+    return (*room_tools(), *talk, *task_tools(), *note_tools())
+
+
 def offered(
     tools: tuple[str, ...],
     project: Path,
     home: Path,
     *,
+    spawns: bool = False,
     hidden: tuple[Path, ...] = (),
     sandbox: Sandbox | None = None,
     bounds: Bounds = USUAL,
 ) -> Offer:
     """What a checked `tools` setting comes to on this machine.
 
-    `hidden` is what else of Moot no tool may see, such as a database outside the home. `sandbox` None looks for one.
+    `spawns` says whether it may start agents. `hidden` is what else of Moot no tool may see, such as a database outside
+    the home. `sandbox` None looks for one.
     """
     box = toolbox(tools)
     talk: tuple[Tool, ...] = (
         *(message_tools() if box.messages else ()),
         *(task_tools() if box.tasks else ()),
         *(note_tools() if box.notes else ()),
+        *(spawn_tools() if spawns else ()),
     )
     if not box.programs:
         return Offer(talk)

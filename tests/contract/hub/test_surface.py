@@ -10,6 +10,7 @@ from moot.client import RemoteHub
 from moot.client.calls import (
     RemoteAgents,
     RemoteAudit,
+    RemoteBridges,
     RemoteConversations,
     RemoteDecisions,
     RemoteDeliveries,
@@ -17,6 +18,7 @@ from moot.client.calls import (
     RemoteLinks,
     RemoteMailbox,
     RemoteNotes,
+    RemoteOperator,
     RemoteTasks,
 )
 from moot.client.connect import STATUS
@@ -28,10 +30,12 @@ from moot.hub.audit import Audit
 from moot.hub.conversations import Conversations
 from moot.hub.decisions import Decisions
 from moot.hub.deliveries import Deliveries
+from moot.hub.external.bridges import Bridges
 from moot.hub.inspector import Inspector
 from moot.hub.links import Links
 from moot.hub.mailbox import Mailbox
 from moot.hub.notes import Notes
+from moot.hub.operation.operator import HubOperator
 from moot.hub.process.rpc import ENCODED
 from moot.hub.queries.encoded import Encoded
 from moot.hub.tasks import Tasks
@@ -46,12 +50,14 @@ HERE: dict[str, type] = {
     "agents": Agents,
     "links": Links,
     "tasks": Tasks,
+    "bridges": Bridges,
     "decisions": Decisions,
     "notes": Notes,
     "mailbox": Mailbox,
     "deliveries": Deliveries,
     "inspector": Inspector,
     "audit": Audit,
+    "operator": HubOperator,
 }
 THERE: dict[str, type] = {
     "": RemoteHub,
@@ -59,12 +65,14 @@ THERE: dict[str, type] = {
     "agents": RemoteAgents,
     "links": RemoteLinks,
     "tasks": RemoteTasks,
+    "bridges": RemoteBridges,
     "decisions": RemoteDecisions,
     "notes": RemoteNotes,
     "mailbox": RemoteMailbox,
     "deliveries": RemoteDeliveries,
     "inspector": RemoteInspector,
     "audit": RemoteAudit,
+    "operator": RemoteOperator,
 }
 LIFE = {"find", "open", "close", "within"}
 """How a client comes to a hub and leaves it, and the turn that it speaks in."""
@@ -135,7 +143,7 @@ def test_what_stands_for_a_call_elsewhere_stands_for_one() -> None:
 def test_who_waits_and_who_has_a_key_is_read_off_the_signature() -> None:
     assert {name for name, call in CALLS.items() if call.waits} == {"ask", "settled", "mailbox.wait"}
     again = {"deliveries.ask_again", "deliveries.redeliver"}
-    keyed = {"post", "send", "ask", "broadcast", "delegate", "mailbox.reply", *again}
+    keyed = {"post", "send", "ask", "broadcast", "delegate", "spawn", "mailbox.reply", *again}
     assert {name for name, call in CALLS.items() if call.keyed} == keyed
 
 

@@ -10,12 +10,16 @@ from pathlib import Path
 
 from msgspec import structs
 
+from moot.host.clock import SystemClock
 from moot.logs.embedded import EmbeddedLog
+from moot.logs.kafka.address import brokers_of
+from moot.logs.kafka.log import KafkaLog
 from moot.logs.memory import MemoryLog
-from moot.model.change import Emit
+from moot.model.change import Change, Decision, Emit, PutConversation, PutParticipant
 from moot.model.event import Commit, Event, EventType
-from moot.model.ids import ConversationId
+from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.limits import Terms
+from moot.model.participant import Kind, Participant
 from moot.ports import EventReads, Follower, HomeStore, Log, Scope
 from moot.stores.desk import Desk
 from moot.stores.ids import ConversationIds
@@ -26,7 +30,8 @@ from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
 from moot.stores.stepped_engine import STEP, SteppedEngine
 from moot.testing import ManualClock, MemoryStore
-from tests.contract.store.verbs import put
+from tests.contract.store.verbs import conversation, do, put
+from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database
 
 
@@ -102,7 +107,7 @@ class Place:
         return log
 
     async def _open(self, on_commit: Callable[[Commit], None]) -> HomeStore:
-        source = Source(self.clock.now, Terms(), ConversationIds(self.clock.now))
+        source = self._source()
         if self._kind == "sqlite":
             return await SqliteStore.open(self._folder, source, on_commit)
         if self._kind == "postgresql":
@@ -112,6 +117,9 @@ class Place:
             return LateStore(source, on_commit, self._shelf)
         engine = SteppedEngine if self._kind == "gaps" else MemoryEngine
         return MemoryStore(source, on_commit, self._shelf, engine)
+
+    def _source(self) -> Source:
+        return Source(self.clock.now, Terms(), ConversationIds(self.clock.now))
 
     def _committed(self, commit: Commit) -> None:
         self.log.committed(commit)
@@ -135,7 +143,8 @@ class Place:
     async def _put(self, store: HomeStore, where: Sequence[ConversationId]) -> list[int]:
         before = {event.id for event in await self.stored()}
         happened = Event(EventType.MESSAGE_POSTED, self.clock.now())
-        await put(store, *[Emit(structs.replace(happened, conversation=one)) for one in where])
+        told: list[Change] = [Emit(structs.replace(happened, conversation=one)) for one in where]
+        await do(store, lambda seen, at: Decision(told, None), conversations=tuple(set(where)))
         return [event.id for event in await self.stored() if event.id not in before]
 
     async def stored(self) -> list[Event]:
@@ -160,6 +169,50 @@ async def ids(follower: Follower, count: int) -> list[int]:
     return [event.id for event in await handed(follower, count)]
 
 
+WRITER, READER = HostId("writer"), HostId("reader")
+AGENT = ParticipantId("arya")
+
+
+class KafkaPlace(Place):
+    """The same with a real broker between two processes: what one stores, the other hears of by its record."""
+
+    writes: KafkaLog
+
+    def _over(self, store: HomeStore) -> KafkaLog:
+        return KafkaLog(store, SystemClock(), brokers_of(f"kafka://{broker().address}"), self._prefix)
+
+    async def open(self) -> "KafkaPlace":
+        self._prefix = fresh_prefix()
+        await super().open()
+        agent = Participant(AGENT, "arya", Kind.AGENT)
+        homes = [conversation(one, id=ConversationId(one), home=AGENT) for one in ("here", "there")]
+        await put(self.elsewhere, PutParticipant(agent), *map(PutConversation, homes))
+        self.writes = self._over(self.elsewhere)
+        await self.writes.start()
+        await self.writes.serve(WRITER, [AGENT], watches=False)
+        await self.log.serve(READER, [], watches=True)
+        return self
+
+    async def new_log(self) -> Log:
+        log = self._over(self.store)
+        await log.start()
+        return log
+
+    def _source(self) -> Source:
+        source = super()._source()
+        source.has_outbox = True
+        return source
+
+    async def _put(self, store: HomeStore, where: Sequence[ConversationId]) -> list[int]:
+        found = await super()._put(store, where)
+        self.writes.hinted()  # as sockets or the database would have told the process that publishes
+        return found
+
+    async def close(self) -> None:
+        await self.writes.close()
+        await super().close()
+
+
 PLACES: dict[str, tuple[Callable[[EventReads], Log], str]] = {
     "embedded over sqlite": (EmbeddedLog, "sqlite"),
     "embedded over postgresql": (EmbeddedLog, "postgresql"),
@@ -168,4 +221,10 @@ PLACES: dict[str, tuple[Callable[[EventReads], Log], str]] = {
     "embedded over many writers": (EmbeddedLog, "late"),
     "memory": (MemoryLog, "memory"),
     "memory over many writers": (MemoryLog, "late"),
+    "kafka over sqlite": (EmbeddedLog, "sqlite"),
+    "kafka over postgresql": (EmbeddedLog, "postgresql"),
 }
+
+
+def place_of(name: str, folder: Path) -> Place:
+    return (KafkaPlace if name.startswith("kafka") else Place)(*PLACES[name], folder)

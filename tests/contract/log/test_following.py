@@ -196,3 +196,12 @@ async def test_an_id_of_another_writer_may_lie_within_those_of_one_commit(shared
     shared.late.commit(late)
     await shared.log.catch_up()
     assert await ids(follower, 3) == [mine[0], late.id, mine[1]]
+
+
+@pytest.mark.req("K-05")
+async def test_what_another_process_stored_comes_by_its_record_without_anybody_looking(told: Place) -> None:
+    follower = told.log.subscribe(conversation=HERE)
+    there = await told.say_elsewhere(HERE, THERE, HERE)
+    assert await ids(follower, 2) == [there[0], there[2]]
+    later = await told.say_elsewhere(HERE)
+    assert await ids(told.log.subscribe(after=there[2], conversation=HERE), 1) == later

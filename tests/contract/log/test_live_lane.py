@@ -154,7 +154,7 @@ async def test_what_makes_no_sense_is_passed_over(tmp_path: Path) -> None:
     lanes = TwoProcesses(tmp_path)
     await lanes.open()
     screen = Screen(lanes.watches)
-    lanes._peers[0].tell_watching({"live": {"kind": "of a later version"}})
+    lanes._peers[0].send_to_watching({"live": {"kind": "of a later version"}})
     lanes.speaks.publish(piece("still there"))
     assert await screen.shows(1) == [piece("still there")]
     await lanes.close()

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
-from moot.model.chain import ChainTail, Pair, Root, Spoken
+from moot.model.chain import ChainTail, Pair, Root, Spending, SpendingKind, Spoken
 from moot.model.conversation import (
     Conversation,
     ConversationKind,
@@ -20,12 +20,31 @@ from moot.model.message import Message, Part, Plan, Revision, Summary
 from moot.model.participant import AgentConfig, Host, Kind, Participant, Quota, Reach
 from moot.model.records.audit import AuditedAct, AuditEntry, ChainHead
 from moot.model.records.bookmark import Bookmark
+from moot.model.records.chat_apps.bridge import (
+    ArrivalState,
+    BridgeAccount,
+    BridgeArrival,
+    BridgeChat,
+    BridgeLease,
+    BridgePost,
+    BridgePostState,
+    ChatKind,
+    PairingCode,
+    PairingState,
+)
+from moot.model.records.cli_session import CliSession
+from moot.model.records.dead_letter import DeadLetter
 from moot.model.records.decision import DecisionId, DecisionState, PersonsDecision
 from moot.model.records.link import Direction, Link, LinkId, LinkOrigin, Relationship
 from moot.model.records.note import NoteAccess, NoteName, NotePermission, NoteVersion, SharedNote
+from moot.model.records.outbox import OutboxRow
 from moot.model.records.position import Position
+from moot.model.records.relay import RelayLease
+from moot.model.records.share import Share
+from moot.model.records.spawned import SpawnRecord
 from moot.model.records.task import Task, TaskId, TaskState
-from moot.model.records.token import Token, TokenId, TokenScope
+from moot.model.records.token import Token, TokenId, TokenKind, TokenScope
+from moot.model.records.topic import AgentTopic
 from moot.model.records.wait import Wait
 from moot.model.round import NoTurn, Round, RoundState, Utterance
 from moot.model.turn import Call, Duty, Given, RuleName, Step, Turn, TurnState
@@ -269,6 +288,8 @@ TOKEN = Token(
     used_at=LATER,
     revoked_at=LATER,
     parent=TEXT,
+    kind=TokenKind.BROWSER,
+    expires_at=LATER,
 )
 BOOKMARK = Bookmark(participant=BOB, client=TEXT, conversation=WHERE, seq=7, frames=BIG, used_at=LATER)
 EVENT = Event(type=EventType.TURN_STARTED, at=AT, conversation=WHERE, by=ARYA, seq=7, turn=TURN, body=NESTED)
@@ -309,6 +330,35 @@ TASK = Task(
     chain_length=4,
 )
 
+CLI_SESSION = CliSession(
+    agent=ARYA,
+    conversation=WHERE,
+    driver="claude",
+    session="4f0c2c1e",
+    project=TEXT,
+    version="2.1.326",
+    brief="ab12",
+    turn=TurnId(7),
+    reached=4,
+    open=True,
+    cost_usd=0.25,
+    grants="d1 d2",
+    updated_at=AT,
+)
+
+SPENT = Spending(
+    kind=SpendingKind.AGENT,
+    subject=ARYA,
+    day=20_000,
+    cost_usd=1.5,
+    tokens=123_456,
+    turns=7,
+    unpriced=1,
+    last_usd=0.25,
+    last_tokens=9_000,
+    updated_at=AT,
+)
+
 WAIT = Wait(conversation=WHERE, seq=9, asker=ARYA, target=BOB, until=AT)
 
 DECISION = PersonsDecision(
@@ -342,7 +392,37 @@ NOTE_PERMISSION = NotePermission(
     note=NOTE.name, participant=ARYA, access=NoteAccess.READ_WRITE, by=BOB, at=LATER
 )
 
+OUTBOX = OutboxRow(
+    event=BIG - 1,
+    topic=ARYA,
+    call=TEXT,
+    conversation=WHERE,
+    action=TEXT,
+    by=BOB,
+    at=AT,
+    seq=BIG,
+    correlation=TEXT,
+    tool=TEXT,
+)
+RELAY_LEASE = RelayLease(name=TEXT, host=HostId("h-ø"), fence=BIG, until=AT)
+AGENT_TOPIC = AgentTopic(agent=ARYA, name=TEXT, epoch=BIG, identity=TEXT, partitions=12, at=AT)
+DEAD_LETTER = DeadLetter(slot=7, topic=TEXT, part=3, place=BIG, reason=TEXT, text=TEXT, at=AT)
 POSITION = Position(participant=ARYA, x=0.1 + 0.2, y=-123456.789, by=BOB, at=AT)
+SPAWNED_AGENT = SpawnRecord(
+    agent=ARYA,
+    by=BOB,
+    template=TEXT,
+    depth=3,
+    project=TEXT,
+    root=ROOT,
+    asked_in=WHERE,
+    until=LATER,
+    idle_seconds=0.1 + 0.2,
+    key=TEXT,
+    created_at=AT,
+    ended_at=LATER,
+    ending=TEXT,
+)
 AUDIT_ENTRY = AuditEntry(
     chain="refusals:arya",
     place=3,
@@ -366,4 +446,71 @@ CHAIN_HEAD = ChainHead(
     newest=AUDIT_ENTRY,
     sealed=2,
     digest="12" * 32,
+)
+SHARE = Share(grp="agent-arya", part=3, host=HostId("h-1"), fence=BIG, until=LATER, place=TEXT)
+
+BRIDGE_CHAT = BridgeChat(
+    bridge="telegram",
+    chat="-100123/7",
+    kind=ChatKind.SUPERGROUP,
+    title=TEXT,
+    state=PairingState.PAIRED,
+    conversation=WHERE,
+    agents=("arya", "bøb"),
+    listener="arya",
+    cursor=BIG,
+    planned=9,
+    explained=True,
+    paired_by="42",
+    created_at=AT,
+    updated_at=LATER,
+)
+BRIDGE_ACCOUNT = BridgeAccount(
+    bridge="telegram",
+    account="42",
+    participant=BOB,
+    shown=TEXT,
+    linked=True,
+    minute=30_205_761,
+    in_minute=3,
+    day=20_976,
+    in_day=17,
+    created_at=AT,
+)
+ARRIVAL = BridgeArrival(
+    bridge="telegram",
+    key="-100123/77",
+    chat="-100123",
+    account="42",
+    state=ArrivalState.DEAD,
+    conversation=WHERE,
+    seq=7,
+    text=TEXT,
+    tries=5,
+    error=TEXT,
+    created_at=AT,
+)
+BRIDGE_POST = BridgePost(
+    id="telegram/-100123/9",
+    bridge="telegram",
+    chat="-100123",
+    conversation=WHERE,
+    seq=8,
+    place=9,
+    speaker="bøb",
+    text=TEXT,
+    state=BridgePostState.UNCONFIRMED,
+    tries=2,
+    due=LATER,
+    external="4711",
+    reply_to="4710",
+    error=TEXT,
+    buttons=("yes", TEXT),
+    decision="d1",
+    created_at=AT,
+    updated_at=LATER,
+)
+BRIDGE_LEASE = BridgeLease(bridge="telegram", holder="h0123", until=LATER, fence=BIG)
+PAIRING_CODE = PairingCode(
+    digest="ab" * 32, bridge="telegram", by=BOB, until=LATER, used_by="-100123", created_at=AT
 )

@@ -326,7 +326,7 @@ async def test_a_connection_that_the_server_ended_is_made_again(url: str, sql: A
     await put(store, PutConversation(ROOM))
     await store.messages(ROOM.id, Page())
     await sql.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'moot'"
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'moot moot'"
     )
     for n in range(1, 50):
         try:

@@ -96,6 +96,59 @@ async def test_members_are_listed_in_joining_order(store: WholeStore) -> None:
     assert await store.members(ROOM.id) == []
 
 
+async def test_members_of_all_conversations_are_one_look(store: WholeStore) -> None:
+    gone = conversation("gone", archived=True)
+    await put(store, *(PutConversation(one) for one in (ROOM, OTHER, gone)))
+    inside = [
+        structs.replace(samples.MEMBER, conversation=where, participant=ParticipantId(name), position=place)
+        for where, name, place in (
+            (ROOM.id, "z", 1),
+            (ROOM.id, "a", 2),
+            (OTHER.id, "a", 1),
+            (gone.id, "a", 1),
+        )
+    ]
+    await put(store, *map(PutMember, reversed(inside)))
+    found = await store.members_everywhere(archived=False)
+    assert [member for member in found if member.conversation == ROOM.id] == inside[:2]
+    assert {member.conversation for member in found} == {ROOM.id, OTHER.id}
+    assert await store.members_everywhere(archived=True) == inside[3:]
+
+
+async def test_the_newest_message_and_what_is_unread_of_all_conversations_are_one_look(
+    store: WholeStore,
+) -> None:
+    gone, silent = conversation("gone", archived=True), conversation("silent")
+    await put(store, *(PutConversation(one) for one in (ROOM, OTHER, gone, silent)))
+    reader = ParticipantId("reader")
+    await put(store, PutParticipant(Participant(id=reader, name=reader, kind=Kind.HUMAN)))
+    for where in (ROOM.id, gone.id, silent.id):
+        member = structs.replace(samples.MEMBER, conversation=where, participant=reader, cursor=1)
+        await put(store, PutMember(member))
+    acts = [
+        saying(ROOM.id, "read"),
+        saying(ROOM.id, "not read"),
+        saying(ROOM.id, "mine", author=reader),
+        saying(ROOM.id, "deleted", metadata={"deleted": True}),
+        saying(ROOM.id, "a notice", kind=Kind.SYSTEM),
+        saying(ROOM.id, "a task ended", kind=Kind.SYSTEM, metadata={"task": "k1"}),
+        saying(ROOM.id, "nor this", metadata={"deep": {"deleted": True}}),
+    ]
+    await together(
+        store, [*acts, saying(OTHER.id, "elsewhere"), saying(gone.id, "one"), saying(gone.id, "two")]
+    )
+
+    async def seen(*, archived: bool, most: int) -> dict[str, tuple[str, int]]:
+        found = await store.glances(reader, archived=archived, most=most)
+        return {one.conversation: (one.last.text if one.last else "", one.unread) for one in found}
+
+    assert await seen(archived=False, most=100) == {ROOM.id: ("nor this", 3), OTHER.id: ("elsewhere", 0)}
+    assert await seen(archived=False, most=2) == {ROOM.id: ("nor this", 2), OTHER.id: ("elsewhere", 0)}
+    assert await seen(archived=True, most=100) == {gone.id: ("two", 1)}
+    everywhere = await store.glances(ParticipantId("nobody"), archived=False, most=9)
+    assert {one.unread for one in everywhere} == {0}
+
+
 async def test_how_far_a_conversation_has_come_and_who_is_in_it_is_one_look(store: WholeStore) -> None:
     who = Participant(id=ParticipantId("x"), name="x", kind=Kind.AGENT)
     inside = structs.replace(samples.MEMBER, conversation=ROOM.id, participant=who.id)

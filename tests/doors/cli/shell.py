@@ -195,8 +195,17 @@ def make_home(path: Path, agents: Mapping[str, str] = AGENTS, more: str = "") ->
 class Terminal:
     """A pseudo-terminal with `moot` in it."""
 
-    def __init__(self, shell: Shell, *words: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        shell: Shell,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        """`size` in rows and columns; a terminal that does not know its own gets the chat in lines."""
         self._ours, theirs = pty.openpty()
+        if size is not None:
+            termios.tcsetwinsize(theirs, size)
         env = shell.environ({"NO_COLOR": "1", "TERM": "xterm", **(env or {})})
         self.process = subprocess.Popen([MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
         os.close(theirs)

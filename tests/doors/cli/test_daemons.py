@@ -180,7 +180,7 @@ def test_a_detached_hub_says_where_it_is_with_a_line_to_try_it(team: Shell) -> N
     assert hub is not None
     first, *lines = told.out.splitlines()
     assert first == f"hub up on {team.home} (pid {hub['pid']})"
-    assert lines[0] == f"  http   {hub['url']}"
+    assert lines[0] == f"  page   {hub['url']}        sign in   moot open"
     curl = lines[1].removeprefix("  try    ")
     asked = subprocess.run(["sh", "-c", curl], capture_output=True, check=True, timeout=20)
     assert b'"name":"arya"' in asked.stdout.replace(b": ", b":")

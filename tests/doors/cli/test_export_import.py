@@ -236,7 +236,8 @@ GOOD = f"{HEADER}\n{PERSON}\n{ROOM}\n{said()}\n{END}"
     ("lines", "number", "reason"),
     [
         ([], 0, "the file is empty"),
-        (["hello"], 1, "malformed"),
+        (["hello"], 1, "not a Moot export"),
+        (['[{"from":"arya"}]'], 1, "not a Moot export"),
         ([PERSON], 1, "not a Moot export"),
         (['{"type":"moot-export","version":9}'], 1, "an export of version 9; this version of Moot reads version 1"),
         ([HEADER, "{"], 2, "input data was truncated"),

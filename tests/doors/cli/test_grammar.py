@@ -63,6 +63,20 @@ EVERY_LEAF = {
     "tasks stop": (),
     "audit log": ("audit", "log"),
     "audit verify": ("audit", "verify"),
+    "bridge setup": ("bridge", "setup", "telegram"),
+    "bridge test": (),  # asks a chat app: tests/bridges has one
+    "bridge status": ("bridge", "telegram", "status"),
+    "bridge add": ("bridge", "telegram", "add"),
+    "bridge list": ("bridge", "list", "discord"),
+    "bridge rm": (),  # these need a chat that was found: tests/bridges has some
+    "bridge posts": ("bridge", "posts"),
+    "bridge resend": (),
+    "bridge drop": (),
+    "open": (),  # needs a running hub: test_open.py has one
+    "people list": ("people", "list"),
+    "people invite": (),
+    "people link": (),
+    "people unlink": (),
     "decisions list": ("decisions", "list"),
     "decisions show": (),  # these need an agent that asks: tests/behaviour/test_decisions.py has one
     "decisions answer": (),
@@ -110,11 +124,16 @@ EVERY_LEAF = {
     "backup list": ("backup", "list"),
     "backup verify": ("backup", "verify"),
     "backup restore": ("backup", "restore", "--yes"),
+    "kafka status": (),  # needs a broker: tests/kafka/test_command.py
+    "kafka rebuild": (),
+    "migrate-store": (),  # needs a server: test_postgres_home.py
     "agents list": ("agents", "list"),
     "agents show": ("agents", "show", "arya"),
     "agents new": ("agents", "new", "fin", "--role", "counts"),
     "agents set": ("agents", "set", "arya", "--role", "counts"),
     "agents rm": ("agents", "rm", "arya", "--yes"),
+    "agents spawn": (),  # needs a template: tests/behaviour/test_spawn.py has some
+    "agents tree": ("agents", "tree"),
     "agents rename": ("agents", "rename", "arya", "brienne"),
     "keys set": ("keys", "set", "anthropic"),
     "keys list": ("keys", "list"),

@@ -44,7 +44,7 @@ def test_the_verbs_of_conv(moot: Moot) -> None:
     assert moot("conv", "add", "toil", "nobody").code == 3
     assert moot("conv", "add", "toil").code == 2
     assert moot("conv", "delete", "toil").code == 2
-    assert moot("conv", "delete", "toil", "--yes").code == 0
+    assert moot("conv", "delete", "toil", "--yes").out == "deleted #toil and its history\n"
     assert moot("conv", "list", "--json").json == []
 
 
@@ -58,6 +58,7 @@ def test_a_dissolved_group_asks_first_and_stays_readable(moot: Moot) -> None:
     assert moot("conv", "dissolve", "work", "--yes").out.startswith("dissolved #work with ")
     assert moot("conv", "list", "--json").json == []
     assert "arya heard: arya hello" in moot("conv", "show", found).out
+    assert "arya heard: arya hello" in moot("conv", "show", "work").out
     assert moot("send", "--conv", found, "more").code == 5
 
 

@@ -220,3 +220,11 @@ def test_ctrl_c_stops_the_waiting_and_keeps_the_message(shell: Shell) -> None:
     assert "The message stays queued as " in err
     assert "Traceback" not in err
     assert [message["text"] for message in shell.moot("tail", "--json").json] == ["hello"]
+
+
+def test_a_hub_in_the_background_names_the_line_that_is_wrong_in_moot_toml(tmp_path: Path) -> None:
+    shell = make_home(tmp_path / "home", {})
+    (shell.home / "moot.toml").write_text('[[agents]]\nname = "arya"\nbrain = demo\n')
+    told = shell.moot("up", "--detach")
+    assert told.code == 2
+    assert told.err.startswith("error[E103] moot.toml:3:9 is not TOML")

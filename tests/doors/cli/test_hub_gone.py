@@ -70,3 +70,34 @@ def test_where_no_way_in_is_left_the_line_is_given_back_and_the_error_told_once(
     assert "not sent:\r\nare you there" in told
     assert told.count("error[") == 1
     assert terminal.process.returncode not in (0, None)
+
+
+def test_a_stream_that_the_hub_took_with_it_is_ended_on_the_screen_and_nobody_is_waited_for(
+    tmp_path: Path,
+) -> None:
+    shell = make_home(tmp_path / "home", {"arya": "talker"})
+    with running(shell) as hub, chatting(shell) as terminal:
+        terminal.type("tell me")
+        terminal.read_until("first words")
+        hub.kill()
+        hub.wait(timeout=10)
+        terminal.read_until("the hub stopped; all messages are kept, and your next line reconnects")
+        terminal.read_until_drawn(
+            "│ first words  …",
+            "the hub stopped; all messages are kept, and your next line reconnects",
+            "you ▸",
+        )
+        (shell.home / "go").touch()
+        terminal.type("and now?")
+        terminal.read_until("and the rest of it")
+        terminal.type("/quit")
+        terminal.rest()
+    assert said(shell) == ["tell me", "and now?"]
+
+
+def test_who_only_listens_hears_at_once_that_the_hub_is_gone(shell: Shell) -> None:
+    with running(shell) as hub, chatting(shell) as terminal:
+        hub.kill()
+        terminal.read_until("the hub stopped; all messages are kept")
+        terminal.type("/quit")
+        assert terminal.rest().count("the hub stopped") == 1

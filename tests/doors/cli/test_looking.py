@@ -232,3 +232,22 @@ def test_a_turn_whose_hub_was_killed_is_not_shown_as_work(shell: Shell, moot: Mo
     assert [(row["what"], row["agent"], row["fix"]) for row in told["needs_you"]] == [
         ("left", "slow", "moot up")
     ]
+
+
+def test_who_set_a_link_and_where_a_task_is_worked_on_are_told_in_words(moot: Moot) -> None:
+    moot("links", "new", "arya", "gendry")
+    assert moot("links", "list").out.splitlines()[1].endswith("  by hand")
+    assert ", set by hand\n" in moot("links", "show", "arya,gendry").out
+    prompts = moot("links", "show", "arya,gendry", "--prompts").out
+    assert "gendry" in prompts
+    assert moot("links", "show", "arya,gendry", "--told").out == prompts
+    made = moot("tasks", "new", "quiet", "look into it", "--json").json
+    told = moot("tasks", "show", made["id"])
+    assert f"  conversation: task-{made['id']}\n" in told.out + told.err
+    assert made["conversation"] not in told.out + told.err
+
+
+def test_an_agent_is_shown_in_words_and_nothing_twice(moot: Moot) -> None:
+    told = moot("agents", "show", "arya").out
+    labels = [line.split("  ")[1] for line in told.splitlines()[1:]]
+    assert labels == ["kind", "brain", "project", "state", "reached", "came in by"]

@@ -71,7 +71,7 @@ def test_colour_only_repeats_what_the_words_say(wired: Shell) -> None:
 
 def test_every_other_form_has_everybody_and_every_link(wired: Shell) -> None:
     table = wired.moot("topology", "show", "--format", "table").out.splitlines()
-    assert table[0].split() == ["from", "to", "from", "is", "may", "start", "is", "set", "in", "id"]
+    assert table[0].split() == ["from", "to", "from", "is", "may", "start", "is", "set", "id"]
     assert len(table) == 5
     assert "moot.toml:" in table[1]
     dot = wired.moot("topology", "show", "--format", "dot").out
@@ -114,6 +114,14 @@ def test_what_was_exported_is_equal_and_reads_as_toml(wired: Shell, team: Path) 
     assert again.code == 1
     assert "--force" in again.err
     assert wired.moot("topology", "export", str(team), "--force").code == 0
+
+
+def test_a_list_in_json_is_told_from_toml(wired: Shell, tmp_path: Path) -> None:
+    for text in ('{"links": []}', '  [{"from": "manager"}]'):
+        (tmp_path / "team.json").write_text(text)
+        told = wired.moot("topology", "apply", str(tmp_path / "team.json"), "--yes")
+        assert told.code == 2
+        assert told.err.startswith("error[E103] team.json is JSON; expected TOML\n")
 
 
 CHANGED = """\

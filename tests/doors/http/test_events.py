@@ -37,6 +37,9 @@ class Reader:
                     kind = line[7:]
                 elif line.startswith("data: "):
                     data = json.loads(line[6:])
+                elif not line and kind == "cursor":
+                    assert data == {"after": str(number)}
+                    kind = ""
                 elif not line and kind:
                     return number, kind, data
         raise EOFError

@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from moot.doors.http.api import conversations
 from tests.doors.http.world import World
 from tests.support.elsewhere import Elsewhere
 from tests.support.waiting import until
@@ -112,6 +113,30 @@ async def test_a_token_that_is_revoked_while_it_waits_is_told_nothing(world: Wor
     assert (refused.status_code, "secret" in refused.text) == (401, False)
     again = (await world.ask("bob", "POST", "/api/agents/bob/check", {"handed": []})).json()
     assert [message["text"] for message in again["messages"]] == ["a secret"]
+
+
+async def test_a_token_that_is_revoked_while_it_only_looks_is_told_nothing_either(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No decision is made for it that would notice."""
+    sent = await world.hub.send("bob", "hello")
+    [turn] = (await world.hub.acting_as("bob").mailbox.check(handed=())).handed
+    issued = await world.hub.agents.issue_token("bob")
+    world.tokens["soon"] = issued.token
+    there = f"/api/conversations/{sent.conversation}/settled?timeout=15"
+    begun = asyncio.Event()
+    waits = conversations.settled_within
+
+    async def noted(call: Any, where: str | None) -> Any:
+        begun.set()
+        return await waits(call, where)
+
+    monkeypatch.setattr(conversations, "settled_within", noted)
+    waiting = asyncio.ensure_future(world.ask("soon", "GET", there))
+    await begun.wait()
+    await world.hub.agents.revoke_token("bob", issued.id)
+    await world.ask("bob", "POST", f"/api/turns/{turn}/end", {"text": "done"})
+    assert (await waiting).status_code == 401
 
 
 async def test_two_ends_of_one_turn_are_refused(world: World) -> None:

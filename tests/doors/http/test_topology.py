@@ -132,6 +132,25 @@ async def test_what_was_said_over_a_link_is_read_by_its_id_also_once_it_is_delet
     assert (await world.get("/api/links/nowhere/messages")).status_code == 404
 
 
+@pytest.mark.req("S-02")
+async def test_people_read_what_agents_say_over_a_link_and_only_its_ends_speak_there(
+    world: World, wired: list[dict[str, Any]]
+) -> None:
+    channel = f"link:{wired[1]['id']}"
+    await world.hub.acting_as("support").send("manager", "a customer cannot log in")
+    for path in (f"/api/links/{wired[1]['id']}/messages", f"/api/conversations/{channel}/messages"):
+        answer = await world.ask("karl", "GET", path)
+        assert [one["text"] for one in answer.json()["messages"]] == ["a customer cannot log in"], path
+    listed = (await world.ask("karl", "GET", "/api/conversations?kind=link")).json()["conversations"]
+    assert channel in {one["id"] for one in listed}
+    refused = await world.ask("karl", "POST", f"/api/conversations/{channel}/messages", {"text": "hello"})
+    assert (refused.status_code, refused.json()["detail"]) == (403, "only members may do this")
+    for method, path in (("DELETE", ""), ("POST", "/stop")):
+        there = f"/api/conversations/{channel}{path}"
+        assert (await world.ask("karl", method, there)).status_code == 403, path
+    assert (await world.ask("bob", "GET", f"/api/conversations/{channel}/messages")).status_code == 404
+
+
 async def test_positions_are_kept_for_everybody_and_told(world: World) -> None:
     assert (node((await world.get("/api/topology")).json(), "arya")["x"]) is None
     start = world.hub.position

@@ -35,6 +35,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "ask": {"target": "quiet", "question": "x"},
     "delegate": {"target": "quiet", "task": "x"},
     "update_task": {"id": "t0", "state": "done"},
+    "spawn_agent": {"template": "coder"},
     "read_shared_note": {"name": "deploy"},
     "write_shared_note": {"name": "deploy", "text": "x", "version": 1},
     "set_name": {"name": "another"},
@@ -49,6 +50,8 @@ WRITING = (
 )
 NOTES = frozenset({"read_shared_note", "write_shared_note"})
 YES, HIDDEN, NO = None, "E201", "E301"
+NARROW = {"spawn_agent": (("owner",), HIDDEN), "delegate": (("owner", "karl"), YES)}
+"""Tools that few may use, and what these get: there is no template here."""
 
 
 def expected(tool: str, who: str) -> str | None:
@@ -61,8 +64,9 @@ def expected(tool: str, who: str) -> str | None:
         return NO
     if tool in NOTES:
         return HIDDEN if who not in ("owner", "karl") else YES
-    if tool == "delegate":
-        return YES if who in ("owner", "karl") else NO
+    if tool in NARROW:
+        may, otherwise = NARROW[tool]
+        return otherwise if who in may else NO
     return HIDDEN if tool == "update_task" else YES
 
 

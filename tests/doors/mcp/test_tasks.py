@@ -1,9 +1,12 @@
 """Delegating and reporting by tool, and that each caller is listed what it could use (J-02, S-09, S-10)."""
 
+import asyncio
+
 import pytest
 
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, Called, came_in
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("J-02", "S-10")
 
@@ -122,3 +125,13 @@ async def test_the_list_of_agents_says_whom_one_may_write_to_and_what_they_are(w
             assert standing.items() <= there[other].items()
             assert "relationship" not in there["arya"]
             assert "may_write" not in there[(await caller("list_agents"))["self"]]
+
+
+async def test_a_person_is_asked_with_choices_and_decides_once(world: World) -> None:
+    async with came_in(world, "bob") as bob:
+        asking = asyncio.ensure_future(bob("ask", target="user", question="deploy?", choices=["yes", "no"]))
+        [asked] = await until(lambda: world.hub.decisions.list(state="open"), bool)
+        assert asked.choices == ("yes", "no")
+        await world.hub.decisions.answer(asked.id, "2")
+        answer = await asking
+        assert (answer["answered"], answer["message"]["text"]) == (True, "no")

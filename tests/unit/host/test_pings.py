@@ -42,7 +42,7 @@ async def test_who_comes_just_before_the_end_is_not_left_open(server: PingSocket
 async def test_a_pinger_that_was_closed_opens_nothing_more(server: PingSocket) -> None:
     pinger = Pinger()
     await pinger.close()
-    pinger.tell(str(server.path), {"notify": {}})
+    pinger.send(str(server.path), {"notify": {}})
     assert not pinger._tasks
     assert not pinger._peers
 
@@ -55,7 +55,7 @@ async def test_a_pinger_does_not_wait_for_ever_for_who_does_not_read(
     with socket.socket(socket.AF_UNIX) as deaf:
         deaf.bind(str(path))
         deaf.listen()
-        pinger.tell(str(path), {"live": "x" * 900_000})
+        pinger.send(str(path), {"live": "x" * 900_000})
         await asyncio.gather(*pinger._tasks)
         [peer] = pinger._peers.values()
         assert peer.transport is not None

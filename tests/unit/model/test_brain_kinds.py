@@ -13,6 +13,7 @@ from moot.rules.brain_kinds import (
     forms,
     has_model,
     is_built,
+    is_cli,
     kind_of,
     runs_here,
 )
@@ -28,6 +29,7 @@ WRITTEN = {
     "command:claude": "command:claude",
     "command:codex": "command:codex",
     "command:TEMPLATE": "command:tool --ask {prompt}",
+    "acp:COMMAND": "acp:opencode acp",
     "a2a:URL": "a2a:https://agents.example/one",
     "external": "external",
 }
@@ -63,8 +65,11 @@ def test_what_is_known_of_each_kind() -> None:
     assert kind_of("code:a:b") is CODE
     assert kind_of("external") is EXTERNAL
     assert not runs_here("external")
-    assert not is_built("command:claude")
-    assert not runs_here("command:claude")
+    assert not is_built("a2a:https://agents.example/one")
+    assert not runs_here("a2a:https://agents.example/one")
+    assert is_cli("command:claude")
+    assert is_cli("acp:opencode acp")
+    assert not is_cli("demo")
     assert kind_of("telepathy:strong") is None
     assert not runs_here("telepathy:strong")
     assert is_built("telepathy:strong"), "it is not a promise of ours"

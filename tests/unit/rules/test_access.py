@@ -36,6 +36,7 @@ CELLS = [
     (Action.MANAGE, MembershipTarget(ROOM, "karl"), "owner karl"),
     (Action.SEE_OWN, PersonTarget("arya"), "owner arya"),
     (Action.CHANGE_OWN, PersonTarget("arya"), "owner arya"),
+    (Action.SPAWN, HUB_TARGET, "owner karl arya bob"),
     (Action.RULE, HUB_TARGET, "owner"),
     (Action.RULE, ROOM, "owner"),
     (Action.RULE, PersonTarget("arya"), "owner"),

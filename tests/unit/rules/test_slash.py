@@ -40,6 +40,7 @@ LINES: list[tuple[str, Any]] = [
     ("/notes deploy-status", slash.ShowNoteCommand("deploy-status")),
     ("/note deploy += canary: green", slash.AppendNoteCommand("deploy", "canary: green")),
     ("/links", slash.LinksCommand()),
+    ("/spawn coder write the parser", slash.SpawnCommand("coder", "write the parser")),
     ("/link @arya", slash.LinksCommand("arya")),
     ("/note deploy +=one\ntwo", slash.AppendNoteCommand("deploy", "one\ntwo")),
     ("/archive", slash.ArchiveCommand()),

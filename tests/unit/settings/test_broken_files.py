@@ -88,7 +88,7 @@ def test_an_unknown_relationship_reads_as_the_manual_says() -> None:
 NAME = "a lower-case letter, then up to 62 of a-z 0-9 _ . -, not ending in a dot, such as 'arya'"
 BRAINS = (
     "one of demo, code:module:attr, anthropic:MODEL, openai:MODEL, openai:MODEL@URL, command:claude, "
-    "command:codex, command:TEMPLATE, a2a:URL, external"
+    "command:codex, command:TEMPLATE, acp:COMMAND, a2a:URL, external"
 )
 SECRET = '"${NAME}" for an environment variable or "${file:PATH}" for the contents of a file'
 TITLES = [
@@ -127,7 +127,10 @@ TITLES = [
         "[store]\nurl = 'mysql:x'",
         '2:1 url = "mysql:x" is not sqlite:FILE or postgresql://USER:PASSWORD@HOST/DATABASE',
     ),
-    ("[log]\nurl = 'kafka:'", '2:1 url = "kafka:" is not embedded: or kafka://HOST:PORT,HOST:PORT'),
+    (
+        "[log]\nurl = 'kafka:'",
+        '2:1 url = "kafka:" is not embedded: or kafka://HOST:PORT,HOST:PORT, with ?OPTION=VALUE of the connection',
+    ),
     (
         "[log]\ntopic_prefix = 'a b'",
         '2:1 topic_prefix = "a b" is not up to 100 of A-Z a-z 0-9 . _ -, or empty',
@@ -361,7 +364,7 @@ def test_an_unknown_key_says_where_it_belongs_and_what_there_is() -> None:
     error = refusal("[hub]\nmax_depth = 3")
     assert error.detail.splitlines()[2:] == [
         "max_depth is a setting of [groups] and [spawn]",
-        "expected one of host, port, policy, user, names, certificate, key",
+        "expected one of host, port, policy, user, names, certificate, key, audit_key, leads",
     ]
     assert refusal("[hub]\nprot = 1").suggestions == ("port",)
 

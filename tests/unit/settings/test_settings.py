@@ -135,7 +135,7 @@ def test_the_documented_example_is_read() -> None:
     assert settings.links[0].sender == "manager"
     assert settings.links[0].relationship is Relationship.SUPERIOR
     assert settings.templates["reviewer"].brain == "command:claude"
-    assert settings.bridges.telegram == TelegramSettings("analyst", {"analyst": "1:t"})
+    assert settings.bridges.telegram == TelegramSettings(default_agent="analyst", bots={"analyst": "1:t"})
     assert settings.bridges.discord == DiscordSettings(token="d")
 
 
@@ -388,19 +388,11 @@ def test_terms_are_what_the_verbs_need() -> None:
 def test_what_is_set_but_not_built_is_listed() -> None:
     assert not_yet(Settings()) == []
     assert not_yet(parsed(EXAMPLE)) == []
-    more = "[[agents]]\nname = 'b'\nbrain = 'command:x'\ntools = ['tasks']\n[spawn]\nper_hour = 1"
+    more = "[[agents]]\nname = 'b'\nbrain = 'a2a:https://x.example'\ntools = ['tasks']\n[spawn]\nper_hour = 1"
     listed = not_yet(
         parsed(MORE + more, **TOKENS, MOOT_STORE__URL="postgresql://u@h/d", MOOT_LOG__URL="kafka://h:9092")
     )
-    assert listed == [
-        *(
-            "log.url",
-            "templates",
-            "spawn",
-            "bridges",
-            "agents.b.brain",
-        )
-    ]
+    assert listed == ["agents.b.brain"]
 
 
 def test_every_tool_that_can_be_named_is_built() -> None:

@@ -27,6 +27,8 @@ STATEMENTS = {
 }
 MAY_SCAN = {
     "read.conversations": "lists them all",
+    "read.members_everywhere": "lists those of all conversations",
+    "read.newest_everywhere": "lists one of every conversation",
     "read.participants": "lists them all",
     "read.pairs": "lists the hot ones of all pairs, for a person who looks at limits",
     "read.quotas": "lists them all",

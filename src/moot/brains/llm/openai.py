@@ -74,7 +74,7 @@ class OpenAIModel:
         ) as stream:
             async for chunk in stream:
                 yield self._take(chunk, hearing, calls)
-        calls.tell(hearing)
+        calls.hand_on(hearing)
 
     def _messages(self, prompt: Prompt) -> list[Json]:
         lines = placed(prompt)
@@ -127,7 +127,7 @@ class _Calls:
             self._is_used = True
             self._state.handle_chunk(chunk)
 
-    def tell(self, hearing: Hearing) -> None:
+    def hand_on(self, hearing: Hearing) -> None:
         for choice in self._state.current_completion_snapshot.choices if self._is_used else ():
             for call in choice.message.tool_calls or ():
                 hearing.joined_call(call.id, call.function.name, call.function.arguments or "")

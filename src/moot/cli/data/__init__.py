@@ -1,1 +1,1 @@
-"""Commands about the data as a whole: export, import, backup."""
+"""Commands about the data as a whole: export, import, backup, moving to another store."""

@@ -18,6 +18,8 @@ COMMANDS: Final[dict[Act, str]] = {
     Act.START_AGENT: "moot agent start {agent}",
     Act.STOP_AGENT: "moot agent stop {agent}",
     Act.RESTART_AGENT: "moot agent restart {agent}",
+    Act.WAKE_CLIENT: "moot mcp install --wake {provider}",
+    Act.RETRY: "moot conv retry {conversation}",
     Act.LIST_CONVERSATIONS: "moot conv list",
     Act.NEW_CONVERSATION: "moot conv new {conversation} --with AGENT,AGENT",
     Act.NEW_CONVERSATION_WITH: "moot conv new NAME --with {agent},…",
@@ -48,6 +50,7 @@ COMMANDS: Final[dict[Act, str]] = {
     Act.NEW_NOTE: "moot notes new {note}",
     Act.SHARE_NOTE: "moot notes share {note} {agent} --write",
     Act.NEW_TOKEN: "moot tokens new {agent}",
+    Act.OPEN_PAGE: "moot open",
     Act.SET_KEY: "moot keys set {provider}",
     Act.LIST_SETTINGS: "moot config list",
     Act.SHOW_SETTING: "moot config get {setting}",
@@ -63,6 +66,7 @@ COMMANDS: Final[dict[Act, str]] = {
     Act.LIST_BACKUPS: "moot backup list",
     Act.CREATE_BACKUP: "moot backup create",
     Act.RESTORE_BACKUP: "moot backup restore",
+    Act.MOVE_STORE: "moot migrate-store URL",
     Act.EXPORT_AGAIN: "export it again: moot export --all --format jsonl -o FILE",
 }
 _ONE_WORD: Final = re.compile(r"[\w@%+=:,./-]+")

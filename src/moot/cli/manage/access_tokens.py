@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 SCOPES = tuple(scope.value for scope in TokenScope)
 USUAL = "read,post"
+FOR = {"program": "a program", "browser": "a browser", "code": "one sign-in"}
 
 
 @click.group(
@@ -68,18 +71,26 @@ def list_(session: Session, agent: str) -> None:
         session.screen.note("no tokens")
     else:
         session.screen.table(
-            ("id", "may", "issued", "last used", "state"),
+            ("id", "for", "may", "issued", "last used", "state"),
             [
                 (
                     t.id,
-                    ", ".join(t.scopes),
+                    FOR.get(t.kind, t.kind),
+                    ", ".join(t.scopes) or "-",
                     ago(t.created_at),
                     ago(t.used_at),
-                    "revoked" if t.revoked_at else "valid",
+                    state_of(t),
                 )
                 for t in found
             ],
         )
+
+
+def state_of(token: shapes.Token) -> str:
+    if token.revoked_at:
+        return "revoked"
+    is_over = token.expires_at and datetime.fromisoformat(token.expires_at).timestamp() <= time.time()
+    return "expired" if is_over else "valid"
 
 
 @tokens.command("revoke", examples=("moot tokens revoke nymeria k0", "moot tokens revoke nymeria k0 --yes"))

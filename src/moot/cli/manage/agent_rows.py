@@ -18,7 +18,7 @@ from moot.cli.frame.confirm import ask_first
 from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import home_of, with_hub, with_reading
 from moot.cli.frame.session import Session
-from moot.cli.run.agent_daemon import agents
+from moot.cli.run.spawned import agents
 from moot.cli.run.welcome import shown
 from moot.errors import BadName, BadSettings, Conflict, MootError, NotFound
 from moot.hub.process import daemons
@@ -45,7 +45,7 @@ METAVARS = {
     "color": "COLOUR",
     "project": "DIR",
     "tools": "A;B",
-    **dict.fromkeys(("context_messages", "context_tokens", "concurrency"), "N"),
+    **dict.fromkeys(("context_messages", "context_tokens", "concurrency", "partitions"), "N"),
 }
 AUTO = "auto"
 DEMO = "demo"

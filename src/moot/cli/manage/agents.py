@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from moot.cli.frame import resolve
 from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
-from moot.cli.terminal.screen import hollow
+from moot.cli.terminal.screen import day_time, hollow
 from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
 from moot.rules.palette import AWAY, MARKS
@@ -62,6 +63,29 @@ def mark(status: str) -> str:
     return MARKS[0] if status == "streaming" else hollow(MARKS[0])
 
 
+def _facts_of(agent: shapes.Agent) -> Iterator[tuple[str, str]]:
+    """What people want to know of an agent, in their words; what says nothing new is left out."""
+    state = str(agent.activity["label"])
+    names = {
+        "id": agent.id if agent.id != agent.name else "",
+        "shown as": agent.display if agent.display != agent.name else "",
+        "also called": ", ".join(agent.aliases),
+    }
+    facts = {
+        **names,
+        "kind": agent.kind,
+        "role": agent.role,
+        "brain": agent.brain,
+        "project": agent.project,
+        "state": "away" if state == "offline" else state,
+        "reached": agent.reachability,
+        "waiting": f"{agent.queue} message{'' if agent.queue == 1 else 's'}" if agent.queue else "",
+        "last active": day_time(agent.last_active) if agent.last_active else "",
+        "came in by": agent.door or "",
+    }
+    yield from ((label, value) for label, value in facts.items() if value)
+
+
 @agents.command("show", examples=("moot agents show arya", "moot agents show arya --json"))
 @click.argument("name")
 @click.pass_obj
@@ -77,9 +101,8 @@ def show(session: Session, name: str) -> None:
         session.screen.data({**found.to_dict(), "usage": usage})
         return
     session.screen.say(session.screen.name(found.name, mark(found.status)))
-    for key, value in found.to_dict().items():
-        if value not in ("", [], None) and key not in ("name", "activity"):
-            session.screen.say(f"  {key:<14}{value if not isinstance(value, list) else ', '.join(value)}")
+    for label, value in _facts_of(found):
+        session.screen.say(f"  {label:<14}{value}")
     if usage["turns"]:
         hits = f", {usage['hit_rate']:.0%} from the cache" if usage["hit_rate"] is not None else ""
         cost = f", ${usage['cost_usd']:.4f}" if usage["cost_usd"] is not None else ""

@@ -20,7 +20,7 @@ from moot.cli.run.unloadable import explained, tell_broken
 from moot.cli.talk.follow import FollowedConversation
 from moot.cli.talk.outcome import WAIT_SECONDS, report, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
-from moot.cli.terminal.screen import Screen
+from moot.cli.terminal.screen import Screen, hollow
 from moot.hub.commands.slash import At, Done, carry_out, check_setting, configure
 from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
@@ -114,7 +114,7 @@ def show(session: Session, ref: str) -> None:
 
 async def tell(screen: Screen, hub: Hub, found: shapes.Conversation, messages: list[shapes.Message]) -> None:
     marks = marks_of(found)
-    who = "   ".join(screen.name(seat.name, seat.mark) for seat in agents_in(found))
+    who = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(found))
     screen.say(f"{title(found)}   {who}{'   archived' if found.archived else ''}")
     for message in messages:
         reason = await reason_for(hub, message) if is_agent(message) else ""
@@ -244,18 +244,18 @@ def delete(session: Session, ref: str, yes: bool) -> None:
     """Delete a conversation and its whole history."""
     ask_first(yes=yes, what="deleting")
 
-    async def work(hub: Hub) -> str:
+    async def work(hub: Hub) -> shapes.Conversation:
         found = await resolve.place(hub, ref)
         if not yes:
             click.confirm(f"Delete {title(found)} and its whole history?", abort=True, err=True)
         await hub.conversations.delete(found.id)
-        return found.id
+        return found
 
     gone = with_hub(session, work)
     if session.json:
-        session.screen.data({"deleted": gone})
+        session.screen.data({"deleted": gone.id})
     else:
-        session.screen.say(f"deleted {gone}")
+        session.screen.say(f"deleted {title(gone)} and its history")
 
 
 @conv.command("continue", examples=("moot conv continue build", "moot conv continue build --json"))

@@ -6,7 +6,7 @@ import click
 
 from moot import shapes
 from moot.cli.frame.hub_access import with_hub, with_reading
-from moot.cli.frame.params import Branch
+from moot.cli.frame.params import AT_LEAST_1, Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import ago
 
@@ -16,7 +16,7 @@ STATES = ("open", "answered", "expired")
 @click.group(
     "decisions",
     cls=Branch,
-    examples=("moot decisions list", "moot decisions answer d0 yes"),
+    examples=("moot decisions list", "moot decisions answer d1m7 yes"),
     short_help="Answer the decisions that agents ask you for.",
     aliases={"take": "answer"},
 )
@@ -26,10 +26,14 @@ def decisions() -> None:
 
 @decisions.command("list", examples=("moot decisions list", "moot decisions list --state open --json"))
 @click.option("--state", type=click.Choice(STATES), help="Only decisions in this state.")
+@click.option("--before", metavar="ID", help="Only those older than this one.")
+@click.option(
+    "--limit", type=AT_LEAST_1, default=100, metavar="N", help="At most so many, the newest (default 100)."
+)
 @click.pass_obj
-def list_(session: Session, state: str | None) -> None:
+def list_(session: Session, state: str | None, before: str | None, limit: int) -> None:
     """List the decisions you were asked for, oldest first."""
-    found = with_reading(session, lambda hub: hub.decisions.list(state=state))
+    found = with_reading(session, lambda hub: hub.decisions.list(state=state, before=before, limit=limit))
     if session.json:
         session.screen.data([one.to_dict() for one in found])
     elif not found:
@@ -49,9 +53,11 @@ def list_(session: Session, state: str | None) -> None:
                 for d in found
             ],
         )
+        if len(found) == limit:
+            session.screen.note(f"older ones: add --before {found[0].id}")
 
 
-@decisions.command("show", examples=("moot decisions show d0", "moot decisions show d0 --json"))
+@decisions.command("show", examples=("moot decisions show d1m7", "moot decisions show d1m7 --json"))
 @click.argument("id")
 @click.pass_obj
 def show(session: Session, id: str) -> None:
@@ -59,12 +65,15 @@ def show(session: Session, id: str) -> None:
     _tell(session, with_reading(session, lambda hub: hub.decisions.get(id)))
 
 
-@decisions.command("answer", examples=("moot decisions answer d0 yes", "moot decisions answer d0 2 --json"))
+@decisions.command(
+    "answer", examples=("moot decisions answer d1m7 yes", "moot decisions answer d1m7 2 --json")
+)
 @click.argument("id")
 @click.argument("answer")
 @click.pass_obj
 def answer(session: Session, id: str, answer: str) -> None:
-    """Answer a decision: with a choice or its number, or with any text if it has no choices."""
+    """Answer a decision: with a choice or its number, or with any text if it has no choices. The beginning of its id is
+    enough if no other begins so."""
     _tell(session, with_hub(session, lambda hub: hub.decisions.answer(id, answer)))
 
 

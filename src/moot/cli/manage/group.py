@@ -14,6 +14,7 @@ from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.manage import conv as of_conv
 from moot.cli.terminal.phrases import title
+from moot.cli.terminal.screen import hollow
 from moot.hub.commands.slash import create_group
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def list_(session: Session, conv: str) -> None:
         return
     session.screen.say(title(found))
     for seat in found.participants:
-        session.screen.say(f"  {session.screen.name(seat.name, seat.mark)} ({seat.kind})")
+        session.screen.say(f"  {session.screen.name(seat.name, hollow(seat.mark))} ({seat.kind})")
     of_conv.show_settings(session, found, None)
 
 

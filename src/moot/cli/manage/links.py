@@ -13,6 +13,7 @@ from moot.cli.frame.confirm import ask_first
 from moot.cli.frame.hub_access import with_hub, with_links
 from moot.cli.frame.params import AT_LEAST_1, Branch
 from moot.cli.frame.session import Session
+from moot.cli.terminal.phrases import where_set
 from moot.cli.terminal.screen import clock_time, day_time, safe
 from moot.errors import NotFound
 from moot.model.json import JsonObject
@@ -53,18 +54,17 @@ def list_(session: Session, agent: str | None) -> None:
     if not found:
         session.screen.note("no links: agents write to each other freely (hub.policy)")
         return
-    session.screen.table(
-        ("id", "link", "from"), [(link.id, link.sentence, link.place or link.origin) for link in found]
-    )
+    session.screen.table(("id", "link", "set"), [(link.id, link.sentence, where_set(link)) for link in found])
 
 
 @links.command("show", examples=("moot links show l1m7", "moot links show l1m7 --prompts"))
 @click.argument("id")
 @click.option("--prompts", is_flag=True, help="Print what each agent's prompt says about the other.")
+@click.option("--told", "also_prompts", is_flag=True, hidden=True, help="The same as --prompts.")
 @click.pass_obj
-def show(session: Session, id: str, prompts: bool) -> None:
+def show(session: Session, id: str, prompts: bool, also_prompts: bool) -> None:
     """Show a link and the newest messages in its channel."""
-    if prompts:
+    if prompts or also_prompts:
         _show_prompts(session, with_links(session, lambda hub: hub.links.prompts(id)))
         return
 
@@ -77,7 +77,7 @@ def show(session: Session, id: str, prompts: bool) -> None:
         session.screen.data({**link.to_dict(), "messages": [message.to_dict() for message in said]})
         return
     session.screen.say(link.sentence)
-    session.screen.say(f"  id {link.id}, channel {link.channel}, set in {link.place or link.origin}")
+    session.screen.say(f"  id {link.id}, channel {link.channel}, set {where_set(link)}")
     for message in said:
         session.screen.say(f"  {clock_time(message.at)} {message.sender}: {message.text}")
 
@@ -213,7 +213,7 @@ def rm(session: Session, id: str, purge_history: bool, yes: bool) -> None:
         session.screen.say(f"deleted: {link.sentence}")
 
 
-@links.command("log", examples=("moot links log manager,support", "moot links log l0 --limit 200 --json"))
+@links.command("log", examples=("moot links log manager,support", "moot links log l1m7 --limit 200 --json"))
 @click.argument("id")
 @click.option(
     "--limit", type=AT_LEAST_1, default=50, metavar="N", help="Maximum number of entries (default 50)."

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.hub_access import with_hub, with_reading
-from moot.cli.frame.params import SECONDS, Branch
+from moot.cli.frame.params import AT_LEAST_1, SECONDS, Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import ago
+from moot.errors import NotFound
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -34,14 +36,18 @@ def tasks() -> None:
 @click.option("--state", type=click.Choice(STATES), help="Only tasks in this state.")
 @click.option("--by", metavar="AGENT", help="Only tasks delegated by this agent.")
 @click.option("--to", metavar="AGENT", help="Only tasks given to this agent.")
+@click.option("--before", metavar="ID", help="Only those older than this one.")
+@click.option(
+    "--limit", type=AT_LEAST_1, default=100, metavar="N", help="At most so many, the newest (default 100)."
+)
 @click.pass_obj
-def list_(session: Session, state: str | None, by: str | None, to: str | None) -> None:
+def list_(session: Session, /, by: str | None, to: str | None, *, limit: int, **page: str | None) -> None:
     """List tasks, oldest first."""
 
     async def work(hub: Hub) -> list[shapes.Task]:
         giver = await resolve.agent(hub, by) if by else None
         worker = await resolve.agent(hub, to) if to else None
-        return await hub.tasks.list(state=state, by=giver, to=worker)
+        return await hub.tasks.list(by=giver, to=worker, limit=limit, **page)
 
     found = with_reading(session, work)
     if session.json:
@@ -53,6 +59,8 @@ def list_(session: Session, state: str | None, by: str | None, to: str | None) -
             ("id", "state", "by", "to", "task", "changed"),
             [(t.id, t.state, t.by, t.to, t.task.splitlines()[0][:60], ago(t.updated_at)) for t in found],
         )
+        if len(found) == limit:
+            session.screen.note(f"older ones: add --before {found[0].id}")
 
 
 @tasks.command("show", examples=("moot tasks show t1m7", "moot tasks show t1m7 --json"))
@@ -60,7 +68,7 @@ def list_(session: Session, state: str | None, by: str | None, to: str | None) -
 @click.pass_obj
 def show(session: Session, id: str) -> None:
     """Show a task and the conversation it is worked on in."""
-    _tell(session, with_reading(session, lambda hub: hub.tasks.get(id)))
+    _tell(session, with_reading(session, lambda hub: _placed(hub, hub.tasks.get(id))))
 
 
 @tasks.command(
@@ -80,10 +88,11 @@ def show(session: Session, id: str) -> None:
 def new(session: Session, agent: str, text: str, deadline: float | None, conv: str | None) -> None:
     """Delegate a task to an agent; the outcome is reported back."""
 
-    async def work(hub: Hub) -> shapes.Task:
+    async def work(hub: Hub) -> PlacedTask:
         where = (await resolve.place(hub, conv)).id if conv else None
         worker = await resolve.agent(hub, agent)
-        return await hub.delegate(worker, text, deadline_seconds=deadline, conversation=where)
+        made = hub.delegate(worker, text, deadline_seconds=deadline, conversation=where)
+        return await _placed(hub, made)
 
     _tell(session, with_hub(session, work))
 
@@ -95,13 +104,27 @@ def new(session: Session, agent: str, text: str, deadline: float | None, conv: s
 def stop(session: Session, id: str, because: str) -> None:
     """Cancel a task; whoever delegated it is notified."""
 
-    async def work(hub: Hub) -> shapes.Task:
-        return await hub.tasks.update((await hub.tasks.get(id)).id, "cancelled", result=because or None)
+    async def work(hub: Hub) -> PlacedTask:
+        whole = (await hub.tasks.get(id)).id
+        return await _placed(hub, hub.tasks.update(whole, "cancelled", result=because or None))
 
     _tell(session, with_hub(session, work))
 
 
-def _tell(session: Session, task: shapes.Task) -> None:
+PlacedTask: TypeAlias = tuple[shapes.Task, str]
+"""A task, and the name of the conversation it is worked on in."""
+
+
+async def _placed(hub: Hub, found: Awaitable[shapes.Task]) -> PlacedTask:
+    task = await found
+    try:
+        return task, (await hub.conversations.get(task.conversation)).name
+    except NotFound:  # it was deleted since
+        return task, ""
+
+
+def _tell(session: Session, placed: PlacedTask) -> None:
+    task, conversation = placed
     if session.json:
         session.screen.data(task.to_dict())
         return
@@ -110,4 +133,5 @@ def _tell(session: Session, task: shapes.Task) -> None:
     for label, text in (("note", task.note), ("result", task.result), ("deadline", task.deadline)):
         if text:
             session.screen.say(f"  {label}: {text}")
-    session.screen.note(f"  conversation: {task.conversation}")
+    if conversation:
+        session.screen.note(f"  conversation: {conversation}")

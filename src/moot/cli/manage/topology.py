@@ -15,6 +15,7 @@ from moot.cli.frame.confirm import ask_first
 from moot.cli.frame.hub_access import with_hub, with_links
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
+from moot.cli.terminal.phrases import where_set
 from moot.cli.terminal.screen import Screen, safe
 from moot.errors import BadSettings, Conflict, MootError, NotFound
 
@@ -74,13 +75,13 @@ def _table(screen: Screen, chart: OrgChart) -> None:
             link.relationship,
             "both" if link.direction == "two_way" else chart.name(link.sender),
             "on" if link.enabled else "off",
-            link.place or link.origin,
+            where_set(link),
             link.id,
         )
         for link in chart.topology.links
     ]
     if rows:
-        screen.table(("from", "to", "from is", "may start", "is", "set in", "id"), rows)
+        screen.table(("from", "to", "from is", "may start", "is", "set", "id"), rows)
 
 
 # --- files -----------------------------------------------------------------------------------------------
@@ -161,16 +162,19 @@ def apply(session: Session, file: str, dry_run: bool, yes: bool) -> None:
     if dry_run:
         done = _looked(session, wanted)
     else:
-        _ask(session, wanted, yes=yes)
-        done = _pointing_into(wanted, lambda: with_hub(session, lambda hub: hub.links.apply(_rows(wanted))))
+        looked_at = _ask(session, wanted, yes=yes)
+        done = _pointing_into(
+            wanted, lambda: with_hub(session, lambda hub: hub.links.apply(_rows(wanted), expects=looked_at))
+        )
     if session.json:
         session.screen.data(done.to_dict())
     else:
         _tell(session.screen, done, would=dry_run)
 
 
-def _ask(session: Session, wanted: SettingsFile, *, yes: bool) -> None:
-    """What is deleted is asked about; its channel stays readable."""
+def _ask(session: Session, wanted: SettingsFile, *, yes: bool) -> str | None:
+    """What is deleted is asked about; its channel stays readable. The version of the links that was looked at: what is
+    done is what was agreed to."""
     look = None if yes else _looked(session, wanted)
     if look is not None and look.removed and not look.in_the_way:  # which is refused in any case
         gone = look.removed
@@ -180,6 +184,7 @@ def _ask(session: Session, wanted: SettingsFile, *, yes: bool) -> None:
         click.confirm(
             f"Delete {_count(len(gone), 'link')}? Their messages stay readable", abort=True, err=True
         )
+    return look.version if look is not None else None
 
 
 def _looked(session: Session, wanted: SettingsFile) -> shapes.AppliedLinks:
@@ -247,7 +252,7 @@ def _lines(done: shapes.AppliedLinks, *, would: bool) -> Iterator[str]:
         yield f"  was: {safe(one.before.sentence)}"
     yield from (f"- {safe(link.sentence)}" for link in done.removed)
     for link in done.in_the_way:
-        yield f"! {safe(link.sentence)} Set in {link.place or link.origin}: apply refuses until the file says the same"
+        yield f"! {safe(link.sentence)} Set {where_set(link)}: apply refuses until the file says the same"
     longer = "could no longer write" if would else "can no longer write"
     yield from (f"  {safe(who)} {longer} to {safe(', '.join(names))}" for who, names in done.cuts_off.items())
 

@@ -149,7 +149,7 @@ class Shim:
         try:
             message = _read.decode(line)
         except (DecodeError, RecursionError) as wrong:
-            self._tell(_error(None, PARSE_ERROR, f"this is not JSON: {wrong}"))
+            self._send(_error(None, PARSE_ERROR, f"this is not JSON: {wrong}"))
             return
         async with self._changing:
             if self._way is None:
@@ -187,14 +187,14 @@ class Shim:
             return
         if "method" not in message:
             self._close(number)
-        self._tell(message)
+        self._send(message)
 
     def _close(self, number: object) -> None:
         self._open_requests.pop(number, None)
         if not self._open_requests:
             self._quiet.set()
 
-    def _tell(self, message: RpcMessage) -> None:
+    def _send(self, message: RpcMessage) -> None:
         self._write(_encode(message) + b"\n")
 
     # --- the way -----------------------------------------------------------------------------------------
@@ -225,12 +225,12 @@ class Shim:
             if _can_be_asked_again(request):
                 way.say(request)
             else:
-                self._tell(_lost(number, request))
+                self._send(_lost(number, request))
                 self._close(number)
 
     def _give_up(self, why: str) -> None:
         for number in list(self._open_requests):
-            self._tell(_error(number, LOST, why))
+            self._send(_error(number, LOST, why))
             self._close(number)
 
     def _introduce(self, way: Way) -> None:

@@ -1,8 +1,6 @@
 """`moot status`: where things stand, as text: what needs you, who works, what is done, and the hub."""
 
-import time
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -13,23 +11,16 @@ from moot.cli.frame.hub_access import home_of, with_hub, with_reading
 from moot.cli.frame.params import AT_LEAST_1, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
-from moot.cli.talk.absence import to_bring_back
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.cli.terminal.watch import watch
 from moot.errors import BadSettings, MootError
 from moot.hub import Hub
 from moot.hub.process.hub_lock import running_hub
+from moot.model.hint import from_data
 from moot.model.json import JsonObject
-from moot.settings import Home
-from moot.wiring import concerns
 
-DONE_SECONDS = 24 * 3600
 DEFAULT_ROWS = 10
 SHOWN = 60
-FAILED = ("failed", "expired")
-OPEN = ("running", "ready", "held", "waiting")
-LOOKED_AT = 20
-"""Conversations in which agents may have been stopped: the newest ones."""
 
 
 @leaf("status", examples=("moot status", "moot status --json"))
@@ -48,7 +39,7 @@ def status(session: Session, watched: bool, limit: int) -> None:
         home = home_of(session)
         running = running_hub(home)
         try:
-            found = with_reading(session, lambda hub: standing(hub, home, limit))
+            found = with_reading(session, lambda hub: standing(hub, limit))
         except BadSettings as problem:
             if running is None:
                 raise
@@ -66,30 +57,21 @@ def status(session: Session, watched: bool, limit: int) -> None:
         tell(look())
 
 
-async def standing(hub: Hub, home: Home, limit: int) -> JsonObject:
-    names = {place.id: place.name for place in await hub.conversations.list()}
-    put_away = {place.id: place.name for place in await hub.conversations.list(archived=True)}
-    turns = await hub.turns()
-    recent = datetime.fromtimestamp(time.time() - DONE_SECONDS, UTC).isoformat()
-    agents = await hub.agents.list()
-    known = {agent.name: agent for agent in agents}
-    turns = [turn for turn in turns if turn.agent in known]  # nobody can do anything for one that was removed
-    ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
-    open_turns = [turn for turn in turns if turn.state in OPEN]
-    cut_off = [turn for turn in open_turns if _is_cut_off(turn, known[turn.agent])]
+async def standing(hub: Hub, limit: int) -> JsonObject:
+    found = await hub.operator.now(limit=limit)
     return {
-        "agents": [_agent(agent) for agent in agents],
-        "needs_you": [
-            *_broken(hub, home, agents),
-            *await _unread(hub, names),
-            *_failed(ended, names, put_away),
-            *await _paused(hub),
-            *await _owed(hub, [turn for turn in turns if turn.state == "owed"], names),
-            *[_left(turn, names) for turn in cut_off],
-        ][:limit],
-        "working": [_turn(turn, names) for turn in open_turns if turn not in cut_off][:limit],
-        "done": [_turn(turn, put_away | names) for turn in reversed(ended) if turn.state == "said"][:limit],
+        "agents": [agent.to_dict() for agent in found.agents],
+        "needs_you": [_as_command(row) for row in found.needs_you],
+        "working": [_as_command(row) for row in found.working],
+        "done": [_as_command(row) for row in found.done],
+        "brakes": [brake.to_dict() for brake in found.brakes],
     }
+
+
+def _as_command(row: shapes.NowRow) -> JsonObject:
+    """With the command that helps instead of all ways out; what does not apply is left out."""
+    fields = {key: value for key, value in row.to_dict().items() if value not in ("", None, 0)}
+    return {"agent": "", "at": None, "since": None, **fields, "fix": first(from_data(row.fix))}
 
 
 def _under_a_broken_file(session: Session, problem: BadSettings) -> JsonObject:
@@ -100,115 +82,16 @@ def _under_a_broken_file(session: Session, problem: BadSettings) -> JsonObject:
     wrong = {"what": "broken", "agent": "", "error": problem.title, "fix": first(problem.fix)}
     rows: list[JsonObject] = []
     return {
-        "agents": [_agent(agent) for agent in agents],
+        "agents": [{"name": agent.name, "state": _state(agent), "queue": agent.queue} for agent in agents],
         "needs_you": [wrong],
         "working": rows,
         "done": rows,
+        "brakes": rows,
     }
 
 
-def _is_cut_off(turn: shapes.Turn, agent: shapes.Agent) -> bool:
-    """Whether nobody works on it any more: the process that did is gone."""
-    return turn.state in ("running", "ready") and agent.kind == "agent" and agent.status == "offline"
-
-
-def _left(turn: shapes.Turn, names: dict[str, str]) -> JsonObject:
-    return {"what": "left", **_turn(turn, names), "fix": "moot up"}
-
-
-async def _paused(hub: Hub) -> list[JsonObject]:
-    """Where agents were stopped by a limit of theirs and nobody has said anything since."""
-    places = sorted(await hub.conversations.list(), key=lambda place: place.updated_at or "", reverse=True)
-    found: list[JsonObject] = []
-    for place in places[:LOOKED_AT]:
-        for last in await hub.newest(place.id, 1):
-            if last.metadata.get("notice") == "brake":
-                where = {"conversation": place.name, "message": last.to_dict()}
-                found.append({"what": "paused", **where, "fix": f"moot conv continue {place.name}"})
-    return found
-
-
-def _agent(agent: shapes.Agent) -> JsonObject:
-    state = "away" if agent.status == "offline" else str(agent.activity["label"])
-    if agent.kind == "external" and agent.reachability == "on-demand" and agent.queue:
-        state = f"reads on demand ({agent.queue} waiting)"
-    return {"name": agent.name, "state": state, "queue": agent.queue}
-
-
-async def _unread(hub: Hub, names: dict[str, str]) -> list[JsonObject]:
-    """Per conversation, how much was not read and what came last."""
-    last: dict[str, shapes.Message] = {}
-    count: dict[str, int] = {}
-    for each in await hub.inbox(unread=True, limit=1000):
-        where = each.message.conversation
-        last[where], count[where] = each.message, count.get(where, 0) + 1
-    return [
-        {
-            "what": "unread",
-            "conversation": names.get(where, where),
-            "count": count[where],
-            "message": message.to_dict(),
-            "fix": f"moot chat --conv {names.get(where, where)}",
-        }
-        for where, message in last.items()
-    ]
-
-
-def _broken(hub: Hub, home: Home, agents: list[shapes.Agent]) -> list[JsonObject]:
-    """Agents that cannot answer as they are set up. Only the code of one that a hub should host, and does not, is run
-    to tell what is wrong with it."""
-    away = {name for agent in agents if agent.status == "offline" for name in (agent.name, *agent.aliases)}
-    missed = {row.name for row in hub.settings.agents if row.autostart and row.name in away}
-    return [
-        {"what": "broken", "agent": concern.agent, "error": concern.text, "fix": first(concern.fix)}
-        for concern in concerns(hub.settings, home, loads=missed if running_hub(home) else ())
-        if concern.silent
-    ]
-
-
-def _failed(turns: list[shapes.Turn], names: dict[str, str], put_away: dict[str, str]) -> list[JsonObject]:
-    """What failed, and was not made up for since: by a later turn there, or anywhere for a question that is put
-    away by now (`moot send` archives its own conversation)."""
-    in_order = sorted(turns, key=lambda turn: turn.ended_at or "")
-    newest = {(turn.agent, turn.conversation): turn for turn in in_order}
-    last = {turn.agent: turn for turn in in_order}
-    found = [turn for (_, where), turn in newest.items() if where in names]
-    found += [turn for turn in last.values() if turn.conversation in put_away]
-    return [
-        {
-            "what": "failed",
-            **_turn(turn, put_away | names),
-            "error": turn.error,
-            "fix": f"moot conv retry {names[turn.conversation]}"
-            if turn.conversation in names
-            else f"moot turn show {turn.id}",
-        }
-        for turn in found
-        if turn.state in FAILED
-    ]
-
-
-async def _owed(hub: Hub, turns: list[shapes.Turn], names: dict[str, str]) -> list[JsonObject]:
-    """What waits for somebody who is away, and the command that brings them back, where one does."""
-    return [
-        {
-            "what": "away",
-            **_turn(turn, names),
-            "fix": await to_bring_back(hub, [await hub.agents.get(turn.agent)]),
-        }
-        for turn in turns
-    ]
-
-
-def _turn(turn: shapes.Turn, names: dict[str, str]) -> JsonObject:
-    return {
-        "agent": turn.agent,
-        "conversation": names.get(turn.conversation, turn.conversation),
-        "state": turn.state,
-        "turn": turn.id,
-        "since": turn.started_at,
-        "at": turn.ended_at,
-    }
+def _state(agent: shapes.Agent) -> str:
+    return "away" if agent.status == "offline" else str(agent.activity["label"])
 
 
 def show(screen: Screen, found: JsonObject) -> None:
@@ -236,6 +119,8 @@ def show(screen: Screen, found: JsonObject) -> None:
 def _line(row: JsonObject) -> tuple[str, str]:
     """What it is, and what can be done about it."""
     match row.get("what"):
+        case "question":
+            sentence = f"{row['conversation']}: {row['agent']} asks: {row['decision']['question'][:SHOWN]}"
         case "unread":
             text = row["message"]["text"].strip().splitlines()[0][:SHOWN]
             sentence = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"

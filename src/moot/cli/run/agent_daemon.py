@@ -3,8 +3,6 @@
 import asyncio
 import logging
 import os
-import time
-from pathlib import Path
 
 import click
 
@@ -22,7 +20,6 @@ from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import ago
 from moot.cli.terminal.watch import watch
 from moot.errors import BadValue, MootError, NotFound
-from moot.host.pings import ask
 from moot.hub import Hub
 from moot.hub.process import daemons
 from moot.hub.process.tuning import run, tune_process
@@ -30,8 +27,6 @@ from moot.model.json import JsonObject
 from moot.settings import AgentSettings, Home, load
 from moot.settings.toml.agents import row_of
 from moot.wiring import spec
-
-PING_SECONDS = 5.0
 
 
 def _row(home: Home, name: str) -> AgentSettings:
@@ -233,28 +228,10 @@ def ping(session: Session, name: str, think: bool, timeout: float) -> int:
     """Test in three steps whether an agent can be reached: known, woken, answered."""
 
     async def work(hub: Hub) -> JsonObject:
-        agent = await hub.agents.get(await resolve.agent(hub, name))
-        where = await hub.agents.where(agent.name)
-        begun = time.perf_counter()
-        pong = (
-            await ask(Path(where["socket"]), {"ping": os.getpid()}, PING_SECONDS)
-            if where.get("socket")
-            else None
-        )
-        steps: JsonObject = {
-            "agent": agent.name,
-            "known": True,
-            "reachability": agent.reachability,
-            "kind": agent.kind,
-            "woken": agent.reachability == "live"
-            if agent.kind == "external"
-            else pong is not None and agent.name in pong.get("agents", ()),
-            "pid": pong.get("pid") if pong else None,
-            "milliseconds": round((time.perf_counter() - begun) * 1000, 2) if pong else None,
-            "answered": "not asked",
-        }
-        if think and (steps["woken"] or agent.kind == "external"):
-            steps["answered"] = await _answer(hub, agent.name, timeout)
+        pinged = await hub.operator.ping(await resolve.agent(hub, name))
+        steps: JsonObject = {**pinged.to_dict(), "answered": "not asked"}
+        if think and (pinged.woken or pinged.kind == "external"):
+            steps["answered"] = await _answer(hub, pinged.agent, timeout)
         return steps
 
     steps = with_hub(session, work)

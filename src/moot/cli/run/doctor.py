@@ -31,16 +31,30 @@ async def mcp(home: Home) -> list[DoctorLine]:
     return await coding_clients(home)
 
 
+async def cli(home: Home) -> list[DoctorLine]:
+    from moot.cli.run.doctor_clis import coding_clis  # noqa: PLC0415  only this topic needs it
+
+    return await coding_clis(home)
+
+
+async def bridge(home: Home) -> list[DoctorLine]:
+    from moot.cli.run.doctor_bridge import bridges  # noqa: PLC0415  only this topic needs it
+
+    return await bridges(home)
+
+
 TOPICS: Final[dict[str, Callable[[Home], Awaitable[list[DoctorLine]]]]] = {
     "db": database,
     "net": network,
     "mcp": mcp,
+    "cli": cli,
+    "bridge": bridge,
 }
 """What can be looked at alone; net asks every provider that could be asked, mcp also starts a server."""
 
 
 @leaf("doctor", examples=("moot doctor", "moot doctor net --json", "moot doctor --fix"))
-@click.argument("topic", required=False, type=click.Choice(list(TOPICS)), metavar="[db|net|mcp]")
+@click.argument("topic", required=False, type=click.Choice(list(TOPICS)), metavar="[db|net|mcp|cli|bridge]")
 @click.option("--fix", is_flag=True, help="Repair what is safe to repair; a backup is made first.")
 def doctor(session: Session, topic: str | None, fix: bool) -> int:
     """Check the installation, and repair what is safe to repair.
@@ -51,6 +65,8 @@ def doctor(session: Session, topic: str | None, fix: bool) -> int:
     db checks only the database.
     net checks the hub's port, and asks every provider whose key is set for its model list.
     mcp starts the server as coding CLIs do, and reports on each of them.
+    cli checks the coding CLIs that agents are: version, flags, login, project.
+    bridge checks the set-up of Telegram and Discord, and asks them about each bot.
     """
     set_up_logs(session)
     home = home_of(session)

@@ -20,10 +20,12 @@ from urllib.parse import urlsplit
 
 from moot import __version__, files
 from moot.brains.llm.keys import KeyRing
+from moot.cli.data.kafka_health import kafka
 from moot.cli.frame.hints import first
 from moot.cli.manage.models import endpoints
 from moot.cli.run.doctor_brains import ask_providers, brains, failed_turns, thinkers
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
+from moot.cli.run.doctor_machines import machines
 from moot.cli.run.welcome import shown
 from moot.context.identity import FILES
 from moot.doors.http.wire.port_holder import holder_of
@@ -60,6 +62,7 @@ async def everything(home: Home) -> list[DoctorLine]:
         *_daemons(home),
         *_port(home),
         *await database(home),
+        *await kafka(home),
         *await failed_turns(home),
         *await connected_clients(home),
     ]
@@ -261,20 +264,21 @@ async def _providers(home: Home, settings: Settings) -> list[DoctorLine]:
 async def database(home: Home) -> list[DoctorLine]:
     if not storage(home).exists():
         return [DoctorLine("database", OK, "does not exist yet")]
-    return [await _sound(home), *_space(home), *_backups(home)]
+    return [*await _sound(home), *await machines(home), *_space(home), *_backups(home)]
 
 
-async def _sound(home: Home) -> DoctorLine:
+async def _sound(home: Home) -> list[DoctorLine]:
     try:
         found = await health.check(home)
     except MootError as error:
         others = [way for way in error.fix if way != Hint(Act.RUN_DOCTOR)]
-        return DoctorLine("database", BAD, f"{error.title} [{error.code}]", first(others))
+        return [DoctorLine("database", BAD, f"{error.title} [{error.code}]", first(others))]
     if found.problems:
-        return DoctorLine("database", BAD, "; ".join(found.problems), "moot backup restore")
+        return [DoctorLine("database", BAD, "; ".join(found.problems), "moot backup restore")]
     sound = "integrity ok, all chains verified"
     facts = [f"{name} {value}" for name, value in found.facts.items()]
-    return DoctorLine("database", OK, ", ".join((f"{found.messages} messages", sound, *facts)))
+    line = DoctorLine("database", OK, ", ".join((f"{found.messages} messages", sound, *facts)))
+    return [line, *(DoctorLine("database", WARN, text) for text in found.warnings)]
 
 
 def _space(home: Home) -> Iterator[DoctorLine]:

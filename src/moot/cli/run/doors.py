@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from moot.bridges.start import open_bridges
 from moot.doors.http.listener import Listening, serving
 from moot.doors.mcp.start import DOOR, opener
 from moot.doors.mcp.streamable import McpEndpoint
@@ -32,7 +33,8 @@ async def open_doors(
             open_at_once=open_at_once,
         ) as at:
             try:
-                yield at
+                async with open_bridges(hub):
+                    yield at
             finally:
                 hub.agents.dismiss()
     finally:

@@ -61,6 +61,9 @@ def up(
 
 def _detached(session: Session, home: Home, flags: list[str]) -> None:
     """The same hub as a process of its own."""
+    settings = load(
+        home
+    )  # a broken moot.toml is named here, with its line, not by the log of what did not start
     with HubLock(home):
         pass  # refuses at once where one runs
     announcement = asyncio.run(daemons.start_hub(home, flags))
@@ -69,9 +72,9 @@ def _detached(session: Session, home: Home, flags: list[str]) -> None:
         return
     say = session.screen.say
     say(f"hub up on {shown(home.path)} (pid {announcement['pid']})")
-    say(f"  http   {announcement['url']}")
+    say(f"  page   {announcement['url']}        sign in   {session.screen.command('moot open')}")
     say(f"  try    {curl_line(home, announcement['url'])}")
-    _tell_concerns(session, home, load(home))
+    _tell_concerns(session, home, settings)
     say(f"  log    {shown(home.logs / 'hub.log')}        stop   {session.screen.command('moot stop')}")
 
 
@@ -115,7 +118,7 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
                     log.warning(one.text, action="agent_unloadable", agent=one.agent)
             else:
                 _tell(session, home, settings, [spec.name for spec in specs])
-                screen.say(f"  http   {at.url}")
+                screen.say(f"  page   {at.url}        sign in   {screen.command('moot open')}")
                 screen.say(f"  try    {curl_line(home, at.url)}")
                 screen.say(f"  agents {claude_line(home)}")
                 for name, pid in alive.items():

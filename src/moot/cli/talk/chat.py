@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -13,17 +14,18 @@ from msgspec import Struct
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.exit_codes import OK
-from moot.cli.frame.hub_access import host_the_absent, opened_hub
+from moot.cli.frame.hub_access import host_the_absent, opened_hub, with_hub
 from moot.cli.frame.params import AT_LEAST_0, AT_LEAST_1, SECONDS, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.unloadable import tell_broken
 from moot.cli.talk.dialogue import Dialogue
 from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
-from moot.cli.talk.outcome import WAIT_SECONDS, posted, report, view_for
+from moot.cli.talk.outcome import WAIT_SECONDS, chips, posted, report, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.cli.terminal.screen import hollow
 from moot.cli.terminal.standard_input import message_text
-from moot.errors import BadValue, HubAbsent
+from moot.cli.tui import launch
+from moot.errors import BadValue, HubAbsent, NotFound
 from moot.rules.reasons import REMOVED
 from moot.rules.words import slash
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from moot.hub import Hub
 
 SHOWN = 10
+LEFT = "left the chat. Agents still at work continue; moot chat shows their replies."
 
 
 @leaf(
@@ -61,11 +64,35 @@ def chat(session: Session, **options: Any) -> int:
         raise click.UsageError("no agent given; use moot chat AGENT, or moot chat --conv NAME")
     if chosen.message is not None and chosen.text_words:
         raise click.UsageError("the text is given twice: as words and with -m")
+    if chosen.plain:
+        session.screen.only_append()
     text = chosen.text_words if chosen.message is None else (chosen.message,)
     if not text and session.json:
         raise click.UsageError("--json cannot be interactive: give the text with -m")
     done = asyncio.run(chatting(session, chosen, one_shot(session, text) if text else None))
     return OK if done is None else report(session, done)
+
+
+def open_newest(session: Session, name: str) -> None:
+    """The chat in a conversation, or in the one where something was said last; the others are one key away."""
+    if session.json:
+        raise click.UsageError("--json cannot be interactive")
+    name = name or with_hub(session, _newest_place)
+    options = ChatOptions((), name, None, SHOWN, False, None, False, None, WAIT_SECONDS)
+    asyncio.run(chatting(session, options, None))
+
+
+async def _newest_place(hub: Hub) -> str:
+    mine = [
+        place
+        for place in await hub.conversations.list()
+        if hub.name in {seat.name for seat in place.participants}
+    ]
+    if not mine:
+        raise NotFound(
+            "there is no conversation to open yet", fix=("moot chat AGENT", "moot conv new NAME --with AGENT")
+        )
+    return max(mine, key=lambda place: place.updated_at or "").id
 
 
 def one_shot(session: Session, words: tuple[str, ...]) -> slash.Say | slash.Command:
@@ -123,26 +150,56 @@ async def chatting(
                 session, voice, where, typed.text, wait=options.timeout, plain=options.plain, **limits
             )
         tell_broken(session, await host_the_absent(hub, session))
-        talk = FollowedConversation(voice, where, view_for(session, voice, where, plain=options.plain))
 
-        async def reopen() -> tuple[Hub, TalkView]:
+        async def found_again() -> Hub:
             """The hub that runs now, or one of our own."""
             hub = await hubs.enter_async_context(opened_hub(session))
             await host_the_absent(hub, session)
-            voice = hub.acting_as(options.speaker) if options.speaker else hub
+            return hub.acting_as(options.speaker) if options.speaker else hub
+
+        if typed is None and await _full_screen(session, voice, where, options, found_again):
+            return None
+        talk = FollowedConversation(voice, where, view_for(session, voice, where, plain=options.plain))
+
+        async def reopen() -> tuple[Hub, TalkView]:
+            voice = await found_again()
             return voice, view_for(session, voice, talk.conversation, plain=options.plain)
 
         dialogue = Dialogue(session, talk, max_turns=options.max_turns, reopen=reopen)
         if typed is None:
             await _show_newest(session, voice, where, options.last)
         async with talk.following():
-            session.left = "left the chat. Agents still at work continue; moot chat shows their replies."
+            session.left = LEFT
             try:
                 await (dialogue.run(once=options.once) if typed is None else dialogue.command(typed))
             finally:  # also where the person leaves by Ctrl+C: what was shown is read
                 with suppress(HubAbsent):  # it is only unread then
                     await talk.read()
         return None
+
+
+async def _full_screen(
+    session: Session,
+    voice: Hub,
+    where: shapes.Conversation,
+    options: ChatOptions,
+    reopen: Callable[[], Awaitable[Hub]],
+) -> bool:
+    """Until the person leaves; False where the chat cannot have the whole terminal."""
+    refused = "" if options.once else launch.why_not(session, plain=options.plain)
+    if refused is not None:
+        if refused:
+            session.screen.note(refused)
+        return False
+    from moot.cli.tui.chat_room import ChatPlan  # noqa: PLC0415  heavy
+
+    plan = ChatPlan(
+        look=launch.look(session), chips=chips(voice), many=options.last, max_turns=options.max_turns
+    )
+    session.left = LEFT
+    if await launch.run(session, voice, where, plan, reopen):
+        raise click.Abort
+    return True
 
 
 async def _tell_removed(session: Session, hub: Hub, names: list[str]) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import shutil
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -24,6 +25,7 @@ from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
 from moot.cli.terminal.phrases import agents_in, marks_of, round_line, title
 from moot.cli.terminal.screen import Screen, clock_time, hollow
 from moot.cli.terminal.views import Plain, Silent, Streaming
+from moot.cli.tui import launch
 from moot.errors import BadValue, HubRunning
 from moot.hub import Hub
 from moot.hub.process.hub_lock import HubLock
@@ -31,6 +33,9 @@ from moot.settings import Home, load
 from moot.wiring import configured_agents
 
 WIDTH = 72
+IN_BROWSER = "In your browser (this link signs in once, within ten minutes):"
+PAGE_SECONDS = 600.0
+"""For reading what the demo says first."""
 DEMO_BRAIN = "demo/1"
 FAKE_MODEL = "fake model"
 SUPPORT = "support"
@@ -125,6 +130,8 @@ def demo(session: Session, tour: str, with_fake_model: bool, reset: bool, **opti
         _reset(session, home.path, desk.path)
         return
     set_up_logs(session)
+    if options["plain"]:
+        session.screen.only_append()
     if tour == SUPPORT:
         if with_fake_model:
             raise click.UsageError("the support tour is scripted: leave out --with-fake-model")
@@ -197,10 +204,15 @@ class Demo:
         socket = self._home.hub_sock if lock is not None else None
         async with Hub.open(self._home.path, agents=agents, socket=socket) as hub:
             where = await self._fresh(hub)
+            refused = launch.why_not(self._session, plain=self._plain)
+            if refused is None:
+                await self._on_whole_screen(hub, where, lock)
+                return
+            if refused:
+                self._screen.note(refused)
             self._introduce(where)
             talk = FollowedConversation(hub, where, self._view(hub, where))
-            note = "0 model calls" if self.brain == DEMO_BRAIN else "a fake model"
-            dialogue = Dialogue(self._session, talk, note)
+            dialogue = Dialogue(self._session, talk, self._note)
             async with talk.following(), dialogue.keyboard():
                 done = await self._open(hub, dialogue)
                 if self._session.json:
@@ -220,10 +232,41 @@ class Demo:
         members, settings = self._story.members, self._story.settings
         return await hub.conversations.create(self._story.name, participants=members, settings=settings)
 
+    @property
+    def _note(self) -> str:
+        return "0 model calls" if self.brain == DEMO_BRAIN else "a fake model"
+
+    @property
+    def _made_by(self) -> str:
+        return "a fake model server" if self.brain == FAKE_MODEL else "a demo brain. No model is called"
+
+    async def _on_whole_screen(self, hub: Hub, where: shapes.Conversation, lock: HubLock | None) -> None:
+        from moot.cli.tui.chat_room import ChatPlan, TourScript  # noqa: PLC0415  heavy
+
+        before = (
+            f"DEMO  Scripted replies by {self._made_by} and nothing leaves this machine. Separate home: "
+            f"{shown(self._home.path)} (remove it with: moot demo --reset)"
+        )
+        after = [self._story.lesson, f"Next: type something · /why · /help · {self._other_tour}"]
+        async with AsyncExitStack() as doors:
+            if lock is not None:
+                url = await doors.enter_async_context(self._doors(hub, lock))
+                ways = (curl_line(self._home, url), claude_line(self._home))
+                after.append("\n  ".join(("While this runs, from another terminal:", *ways)))
+                after.append(f"{IN_BROWSER}\n  {await self._page(hub, url)}")
+            plan = ChatPlan(
+                look=launch.look(self._session),
+                chips=dict.fromkeys(self._story.members, "demo"),
+                note=self._note,
+                tour=TourScript((before,), self._story.opening, tuple(after)),
+            )
+            self._session.left = "left the demo."
+            if await launch.run(self._session, hub, where, plan):
+                raise click.Abort
+
     def _introduce(self, where: shapes.Conversation) -> None:
         say = self._screen.say
-        made_by = "a fake model server" if self.brain == FAKE_MODEL else "a demo brain. No model is called"
-        say(f"{self._screen.strong('DEMO')}  Scripted replies by {made_by} and nothing")
+        say(f"{self._screen.strong('DEMO')}  Scripted replies by {self._made_by} and nothing")
         say("      leaves this machine.")
         say(f"      Separate home: {shown(self._home.path)}   (remove it with: moot demo --reset)\n")
         who = "   ".join(self._screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
@@ -255,22 +298,34 @@ class Demo:
 
     async def _join_in(self, dialogue: Dialogue) -> None:
         self._session.left = "left the demo."
-        other = SUPPORT if self._story is TOURS["loop"] else "loop"
-        self._screen.say(
-            f"Next:  type something · /why · /help · moot demo --tour {other}      Ctrl+D leaves"
-        )
+        self._screen.say(f"Next:  type something · /why · /help · {self._other_tour}      Ctrl+D leaves")
         await dialogue.run()
 
-    async def _join_in_with_doors_open(self, hub: Hub, dialogue: Dialogue, lock: HubLock) -> None:
+    @property
+    def _other_tour(self) -> str:
+        return f"moot demo --tour {SUPPORT if self._story is TOURS['loop'] else 'loop'}"
+
+    @asynccontextmanager
+    async def _doors(self, hub: Hub, lock: HubLock) -> AsyncIterator[str]:
+        """While the block lasts, others come in at this address."""
         from moot.cli.run.doors import open_doors  # noqa: PLC0415  heavy, and the story comes first
 
         instance = f"i{uuid4().hex[:12]}"
         facts = {"instance": instance, "started_at": shapes.when(time.time())}
         async with open_doors(hub, self._home, facts) as at:
             lock.announce(instance, (at.host, at.port, at.url))
+            yield at.url
+
+    async def _page(self, hub: Hub, url: str) -> str:
+        """The page's address, which signs in whoever opens it first."""
+        return f"{url}{(await hub.agents.sign_in_code(hub.name, seconds=PAGE_SECONDS)).path}"
+
+    async def _join_in_with_doors_open(self, hub: Hub, dialogue: Dialogue, lock: HubLock) -> None:
+        async with self._doors(hub, lock) as url:
             self._screen.say("While this runs, from another terminal:")
-            self._screen.say(f"  {curl_line(self._home, at.url)}")
+            self._screen.say(f"  {curl_line(self._home, url)}")
             self._screen.say(f"  {claude_line(self._home)}")
+            self._screen.say(f"{IN_BROWSER}\n  {await self._page(hub, url)}")
             await self._join_in(dialogue)
 
     async def _explain(self, dialogue: Dialogue, done: Outcome) -> None:

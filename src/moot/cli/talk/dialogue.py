@@ -21,6 +21,7 @@ from moot.cli.read import why
 from moot.cli.run.unloadable import explained
 from moot.cli.talk.brakes import warn
 from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
+from moot.cli.talk.foreseen import will_answer
 from moot.cli.terminal.keyboard import Keyboard, piped_line
 from moot.cli.terminal.phrases import round_line, title
 from moot.cli.terminal.screen import Screen, safe
@@ -49,6 +50,7 @@ class Dialogue:
         reopen: Callable[[], Awaitable[tuple[Hub, TalkView]]] | None = None,
     ) -> None:
         """`reopen` finds the way in anew when the hub has gone."""
+        talk.when_cut = self._tell_cut
         self._session = session
         self._screen: Screen = session.screen
         self._talk = talk
@@ -127,6 +129,9 @@ class Dialogue:
         self._screen.note("the agents continue: /stop stops them, Ctrl+C again leaves")
         return False
 
+    def _tell_cut(self) -> None:
+        self._screen.note("the hub stopped; all messages are kept, and your next line reconnects")
+
     async def _tell_preview(self) -> None:
         with suppress(HubAbsent):  # the next line finds another hub, or tells that there is none
             self._screen.say(self._screen.dim(await self.preview()))
@@ -134,14 +139,7 @@ class Dialogue:
     async def preview(self) -> str:
         """Who would answer, by the very function that decides it."""
         found = await self._hub.preview(self._talk.conversation.id, "…")
-        must = f"{', '.join(found.must)} (forced)" if found.must else "nobody forced"
-        may = [f"{', '.join(found.may)} may join"] if found.may else []
-        in_group = self._talk.conversation.kind == "group"
-        cap = [f"cap {self._max_turns or found.cap}"] if in_group else []
-        blocked = [f"{row.agent} cannot: {row.reason}" for row in found.blocked]
-        return "will answer: " + " · ".join(
-            [must, *may, *blocked, *cap, *([self._note] if self._note else [])]
-        )
+        return will_answer(found, self._talk.conversation, cap=self._max_turns, note=self._note)
 
     async def take(self, line: str) -> bool:
         """One line of the person; False when they leave."""
@@ -267,7 +265,7 @@ class Dialogue:
                 going = bool(self._receipts)
             await self._tell_preview()
         except HubAbsent:
-            self._screen.note("the hub stopped; all messages are kept, and your next line reconnects")
+            pass  # told by when_cut
         except MootError as error:
             self._screen.note(error_text(error, (), more=False))
         finally:
@@ -288,7 +286,7 @@ class Dialogue:
             cap = self._caps.pop(receipt.id, 0) or self._max_turns or usual
             self._screen.say(self._screen.dim(f"  {round_line(done.why, done.last, len(done.replies), cap)}"))
         elif settled and done.outcome in ("passed", "failed"):
-            self._screen.say(self._screen.dim(f"  {_ended(done)}"))
+            self._screen.say(self._screen.dim(f"  {ended_in_words(done)}"))
         return done
 
     async def wait(self) -> bool:
@@ -312,7 +310,7 @@ class Dialogue:
         self._screen.note("stopped waiting; the message is kept, and answers will appear here")
 
 
-def _ended(done: Outcome) -> str:
+def ended_in_words(done: Outcome) -> str:
     if done.outcome == "passed":
         who = ", ".join(row.agent for row in done.why.agents if row.state == "passed")
         return f"{who} read it and chose to say nothing"

@@ -6,7 +6,7 @@ Above: send, chat and demo. Below: the hub's events; a view (terminal/views.py) 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -94,6 +94,8 @@ class FollowedConversation:
         self._at_work: set[str] = set()
         """Agents that were seen to begin a turn and not yet to end it."""
         self._following: asyncio.Task[None] | None = None
+        self.when_cut: Callable[[], None] = lambda: None
+        """Called once the hub has gone and nothing is heard any more."""
         self.shows_own = True
         """Whether one's own words are shown, where they were not typed here."""
 
@@ -156,6 +158,14 @@ class FollowedConversation:
             self._view.tick()
 
     async def _follow(self, after: int) -> None:
+        try:
+            await self._show_events(after)
+        except HubAbsent:
+            self._view.over()
+            self.when_cut()
+            raise
+
+    async def _show_events(self, after: int) -> None:
         async for event in self.hub.events(conversation=self.conversation.id, after=after):
             if event.type == EventType.MESSAGE_POSTED:
                 await self.catch_up(int(event.body["seq"]))

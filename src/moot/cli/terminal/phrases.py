@@ -32,6 +32,14 @@ ENDS = {
 }
 
 
+SET_BY = {"config": "in moot.toml", "api": "by hand", "spawn": "by the agent that started the other"}
+
+
+def where_set(link: shapes.Link) -> str:
+    """Who says that a link exists: a line of moot.toml, or somebody's own hand."""
+    return f"in {link.place}" if link.place else SET_BY.get(link.origin, link.origin)
+
+
 def marks_of(conversation: shapes.Conversation) -> dict[str, str]:
     return {seat.name: seat.mark for seat in conversation.participants}
 
@@ -118,10 +126,15 @@ def cut(message: shapes.Message) -> str:
 def round_line(opening: shapes.Why, last: shapes.Why, replies: int, cap: int) -> str:
     """How a round ended: who was silent, how many turns were used, and why it went no further."""
     passed = [row.agent for row in opening.agents if row.state == "passed"]
+    silent = f"{', '.join(passed)} passed · " if passed else ""
+    return f"{silent}{round_end(opening, last, replies, cap)}"
+
+
+def round_end(opening: shapes.Why, last: shapes.Why, replies: int, cap: int) -> str:
+    """The same without who was silent, where that was told already."""
     blocked = [row.rule for row in (*last.agents, *opening.agents) if row.duty == "blocked"]
     stopped = next((ENDS[rule] for rule in blocked if rule in ENDS), "")
     away = [row.agent for row in opening.agents if row.rule == "away"]
     if away and not replies and not stopped:
         stopped = f"{', '.join(away)} {'is' if len(away) == 1 else 'are'} away"
-    silent = f"{', '.join(passed)} passed · " if passed else ""
-    return f"{silent}turns {replies} of {cap} · ended: {stopped or 'nobody else was asked'}"
+    return f"turns {replies} of {cap} · ended: {stopped or 'nobody else was asked'}"

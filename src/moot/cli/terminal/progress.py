@@ -31,6 +31,11 @@ class WaitingAgents:
         self._since.pop(agent, None)
         self._announced.pop(agent, None)
 
+    def clear(self) -> None:
+        """Nobody is heard of any more."""
+        self._since.clear()
+        self._announced.clear()
+
     def lines(self, drawn: Callable[[str, str], str] = "{} {}".format) -> list[str]:
         """One per agent that has been at it for a while, with its seconds."""
         now = self._now()

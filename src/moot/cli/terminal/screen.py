@@ -83,6 +83,11 @@ class Screen:
         self.foot: Foot | None = None
         """Where a person types; what is written meanwhile stands above it."""
 
+    def only_append(self) -> None:
+        """From now on lines are only ever added: no colour, nothing drawn over, no escape sequence at all."""
+        self.plain = True
+        self.colour = self.moves = self.redraws = False
+
     # --- writing ---------------------------------------------------------------------------------------
 
     def say(self, text: str = "", *, end: str = "\n") -> None:

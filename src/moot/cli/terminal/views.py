@@ -69,7 +69,8 @@ class Plain:
         if self._tells and state in ENDED:
             self._screen.note(f"status: {agent} {ENDED[state]}")
 
-    def over(self) -> None: ...
+    def over(self) -> None:
+        self._waiting.clear()
 
     def hush(self) -> None: ...
 
@@ -165,7 +166,9 @@ class Streaming:
         self.tick()
 
     def over(self) -> None:
-        self._foot.clear()
+        self._cut()
+        self._waiting.clear()
+        self._foot.draw([])
 
     def hush(self) -> None:
         if self._speaker:

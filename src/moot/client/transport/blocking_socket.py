@@ -43,7 +43,7 @@ class BlockingConnection:
             connection.settimeout(GREETING_SECONDS)
             _connect(connection, path)
             found = cls(connection)
-            found._tell({"hello": 1, "door": "cli"})
+            found._send({"hello": 1, "door": "cli"})
             found.name = str(found._next("hello")["hello"]["name"])
             connection.settimeout(None)
         except (OSError, ValueError, LookupError, TypeError):
@@ -59,7 +59,7 @@ class BlockingConnection:
         """Call a method of the hub; what it refuses is raised as the class that it raised."""
         self._number += 1
         try:
-            self._tell({"call": self._number, "do": method, "as": speaker, "in": None, "with": named})
+            self._send({"call": self._number, "do": method, "as": speaker, "in": None, "with": named})
             answer = self._next("answer")
         except (OSError, ValueError):
             self.is_lost = True
@@ -70,7 +70,7 @@ class BlockingConnection:
             raise error_from(answer["error"])
         return answer["value"]
 
-    def _tell(self, line: JsonObject) -> None:
+    def _send(self, line: JsonObject) -> None:
         self._connection.sendall(json.dumps(line).encode() + b"\n")
 
     def _next(self, kind: str) -> JsonObject:

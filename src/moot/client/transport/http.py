@@ -208,7 +208,7 @@ class StreamPosition:
             self.cursor = int(id)
 
     def read(self, kind: str, data: str) -> shapes.Event | None:
-        if not data:
+        if not data or kind == "cursor":  # which stands in the id of the same frame
             return None
         if kind != "reset":
             event: shapes.Event = decoder(shapes.Event).decode(data)

@@ -73,7 +73,7 @@ class SocketTransport:
             self._peer = await connect(path, self._heard, self._gone, PARTS)
         except OSError as error:
             raise HubAbsent(f"no hub at {path}: {error.strerror}", fix=(Hint(Act.START_HUB),)) from None
-        self._peer.tell({"hello": 1, "door": door})
+        self._peer.send({"hello": 1, "door": door})
         try:
             async with asyncio.timeout(GREETING_SECONDS):
                 return await self._greeting
@@ -101,11 +101,11 @@ class SocketTransport:
         number = next(self._numbers)
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
         try:
-            self._tell({"call": number, **request})
+            self._send({"call": number, **request})
             return await waiting
         except asyncio.CancelledError:  # nobody wants the answer any more, and the hub should know
             if self._peer is not None and self._peer.transport is not None:
-                self._peer.tell({"shut": number})
+                self._peer.send({"shut": number})
             raise
         finally:
             self._awaited.pop(number, None)
@@ -114,7 +114,7 @@ class SocketTransport:
         number = next(self._numbers)
         events: asyncio.Queue[Any] = asyncio.Queue(MAX_UNREAD)
         self._followed[number] = events
-        self._tell({"follow": number, "as": voice.speaker, "with": filters})
+        self._send({"follow": number, "as": voice.speaker, "with": filters})
         try:
             while True:
                 event = await events.get()
@@ -124,7 +124,7 @@ class SocketTransport:
         finally:
             self._followed.pop(number, None)
             if self._peer is not None:
-                self._peer.tell({"unfollow": number})
+                self._peer.send({"unfollow": number})
 
     async def visit(self, what: str, heard: Callable[[Any], None], **whence: Any) -> tuple[int, JsonLine]:
         """Come in by a door of the hub: its number here, and what the hub says of it."""
@@ -132,7 +132,7 @@ class SocketTransport:
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
         self._visited[number] = heard
         try:
-            self._tell({"open": number, "what": what, "with": whence})
+            self._send({"open": number, "what": what, "with": whence})
             return number, FACT.decode(await waiting)
         except BaseException:  # whatever went wrong, nobody listens there any more
             self._visited.pop(number, None)
@@ -142,12 +142,12 @@ class SocketTransport:
 
     def say(self, number: int, message: Any) -> None:
         """To whom the door was opened for."""
-        self._tell({"to": number, "said": message})
+        self._send({"to": number, "said": message})
 
-    def _tell(self, line: JsonLine) -> None:
+    def _send(self, line: JsonLine) -> None:
         if self._peer is None or self._peer.transport is None:
             raise HubAbsent("the hub has stopped", fix=(Hint(Act.START_HUB),))
-        self._peer.tell(line)
+        self._peer.send(line)
 
     # --- what comes back ---------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from functools import cache
+from time import monotonic
 from typing import Any
 
 from msgspec import json
@@ -17,18 +18,23 @@ from moot.doors.http.api.routes import ROUTES, SOCKETS
 from moot.doors.http.description.openapi import document
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import Guard, denied, sent
+from moot.doors.http.gate.rate import Buckets
 from moot.doors.http.metrics import Meters
 from moot.doors.http.mount import Beside, Inner
+from moot.doors.http.page.serve import WebPage
 from moot.doors.http.streams.acks import Marks
 from moot.doors.http.streams.fanout import Fan
 from moot.doors.http.streams.websocket import SocketEndpoint
 from moot.doors.open_limit import OpenAtOnce
 from moot.errors import BadValue, NotFound, NotPermitted
 from moot.hub import Hub
+from moot.hub.telemetry.vitals import vitals_of
 
 UPGRADE, NO_METHOD = 426, 405
 GOODBYE_SECONDS = 1.0
 """In which sockets may answer that they have received everything, when the hub is stopped."""
+SIGN_INS_PER_SECOND = 5.0
+"""Tried from one address; five seconds' worth may come at once. A code cannot be guessed, and guessing costs time."""
 OFTEN = ("/api/conversations/{id}/messages", "/api/agents/{name}/messages")
 """Tried first, with the paths of other doors, since most requests are for these; no other path looks like them."""
 
@@ -48,6 +54,7 @@ class Door:
         beside: Mapping[str, Inner] | None = None,
     ) -> None:
         meters = Meters()
+        meters.watch(vitals_of(hub))
         self.fan = Fan(hub, meters, open_at_once)
         self._leaving = asyncio.Event()
         self.marks = Marks(hub)
@@ -65,6 +72,7 @@ class Door:
             marks=self.marks,
             meters=meters,
             openapi=openapi,
+            sign_ins=Buckets(SIGN_INS_PER_SECOND, monotonic),
             leaving=self._leaving,
         )
         gate = Gate(hub, owner_token)
@@ -74,10 +82,12 @@ class Door:
         entries += [Mounted(path, Beside(app, gate)) for path, app in (beside or {}).items()]
         entries.sort(key=lambda one: getattr(one, "path", "") not in {*OFTEN, *(beside or ())})
         unknown: set[object] = set()
+        page = WebPage()
+        entries.append(Mounted("/assets/{file:path}", page))
         entries += [WebSocketRoute(row.path, SocketEndpoint(row, door, gate, unknown)) for row in SOCKETS]
         entries += [Mounted(row.path, _only_sockets) for row in SOCKETS]
         app = Starlette(routes=entries)
-        app.router.default = _nowhere
+        app.router.default = _Elsewhere(page)
         app.router.redirect_slashes = False
         self.asgi = Guard(app.router, hosts, scheme)
         self.longest_frame = max_bytes(hub.settings.limits.message_bytes)
@@ -102,9 +112,18 @@ def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
     return found
 
 
-async def _nowhere(scope: Any, receive: Any, send: Any) -> None:
-    missing = NotFound("there is nothing at this path", fix=("GET /openapi.json lists all paths",))
-    await (sent if scope["type"] == "http" else denied)(problem(missing), send)
+class _Elsewhere:
+    """Answers at every path that has no route: with the page, where it is one of the page's own."""
+
+    def __init__(self, page: WebPage) -> None:
+        self._page = page
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if self._page.wants(scope):
+            await self._page(scope, receive, send)
+            return
+        missing = NotFound("there is nothing at this path", fix=("GET /openapi.json lists all paths",))
+        await (sent if scope["type"] == "http" else denied)(problem(missing), send)
 
 
 class _OnlySockets:

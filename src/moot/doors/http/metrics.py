@@ -11,6 +11,9 @@ from prometheus_client import (
     generate_latest,
 )
 
+from moot.hub.telemetry.vitals import Vitals
+
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
@@ -31,6 +34,29 @@ class Meters:
         self._open = Gauge(
             "moot_turns_unsettled", "Turns that are waiting, ready, held or running", registry=registry
         )
+
+        self._batch_seconds = Histogram(
+            "moot_store_batch_seconds", "Time to decide, write and commit", registry=registry, buckets=QUICK
+        )
+        self._batch_size = Histogram(
+            "moot_store_batch_size", "Commands committed together", registry=registry, buckets=SIZES
+        )
+        self._failures = Counter("moot_store_failures", "Batches that could not be stored", registry=registry)
+        self._shares = Gauge("moot_shares_held", "Parts of agents that this process has", registry=registry)
+        self._leads = Gauge(
+            "moot_config_leader", "1 where this hub's moot.toml says which links there are", registry=registry
+        )
+
+    def watch(self, vitals: Vitals) -> None:
+        vitals.watch_batches(self._wrote)
+        self._shares.set_function(lambda: vitals.shares_held)
+        self._leads.set_function(lambda: float(vitals.leads))
+
+    def _wrote(self, commands: int, seconds: float, failed: bool) -> None:
+        self._batch_seconds.observe(seconds)
+        self._batch_size.observe(commands)
+        if failed:
+            self._failures.inc()
 
     def answered(self, method: str, path: str, status: int, seconds: float) -> None:
         of_request = self._of_request.get((method, path, status))

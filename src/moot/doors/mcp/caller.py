@@ -13,7 +13,7 @@ from moot.doors.open_limit import OpenAtOnce
 from moot.flow.steps.admission import THE_HUB, Admission, OfPerson, Subject
 from moot.hub import Hub
 from moot.ports import ConversationVersion
-from moot.rules.access import HUB_TARGET, Action, PersonTarget, Principal, Standing, authorize
+from moot.rules.access import HUB_TARGET, Action, PersonTarget, Principal, Standing, authorize, may
 
 
 class ClientHandover:
@@ -44,6 +44,10 @@ class Caller:
         """Raise unless it may do something that concerns only the hub or itself."""
         own = action in (Action.SEE_OWN, Action.CHANGE_OWN)
         authorize(self.who, action, PersonTarget(self.who.name) if own else HUB_TARGET)
+
+    def may(self, action: Action) -> bool:
+        """Whether it may do something that concerns the hub."""
+        return may(self.who, action, HUB_TARGET)
 
     def admitted(self, action: Action, subject: Subject = THE_HUB) -> Hub:
         """Its voice for what is one decision, which settles whether it may. The owner's needs nobody's leave."""

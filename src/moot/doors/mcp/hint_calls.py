@@ -22,6 +22,8 @@ CALLS: Final[dict[Act, str]] = {
     Act.START_AGENT: "ask the owner to start {agent}",
     Act.STOP_AGENT: "ask the owner to stop {agent}",
     Act.RESTART_AGENT: "ask the owner to restart {agent}",
+    Act.WAKE_CLIENT: "ask the owner to have {provider} woken by its hooks",
+    Act.RETRY: "ask the owner to retry turn {id}",
     Act.LIST_CONVERSATIONS: "resources/list lists your conversations",
     Act.NEW_CONVERSATION: "ask the owner to create the conversation {conversation}",
     Act.NEW_CONVERSATION_WITH: "ask the owner to create a conversation with {agent}",
@@ -41,6 +43,7 @@ CALLS: Final[dict[Act, str]] = {
     Act.ENABLE_LINK: "ask the owner to enable the link {id}",
     Act.DISABLE_LINK: "ask the owner to disable the link {id}",
     Act.NEW_TOKEN: "ask the owner for a token of {agent}",
+    Act.OPEN_PAGE: "ask the owner for a link that signs you in",
     Act.CHANGE_LINK: "ask the owner to change the link {id}",
     Act.OPEN_LINK: "ask the owner to make the link {id} two-way",
     Act.LIST_DECISIONS: "ask the owner which decisions are open",
@@ -67,6 +70,7 @@ CALLS: Final[dict[Act, str]] = {
     Act.LIST_BACKUPS: "ask the owner for the list of backups",
     Act.CREATE_BACKUP: "ask the owner to make a backup",
     Act.RESTORE_BACKUP: "ask the owner to restore a backup",
+    Act.MOVE_STORE: "ask the owner to finish moving the store",
     Act.EXPORT_AGAIN: "ask the owner to export it again",
 }
 

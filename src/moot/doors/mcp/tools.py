@@ -5,21 +5,41 @@ under 1,500 tokens (M-10, checked by a test). Refusals are results that an agent
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct, structs, to_builtins
+from msgspec import Struct, structs, to_builtins
 
 from moot import shapes
 from moot.doors import delivery
 from moot.doors.lookup import without_hints
 from moot.doors.mcp import hint_calls
+from moot.doors.mcp.arguments import (
+    READ_AT_ONCE,
+    Arguments,
+    AskArguments,
+    BroadcastArguments,
+    CheckArguments,
+    DelegateArguments,
+    NameArguments,
+    NoArguments,
+    PostArguments,
+    ReadArguments,
+    ReadNoteArguments,
+    ReplyArguments,
+    SearchArguments,
+    SendArguments,
+    SpawnArguments,
+    UpdateTaskArguments,
+    WaitArguments,
+    WhyArguments,
+    WriteNoteArguments,
+)
 from moot.doors.mcp.caller import Caller
 from moot.errors import BadName, BadValue, MootError, Passed, TimedOut, TurnFailed
 from moot.flow.steps.admission import InConversation, OfPerson
 from moot.model.hint import worded
 from moot.model.ids import ParticipantId
-from moot.model.json import JsonObject
 from moot.model.prompt import Need
 from moot.model.records.note import NoteAccess
 from moot.model.records.task import TaskState
@@ -27,104 +47,11 @@ from moot.rules.access import Action
 from moot.rules.org_place import OrgPlace
 from moot.tools import shared_notes
 
-READ_AT_ONCE = 50
 FOUND_AT_ONCE = 20
-MAX_WAITING = 300
-USUAL_WAITING = 50.0
-"""Below the minute after which common clients give up on a tool."""
-USUAL_DEADLINE = 60.0
 MISFIT_FACTS: Final = ("expected", "answer")
 """What an agent is told of an answer that did not fit."""
 
-UNLISTED: Final = "unlisted"
-"""Marks an argument that may be given, and that no model pays for: hardly one would."""
-Limit = Annotated[int, Meta(ge=1, le=500, extra_json_schema={UNLISTED: True})]
-Seconds = Annotated[float, Meta(ge=0, le=MAX_WAITING)]
 Answer: TypeAlias = dict[str, Any]
-
-
-class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments from a model. No field names a sender."""
-
-
-class NoArguments(Arguments, frozen=True):
-    pass
-
-
-class SendArguments(Arguments, frozen=True):
-    target: str
-    message: str
-    intent: str = ""
-
-
-class BroadcastArguments(Arguments, frozen=True):
-    message: str
-
-
-class NameArguments(Arguments, frozen=True):
-    name: str
-
-
-class CheckArguments(Arguments, frozen=True):
-    limit: Limit = READ_AT_ONCE
-
-
-class WaitArguments(Arguments, frozen=True):
-    timeout_seconds: Seconds = USUAL_WAITING
-
-
-class ReplyArguments(Arguments, frozen=True):
-    message_id: str
-    text: str
-
-
-class PostArguments(Arguments, frozen=True):
-    conversation: str
-    text: str
-
-
-class ReadArguments(Arguments, frozen=True):
-    conversation: str
-    after: Annotated[int, Meta(ge=0, le=2**53)] = 0
-
-
-class SearchArguments(Arguments, frozen=True):
-    query: Annotated[str, Meta(max_length=1000)]
-
-
-class ReadNoteArguments(Arguments, frozen=True):
-    name: str
-
-
-class WriteNoteArguments(Arguments, frozen=True):
-    name: str
-    text: str
-    version: int = 0
-    """The one that was read; without it the answer is what stands."""
-
-
-class WhyArguments(Arguments, frozen=True):
-    message_id: str
-
-
-class AskArguments(Arguments, frozen=True):
-    target: str
-    question: str
-    deadline_seconds: Seconds = USUAL_DEADLINE
-    shape: JsonObject = {}
-
-
-class DelegateArguments(Arguments, frozen=True):
-    target: str
-    task: str
-    deadline_seconds: Annotated[float, Meta(ge=0)] = 0
-    """0 takes the setting."""
-
-
-class UpdateTaskArguments(Arguments, frozen=True):
-    id: str
-    state: str
-    result: str = ""
 
 
 Run: TypeAlias = Callable[[Caller, Any], Awaitable[Answer]]
@@ -220,6 +147,7 @@ async def ask(caller: Caller, arguments: AskArguments) -> Answer:
                 arguments.question,
                 timeout=arguments.deadline_seconds,
                 shape=arguments.shape or None,
+                choices=arguments.choices,
             )
         await caller.still_good()
     except (TimedOut, Passed, TurnFailed) as unanswered:
@@ -250,6 +178,19 @@ def _task(task: shapes.Task) -> Answer:
     """What became of it; its words are known to whoever called."""
     shown = ("id", "to", "state", "result", "note", "conversation", "deadline")
     return {name: value for name in shown if (value := getattr(task, name)) is not None}
+
+
+async def spawn_agent(caller: Caller, arguments: SpawnArguments) -> Answer:
+    caller.allowed(Action.SPAWN)
+    made = await caller.admitted(Action.SPAWN).spawn(
+        arguments.template, name=arguments.name, project=arguments.project, task=arguments.task
+    )
+    answer: Answer = {"success": True, "name": made.agent, "template": made.template, "project": made.project}
+    return answer if made.task is None else {**answer, "task": _task(made.task)}
+
+
+async def may_spawn(caller: Caller) -> bool:
+    return caller.may(Action.SPAWN) and bool(await caller.hub.agents.templates())
 
 
 # --- reading ---------------------------------------------------------------------------------------------
@@ -362,7 +303,7 @@ async def set_name(caller: Caller, arguments: NameArguments) -> Answer:
 
 TOOLS: Final = (
     McpTool(
-        "list_agents", "List agents; whom you may_write to. `self` is you.", NoArguments,
+        "list_agents", "List agents, whom you may_write to; `self` is you.", NoArguments,
         list_agents, reads=True,
     ),
     McpTool(
@@ -385,21 +326,25 @@ TOOLS: Final = (
         "reply", "Answer a message. Silence is fine unless in must_answer.", ReplyArguments,
         reply,
     ),
-    McpTool("post", "Post to a conversation of yours. @name asks a member.", PostArguments, post),
+    McpTool("post", "Post to a conversation; @name asks.", PostArguments, post),
     McpTool(
-        "read_conversation", "Its newest messages, or those after a seq.", ReadArguments, read_conversation, reads=True
+        "read_conversation", "Newest messages, or after a seq.", ReadArguments, read_conversation, reads=True
     ),
     McpTool(
         "search", "Find words, from:name, in:conversation.", SearchArguments, search, reads=True
     ),
-    McpTool("why", "Why each agent spoke or stayed silent.", WhyArguments, why, reads=True),
-    McpTool("ask", "Ask an agent; waits for its answer.", AskArguments, ask),
+    McpTool("why", "Why agents spoke or stayed silent.", WhyArguments, why, reads=True),
+    McpTool("ask", "Ask an agent; waits for an answer.", AskArguments, ask),
     McpTool(
         "delegate", "Give a task to an agent that reports to you.", DelegateArguments, delegate,
         useful=to_whom(Need.SOMEBODY_BELOW),
     ),
     McpTool(
-        "update_task", "Set a task to working, done, failed; or cancelled, if you gave it.",
+        "spawn_agent", "Start an agent from a template; it reports to you.", SpawnArguments, spawn_agent,
+        useful=may_spawn,
+    ),
+    McpTool(
+        "update_task", "Set a task to working, done or failed; cancelled if you gave it.",
         UpdateTaskArguments, update_task, useful=to_whom(Need.UNFINISHED_TASK),
     ),
     McpTool(
@@ -436,7 +381,9 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) ->
 
 def _understood(tool: McpTool, arguments: dict[str, Any] | None) -> Any:
     try:
-        return msgspec.convert(arguments or {}, tool.arguments)
+        understood = msgspec.convert(arguments or {}, tool.arguments)
+        msgspec.json.encode(understood)  # half a character is nobody's name and no text
+        return understood
     except (msgspec.ValidationError, UnicodeEncodeError) as wrong:
         fields = ", ".join(field.name for field in structs.fields(tool.arguments)) or "none"
         raise BadValue(f"{tool.name}: {wrong}", detail=f"arguments are {fields}") from wrong

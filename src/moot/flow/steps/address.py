@@ -33,6 +33,8 @@ class Words(Struct, frozen=True, gc=False):
     """Until when its author waits for the answer."""
     shape: str = ""
     """What an answer has to look like."""
+    guest: bool = False
+    """Its author is a guest, who invites nobody."""
 
     @property
     def asks(self) -> bool:
@@ -52,13 +54,14 @@ class Addressed(Struct, gc=False):
     mentioned: tuple[ParticipantId, ...] = ()
     awaited: float = 0.0
     shape: str = ""
+    guest: bool = False
     warnings: list[Warned] = []
     invited: list[Participant] = []
 
 
 def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]) -> Addressed:
     """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
-    found = Addressed(awaited=words.awaited, shape=words.shape)
+    found = Addressed(awaited=words.awaited, shape=words.shape, guest=words.guest)
     agents = found.agents
     for turn in stopped:
         agents[turn.agent] = RuleName.FORCE
@@ -220,7 +223,8 @@ def _invites(room: Room, author: Participant, who: Participant, addressees: Addr
             )
         )
         return False
-    if who.speaks_in_turns and (author.kind is Kind.HUMAN or _agent_may_invite(room, author, who)):
+    may_invite = author.kind is Kind.HUMAN or _agent_may_invite(room, author, who)
+    if who.speaks_in_turns and may_invite and not addressees.guest:
         addressees.invited.append(who)
         return True
     text = f"{who.name} is not in {room.conversation.name} and was not invited"

@@ -16,6 +16,7 @@ from moot.model.entrance import Entrance
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN
+from moot.model.records.link import is_channel
 from moot.model.records.token import TOKENS, TokenId, TokenScope
 from moot.ports import Scope, Verb
 from moot.rules.access import (
@@ -114,22 +115,22 @@ class Admitted(Generic[C, A]):
         return structs.replace(wanted, refs=refs, names=names, turns=turns, records=records)
 
     def decide(self, command: C, seen: Seen, at: Moment) -> Decision[A]:
-        admit(self._admission, seen)
+        admit(self._admission, seen, at.now)
         return self._verb.decide(command, seen, at.entered_by(self._entrance))
 
 
-def admit(admission: Admission, seen: Seen) -> None:
+def admit(admission: Admission, seen: Seen, now: float) -> None:
     """Return, or raise why not; what the caller may not see is refused as if it were not there."""
-    who = _principal(admission, seen)
+    who = _principal(admission, seen, now)
     authorize(who, admission.action, _thing(admission, seen, who))
 
 
-def _principal(admission: Admission, seen: Seen) -> Principal:
+def _principal(admission: Admission, seen: Seen, now: float) -> Principal:
     who = seen.participant(admission.participant)
     scopes = ALL_SCOPES
     if admission.token is not None:
         token = seen.record(TOKENS, admission.token)
-        if token is None or token.revoked_at or token.participant != admission.participant:
+        if token is None or not token.is_good(now) or token.participant != admission.participant:
             raise unauthenticated()
         scopes = frozenset(token.scopes)
     if who is None:
@@ -148,7 +149,8 @@ def _thing(admission: Admission, seen: Seen, who: Principal) -> Target:
             found = seen.turn(turn)
             if found is None:
                 raise hidden(ConversationTarget(str(turn), NO_CONVERSATION))
-            return ConversationTarget(str(turn), _seen_by(found.conversation, seen, who))
+            members = _seen_by(found.conversation, seen, who)
+            return ConversationTarget(str(turn), members, is_channel(found.conversation))
         case OfPerson(name=name):
             return PersonTarget(_called(seen, name))
         case OfHub():
@@ -159,7 +161,7 @@ def _place(ref: str, seen: Seen, who: Principal) -> ConversationTarget:
     found = seen.find(ref)
     if found is None:
         raise hidden(ConversationTarget(ref, NO_CONVERSATION))
-    return ConversationTarget(ref, _seen_by(found.id, seen, who))
+    return ConversationTarget(ref, _seen_by(found.id, seen, who), is_channel(found.id))
 
 
 def _seen_by(conversation: ConversationId, seen: Seen, who: Principal) -> frozenset[str]:

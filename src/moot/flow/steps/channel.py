@@ -18,9 +18,10 @@ from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.participant import HUMAN, Participant
 from moot.model.records.audit import AuditedAct
-from moot.model.records.link import Link, LinkId, Policy, pair_key
+from moot.model.records.link import CHANNEL, Link, LinkId, Policy, pair_key
 from moot.model.records.task import TASKS, Task, TaskState
 from moot.model.turn import UNCLAIMED, RuleName
+from moot.ports import Scope
 from moot.rules import links
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
@@ -78,9 +79,51 @@ def name_between(one: str, other: str) -> str:
     return f"link-{'+'.join(sorted((one, other)))}"
 
 
-def make(draft: Draft, link: Link, author: ParticipantId, looked_up: Collection[str] = ()) -> Link:
-    """A new link with its channel. A name that is not among those `looked_up` may be taken: then the link's id is in
-    it."""
+def make(
+    draft: Draft,
+    link: Link,
+    author: ParticipantId,
+    looked_up: Collection[str] = (),
+    former: Sequence[Conversation] = (),
+) -> Link:
+    """A link with its channel. Where these two were linked before, it goes on under the id that it had, and its channel
+    is among the `former` ones: opened again, with what was said there."""
+    before = _former(draft, link, former)
+    if before is not None:
+        link = structs.replace(link, id=LinkId(before.id.removeprefix(CHANNEL)))
+    acts.put_link(draft, AuditedAct.LINK_CREATED, link, author)  # by which its ends may be brought together
+    if before is None:
+        _open(draft, link, author, looked_up)
+    else:
+        _reopen(draft, before, author)
+    emit_link(draft, EventType.LINK_CREATED, link, author)
+    return link
+
+
+def _former(draft: Draft, link: Link, former: Sequence[Conversation]) -> Conversation | None:
+    """The newest channel that these two had, if it can be theirs again."""
+    seen = [draft.seen.conversation(one.id) for one in former if one.key == pair_key(*link.ends)]
+    kept = [one for one in seen if one is not None and one.archived and _can_be_theirs(draft, one, link)]
+    return max(kept, key=lambda one: one.updated_at, default=None)
+
+
+def _can_be_theirs(draft: Draft, old: Conversation, link: Link) -> bool:
+    is_taken = draft.graph.get(old.id.removeprefix(CHANNEL)) is not None
+    return not is_taken and set(link.ends) == set(draft.room(old).members)
+
+
+def _reopen(draft: Draft, old: Conversation, author: ParticipantId) -> None:
+    room, holder = draft.room(old), draft.seen.find(old.name)
+    name = old.name
+    if holder is not None and holder.id != old.id:  # nobody chose this name: another does as well
+        name = f"{name[: create.LONGEST_MADE]}-{old.id[-8:]}"
+    opened = structs.replace(old, name=name, archived=False, updated_at=draft.at.now, stalled=0, blocked=())
+    room.put_conversation(opened)
+    draft.emit(EventType.CONVERSATION_UNARCHIVED, room, by=author)
+
+
+def _open(draft: Draft, link: Link, author: ParticipantId, looked_up: Collection[str]) -> None:
+    """A new channel. A name that is not among those `looked_up` may be taken: then the link's id is in it."""
     name = name_between(*link.ends)
     if name not in looked_up or len(name) > create.LONGEST_MADE:
         name = f"{name[: create.LONGEST_MADE]}-{link.id[-8:]}"
@@ -94,9 +137,6 @@ def make(draft: Draft, link: Link, author: ParticipantId, looked_up: Collection[
         id=link.channel,
     )
     create.make(draft, wanted)
-    acts.put_link(draft, AuditedAct.LINK_CREATED, link, author)
-    tell(draft, EventType.LINK_CREATED, link, author)
-    return link
 
 
 class BranchesMoved(Exception):
@@ -111,6 +151,23 @@ def pairs_of(author: ParticipantId, ends: Sequence[ParticipantId]) -> tuple[str,
     """By which the conversations are found in which somebody tells the ends of a link that it was cut."""
     pairs = [create.among(author, (end,)) for end in ends if end != author]
     return tuple(ref for pair in pairs for ref in (pair.key, pair.name))
+
+
+def cutting(
+    author: ParticipantId,
+    link: str,
+    ends: Sequence[ParticipantId],
+    branches: Sequence[ConversationId],
+) -> Scope:
+    """What a decision must see that may cut a link: its channel, what was delegated over it, and where its ends are
+    told."""
+    return Scope(
+        conversations=(ConversationId(f"{CHANNEL}{link}"), *branches),
+        refs=pairs_of(author, ends),
+        names=(author,),
+        records=(acts.HEAD, TASKS.where(open_over=link)),
+        everyone=True,
+    )
 
 
 def open_tasks(seen: Seen, link: Link, branches: Collection[ConversationId]) -> list[Task]:
@@ -145,7 +202,7 @@ def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Li
     """A link as it shall be; what it no longer lets through is not waited for."""
     after = structs.replace(after, updated_at=draft.at.now)
     acts.put_link(draft, AuditedAct.LINK_CHANGED, after, author)
-    tell(draft, EventType.LINK_CHANGED, after, author)
+    emit_link(draft, EventType.LINK_CHANGED, after, author)
     room = _room(draft, after)
     if before.enabled and not after.enabled:
         if room is not None and draft.at.terms.policy is not Policy.OPEN:  # under which no link binds anybody
@@ -157,7 +214,7 @@ def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Li
 def remove(draft: Draft, link: Link, author: ParticipantId) -> None:
     """The link is gone; its channel is archived, and stays readable."""
     acts.drop_link(draft, link, author)
-    tell(draft, EventType.LINK_DELETED, link, author)
+    emit_link(draft, EventType.LINK_DELETED, link, author)
     room = _room(draft, link)
     if room is not None:
         cut(room)
@@ -180,7 +237,7 @@ def _room(draft: Draft, link: Link) -> Room | None:
     return None if found is None or found.archived else draft.room(found)
 
 
-def tell(draft: Draft, kind: EventType, link: Link, author: ParticipantId) -> None:
+def emit_link(draft: Draft, kind: EventType, link: Link, author: ParticipantId) -> None:
     body = structs.asdict(link) | {"enabled": link.enabled, "channel": link.channel}
     draft.emit(kind, by=author, body=body)
 

@@ -55,7 +55,7 @@ def put_version(
     return draft.put(NOTES, note)
 
 
-def tell(draft: Draft, kind: EventType, note: SharedNote, by: ParticipantId, **more: str) -> None:
+def emit_note(draft: Draft, kind: EventType, note: SharedNote, by: ParticipantId, **more: str) -> None:
     """What happened to a note. Its text is not told twice: whoever tells of it reads that from its version."""
     body = {
         "name": note.name,

@@ -143,7 +143,7 @@ def end(draft: Draft, task: Task, ending: TaskEnd, instead: Room | None = None) 
     """The task is over: its end is reported, its delegator woken, once, and its branch closes."""
     by = ending.by.id if ending.by is not None else None
     task = moved(draft, task, ending.state, by, result=ending.result)
-    task_report.tell(draft, task, ending, instead)
+    task_report.report(draft, task, ending, instead)
     branch = task_report.open_room(draft, task.conversation)
     if branch is not None:
         _close(branch, task, in_turn=by == task.to)

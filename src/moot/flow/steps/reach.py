@@ -18,7 +18,7 @@ def keep_hooks(who: Participant, reach: Reach, now: float) -> Reach:
     return Reach.NEXT_TURN if who.reach is Reach.NEXT_TURN and who.reach_until > now else reach
 
 
-def tell_reach(draft: Draft, before: Participant, after: Participant) -> None:
+def emit_reach(draft: Draft, before: Participant, after: Participant) -> None:
     now = draft.at.now
     level = after.reachable(now)
     if before.reachable(now) is not level:

@@ -15,7 +15,7 @@ from moot.model.intent import Intent
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant
-from moot.model.records.task import Task, TaskState
+from moot.model.records.task import TASKS, Task, TaskId, TaskState
 from moot.model.turn import Call, RuleName
 from moot.rules import brakes, links, why
 from moot.rules.draft import Draft
@@ -37,15 +37,37 @@ class TaskEnd(Struct, frozen=True, gc=False):
     """Why it ended so, in the hub's words."""
 
 
-def tell(draft: Draft, task: Task, ending: TaskEnd, instead: Room | None = None) -> None:
+def report(draft: Draft, task: Task, ending: TaskEnd, instead: Room | None = None) -> None:
     """Report the end of a task, and wake its delegator once. `instead` is where it hears of it if the channel is closed
     to it."""
     channel = open_room(draft, task.channel)
     home = _home(draft, task) or instead or channel or open_room(draft, task.conversation)
     for room in {room.id: room for room in (channel, home) if room is not None}.values():
         wakes = _woken(room, task.by) if room is home else None
-        _tell_in(room, task, ending, wakes)
+        _report_in(room, task, ending, wakes)
         post.move_on(room)
+
+
+class UnheardReport(Struct, frozen=True, gc=False):
+    """How a task ended, told to a delegator that was paused then and has not read it since."""
+
+    task: TaskId
+    conversation: ConversationId
+
+
+def remind(draft: Draft, report: UnheardReport) -> None:
+    """Wake the delegator now, where the report waits for it."""
+    task = draft.record(TASKS, report.task)
+    room = open_room(draft, report.conversation)
+    if task is None or task.is_open or room is None:
+        return
+    facts: JsonObject = {"task": task.id, "state": task.state.value}
+    text = f"[the task {task.id} of {draft.name(task.to)} ended while you were paused: it is {task.state}]"
+    say(
+        room,
+        TaskMessage(THE_SYSTEM, text, "", facts, task.root, task.hop, wakes=_woken(room, task.by)),
+    )
+    post.move_on(room)
 
 
 def _home(draft: Draft, task: Task) -> Room | None:
@@ -59,7 +81,7 @@ def needs_the_channel(draft: Draft, task: Task) -> bool:
     return _home(draft, task) is None
 
 
-def _tell_in(room: Room, task: Task, ending: TaskEnd, wakes: ParticipantId | None) -> None:
+def _report_in(room: Room, task: Task, ending: TaskEnd, wakes: ParticipantId | None) -> None:
     facts: JsonObject = {"task": task.id, "state": task.state.value}
     text = notice(room.draft, task, ending)
     if ending.by is not None and ending.by.id == task.to:

@@ -186,28 +186,36 @@ def restore(home: Home, source: Path) -> Restored:
 @contextmanager
 def _alone(home: Home) -> Iterator[None]:
     """Nobody else has the home open, and nobody can open it until the block is left."""
+    with nothing_runs(home, "a backup can only be restored"), storage(home).reserved() as holder:
+        if holder is not None:
+            raise _occupied(home, "a backup can only be restored", f"{holder.name} has it open", holder.fix)
+        yield
+
+
+@contextmanager
+def nothing_runs(home: Home, what: str) -> Iterator[None]:
+    """Neither hub nor daemons of this home run, and no hub starts until the block is left; `what` is done only then."""
     lock = HubLock(home)
     try:
         lock.__enter__()
     except HubRunning as running:
         raise _occupied(
-            home, f"a hub is running (pid {running.facts.get('pid')})", (Hint(Act.STOP_HUB),)
+            home, what, f"a hub is running (pid {running.facts.get('pid')})", (Hint(Act.STOP_HUB),)
         ) from None
     try:
         for name, pid in daemons.all_running(home).items():
-            raise _occupied(home, f"agent {name} is running (pid {pid})", (Hint(Act.STOP_AGENT, agent=name),))
-        with storage(home).reserved() as holder:
-            if holder is not None:
-                raise _occupied(home, f"{holder.name} has it open", holder.fix)
-            yield
+            raise _occupied(
+                home, what, f"agent {name} is running (pid {pid})", (Hint(Act.STOP_AGENT, agent=name),)
+            )
+        yield
     finally:
         lock.__exit__(None, None, None)
 
 
-def _occupied(home: Home, who: str, fix: tuple[Way, ...]) -> HubRunning:
+def _occupied(home: Home, what: str, who: str, fix: tuple[Way, ...]) -> HubRunning:
     return HubRunning(
         f"{home.path} is in use: {who}",
-        detail="a backup can only be restored while the home is not in use; nothing was changed",
+        detail=f"{what} while the home is not in use; nothing was changed",
         fix=fix,
     )
 

@@ -1,8 +1,14 @@
 """What can be said about a home without opening a hub on it: for `moot doctor`."""
 
+import time
+
+from msgspec import Struct
+
+from moot.model.participant import Host
+from moot.model.records.share import CONFIG, SHARES, Share
 from moot.ports import Health
 from moot.settings import Home
-from moot.wiring import store_alone
+from moot.wiring import reading, store_alone
 
 
 async def check(home: Home) -> Health:
@@ -12,3 +18,24 @@ async def check(home: Home) -> Health:
         return await store.check()
     finally:
         await store.close()
+
+
+class StoreUsers(Struct, frozen=True):
+    """Who works on a store now, from whichever machine."""
+
+    hosts: tuple[Host, ...]
+    shares: tuple[Share, ...]
+    """Parts of agents."""
+    ruler: Share | None
+    """Whose moot.toml says which links there are."""
+
+
+async def users(home: Home) -> StoreUsers:
+    reads, now = reading(home), time.time()
+    try:
+        hosts = [host for host in await reads.hosts() if host.lease_until > now]
+        shares = [share for share in await reads.records(SHARES.all()) if share.until > now]
+    finally:
+        await reads.close()
+    parts = tuple(share for share in shares if share.grp != CONFIG)
+    return StoreUsers(tuple(hosts), parts, next((share for share in shares if share.grp == CONFIG), None))

@@ -25,6 +25,7 @@ LONGEST_LINE: Final = 64 * 1024 * 1024
 MAX_SHOWN: Final = 20
 SHOWN_BESIDE: Final = ("tool", "for", "brain", "notice", "sender", "type")
 LONGEST_BESIDE: Final = 500
+NO_EXPORT: Final = 'not a Moot export: expected {"type":"moot-export", …} on the first line'
 NOBODYS: Final = {"system": Kind.SYSTEM.value, "tool": Kind.TOOL.value}
 """Names that belong to no participant: notices and tool results."""
 _KINDS = frozenset(kind.value for kind in Kind)
@@ -146,12 +147,13 @@ class _TranscriptReader:
             line = transcript.read(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
             reason = re.sub(r"\s+", " ", str(problem))[:200]
-            kind = Wrong if self._header is not None else Hopeless
-            raise kind(f"{reason[:1].lower()}{reason[1:]}") from None
+            if self._header is None:
+                raise Hopeless(f"{NO_EXPORT}, and this line is something else: {reason}") from None
+            raise Wrong(f"{reason[:1].lower()}{reason[1:]}") from None
         if self._header is not None:
             return line
         if not isinstance(line, transcript.HeaderLine):
-            raise Hopeless('not a Moot export: expected {"type":"moot-export", …} on the first line')
+            raise Hopeless(NO_EXPORT)
         if line.version != transcript.VERSION:
             raise Hopeless(
                 f"an export of version {line.version}; this version of Moot reads version "

@@ -32,10 +32,11 @@ async def delegated(speaker: Speaker, work: WorkOrder) -> Task:
             detail=f"expected 0 to {delegate.LONGEST:g}",
         )
     core, turn = speaker.core, speaker.turn
-    worker = await core.directory.participant(work.target)
+    target = core.directory.meant_by(work.target)
+    worker = await core.directory.participant(target)
     command = delegate.Delegate(
         author=speaker.me,
-        target=work.target,
+        target=target,
         task=speaker.checked(work.task),
         deadline=core.parts.clock.now() + seconds if seconds is not None else 0.0,
         asked_in=work.conversation or "",

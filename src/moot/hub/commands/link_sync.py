@@ -13,6 +13,7 @@ from moot.errors import BadSettings, BadValue, MootError, NotFound, StoreUnwrita
 from moot.flow import sync_links
 from moot.flow.sync_links import ConfiguredLink, LinksMoved, SyncedLinks, SyncLinks
 from moot.hub.core import Core
+from moot.model.conversation import Conversation, ConversationKind
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId
 from moot.model.json import Json
@@ -34,8 +35,17 @@ async def synced(core: Core, command: SyncLinks, *, dry: bool = False) -> Synced
             return await (core.foresee if dry else core.do)(sync_links, command)
         except LinksMoved as moved:
             branches = await _branches(core, moved.links)
-            command = structs.replace(command, known=moved.links, branches=branches)
+            former = await channels_of(core, moved.fresh)
+            command = structs.replace(command, known=moved.links, branches=branches, former=former)
     raise StoreUnwritable("links are being changed at the same time", fix=("try again",), retry_after_ms=1000)
+
+
+async def channels_of(core: Core, pairs: Collection[str]) -> tuple[Conversation, ...]:
+    """The archived channels of pairs that may be linked anew."""
+    if not pairs:
+        return ()
+    archived = await core.parts.store.conversations(archived=True, kind=ConversationKind.LINK.value)
+    return tuple(one for one in archived if one.key in pairs)
 
 
 async def _branches(core: Core, links: tuple[Link, ...]) -> tuple[ConversationId, ...]:

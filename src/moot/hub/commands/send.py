@@ -15,6 +15,7 @@ from moot.model.participant import HUMAN
 
 
 async def sent(core: Core, target: str, message: Post, choices: tuple[str, ...] = ()) -> Posted:
+    target = core.directory.meant_by(target)
     author = core.directory.known(message.author)
     by_person = author is not None and author.kind is HUMAN
 

@@ -189,7 +189,7 @@ async def _dissolve(_: slash.GroupDissolveCommand, at: At) -> Done:
     await at.hub.conversations.dissolve(at.where.id)
     home = at.where.home
     back = await at.hub.conversations.implicit([home]) if home else None
-    sentence = f"{at.where.name} is dissolved; its history stays readable as {at.where.id}"
+    sentence = f"{at.where.name} is dissolved; its history stays readable under that name"
     return Done((sentence,), moved=back, left=back is None)
 
 
@@ -302,6 +302,12 @@ async def _links(command: slash.LinksCommand, at: At) -> Done:
     return Done(tuple(link.sentence for link in found) or ("no links",))
 
 
+async def _spawn(command: slash.SpawnCommand, at: At) -> Done:
+    made = await at.hub.spawn(command.template, task=command.task)
+    given = f", and was given the task {made.task.id}" if made.task is not None else ""
+    return Done((f"{made.agent} was started from the template {made.template}{given}",))
+
+
 async def _archive(_: slash.ArchiveCommand, at: At) -> Done:
     await at.hub.conversations.archive(at.where.id)
     back = Hint(Act.UNARCHIVE, conversation=at.where.id, id=at.where.id)
@@ -342,6 +348,7 @@ DOES: Final[dict[type[Any], Callable[[Any, At], Awaitable[Done]]]] = {
     slash.ShowNoteCommand: _note,
     slash.AppendNoteCommand: _append,
     slash.LinksCommand: _links,
+    slash.SpawnCommand: _spawn,
     slash.ArchiveCommand: _archive,
     slash.HelpCommand: _help,
     slash.QuitCommand: _quit,

@@ -22,7 +22,7 @@ from moot.hub.core import Core
 from moot.hub.external.delivered import handovers_of
 from moot.hub.external.open_turn import correlation, give_back, unheard
 from moot.hub.queries.addresses import is_number, located
-from moot.hub.queries.inbox import inbox, is_for
+from moot.hub.queries.inbox import inbox
 from moot.model.answer import Receipt
 from moot.model.ids import ConversationId, ParticipantId, TurnId, address
 from moot.model.message import Message
@@ -137,7 +137,7 @@ async def _taken(core: Core, request: CheckRequest) -> shapes.Handed:
     for turn in taken:
         page = Page(turn.lo, turn.hi + 1, request.limit + 1, newest=True)
         unread = [
-            m for m in await core.parts.store.messages(turn.conversation, page) if is_for(request.who, m)
+            m for m in await core.parts.store.messages(turn.conversation, page) if m.is_for(request.who)
         ]
         if len(unread) > request.limit:
             earlier.append(address(turn.conversation, turn.lo))

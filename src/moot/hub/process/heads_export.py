@@ -12,7 +12,8 @@ import structlog
 from moot.errors import MootError
 from moot.failpoints import failpoint
 from moot.flow import seal_chains
-from moot.hub.process.heads_file import HeadsFile
+from moot.hub.process import heads_key
+from moot.hub.process.heads_file import MAX_BYTES, HeadsFile, set_aside
 from moot.model.records.audit import CHAIN_HEADS
 from moot.wiring import Parts
 
@@ -26,9 +27,11 @@ OVERLAP: Final = 120.0
 
 
 class HeadsExport:
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, *, max_bytes: int = MAX_BYTES) -> None:
         self._parts = parts
-        self._file = HeadsFile(parts.home)
+        self._max_bytes = max_bytes
+        self._file = HeadsFile(parts.home, max_bytes=max_bytes)
+        self._key_path = heads_key.place_of(parts.home, parts.settings.hub.audit_key)
         self._runs = 0
         self._last = 0.0
         self._instance = ""
@@ -47,11 +50,26 @@ class HeadsExport:
             except (MootError, OSError) as trouble:
                 log.warning("heads were not written", action="audit_export_failed", error=str(trouble))
 
+    def _open(self) -> None:
+        """Read what stands in the file. Without a key it is signed from now on; what was signed with a key that is gone
+        is kept under another name."""
+        key = heads_key.read(self._key_path)
+        self._file = HeadsFile(self._parts.home, key, max_bytes=self._max_bytes)
+        self._file.read()
+        for problem in self._file.problems:
+            log.warning(problem, action="audit_file_altered")
+        if key is None:
+            if self._file.problems:
+                set_aside(self._parts.home, f"unsigned-{self._parts.clock.now():.0f}")
+                self._file = HeadsFile(self._parts.home, max_bytes=self._max_bytes)
+                self._file.read()
+            self._file.sign_all(heads_key.make(self._key_path))
+
     async def _export(self) -> None:
         store, now = self._parts.store, self._parts.clock.now()
         if not self._instance:
+            await asyncio.to_thread(self._open)
             self._instance = sha256(f"moot:{await store.secret()}".encode()).hexdigest()[:16]
-            await asyncio.to_thread(self._file.read)
         heads = await store.records(CHAIN_HEADS.all())
         if any(head.sealed < head.length for head in heads):
             await store.transact(seal_chains, seal_chains.SealChains())

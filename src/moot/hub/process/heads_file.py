@@ -1,8 +1,9 @@
 """`audit/heads.jsonl`: where each chain stood, minute by minute, outside the database.
 
-Who alters the database so that every chain holds again cannot have this file agree as well, unless they alter it too:
-copy it to where they cannot. A line is one chain at one moment. A line that was cut off by a crash says nothing; the
-next export says it again. It is kept small: beyond a size only the newest line of every chain stays.
+Who alters the database so that every chain holds again cannot have this file agree as well, unless they have the key
+that signs its lines. A line is one chain at one moment. A line that was cut off by a crash says nothing; the next
+export says it again. It is kept small: beyond a size only the newest line of every chain stays. Lines that are taken
+away at the end are not missed: copy the file to where nobody can do that.
 
 Above: heads_export.py writes it, hub/audit.py compares with it. Not here: what a chain is (rules/audit.py).
 """
@@ -13,10 +14,11 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot import files
 from moot.failpoints import failpoint
+from moot.hub.process.heads_key import HeadsKey
 from moot.model.records.audit import ChainEnd
 from moot.rules.audit import KnownHead
 from moot.settings import Home
@@ -34,14 +36,23 @@ class HeadLine(Struct, frozen=True):
     chain: str
     length: int
     hash: str
+    signature: str = ""
+    """Of all this; none before there was a key."""
+
+    @property
+    def signed(self) -> bytes:
+        return msgspec.json.encode((self.instance, self.at, self.chain, self.length, self.hash))
 
 
 _line = msgspec.json.Decoder(HeadLine)
 
 
 class HeadsFile:
-    def __init__(self, home: Home, *, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, home: Home, key: HeadsKey | None = None, *, max_bytes: int = MAX_BYTES) -> None:
         self.path = home.audit / NAME
+        self.problems: list[str] = []
+        """What is wrong with the file itself, as it was last read."""
+        self._key = key
         self._max_bytes = max_bytes
         self._lines: dict[str, HeadLine] = {}
         """The newest line of each chain."""
@@ -54,20 +65,47 @@ class HeadsFile:
         except FileNotFoundError:
             data = b""
         self._bytes = len(data)
-        self._lines = {}
-        for text in data.splitlines():
+        self._lines, self.problems = {}, []
+        for number, text in enumerate(data.splitlines(), 1):
             try:
                 line = _line.decode(text)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue  # cut off by a crash
-            self._lines[line.chain] = line
+            problem = self._problem(line)
+            if problem:
+                self.problems.append(f"line {number} of audit/{NAME} {problem}")
+            else:
+                self._lines[line.chain] = line
+        return self.known
+
+    @property
+    def known(self) -> dict[str, KnownHead]:
+        """As it was last read, or written since."""
         return {chain: KnownHead(line.length, line.hash) for chain, line in self._lines.items()}
+
+    def _problem(self, line: HeadLine) -> str:
+        if self._key is None:
+            return "is signed, and the key is missing" if line.signature else ""
+        if not line.signature:
+            return "is not signed"
+        known = self._key.has_signed(line.signed, line.signature)
+        return "" if known else "was altered, or signed with another key"
+
+    def sign_all(self, key: HeadsKey) -> None:
+        """From here on every line is signed: those that were written before there was a key are signed now."""
+        self._key = key
+        self._lines = {chain: self._with_signature(line) for chain, line in self._lines.items()}
+        if self._lines:
+            self._rewrite()
+
+    def _with_signature(self, line: HeadLine) -> HeadLine:
+        return line if self._key is None else structs.replace(line, signature=self._key.sign(line.signed))
 
     def append(self, ends: list[ChainEnd], instance: str, at: float) -> int:
         """Write down those that are new; how many were."""
         moment = when(at) or ""
         new = [
-            HeadLine(instance, moment, end.chain, end.length, end.hash)
+            self._with_signature(HeadLine(instance, moment, end.chain, end.length, end.hash))
             for end in ends
             if (known := self._lines.get(end.chain)) is None
             or (known.length, known.hash) != (end.length, end.hash)

@@ -7,6 +7,7 @@ a turn under way: it ends with the brain that it began with. Above: settings_in_
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from moot.brains.code import AgentSpec
+from moot.errors import BadValue
 from moot.host.host import AgentHost
 from moot.hub.core import Spawn
 from moot.hub.process import daemons
@@ -28,6 +29,8 @@ class HostedRows:
         self._spawn = spawn
         self._rows: dict[ParticipantId, AgentSettings] = {}
         """Those that run here, as moot.toml described them then."""
+        self._stopped: set[ParticipantId] = set()
+        """Those that somebody stopped, and nobody has started again."""
 
     def begin(self, rows: Sequence[AgentSettings], enrolled: Enrolled, agents: Sequence[AgentSpec]) -> None:
         """These agents were started with the hub."""
@@ -42,6 +45,7 @@ class HostedRows:
             for row in rows
             if row.autostart and runs_here(row.brain) and not _names(enrolled[row.name]) & apart
         }
+        wanted = {id: row for id, row in wanted.items() if id not in self._stopped}
         gone = [id for id in self._rows if id not in wanted]
         if gone:
             self._spawn(self._host.let_go(gone))
@@ -54,6 +58,27 @@ class HostedRows:
         kept = {id: row for id, row in self._rows.items() if id in wanted}
         self._rows = kept | {id: row for id, row in changed.items() if row.name in names}
         return [one.text for one in broken]
+
+    async def stop(self, id: ParticipantId) -> bool:
+        """Run an agent no more until it is started again; False if it does not run here."""
+        if not self._host.runs(id) or id not in self._rows:
+            return False
+        self._stopped.add(id)
+        del self._rows[id]
+        await self._host.let_go([id])
+        return True
+
+    async def resume(self, row: AgentSettings, who: Participant) -> bool:
+        """Run an agent again that was stopped here; False if it was not."""
+        if who.id not in self._stopped:
+            return False
+        specs, broken = loaded([row], self._home)
+        if broken:
+            raise BadValue(broken[0].text, fix=broken[0].fix)
+        await self._start(specs, {row.name: who})
+        self._stopped.discard(who.id)
+        self._rows[who.id] = row
+        return True
 
     def left_to_daemons(self, names: Sequence[str]) -> list[str]:
         """Those of them that run in processes of their own, which have read moot.toml at their start."""

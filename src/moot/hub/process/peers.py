@@ -45,9 +45,11 @@ class Peers:
         self._pending: list[Event] = []
         self._hosts: list[participant.Host] | None = None
         """As they were read last, while it is known that none has come or gone since."""
-        self._telling: asyncio.Task[None] | None = None
+        self._pinging: asyncio.Task[None] | None = None
         self._watching: list[str] = []
         """Sockets of those who watch, as last seen."""
+        self.are_watched_elsewhere = False
+        """Somebody watches on another machine, as last seen."""
         self._calls: Calls | None = None
         self._early: list[tuple[JsonLine, Peer]] = []
         """What was asked while the hub was still opening."""
@@ -77,8 +79,8 @@ class Peers:
             await self._socket.open()
 
     async def close(self) -> None:
-        if self._telling is not None:
-            await asyncio.gather(self._telling, return_exceptions=True)
+        if self._pinging is not None:
+            await asyncio.gather(self._pinging, return_exceptions=True)
         if self._calls is not None:
             await self._calls.close()
         await self._pinger.close()
@@ -92,10 +94,10 @@ class Peers:
             self._hosts = None
         if len(self._pending) < MAX_PENDING:
             self._pending += commit.events
-        if self._telling is None or self._telling.done():
-            self._telling = asyncio.get_running_loop().create_task(self._tell())
+        if self._pinging is None or self._pinging.done():
+            self._pinging = asyncio.get_running_loop().create_task(self._ping_hosts())
 
-    async def _tell(self) -> None:
+    async def _ping_hosts(self) -> None:
         while self._pending:
             events, self._pending = self._pending, []
             try:
@@ -107,23 +109,26 @@ class Peers:
             for host in others:
                 concerned = events if host.watches else [e for e in events if _concerns(e, host)]
                 for line in notices(concerned, authors):
-                    self._pinger.tell(host.socket, line)
+                    self._pinger.send(host.socket, line)
 
     async def _others(self) -> list[participant.Host]:
         me, now = self._host.id if self._host is not None else None, self._clock.now()
         if self._hosts is None:
             self._hosts = await self._people.hosts()
         there = [host for host in self._hosts if host.id != me and host.lease_until > now]
+        self.are_watched_elsewhere = any(
+            host.watches and not self._presence.is_local(host.machine) for host in there
+        )
         return [host for host in there if host.socket and self._presence.is_local(host.machine)]
 
     @property
     def are_watched(self) -> bool:
         return bool(self._watching)
 
-    def tell_watching(self, line: JsonLine) -> None:
+    def send_to_watching(self, line: JsonLine) -> None:
         """Those who watched when something was stored last. Who has no room for it does not get it."""
         for address in self._watching:
-            self._pinger.tell(address, line)
+            self._pinger.send(address, line)
 
     # --- hearing -----------------------------------------------------------------------------------------
 
@@ -136,7 +141,7 @@ class Peers:
         elif "ping" in line:
             agents = self._host.agents if self._host is not None else ()
             ready = self._calls is not None
-            peer.tell({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents), "ready": ready})
+            peer.send({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents), "ready": ready})
         elif self._calls is not None:
             self._calls.heard(line, peer)
         elif len(self._early) < MAX_PENDING:

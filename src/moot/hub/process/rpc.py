@@ -72,7 +72,7 @@ class Calls:
             self._stop(peer, line.get("unfollow", line.get("shut")))
         elif "hello" in line:
             self._doors[peer] = _door(line.get("door"))
-            peer.tell({"hello": {"name": self._hub.name, "position": self._hub.position}})
+            peer.send({"hello": {"name": self._hub.name, "position": self._hub.position}})
 
     def gone(self, peer: Peer) -> None:
         self._doors.pop(peer, None)
@@ -92,7 +92,7 @@ class Calls:
         refusal = self._refusal(number, mine)
         if refusal is not None:
             work.close()
-            peer.tell({"answer": number, "error": _error_fields(refusal)})
+            peer.send({"answer": number, "error": _error_fields(refusal)})
             return
         task = asyncio.get_running_loop().create_task(work)
         mine[number] = task
@@ -116,16 +116,16 @@ class Calls:
             method = await self._method(line, peer)
             value = await method(*line.get("args", ()), **line.get("with", {}))
         except MootError as refusal:
-            peer.tell({"answer": number, "error": _error_fields(refusal)})
+            peer.send({"answer": number, "error": _error_fields(refusal)})
         except (TypeError, ValueError) as wrong:
-            peer.tell({"answer": number, "error": _error_fields(BadValue(f"{line.get('do')}: {wrong}"))})
+            peer.send({"answer": number, "error": _error_fields(BadValue(f"{line.get('do')}: {wrong}"))})
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             log.error("a call failed", action="call_failed", method=line.get("do"), error=repr(error))
-            peer.tell(
+            peer.send(
                 {"answer": number, "error": _error_fields(MootError(f"{line.get('do')} failed: {error}"))}
             )
         else:
-            peer.tell({"answer": number, "value": value})
+            peer.send({"answer": number, "value": value})
 
     async def _method(self, line: JsonLine, peer: Peer) -> Json:
         name = line.get("do")
@@ -149,33 +149,33 @@ class Calls:
         number = line["follow"]
         try:
             async for event in (await self._voice(line, peer)).encoded.events(**line.get("with", {})):
-                peer.tell({"event": number, "value": event})
+                peer.send({"event": number, "value": event})
         except MootError as refusal:
-            peer.tell({"answer": number, "error": _error_fields(refusal)})
+            peer.send({"answer": number, "error": _error_fields(refusal)})
         except (
             TypeError,
             ValueError,
             OverflowError,
         ) as wrong:  # of what was asked: events have been read before
-            peer.tell({"answer": number, "error": _error_fields(BadValue(f"events: {wrong}"))})
+            peer.send({"answer": number, "error": _error_fields(BadValue(f"events: {wrong}"))})
 
     async def _open(self, line: JsonLine, peer: Peer) -> None:
         """A door of this process, for one peer, until it goes or shuts it."""
         number = line["open"]
 
-        def tell(message: Json) -> None:
-            peer.tell({"from": number, "said": message})
+        def say(message: Json) -> None:
+            peer.send({"from": number, "said": message})
 
         try:
             opener: Opener | None = self._hub.openers.get(str(line.get("what")))
             if opener is None:
                 raise HubAbsent(f'the hub has no door "{line.get("what")}" open', fix=(Hint(Act.START_HUB),))
-            async with opener(line.get("with", {}), tell) as visit:
+            async with opener(line.get("with", {}), say) as visit:
                 self._visits[peer, number] = visit
-                peer.tell({"answer": number, "value": visit.facts})
+                peer.send({"answer": number, "value": visit.facts})
                 await asyncio.get_running_loop().create_future()
         except MootError as refusal:
-            peer.tell({"answer": number, "error": _error_fields(refusal)})
+            peer.send({"answer": number, "error": _error_fields(refusal)})
         finally:
             self._visits.pop((peer, number), None)
 

@@ -28,6 +28,7 @@ from moot.hub.process.hosted_rows import HostedRows
 from moot.model.event import Event, EventType
 from moot.model.participant import Participant
 from moot.model.records.link import Link
+from moot.model.records.share import CONFIG, SHARES
 from moot.rules.links import sentence
 from moot.settings import AgentSettings, Settings, SettingsFile, read
 from moot.settings.changes import changed_fields, changed_settings, in_force
@@ -57,8 +58,11 @@ class SettingsInForce:
         core: Core,
         newcomers: Callable[[Settings], Newcomers],
         take_up: Callable[[Settings], Awaitable[Mapping[str, Participant]]],
+        rules: Callable[[], bool] = lambda: True,
     ) -> None:
         self._core = core
+        self._rules = rules
+        """Whether this file says what links there are. Where several hubs work on one store, one of theirs does."""
         self._newcomers = newcomers
         """Everybody that some settings name."""
         self._take_up = take_up
@@ -82,15 +86,36 @@ class SettingsInForce:
         business."""
         file = self._core.parts.file
         refuse_strangers(file, await self._known())
-        if is_hub:
+        if is_hub and self._rules():
             await self._sync(file)
-        elif not _is_blank(file) and not await self._hub_runs() and await self._is_whole(file):
+        elif is_hub:
+            log.warning(await self._ruled_elsewhere(), action="config_ruled_elsewhere")
+        elif not _is_blank(file) and not await self.hub_runs() and await self._is_whole(file):
             self._at_opening = self._link_changes(await self._sync(file))
 
-    async def _hub_runs(self) -> bool:
+    async def hub_runs(self) -> bool:
         parts = self._core.parts
+        now = parts.clock.now()
         here = [host for host in await parts.store.hosts() if host.socket == str(parts.home.hub_sock)]
-        return any(parts.presence.is_here(host, parts.clock.now()) for host in here)
+        rulers = await parts.store.records(SHARES.where(grp=CONFIG))
+        return any(parts.presence.is_here(host, now) for host in here) or any(s.until > now for s in rulers)
+
+    async def lead(self, groups: frozenset[str]) -> None:
+        """This hub's file says what links there are, from now on: the hub whose file did has gone."""
+        if CONFIG in groups:
+            async with self._taking_in:
+                file = self._core.parts.file
+                with suppress(MootError):  # a file that names strangers is told of when it is taken in
+                    refuse_strangers(file, await self._known())
+                    await self._sync(file)
+
+    async def _ruled_elsewhere(self) -> str:
+        """Whose file it is, as a sentence for people."""
+        rulers = await self._core.parts.store.records(SHARES.where(grp=CONFIG))
+        whose = f" ({rulers[0].place})" if rulers and rulers[0].place else ""
+        return (
+            f"links are kept as the moot.toml of another hub says{whose}; [[links]] of this one are not used"
+        )
 
     async def _is_whole(self, file: SettingsFile) -> bool:
         """Whether the file may be taken at its word: one that was written just now and takes links away may not be."""
@@ -188,11 +213,15 @@ class SettingsInForce:
         now = in_force(before, file.settings)
         refuse_strangers(file, await self._known())
         coming = await self._core.parts.store.preview(enrol, enrol.Enrol(self._newcomers(now)))
-        await self._sync(file, dry=True, coming=coming)
+        rules = self._rules()
+        if rules:
+            await self._sync(file, dry=True, coming=coming)
         enrolled = await self._take_up(now)
-        links = await self._sync(file)
+        links = await self._sync(file) if rules else SyncedLinks()
         self._adopt(file, now)
         troubles = await self._run_rows(before.agents, now.agents, enrolled)
+        if not rules:
+            troubles.append(await self._ruled_elsewhere())
         opened, self._at_opening = self._at_opening, []
         changes = (*opened, *_setting_changes(before, now, enrolled), *self._link_changes(links))
         restart = (change.key for change in changed_settings(now, file.settings))

@@ -3,11 +3,8 @@
 from moot import shapes
 from moot.hub.core import Core
 from moot.model.ids import ParticipantId
-from moot.model.message import Message
-from moot.model.participant import Kind
 from moot.ports import Page
 
-NOT_FOR_READING = frozenset({Kind.SYSTEM, Kind.TOOL})
 MAX_UNREAD = 500
 
 
@@ -23,14 +20,7 @@ async def inbox(core: Core, who: ParticipantId, *, unread: bool, limit: int) -> 
         found += [
             shapes.Received(shapes.Message.of(message, core.directory.name), unread=message.seq > mine.cursor)
             for message in await core.parts.store.messages(conversation.id, page)
-            if is_for(who, message)
+            if message.is_for(who)
         ]
     found.sort(key=lambda each: (each.message.at or "", each.message.conversation, each.message.seq))
     return found[-limit:]
-
-
-def is_for(who: ParticipantId, message: Message) -> bool:
-    """Said by somebody else, to be read by people and agents; and how a task ended, which the hub says."""
-    if message.author == who or message.metadata.get("deleted"):
-        return False
-    return message.kind not in NOT_FOR_READING or (message.kind is Kind.SYSTEM and "task" in message.metadata)

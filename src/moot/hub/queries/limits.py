@@ -25,13 +25,13 @@ async def report(core: Core, me: ParticipantId, conversation: str | None) -> sha
     whose = None if me == core.user else me
     return shapes.BrakeReport(
         settings=to_builtins(limits),
-        pairs=tuple(await _pairs(core, limits, whose)),
-        agents=tuple(await _agents(core, limits, whose)),
+        pairs=tuple(await pair_limits(core, limits, whose)),
+        agents=tuple(await agent_limits(core, limits, whose)),
         chains=tuple(await _chains(core, limits, whose, conversation)),
     )
 
 
-async def _pairs(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.PairLimit]:
+async def pair_limits(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.PairLimit]:
     now = core.parts.clock.now()
     found = await core.parts.store.pairs(since=now - max(MINUTE, limits.pair_reset_seconds))
     rows = [of_pair(core, pair) for pair in found if whose in (None, pair.sender, pair.receiver)]
@@ -52,7 +52,7 @@ def of_pair(core: Core, pair: Pair) -> shapes.PairLimit:
     )
 
 
-async def _agents(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.AgentLimit]:
+async def agent_limits(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.AgentLimit]:
     now, name = core.parts.clock.now(), core.directory.name
     rows = []
     for quota in await core.parts.store.quotas():

@@ -10,6 +10,7 @@ from moot.context.prompt import Context, flattened
 from moot.context.replica import Materialised, Pull
 from moot.context.templates import Templates
 from moot.hub.core import Core
+from moot.log_outside import from_the_first_record
 from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.model.message import Message
@@ -18,9 +19,7 @@ from moot.model.turn import Given, Turn
 from moot.ports import Page, Reads
 from moot.shapes import Replayed
 
-PAGE = 500
 POSTED = EventType.MESSAGE_POSTED
-CHANGED = (EventType.MESSAGE_EDITED, EventType.MESSAGE_DELETED)
 
 
 class FromLog:
@@ -43,7 +42,7 @@ async def replay(core: Core, name: str) -> Replayed:
     agent = await core.directory.participant(name)
     store = core.parts.store
     turns = [turn for turn in await store.turns(agent=agent.id, limit=100_000) if turn.given is not None]
-    views = await _from_the_start(store, {turn.conversation for turn in turns})
+    views = await _from_the_start(core, agent, {turn.conversation for turn in turns})
     again = Context(
         FromLog(store, views),
         Templates(),
@@ -66,13 +65,17 @@ async def replay(core: Core, name: str) -> Replayed:
     )
 
 
-async def _from_the_start(store: Reads, wanted: set[ConversationId]) -> dict[ConversationId, Materialised]:
+async def _from_the_start(
+    core: Core, agent: Participant, wanted: set[ConversationId]
+) -> dict[ConversationId, Materialised]:
+    store = core.parts.store
     views = {where: Materialised(_pull(store, where)) for where in wanted}
-    after = 0
-    while events := await store.events(after=after, types=(POSTED, *CHANGED), limit=PAGE):
-        for event in events:
-            await _apply(event, views)
-        after = events[-1].id
+    async for event in from_the_first_record(store, core.parts.settings, agent.id):
+        await _apply(event, views)
+    for where, view in views.items():  # what the log keeps no record of comes from the store
+        conversation = await store.conversation(where)
+        if conversation is not None and conversation.head > view.head:
+            await view.posted(conversation.head)
     return views
 
 

@@ -56,6 +56,20 @@ async def usage(core: Core, agent: str | None, conversation: str | None) -> Json
     return added_up(await core.parts.store.turns(**of, limit=MAX_ADDED_UP))
 
 
+async def live(core: Core, conversation: str | None) -> list[shapes.LiveTurn]:
+    """Those that run, with what they have said so far."""
+    running = (TurnState.RUNNING,)
+    found = await core.parts.store.turns(**await _of(core, conversation, None), states=running)
+    said = [(turn, core.live_turns.said(str(turn.id))) for turn in found]
+    return [
+        shapes.LiveTurn(
+            str(turn.id), core.directory.name(turn.agent), turn.conversation, heard.text, heard.offset
+        )
+        for turn, heard in said
+        if heard is not None
+    ]
+
+
 async def _of(core: Core, conversation: str | None, agent: str | None) -> JsonObject:
     return {
         "conversation": (await core.directory.conversation(conversation)).id if conversation else None,

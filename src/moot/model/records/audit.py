@@ -25,14 +25,22 @@ OF_TASK: Final = "task:"
 class AuditedAct(StrEnum):
     """Everything that is entered."""
 
+    ACCOUNT_LINKED = "account.linked"
+    ACCOUNT_UNLINKED = "account.unlinked"
     AGENT_CREATED = "agent.created"
     AGENT_EDITED = "agent.edited"
     AGENT_PAUSED = "agent.paused"
     AGENT_REMOVED = "agent.removed"
     AGENT_RENAMED = "agent.renamed"
     AGENT_RESUMED = "agent.resumed"
+    AGENT_RETIRED = "agent.retired"
+    AGENT_SPAWNED = "agent.spawned"
     AUDIT_BEGAN = "audit.began"
     """What stood before is adopted behind it; doors of earlier messages are not known."""
+    CHAT_PAIRED = "chat.paired"
+    CHAT_UNPAIRED = "chat.unpaired"
+    CODE_ISSUED = "code.issued"
+    """A code that pairs a chat."""
     CONFIG_REFUSED = "config.refused"
     CONFIG_RELOADED = "config.reloaded"
     CONVERSATION_ARCHIVED = "conversation.archived"
@@ -53,8 +61,12 @@ class AuditedAct(StrEnum):
     NOTE_SHARED = "note.shared"
     OWNER_ACTED_AS = "owner.acted_as"
     PERMISSION_ADOPTED = "permission.adopted"
+    POST_MOVED = "post.moved"
+    """What a bridge could not send, or not surely: sent again, or let go of."""
     POLICY_SET = "policy.set"
     REFUSED = "refused"
+    SIGN_IN_OFFERED = "sign_in.offered"
+    SIGNED_IN = "sign_in.done"
     TASK_ADOPTED = "task.adopted"
     TASK_CHANGED = "task.changed"
     TASK_CREATED = "task.created"
@@ -106,13 +118,19 @@ class ChainHead(Struct, frozen=True, gc=False):
     hash: str
     """Of the newest entry."""
     before: str = ""
-    """Of the entry before the newest."""
-    newest: AuditEntry | None = None
-    """For refusals, which may have to count it up."""
+    """Of the entry before the newest, or before the first of several that still count up."""
+    newest: AuditEntry | tuple[AuditEntry, ...] | None = None
+    """For refusals: those that may still be counted up, in their order. One alone is how it was written at first."""
     sealed: int = 0
     """Entries up to this place are final: they may be written down elsewhere, and count up no more."""
     digest: str = ""
     """Of all this."""
+
+    @property
+    def counting(self) -> tuple[AuditEntry, ...]:
+        """The newest refusals, as far as they are not final."""
+        kept = (self.newest,) if isinstance(self.newest, AuditEntry) else self.newest or ()
+        return tuple(entry for entry in kept if entry.place > self.sealed)
 
 
 class ChainEnd(Struct, frozen=True, gc=False):

@@ -125,6 +125,11 @@ LINKS = Table(
 )
 
 
+def is_channel(conversation: str) -> bool:
+    """Whether a conversation is the channel of a link, by its id."""
+    return conversation.startswith(CHANNEL)
+
+
 def pair_key(one: ParticipantId, other: ParticipantId) -> str:
     """By which the channel of two participants is found, whichever way round they are named."""
     return f"{CHANNEL}{'+'.join(sorted((one, other)))}"

@@ -35,6 +35,7 @@ class Table(Generic[R]):
         ends_with_conversation: bool = False,
         audited_as: str = "",
         by_beginning: bool = False,
+        is_queue: bool = False,
     ) -> None:
         self.name = name
         """Of the table, and of the file with its statements."""
@@ -51,6 +52,8 @@ class Table(Generic[R]):
         """What the audit calls one; a decision that puts or drops it without an entry is refused by its draft."""
         self.by_beginning = by_beginning
         """Whether a record is found by the beginning of its key too."""
+        self.is_queue = is_queue
+        """Rows are added and taken away, and nobody decides by what one says: two that write at once do no harm."""
         self.key_fields = key
         self._key = attrgetter(*key)
 

@@ -20,6 +20,14 @@ class TokenScope(StrEnum):
     ADMIN = "admin"
 
 
+class TokenKind(StrEnum):
+    PROGRAM = "program"
+    BROWSER = "browser"
+    """Of one browser in which somebody signed in."""
+    CODE = "code"
+    """Good for one sign-in, by which it is used up; it lets nobody in by itself."""
+
+
 class Token(Struct, frozen=True, gc=False):
     id: TokenId
     participant: ParticipantId
@@ -33,6 +41,12 @@ class Token(Struct, frozen=True, gc=False):
     """0 while it is good."""
     parent: str = ""
     """Id of the token that this one was issued with, and ends with; empty where the owner issued it, or a program."""
+    kind: TokenKind = TokenKind.PROGRAM
+    expires_at: float = 0.0
+    """When it stops to be good by itself; 0 never."""
+
+    def is_good(self, now: float) -> bool:
+        return not self.revoked_at and (not self.expires_at or now < self.expires_at)
 
 
 TOKENS = Table("tokens", Token, key=("id",), by=("participant", "digest"), in_micros=("created_at",))

@@ -138,7 +138,7 @@ def block(room: Room, call: Call, rule: RuleName, sender: str) -> None:
         kept = tuple(c for c in room.conversation.blocked if c.agent != call.agent)
         room.put_conversation(structs.replace(room.conversation, blocked=(*kept, call)))
     if rule in (RuleName.CHAIN, RuleName.NO_PROGRESS):
-        seats.tell_chain_end(room, call, rule, sender)
+        seats.post_chain_end(room, call, rule, sender)
 
 
 def ended(room: Room, turn: Turn) -> None:
@@ -306,7 +306,7 @@ def sent(room: Room, author: Participant, seq: int) -> None:
     if author.speaks_in_turns:
         for member in room.agents():
             if member.participant != author.id:
-                _tell(room, EventType.AGENT_MESSAGE_SENT, author.id, (author.id, member.participant), seq)
+                _emit(room, EventType.AGENT_MESSAGE_SENT, author.id, (author.id, member.participant), seq)
 
 
 def claimed(room: Room, turn: Turn) -> None:
@@ -314,10 +314,10 @@ def claimed(room: Room, turn: Turn) -> None:
     others = [member.participant for member in room.agents() if member.participant != turn.agent]
     for call in turn.calls:
         if not call.human and len(others) == 1:
-            _tell(room, EventType.AGENT_MESSAGE_RECEIVED, turn.agent, (others[0], turn.agent), call.seq)
+            _emit(room, EventType.AGENT_MESSAGE_RECEIVED, turn.agent, (others[0], turn.agent), call.seq)
 
 
-def _tell(
+def _emit(
     room: Room, kind: EventType, by: ParticipantId, pair: tuple[ParticipantId, ParticipantId], seq: int
 ) -> None:
     link = room.draft.graph.of_channel(room.id)

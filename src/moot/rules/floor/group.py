@@ -223,7 +223,7 @@ def refused(room: Room, round_: Round, turn: Turn) -> Round:
     if rule in (RuleName.CHAIN, RuleName.NO_PROGRESS):
         sender = next((u.agent for u in round_.utterances if u.seq == newest.seq), None)
         name = room.draft.name(sender) if sender else "an agent"
-        seats.tell_chain_end(room, newest, rule, name)
+        seats.post_chain_end(room, newest, rule, name)
         return pending_calls.blocked(round_, newest, rule)
     return pending_calls.noted(round_, turn.agent, newest.seq, silenced(rule), rule)
 

@@ -120,7 +120,7 @@ def spoken_in_turn(room: Room, turn: Turn, message: Message, calls: list[Call]) 
 def refuse(room: Room, opener: int, call: Call, rule: RuleName, sender: str) -> None:
     """A brake or depth refused the call when its message was posted."""
     if rule in (RuleName.CHAIN, RuleName.NO_PROGRESS):
-        seats.tell_chain_end(room, call, rule, sender)
+        seats.post_chain_end(room, call, rule, sender)
     round_ = room.rounds.get(opener)
     if round_ is not None:
         room.put_round(pending_calls.blocked(round_, call, rule))

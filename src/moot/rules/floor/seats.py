@@ -135,7 +135,7 @@ def admit(room: Room, turn: Turn, *, root: RootId, not_before: float, patience: 
         return owe(room, turn)
     if not_before > room.now:
         held = turn.moved(TurnState.HELD, due=min(not_before, room.now + longest_hold(room)))
-        return _tell(room, held, EventType.TURN_HELD)
+        return _emit(room, held, EventType.TURN_HELD)
     return to_ready(room, turn, patience)
 
 
@@ -146,7 +146,7 @@ def longest_hold(room: Room) -> float:
 
 def to_ready(room: Room, turn: Turn, patience: float) -> Turn:
     """Claimable from now on; after so long without a claim the sweep looks again."""
-    return _tell(room, turn.moved(TurnState.READY, due=room.now + patience), EventType.TURN_READY)
+    return _emit(room, turn.moved(TurnState.READY, due=room.now + patience), EventType.TURN_READY)
 
 
 def _charge(room: Room, turn: Turn, roots: set[RootId]) -> tuple[RootId, ...]:
@@ -160,7 +160,7 @@ def _charge(room: Room, turn: Turn, roots: set[RootId]) -> tuple[RootId, ...]:
     return tuple(roots | set(turn.charged))
 
 
-def _tell(room: Room, turn: Turn, event: EventType) -> Turn:
+def _emit(room: Room, turn: Turn, event: EventType) -> Turn:
     room.put_turn(turn)
     room.draft.emit(event, room, by=turn.agent, turn=turn)
     return turn
@@ -168,7 +168,7 @@ def _tell(room: Room, turn: Turn, event: EventType) -> Turn:
 
 def owe(room: Room, turn: Turn) -> Turn:
     """Its agent is away or busy: it waits beside the floor until the agent comes for it."""
-    return _tell(room, turn.moved(TurnState.OWED, late=True, due=0.0), EventType.TURN_OWED)
+    return _emit(room, turn.moved(TurnState.OWED, late=True, due=0.0), EventType.TURN_OWED)
 
 
 def cancel(room: Room, turn: Turn, rule: RuleName, *, by_holder: bool = False) -> Turn:
@@ -227,7 +227,7 @@ def claim(room: Room, turn: Turn, host: HostId | None) -> Turn:
         attempt=turn.attempt + 1,
         started_at=now,
     )
-    return _tell(room, running, EventType.TURN_STARTED)
+    return _emit(room, running, EventType.TURN_STARTED)
 
 
 def alive(room: Room, turn: Turn, sign: float) -> Turn:
@@ -326,7 +326,7 @@ def trouble(room: Room, turn: Turn, text: str) -> None:
     room.notices.append(Notice(text, {"notice": turn.state.value, "agent": turn.agent, "turn": turn.id}))
 
 
-def tell_chain_end(room: Room, call: Call, rule: RuleName, sender: str) -> None:
+def post_chain_end(room: Room, call: Call, rule: RuleName, sender: str) -> None:
     """Once per chain and conversation: why it stops here, between whom, and the way out."""
     root = room.draft.root(call.root) or Root(id=call.root)
     if room.id in root.noticed:

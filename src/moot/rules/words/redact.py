@@ -45,7 +45,7 @@ _MAYBE: Final = re.compile(r"[\w.~+/=-]{12}|[@=]|(?i:passw|pwd|secret|token|key)
 def bare_brain(brain: str) -> str:
     """What a brain string says of a brain without what may be a secret: addresses without user, password, query and
     fragment, of a command the program alone. This is what is stored and shown."""
-    if brain.startswith("command:"):
+    if brain.startswith(("command:", "acp:")):
         return " ".join(brain.split()[:1])
     return _ADDRESS.sub(r"\1", brain)
 

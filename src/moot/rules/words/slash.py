@@ -108,6 +108,11 @@ class LinksCommand(Struct, frozen=True):
     """Empty: all of them."""
 
 
+class SpawnCommand(Struct, frozen=True):
+    template: str
+    task: str = ""
+
+
 class ArchiveCommand(Struct, frozen=True): ...
 
 
@@ -138,6 +143,7 @@ Command: TypeAlias = (
     | ShowNoteCommand
     | AppendNoteCommand
     | LinksCommand
+    | SpawnCommand
     | ArchiveCommand
     | HelpCommand
     | QuitCommand
@@ -307,6 +313,13 @@ def _note(rest: str) -> Command:
     return AppendNoteCommand(name, text)
 
 
+def _spawn(rest: str) -> Command:
+    template, _, task = rest.partition(" ")
+    if not template:
+        raise lacks("spawn")
+    return SpawnCommand(template, task.strip())
+
+
 _API: Final = "/api/conversations"
 _ID: Final = f"{_API}/{{id}}"
 ROWS: Final[dict[str, Row]] = {
@@ -378,6 +391,10 @@ ROWS: Final[dict[str, Row]] = {
         Row(
             "links", "[AGENT]", "show who may write to whom, and who stands above whom", "links list",
             lambda rest: LinksCommand(rest.lstrip("@")), route="GET /api/links",
+        ),
+        Row(
+            "spawn", "TEMPLATE [TASK]", "start an agent from a template, and give it a task", "agents spawn",
+            _spawn, tool="spawn_agent", route="POST /api/spawned",
         ),
         Row(
             "archive", "", "archive this conversation; it stays readable", "conv archive",

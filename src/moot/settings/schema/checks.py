@@ -70,15 +70,31 @@ class _Check:
                 yield from self.secrets((*path, key), inner, facts[key])
             elif not facts[key].takes.fits(inner):
                 yield self.misfit((*path, key), inner, facts[key])
-            elif facts[key].takes is constraints.TOOLS:
-                yield from self.tools((*path, key), inner)
-            elif facts[key].takes in (constraints.BRAIN, constraints.SUMMING) and has_secret(inner):
-                yield _secret_in_brain((*path, key), inner)
+            else:
+                yield from self.closer((*path, key), inner, facts[key])
         for field in structs.fields(kind):
             required = field.default is NODEFAULT and field.default_factory is NODEFAULT
             if required and field.encode_name not in value:
                 phrase = facts[field.encode_name].takes.phrase
                 yield SettingProblem(path, f"{_title(path)} has no {field.encode_name}; expected {phrase}")
+
+    def closer(self, path: Path, inner: Json, fact: Fact) -> Iterator[SettingProblem]:
+        """What is more than the form of a value."""
+        if fact.takes is constraints.TOOLS:
+            yield from self.tools(path, inner)
+        elif fact.takes is constraints.TEMPLATES:
+            yield from self.spawns(path, inner)
+        elif fact.takes in (constraints.BRAIN, constraints.SUMMING) and has_secret(inner):
+            yield _secret_in_brain(path, inner)
+
+    def spawns(self, path: Path, names: list[str]) -> Iterator[SettingProblem]:
+        templates = self.written.get("templates")
+        known = list(templates) if isinstance(templates, dict) else []
+        for number, name in enumerate(names):
+            if name not in (*known, constraints.EVERY_TEMPLATE):
+                at = (*path, number)
+                words = f"{label(at)} = {shown(name)} is no template; expected the NAME of a [templates.NAME]"
+                yield SettingProblem(at, words, suggestions=near(name, known))
 
     def tools(self, path: Path, tools: list[str]) -> Iterator[SettingProblem]:
         for number, words in troubles(tools):
@@ -270,7 +286,7 @@ def _unknown(path: Path, known: list[str], what: str) -> SettingProblem:
 
 
 def has_secret(brain: str) -> bool:
-    return not brain.startswith("command:") and bare_brain(brain) != brain
+    return not brain.startswith(("command:", "acp:")) and bare_brain(brain) != brain
 
 
 def _secret_in_brain(path: Path, brain: str) -> SettingProblem:

@@ -28,7 +28,7 @@ _FLAGS: Final = {
 _BRAIN: Final = re.compile("|".join(kind.pattern for kind in BRAIN_KINDS.values()))
 _HOST: Final = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
 _PREFIX: Final = re.compile(r"[A-Za-z0-9._-]{0,100}")
-_KAFKA_HOSTS: Final = re.compile(r"kafka://[^\s,/@]+(,[^\s,/@]+)*/?")
+_KAFKA_HOSTS: Final = re.compile(r"kafka://[^\s,/@?]+(,[^\s,/@?]+)*/?(\?\S*)?")
 
 
 class Takes(Struct, frozen=True):
@@ -72,6 +72,14 @@ def rate() -> Takes:
         return _is_number(value) and 0 < value <= _MOST_WHOLE
 
     return Takes(f"a number above 0, at most {_MOST_WHOLE}", fits, float)
+
+
+def amount() -> Takes:
+    def fits(value: Json) -> bool:
+        return _is_number(value) and 0 <= value <= _MOST_WHOLE
+
+    schema = {"type": "number", "minimum": 0, "maximum": _MOST_WHOLE}
+    return Takes(f"a number from 0 to {_MOST_WHOLE}", fits, float, schema=schema)
 
 
 def flag() -> Takes:
@@ -155,7 +163,11 @@ PREFIX: Final = text(
     "up to 100 of A-Z a-z 0-9 . _ -, or empty", lambda value: _PREFIX.fullmatch(value) is not None
 )
 STORE: Final = text("sqlite:FILE or postgresql://USER:PASSWORD@HOST/DATABASE", _is_store)
-LOG: Final = text("embedded: or kafka://HOST:PORT,HOST:PORT", _is_log)
+LOG: Final = text("embedded: or kafka://HOST:PORT,HOST:PORT, with ?OPTION=VALUE of the connection", _is_log)
+COLLECTOR: Final = text(
+    "http://HOST:PORT or https://HOST, or nothing",
+    lambda url: url == "" or re.fullmatch(r"https?://[^\s/@]+(/\S*)?", url) is not None,
+)
 BRAIN: Final = Takes(
     f"one of {', '.join(forms())}",
     lambda value: _is_text(value) and _BRAIN.fullmatch(value) is not None,
@@ -171,6 +183,15 @@ TOOLS: Final = texts(  # toolbox.troubles says the rest, entry by entry
 )
 PATH_OR_NOTHING: Final = text("a path, or empty", lambda value: not _unfit(value))
 HOSTS: Final = texts("a list of host names or addresses", lambda value: bool(_HOST.fullmatch(value)))
+EVERY_TEMPLATE: Final = "*"
+TEMPLATES: Final = texts(
+    'a list of template names, or ["*"]', lambda value: value == EVERY_TEMPLATE or is_name(value)
+)
+VARIABLES: Final = texts(
+    "a list of names of environment variables",
+    lambda value: re.fullmatch(r"[A-Za-z_]\w{0,199}", value) is not None,
+)
+ARGV: Final = texts("a program and its arguments", lambda value: not _unfit(value))
 FOLDERS: Final = texts("a list of paths", lambda value: value.strip() != "" and not _unfit(value))
 
 

@@ -14,9 +14,13 @@ from moot.model.conversation import GroupSettings, ReplyStrategy, TurnOrder
 from moot.model.limits import Limits
 from moot.model.records.link import Direction, Policy, Relationship
 from moot.settings.schema import constraints
-from moot.settings.schema.constraints import Takes, flag, one_of, rate, seconds, whole
+from moot.settings.schema.constraints import Takes, amount, flag, one_of, rate, seconds, whole
 from moot.settings.values import (
     AgentSettings,
+    CliCredential,
+    CliPermissions,
+    CliSandbox,
+    CodingSettings,
     ContextSettings,
     DiscordIdentity,
     DiscordSettings,
@@ -26,11 +30,13 @@ from moot.settings.values import (
     LinkSettings,
     LogSettings,
     OnBusy,
+    OtelSettings,
     Section,
     SpawnSettings,
     StoreSettings,
     TelegramSettings,
     TemplateSettings,
+    Worktree,
 )
 
 
@@ -65,8 +71,36 @@ _RUNS: Final = {
         constraints.TOOLS,
     ),
     "avatar": Fact("Picture or symbol shown for it", constraints.PLAIN),
+    "spawns": Fact('Templates from which it may start agents; `["*"]`: all', constraints.TEMPLATES),
 }
 
+_CLI: Final = {
+    "permissions": Fact(
+        (
+            "What a coding CLI may do: `read`, change files of its project (`edit`), the same and wait for a person "
+            "for the rest (`ask`), or anything (`all`, needs a sandbox)"
+        ),
+        one_of(CliPermissions),
+    ),
+    "credential": Fact(
+        "How a coding CLI is paid for: its own login, or the key that Moot keeps for its provider",
+        one_of(CliCredential),
+    ),
+    "sandbox": Fact("What a coding CLI is shut into", one_of(CliSandbox)),
+    "environment": Fact(
+        "Further environment variables that a coding CLI is given; all others are kept from it",
+        constraints.VARIABLES,
+    ),
+    "budget_usd": Fact("Maximum amount in US dollars it may spend per day (UTC); 0: no limit", amount()),
+    "budget_tokens": Fact("Maximum number of tokens it may use per day (UTC); 0: no limit", whole(0)),
+}
+
+_BRIDGE: Final[Mapping[str, Fact]] = {
+    "enabled": Fact("Whether the bridge runs", flag()),
+    "guest_messages_per_minute": Fact("Messages a minute that one guest may send", whole(0, 10_000)),
+    "guest_messages_per_day": Fact("Messages a day that one guest may send", whole(0, 1_000_000)),
+    "api_url": Fact("Address of the chat app's API; another one for tests or a proxy", constraints.PLAIN),
+}
 FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
     HubSettings: {
         "host": Fact("Address the hub listens on", constraints.HOST),
@@ -84,6 +118,13 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         ),
         "certificate": Fact("TLS certificate chain (PEM); turns HTTPS on", constraints.PATH_OR_NOTHING),
         "key": Fact("Private key of that certificate (PEM)", constraints.PATH_OR_NOTHING),
+        "audit_key": Fact(
+            "File with the key that signs `audit/heads.jsonl`; made where it is missing (default: in the home)",
+            constraints.PATH_OR_NOTHING,
+        ),
+        "leads": Fact(
+            "Whether this file may say which links there are, where several hubs use one store", flag()
+        ),
     },
     StoreSettings: {
         "url": Fact(
@@ -97,6 +138,13 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
     LogSettings: {
         "url": Fact("Event log", constraints.LOG, secret=True),
         "topic_prefix": Fact("Prefix of every topic name", constraints.PREFIX),
+    },
+    OtelSettings: {
+        "endpoint": Fact(
+            "Collector that traces are sent to (OTLP over HTTP), such as http://127.0.0.1:4318",
+            constraints.COLLECTOR,
+        ),
+        "service": Fact("Name that traces are sent under", constraints.LINE),
     },
     GroupSettings: {
         "reply_strategy": Fact(
@@ -167,6 +215,28 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
             ),
             whole(1),
         ),
+        "chain_budget_usd": Fact(
+            "Maximum amount in US dollars that agents may spend on one human message; 0: no limit", amount()
+        ),
+        "chain_budget_tokens": Fact(
+            "Maximum number of tokens that agents may use on one human message; 0: no limit", whole(0)
+        ),
+        "day_budget_usd": Fact(
+            "Maximum amount in US dollars that all agents may spend per day (UTC); 0: no limit", amount()
+        ),
+        "day_budget_tokens": Fact(
+            "Maximum number of tokens that all agents may use per day (UTC); 0: no limit", whole(0)
+        ),
+    },
+    CodingSettings: {
+        "max_processes": Fact(
+            "Maximum number of coding CLIs that run at the same time; 0: as many as there are cores, at least 2",
+            whole(0, 1000),
+        ),
+        "idle_minutes": Fact("Minutes after which a coding CLI with nothing to do is ended", amount()),
+        "directories": Fact(
+            "Folders in which coding CLIs may work; empty: any but Moot's own home", constraints.FOLDERS
+        ),
     },
     HostSettings: {
         "lease_seconds": Fact(
@@ -206,7 +276,12 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         ),
         "color": Fact("Colour it is shown in; empty: derived from its name", constraints.COLOUR),
         **_RUNS,
+        **_CLI,
         "autostart": Fact("Whether it starts with the hub", flag()),
+        "partitions": Fact(
+            "Parts its conversations are shared in among the processes that run it; 1: whoever is first",
+            whole(1, 256),
+        ),
     },
     LinkSettings: {
         "from": Fact("The agent that `relationship` describes", constraints.PARTICIPANT),
@@ -215,23 +290,51 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         "relationship": Fact("What `from` is to `to`", one_of(Relationship)),
         "enabled": Fact("Whether the link is in use", flag()),
     },
-    TemplateSettings: _RUNS,
+    TemplateSettings: {
+        **_RUNS,
+        **_CLI,
+        "max_minutes": Fact(
+            "Minutes after which an agent started from it retires at the latest; 0: never", whole(0, 525_600)
+        ),
+        "idle_minutes": Fact(
+            "Minutes without work after which an agent started from it retires; 0: never", whole(0, 525_600)
+        ),
+        "worktree": Fact(
+            "Whether an agent started in a git repository gets a checkout of its own: `auto`, if it can write "
+            "and another agent works in that repository; `always`; `never`",
+            one_of(Worktree),
+        ),
+        "worktree_setup": Fact(
+            'Program and arguments to run in a new checkout, such as `["make", "venv"]`', constraints.ARGV
+        ),
+    },
     SpawnSettings: {
         "max_live": Fact("Maximum number of spawned agents alive at the same time", whole(0, 100_000)),
         "max_children": Fact(
             "Maximum number of spawned agents alive at the same time per spawning agent", whole(0, 100_000)
         ),
         "max_depth": Fact("Maximum number of generations: agents spawned by spawned agents", whole(0, 100)),
-        "per_hour": Fact("Maximum number of spawns per agent and hour", whole(0)),
-        "directories": Fact("Folders in which spawned agents may work", constraints.FOLDERS),
+        "per_hour": Fact(
+            "Maximum number of spawns per hour, by one agent and in one chain of messages", whole(0)
+        ),
+        "directories": Fact(
+            "Folders in which spawned agents may work, besides the project of their template or spawner",
+            constraints.FOLDERS,
+        ),
+        "outside_agents": Fact(
+            'Templates from which agents outside moot.toml may start agents; `["*"]`: all',
+            constraints.TEMPLATES,
+        ),
     },
     TelegramSettings: {
+        **_BRIDGE,
         "default_agent": Fact(
             "Agent that answers when no bot's agent is addressed", constraints.NAME_OR_NOTHING
         ),
         "bots": Fact("Agent name to bot token, one bot per agent", constraints.SECRET, secret=True),
     },
     DiscordSettings: {
+        **_BRIDGE,
         "default_agent": Fact("Agent that answers when nobody is mentioned", constraints.NAME_OR_NOTHING),
         "token": Fact("Token of the one bot that serves all agents", constraints.SECRET, secret=True),
         "identity": Fact("How agents appear: by webhook, or each as its own bot", one_of(DiscordIdentity)),
@@ -249,6 +352,8 @@ TABLES: Final[Mapping[str, Section]] = {
     "context": ContextSettings,
     "housekeeping": HousekeepingSettings,
     "spawn": SpawnSettings,
+    "coding": CodingSettings,
+    "otel": OtelSettings,
 }
 LISTS: Final[Mapping[str, Section]] = {"agents": AgentSettings, "links": LinkSettings}
 BRIDGES: Final[Mapping[str, Section]] = {"telegram": TelegramSettings, "discord": DiscordSettings}

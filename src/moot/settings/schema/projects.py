@@ -1,4 +1,4 @@
-"""Whether the folders that tools work in are apart from the home.
+"""Whether the folders that tools and coding CLIs work in are apart from the home.
 
 Above: load.py. Below: home.py. The tool looks again whenever it runs (tools/shell.py): a link may have come since.
 """
@@ -6,6 +6,7 @@ Above: load.py. Below: home.py. The tool looks again whenever it runs (tools/she
 from collections.abc import Iterator
 
 from moot.model.json import JsonObject
+from moot.rules.brain_kinds import is_cli
 from moot.settings.home import Home
 from moot.settings.problems import SettingProblem, label, shown
 from moot.settings.schema.tools import toolbox
@@ -15,7 +16,7 @@ EXPECTED = "expected a folder outside it"
 
 
 def overlapping(tree: JsonObject, home: Home) -> Iterator[SettingProblem]:
-    """Rows with a shell whose project is the home, a part of it, or around it."""
+    """Rows with a shell or a coding CLI whose project is the home, a part of it, or around it."""
     for number, row in enumerate(tree.get("agents", ())):
         yield from _row(row, ("agents", number), home)
     for name, template in tree.get("templates", {}).items():
@@ -24,8 +25,11 @@ def overlapping(tree: JsonObject, home: Home) -> Iterator[SettingProblem]:
 
 
 def _row(row: JsonObject, at: Path, home: Home) -> Iterator[SettingProblem]:
-    if not toolbox(row.get("tools", ())).programs:
+    cli = is_cli(row.get("brain", ""))
+    if not cli and not toolbox(row.get("tools", ())).programs:
         return
+    if "project" not in row and cli:
+        return  # whoever starts it says so: a row that was only written down stops nobody
     if "project" not in row:
         words = "enable a shell without a project to use it in, and the default is Moot's own home"
         yield SettingProblem((*at, "tools"), f'tools {words}; {EXPECTED}, such as project = "~/work/site"')

@@ -18,6 +18,13 @@ KEY = "links"
 
 def read_list(data: bytes, file: str) -> SettingsFile:
     """What a file says, or the error that points into it."""
+    if data.lstrip()[:1] == b"{" or data.lstrip()[:2] == b"[{":
+        raise BadSettings(
+            f"{Path(file).name} is JSON; expected TOML",
+            detail="a list of links is [[links]] tables, as `topology export` writes them",
+            fix=(f"edit {file}",),
+            file=file,
+        )
     try:
         read = parse_file(data, {}, file=file, folder=Path(file).parent)
     except BadSettings as refusal:

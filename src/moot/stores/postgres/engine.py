@@ -89,11 +89,9 @@ class PostgresEngine:
         self._is_again = False
         self._events = []
         connection = await self._connected()
-        lock = lock_number(self._server.address.schema, "write")
         with writing_rows(self._place):
             self._begun = True
-            await connection.execute("BEGIN")
-            await connection.execute(LOCK.alone if self._runs >= ALONE_FROM else LOCK.shared, lock)
+            await connection.execute(LOCK.begin_alone if self._runs >= ALONE_FROM else LOCK.begin)
 
     async def load(self, scopes: Sequence[Scope]) -> Desk:
         with writing_rows(self._place):
@@ -229,7 +227,7 @@ class PostgresEngine:
             await self._guard(dirty)
             await self._erase(dirty)
             numbers = range(self._desk.first, self._desk.first + len(dirty.messages))
-            await self._many(WRITE.append_message, map(_message_row, dirty.messages, numbers))
+            await self._many(WRITE.append_message, map(message_row, dirty.messages, numbers))
             failpoint("write.messages")
             for message, revision in dirty.revisions:
                 await self._held.execute(
@@ -356,7 +354,7 @@ def hash_of(key: tuple[Any, ...]) -> int:
     return lock_number("", "row", "\0".join(map(str, key)))
 
 
-def _message_row(message: Message, number: int) -> list[Any]:
+def message_row(message: Message, number: int) -> list[Any]:
     return [*rows.MESSAGES.row(message), number, *searchable(message)]
 
 

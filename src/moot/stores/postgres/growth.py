@@ -2,7 +2,8 @@
 
 A hint, once per commit at most, sent behind it on a connection of its own: inside the transaction it would make all
 hubs commit one after the other. Whoever hears of an event waits until no smaller one can come. A hint that is lost
-costs time only: the sweep looks again. Above: store.py.
+costs time only: the sweep looks again. What is shown and not stored (notify_lane.py) goes the same way. The connection
+need not wait for its commits to be synced: it stores nothing. Above: store.py.
 """
 
 import asyncio
@@ -10,11 +11,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from moot.errors import MootError
+from moot.stores.postgres.notify_lane import NotifyLane
 from moot.stores.postgres.server import FIRST_PAUSE, LONGEST_PAUSE, Connection, Server
 from moot.stores.postgres.statements import LOCK
 from moot.stores.postgres.trouble import OUT_OF_REACH
 
 CHANNEL = "moot_log"
+LIVE_CHANNEL = "moot_live"
 LOOK_SECONDS = 0.01
 PATIENCE_SECONDS = 30.0
 """So long a straggling transaction is waited for; then the sweep has it."""
@@ -30,17 +33,19 @@ class Growth:
         self._reach = reach
         self._on_growth = on_growth
         self._channel = f"{CHANNEL}_{server.address.schema}"
+        self._live_channel = f"{LIVE_CHANNEL}_{server.address.schema}"
         self._work = asyncio.Event()
-        self._to_tell = 0
+        self.lane = NotifyLane(self._work.set)
+        self._to_notify = 0
         """The newest event that others are to be told of."""
         self._heard = 0
         """The newest event that somebody has spoken of."""
         self._news = asyncio.Event()
-        self._tasks = [asyncio.create_task(self._tell()), asyncio.create_task(self._look())]
+        self._tasks = [asyncio.create_task(self._notify()), asyncio.create_task(self._look())]
 
     def committed(self, event: int) -> None:
         """This hub has stored events up to this one."""
-        self._to_tell = max(self._to_tell, event)
+        self._to_notify = max(self._to_notify, event)
         self._work.set()
         self._hear(event)
 
@@ -57,31 +62,44 @@ class Growth:
         if payload.isdecimal():
             self._hear(int(payload))
 
-    async def _tell(self) -> None:
+    def _shown(self, connection: Connection, pid: int, channel: str, payload: str) -> None:
+        if pid != connection.get_server_pid():
+            for listener in self.lane.listeners:
+                listener(payload)
+
+    async def _notify(self) -> None:
         pause = FIRST_PAUSE
         while True:
             try:
                 connection = await self._server.connect()
                 try:
+                    await connection.execute(LOCK.unsynced)
                     await connection.add_listener(self._channel, self._notified)
                     pause = FIRST_PAUSE
                     self._on_growth()  # whatever was said meanwhile
-                    await self._tell_through(connection)
+                    await self._notify_through(connection)
                 finally:
                     connection.terminate()
             except (MootError, *OUT_OF_REACH):
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
 
-    async def _tell_through(self, connection: Connection) -> None:
+    async def _notify_through(self, connection: Connection) -> None:
+        listens = False
         while not connection.is_closed():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LONGEST_PAUSE):
-                    await self._work.wait()
+            if self.lane.listeners and not listens:
+                listens = True
+                await connection.add_listener(self._live_channel, self._shown)
+            if not self.lane:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LONGEST_PAUSE):
+                        await self._work.wait()
             self._work.clear()
-            if self._to_tell:
-                event, self._to_tell = self._to_tell, 0
-                await connection.execute(LOCK.tell, self._channel, str(event))
+            if lines := self.lane.some():
+                await connection.execute(LOCK.show, self._live_channel, lines)
+            if self._to_notify:
+                event, self._to_notify = self._to_notify, 0
+                await connection.execute(LOCK.notify, self._channel, str(event))
 
     async def _look(self) -> None:
         """Each time somebody speaks of an event: say so once everything up to it can be read."""

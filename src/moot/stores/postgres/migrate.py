@@ -14,8 +14,8 @@ from msgspec import Struct
 from moot import __version__
 from moot.errors import StoreNewer
 from moot.stores.postgres.server import Connection, Server, lock_number
-from moot.stores.postgres.statements import HERE, RECORDS, SCHEMA, SHAPES
-from moot.stores.postgres.trouble import speaking_of
+from moot.stores.postgres.statements import HERE, RECORDS, SCHEMA, SHAPES, TRANSFER
+from moot.stores.postgres.trouble import half_moved, speaking_of
 
 COMPAT = 1
 """The oldest schema whose Moot can still read what this one writes."""
@@ -38,9 +38,14 @@ def shipped() -> tuple[SchemaStep, ...]:
 
 
 async def bring_up(
-    server: Server, connection: Connection, steps: tuple[SchemaStep, ...] | None = None
+    server: Server,
+    connection: Connection,
+    steps: tuple[SchemaStep, ...] | None = None,
+    *,
+    unfinished: bool = False,
 ) -> None:
-    """The schema, made or brought up to date if need be; and ids that go on behind all that were given."""
+    """The schema, made or brought up to date if need be; and ids that go on behind all that were given. One into which
+    a store is being moved is refused, unless it is asked for."""
     schema = server.address.schema
     with speaking_of(server.address.shown):
         async with connection.transaction():
@@ -51,11 +56,13 @@ async def bring_up(
             await _take_steps(server, connection, steps or shipped())
             await _give_shapes(connection)
             await connection.execute(SCHEMA.raise_base)
+            if not unfinished and await connection.fetchval(TRANSFER.mark) is not None:
+                raise half_moved(server.address.shown)
 
 
 async def is_current(connection: Connection) -> bool:
-    """Whether a database has today's shape; of a newer one whoever brings it up says so."""
-    if not await connection.fetchval(SCHEMA.known):
+    """Whether a database has today's shape, and all of it is there; else whoever brings it up says what is wrong."""
+    if not await connection.fetchval(SCHEMA.known) or await connection.fetchval(TRANSFER.mark) is not None:
         return False
     version, *_ = await connection.fetchrow(SCHEMA.newest) or (0,)
     return bool(

@@ -7,24 +7,25 @@ from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
-from moot.model.message import Message, Revision, Summary
+from moot.model.message import ConversationGlance, Message, Revision, Summary
 from moot.model.moment import micros
 from moot.model.participant import Host, Participant, Quota
 from moot.model.query import Query
 from moot.model.records.audit import AUDIT_ENTRIES, AuditEntry, AuditQuery, ChainEnd
 from moot.model.records.link import LINKS
+from moot.model.records.outbox import OUTBOX, OutboxDepth, OutboxRow
 from moot.model.records.record import Lookup, R
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import AuditReport, ConversationVersion, Page
 from moot.rules.audit import KnownHead
 from moot.rules.graph import NO_LINKS, Graph
-from moot.stores import rows
+from moot.stores import glances, rows
 from moot.stores.postgres import migrate, search, soundness
 from moot.stores.postgres.address import Address
 from moot.stores.postgres.search import is_storable
 from moot.stores.postgres.server import Connection, Connections, Server
-from moot.stores.postgres.statements import AUDIT, READ, SEARCH, query_for
+from moot.stores.postgres.statements import AUDIT, READ, RECORDS, SEARCH, query_for
 from moot.stores.postgres.trouble import speaking_of
 from moot.stores.postgres.words import pieces, words
 
@@ -130,6 +131,15 @@ class PostgresReads:
     async def members(self, conversation: ConversationId) -> list[Member]:
         found: list[Member] = await self._many(rows.MEMBERS, READ.members, conversation)
         return found
+
+    async def members_everywhere(self, *, archived: bool) -> list[Member]:
+        found: list[Member] = await self._many(rows.MEMBERS, READ.members_everywhere, int(archived))
+        return found
+
+    async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
+        newest: list[Message] = await self._many(rows.MESSAGES, READ.newest_everywhere, int(archived))
+        unread = await self._get(READ.unread_everywhere, int(archived), reader, most)
+        return glances.beside(newest, unread)
 
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
         statement = READ.messages_newest if page.newest else READ.messages_after
@@ -309,3 +319,23 @@ class PostgresReads:
 
     async def horizon(self) -> int:
         return int(await self._get(READ.horizon))
+
+    # --- The outbox --------------------------------------------------------------------------------------
+
+    async def instance(self) -> str:
+        return str(await self._get(READ.instance))
+
+    async def unpublished(self, limit: int) -> list[OutboxRow]:
+        found: list[OutboxRow] = await self._many(
+            rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit
+        )
+        return found
+
+    async def outbox_depth(self, most: int) -> OutboxDepth:
+        found = await self._reading(lambda connection: connection.fetchrow(RECORDS[OUTBOX.name].depth, most))
+        oldest = found["oldest"]
+        return OutboxDepth(int(found["rows"]), None if oldest is None else oldest / 1e6)
+
+    async def homes_of(self, agents: Sequence[ParticipantId]) -> list[tuple[ParticipantId, ParticipantId]]:
+        found = await self._reading(lambda connection: connection.fetch(READ.homes_of, list(agents)))
+        return [(row["participant"], row["home"]) for row in found if row["home"] is not None]

@@ -61,6 +61,8 @@ def unguarded(dirty: Dirty) -> dict[str, dict[tuple[Any, ...], Any]]:
     }
     found["hosts"].update({(key,): None for key in dirty.dropped_hosts})
     for table in TABLES:
+        if table.is_queue:
+            continue
         written: dict[tuple[Any, ...], Any] = dict(dirty.records.get(table.name, {}))
         for key in dirty.dropped_records.get(table.name, ()):
             written.setdefault(key, None)

@@ -6,6 +6,7 @@ looked at with the first one: its version, its encoding, and that it keeps what 
 
 import asyncio
 import hashlib
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -28,19 +29,48 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 60.0
 SETTINGS = {
-    "application_name": "moot",
     "TimeZone": "UTC",
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
     "idle_in_transaction_session_timeout": "60000",
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "2",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "10000",
 }
-"""Statements are few, and planning one of them anew would take longer than running it."""
+"""Statements are few, and planning one of them anew would take longer than running it. A client whose machine or line
+is gone is let go of within about ten seconds, with the locks it holds."""
+LINE = (
+    (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+    (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 5),
+    (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 2),
+    (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
+    (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 10_000),
+)
+"""The same at this end."""
 
 
 def lock_number(schema: str, kind: str, name: str = "") -> int:
     """The number of an advisory lock, as PostgreSQL takes it: a signed integer of 64 bits."""
     digest = hashlib.blake2b(f"{schema}\0{kind}\0{name}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
+
+
+def _watch_line(connection: Connection) -> None:
+    """Have the kernel notice a line that is dead. asyncpg has no word for it, so its transport is asked."""
+    transport = getattr(connection, "_transport", None)
+    end = transport.get_extra_info("socket") if transport is not None else None
+    if end is None or end.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    for level, name, value in LINE:
+        if hasattr(socket, name):
+            with suppress(OSError):
+                end.setsockopt(level, getattr(socket, name), value)
+
+
+def application_name(schema: str) -> str:
+    """By which the server knows who works on a schema; it keeps 63 letters."""
+    return f"moot {schema}"[:63]
 
 
 class Server:
@@ -58,18 +88,22 @@ class Server:
 
     async def connect(self, *, writes: bool = False) -> Connection:
         """A new connection; at once, whatever happened before."""
-        settings = {**SETTINGS, "search_path": self.address.schema}
+        schema = self.address.schema
+        settings = {**SETTINGS, "search_path": schema, "application_name": application_name(schema)}
         if writes:
+            settings["moot.writers"] = str(lock_number(schema, "write"))
             settings["enable_seqscan"] = (
                 "off"  # every row a batch loads has an index, also before anybody counted rows
             )
         with speaking_of(self.address.shown):
-            return await asyncpg.connect(
+            connection = await asyncpg.connect(
                 self.address.dsn,
                 timeout=CONNECT_SECONDS,
                 command_timeout=COMMAND_SECONDS,
                 server_settings=settings,
             )
+        _watch_line(connection)
+        return connection
 
     async def reconnect(self) -> Connection:
         """A connection that writes, in place of one that was lost; refused while the pause lasts."""

@@ -6,7 +6,8 @@ Whether pages are whole is the server's to say (data_checksums, pg_amcheck). Abo
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import asyncpg
@@ -15,16 +16,35 @@ from msgspec import structs
 from moot.ports import AuditReport
 from moot.rules.audit import KnownHead
 from moot.stores.postgres.server import Connection
-from moot.stores.postgres.statements import READ, RECORDS, SOUND
+from moot.stores.postgres.statements import READ, RECORDS, SCHEMA, SOUND
 from moot.stores.soundness import Progress, Soundness
 
 AT_ONCE = 500
+CLOCKS_APART = 2.0
+CROWDED = 0.8
 
 
 async def read_all(connection: Connection) -> tuple[int, list[str]]:
     """How many messages there are, and what is wrong."""
     report = await verify(connection, {})
     return report.messages, list(report.problems)
+
+
+async def warnings(connection: Connection, now: Callable[[], float] = time.time) -> tuple[str, ...]:
+    """What will make trouble on this server: clocks that differ, and connections that run out."""
+    before = now()
+    there, connections, most = await connection.fetchrow(SCHEMA.state)
+    apart = there - (before + now()) / 2
+    found = []
+    if abs(apart) > CLOCKS_APART:
+        found.append(
+            f"the clock of the server is {apart:+.1f} s from that of this machine: leases end early or late; use NTP"
+        )
+    if connections > most * CROWDED:
+        found.append(
+            f"{connections} of {most} connections are in use: raise max_connections, or run fewer hubs"
+        )
+    return tuple(found)
 
 
 async def verify(

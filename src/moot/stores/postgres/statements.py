@@ -20,6 +20,7 @@ SCHEMA = Statements(HERE, "versions.sql")
 SEARCH = Statements(HERE, "search.sql")
 SOUND = Statements(HERE, "sound.sql")
 AUDIT = Statements(HERE, "audit.sql")
+TRANSFER = Statements(HERE, "transfer.sql")
 RECORDS = {table.name: Statements(HERE, "records", f"{table.name}.sql") for table in TABLES}
 """Of each kind of record: its shape, how it is put, dropped and looked up."""
 

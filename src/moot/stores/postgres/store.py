@@ -5,14 +5,14 @@ from typing import Any, TypeAlias
 
 from moot.errors import StoreDamaged
 from moot.model.event import Commit
-from moot.ports import Health, Verb
+from moot.ports import BatchWatcher, Health, Verb
 from moot.stores.async_runner import AsyncRunner
 from moot.stores.postgres.address import Address
 from moot.stores.postgres.engine import PostgresEngine
 from moot.stores.postgres.growth import Growth
 from moot.stores.postgres.reads import PostgresReads
 from moot.stores.postgres.server import Server
-from moot.stores.postgres.soundness import read_all
+from moot.stores.postgres.soundness import read_all, warnings
 from moot.stores.postgres.storage import ENGINE
 from moot.stores.runner import Source
 
@@ -34,6 +34,7 @@ class PostgresStore(PostgresReads):
         self._engine = engine
         self._tell = on_commit
         self._growth = Growth(server, self.reach, on_growth)
+        self.far_lane = self._growth.lane
         self._runner = AsyncRunner(engine, source, self._committed)
 
     @classmethod
@@ -50,6 +51,9 @@ class PostgresStore(PostgresReads):
         server = Server(address)
         engine = await PostgresEngine.open(server)
         return cls(server, engine, source, on_commit, on_growth)
+
+    def watch_batches(self, watcher: BatchWatcher) -> None:
+        self._runner.watchers.append(watcher)
 
     async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
         return await self._runner.submit(verb, command)
@@ -78,9 +82,11 @@ class PostgresStore(PostgresReads):
         """Read everything: every row, and the audit chain of every conversation."""
         problems: list[str] = []
         messages = 0
+        warned: tuple[str, ...] = ()
         try:
             messages, found = await self._reading(read_all)
             problems += found
+            warned = await self._reading(warnings)
         except StoreDamaged as damage:
             problems.append(f"{damage.title}: {damage.detail}")
         return Health(
@@ -90,4 +96,5 @@ class PostgresStore(PostgresReads):
             messages=messages,
             problems=tuple(problems),
             facts=self._server.settings,
+            warnings=warned,
         )

@@ -130,6 +130,16 @@ def refused(place: str, error: BaseException) -> MootError:
     )
 
 
+def half_moved(place: str) -> MootError:
+    """A move into this database was interrupted, or is under way."""
+    return StoreUnwritable(
+        f"a store is being moved to {place}, and not all of it has arrived",
+        detail="until then nothing else is written there; the old store is whole, and still works",
+        fix=(Hint(Act.MOVE_STORE),),
+        path=place,
+    )
+
+
 def unknown(place: str) -> MootError:
     """A commit was sent and its answer was lost, and the server could not be asked in time."""
     return StoreUnwritable(

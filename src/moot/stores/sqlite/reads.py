@@ -18,24 +18,25 @@ from moot.model.chain import Pair, Root
 from moot.model.conversation import Conversation, Member
 from moot.model.event import Event
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
-from moot.model.message import Message, Revision, Summary
+from moot.model.message import ConversationGlance, Message, Revision, Summary
 from moot.model.moment import micros
 from moot.model.participant import Host, Participant, Quota
 from moot.model.query import Query
 from moot.model.records.audit import AUDIT_ENTRIES, AuditEntry, AuditQuery, ChainEnd
 from moot.model.records.link import LINKS
+from moot.model.records.outbox import OUTBOX, OutboxDepth, OutboxRow
 from moot.model.records.record import ALL, Lookup, R
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import AuditReport, ConversationVersion, Page
 from moot.rules.audit import KnownHead
 from moot.rules.graph import NO_LINKS, Graph
-from moot.stores import rows
+from moot.stores import glances, rows
 from moot.stores.sqlite import search
 from moot.stores.sqlite.engine import NO_END
 from moot.stores.sqlite.file import database, migrate, soundness
 from moot.stores.sqlite.file.untrusted import close_to_others
-from moot.stores.sqlite.statements import AUDIT, READ, SEARCH, query_for
+from moot.stores.sqlite.statements import AUDIT, READ, RECORDS, SEARCH, query_for
 from moot.stores.sqlite.trouble import speaking_of
 
 T = TypeVar("T")
@@ -168,6 +169,17 @@ class SqliteReads:
     async def members(self, conversation: ConversationId) -> list[Member]:
         with speaking_of(self._path):
             return rows.MEMBERS.many(self._here.execute(READ.members, (conversation,)).get)
+
+    async def members_everywhere(self, *, archived: bool) -> list[Member]:
+        found: list[Member] = await self._many(rows.MEMBERS, READ.members_everywhere, archived)
+        return found
+
+    async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
+        newest: list[Message] = await self._many(rows.MESSAGES, READ.newest_everywhere, archived)
+        unread = await self._long(
+            lambda connection: connection.execute(READ.unread_everywhere, (archived, reader, most)).get
+        )
+        return glances.beside(newest, unread)
 
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
         statement = READ.messages_newest if page.newest else READ.messages_after
@@ -326,6 +338,30 @@ class SqliteReads:
 
     async def horizon(self) -> int:
         return int(self._get(READ.horizon))
+
+    # --- The outbox --------------------------------------------------------------------------------------
+
+    async def instance(self) -> str:
+        return str(self._get(READ.instance))
+
+    async def unpublished(self, limit: int) -> list[OutboxRow]:
+        found: list[OutboxRow] = await self._many(
+            rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit
+        )
+        return found
+
+    async def outbox_depth(self, most: int) -> OutboxDepth:
+        count, oldest = await self._long(
+            lambda connection: connection.execute(RECORDS[OUTBOX.name].depth, (most,)).get
+        )
+        return OutboxDepth(count, None if oldest is None else oldest / 1e6)
+
+    async def homes_of(self, agents: Sequence[ParticipantId]) -> list[tuple[ParticipantId, ParticipantId]]:
+        listed = _listed(agents)
+        found: list[Any] = await self._long(
+            lambda connection: list(connection.execute(READ.homes_of, (listed,)))
+        )
+        return [(who, home) for who, home in found if home is not None]
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ SEARCH = Statements(HERE, "search.sql")
 BACKUP = Statements(HERE, "backup.sql")
 SOUND = Statements(HERE, "sound.sql")
 AUDIT = Statements(HERE, "audit.sql")
+TRANSFER = Statements(HERE, "transfer.sql")
 RECORDS = {table.name: Statements(HERE, "records", f"{table.name}.sql") for table in TABLES}
 """Of each kind of record: its shape, how it is put, dropped and looked up."""
 

@@ -11,7 +11,7 @@ from moot.errors import StoreDamaged, StoreUnwritable
 from moot.model.event import Commit
 from moot.model.message import Message
 from moot.model.query import Query
-from moot.ports import Health, Verb
+from moot.ports import BatchWatcher, Health, Verb
 from moot.stores.runner import Runner, Source
 from moot.stores.sqlite.engine import NO_END, SqliteEngine
 from moot.stores.sqlite.file.soundness import read_all
@@ -52,6 +52,9 @@ class SqliteStore(SqliteReads):
         """The store of a home; its database is made or brought up to date first."""
         engine = await asyncio.to_thread(SqliteEngine.open, home)
         return cls(engine, source, on_commit)
+
+    def watch_batches(self, watcher: BatchWatcher) -> None:
+        self._runner.watchers.append(watcher)
 
     async def transact(self, verb: Verb[Any, Any], command: Any) -> Any:
         try:

@@ -8,6 +8,8 @@ from typing import Final
 
 MAX_HEADERS: Final = 200
 MAX_BODY: Final = 64 << 20
+QUERY: Final = ":query"
+"""Where among the headers what stands behind the path is found."""
 
 
 class BadRequest(Exception):
@@ -29,7 +31,7 @@ async def read_request(reader: asyncio.StreamReader) -> Found | None:
     for _ in range(MAX_HEADERS):
         line = await _line(reader)
         if not line:
-            path = words[1].partition("?")[0]
+            path, _, headers[QUERY] = words[1].partition("?")
             return words[0], path, headers, await _body(reader, headers)
         name, _, value = line.partition(":")
         headers[name.strip().lower()] = value.strip()

@@ -90,7 +90,7 @@ class FakeLLM:
                 request = Request(method, path, headers, raw, time.monotonic(), self._count)
                 self.requests.append(request)
                 del self.requests[:-KEPT]
-                self._tell()
+                self._wake()
                 await connection.answer(self._answer(out, request))
                 if headers.get("connection", "").lower() == "close" or out.broken:
                     return
@@ -128,9 +128,9 @@ class FakeLLM:
         self.disconnects.append(time.monotonic())
         del self.disconnects[:-KEPT]
         self._left += 1
-        self._tell()
+        self._wake()
 
-    def _tell(self) -> None:
+    def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 

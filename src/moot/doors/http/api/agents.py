@@ -163,7 +163,8 @@ async def issue(call: ApiCall) -> Response:
     )
     if beyond and beyond[0] in {scope.value for scope in TokenScope}:
         raise NotPermitted(f'a token without the scope "{beyond[0]}" cannot issue a token with that scope')
-    made = await call.hub.agents.mint_token(call.agent, scopes=call.body.scopes, shown=call.who.token)
+    shown = "" if call.who.standing is Standing.OWNER else call.who.token  # the owner lends nothing away
+    made = await call.hub.agents.mint_token(call.agent, scopes=call.body.scopes, shown=shown)
     return Response(made, CREATED)
 
 

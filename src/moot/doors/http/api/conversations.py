@@ -12,9 +12,10 @@ from moot.doors.http.api.problems import NO_CONTENT, Refusal, Response
 from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import (
     BIGGEST,
-    ConversationList,
     DeliveryList,
     Hits,
+    ListedConversations,
+    LiveTexts,
     MessageList,
     Resumed,
     Settled,
@@ -41,11 +42,11 @@ def sees(call: ApiCall, conversation: shapes.Conversation) -> bool:
 # --- conversations ---------------------------------------------------------------------------------------
 
 
-async def conversations(call: ApiCall) -> ConversationList:
+async def conversations(call: ApiCall) -> ListedConversations:
     query = call.query
     if query.kind is not None:
         kind_of_conversation(query.kind)
-    found = await call.hub.conversations.list(archived=query.archived, kind=query.kind)
+    found = await call.hub.conversations.overview(archived=query.archived, kind=query.kind)
     seen = [
         one
         for one in found
@@ -55,7 +56,7 @@ async def conversations(call: ApiCall) -> ConversationList:
         and sees(call, one)
     ]
     page = sorted(seen, key=lambda one: one.id)[: query.limit]
-    return ConversationList(page, page[-1].id if len(seen) > len(page) else None)
+    return ListedConversations(page, page[-1].id if len(seen) > len(page) else None)
 
 
 async def create(call: ApiCall) -> Response:
@@ -278,6 +279,14 @@ async def turns(call: ApiCall) -> TurnList:
     seen = [turn for turn in await _seen(call, found) if int(turn.id) > query.after]
     page = seen[: query.limit]
     return TurnList(page, int(page[-1].id) if len(seen) > len(page) else None)
+
+
+async def live(call: ApiCall) -> LiveTexts:
+    where = call.query.conversation
+    found = where and (await subject.conversation(call.hub, call.who, where)).id
+    heard = await call.hub.operator.live(conversation=found)
+    seen = {where: await _sees_id(call, where) for where in {turn.conversation for turn in heard}}
+    return LiveTexts([turn for turn in heard if seen[turn.conversation]])
 
 
 async def dead_letters(call: ApiCall) -> TurnList:

@@ -7,12 +7,15 @@ from msgspec import Struct
 from moot import shapes
 from moot.doors.http.api.constraints import Text, one_of
 from moot.doors.http.api.route import ApiCall
-from moot.doors.http.api.schema import RequestShape
+from moot.doors.http.api.schema import Limit, RequestShape
 from moot.model.records.decision import DecisionState
 
 
 class DecisionsQuery(RequestShape, frozen=True):
     state: Annotated[str, one_of(DecisionState)] | None = None
+    before: str | None = None
+    """The id of a decision: only those that are older."""
+    limit: Limit = 100
 
 
 class AnswerBody(RequestShape, frozen=True):
@@ -21,10 +24,14 @@ class AnswerBody(RequestShape, frozen=True):
 
 class DecisionList(Struct, frozen=True):
     decisions: list[shapes.PersonsDecision]
+    next: str | None = None
+    """`before` of the page with older ones, if there may be any."""
 
 
 async def decisions(call: ApiCall) -> DecisionList:
-    return DecisionList(await call.hub.decisions.list(state=call.query.state))
+    query = call.query
+    found = await call.hub.decisions.list(state=query.state, before=query.before, limit=query.limit)
+    return DecisionList(found, found[0].id if len(found) == query.limit else None)
 
 
 async def decision(call: ApiCall) -> shapes.PersonsDecision:

@@ -9,13 +9,14 @@ from uuid import uuid4
 
 import msgspec
 import structlog
+from msgspec import structs
 from starlette.requests import ClientDisconnect, Request
 
 from moot.doors.credentials import still_good_for
 from moot.doors.http.api import subject
 from moot.doors.http.api.problems import Refusal, Response, problem
 from moot.doors.http.api.query import query
-from moot.doors.http.api.route import ApiCall, HttpDoor, Route, SubjectKind
+from moot.doors.http.api.route import POSITION, ApiCall, HttpDoor, Route, SubjectKind
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import sent
 from moot.doors.http.streams.sse import Stream, until_gone
@@ -102,6 +103,13 @@ class PathEndpoint:
     async def _carried_out(
         self, request: Request, route: Route, who: Principal, receive: Any
     ) -> Response | Stream:
+        position = self._door.hub.position  # before anything is read: what is read contains all up to here
+        answer = await self._done(request, route, who, receive)
+        if not route.is_snapshot or isinstance(answer, Stream):
+            return answer
+        return structs.replace(answer, headers={**answer.headers, POSITION: str(position)})
+
+    async def _done(self, request: Request, route: Route, who: Principal, receive: Any) -> Response | Stream:
         hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
         looked_up = not route.settles or route.about is SubjectKind.HUB  # which takes no reading
@@ -119,6 +127,7 @@ class PathEndpoint:
             conversation=found.conversation,
             agent=found.agent,
             version=found.version,
+            peer=request.client.host if request.client is not None else "",
         )
         if route.waits:
             value = await self._waited(route, call, receive)

@@ -34,6 +34,8 @@ class WantedLinks(RequestShape, frozen=True):
     links: tuple[NewLink, ...]
     """All there shall be."""
     dry_run: bool = False
+    expects: str | None = None
+    """The `version` that a look with `dry_run` gave: 409 where links have changed since."""
     """Only say what would change."""
 
 
@@ -95,7 +97,9 @@ async def change(call: ApiCall) -> shapes.Link:
 
 
 async def apply(call: ApiCall) -> shapes.AppliedLinks:
-    return await call.hub.links.apply(to_builtins(call.body.links), dry_run=call.body.dry_run)
+    return await call.hub.links.apply(
+        to_builtins(call.body.links), dry_run=call.body.dry_run, expects=call.body.expects
+    )
 
 
 async def remove(call: ApiCall) -> shapes.Link:

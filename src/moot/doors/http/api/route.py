@@ -1,20 +1,24 @@
-"""A route: a row that says everything about one method of one path. The rows are in routes.py."""
+"""A route: a row that says everything about one method of one path. The rows are in table/."""
 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
 from moot import shapes
 from moot.doors.http.api.schema import NoQuery, SocketQuery
+from moot.doors.http.gate.rate import Buckets
 from moot.doors.open_limit import OpenAtOnce
 from moot.errors import MootError
 from moot.hub import Hub
 from moot.ports import ConversationVersion
 from moot.rules.access import Action, Principal
+
+POSITION: Final = "Moot-Position"
+"""In answers to reads: the newest event that they surely contain."""
 
 
 class SubjectKind(StrEnum):
@@ -47,6 +51,8 @@ class ApiCall(Struct, frozen=True):
     """Current name of the agent that the path names."""
     version: ConversationVersion | None = None
     """Of the conversation, where nothing else of it was looked up."""
+    peer: str = ""
+    """The address that the request came from."""
 
     @property
     def ref(self) -> str:
@@ -71,6 +77,8 @@ class HttpDoor(Struct, frozen=True):
     marks: Any
     meters: Any
     openapi: Callable[[], bytes]
+    sign_ins: Buckets
+    """How often sign-in may be tried from one address."""
     leaving: asyncio.Event
     """Set during shutdown: pending waits return."""
 
@@ -122,6 +130,11 @@ class Route(Struct, frozen=True):
     def waits_now(self, call: ApiCall) -> bool:
         """Whether this request wants to wait."""
         return bool(getattr(call.query if call.body is None else call.body, self.waits))
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether it reads state that events go on from."""
+        return self.method == "GET" and self.path.startswith("/api/") and not self.streams
 
     @property
     def streams(self) -> bool:

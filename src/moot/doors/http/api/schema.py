@@ -55,6 +55,13 @@ class ChangedConversation(RequestShape, frozen=True):
     settings: constraints.Settings | None = None
 
 
+class TypedLine(RequestShape, frozen=True):
+    line: Text
+    """As a person typed it: a command, or words for the conversation."""
+    confirmed: bool = False
+    """A command that takes something away is carried out; otherwise it is asked about first."""
+
+
 class Joining(RequestShape, frozen=True):
     name: str
 
@@ -264,9 +271,43 @@ class EventsQuery(RequestShape, frozen=True):
 # --- answers ---------------------------------------------------------------------------------------------
 
 
+class CommandRow(Struct, frozen=True):
+    name: str
+    usage: str
+    help: str
+
+
+class CommandList(Struct, frozen=True):
+    commands: list[CommandRow]
+
+
+class CommandDone(Struct, frozen=True):
+    """What came of a line."""
+
+    lines: list[str] = []
+    """For the person, as plain text."""
+    say: str | None = None
+    """It was no command: words to post."""
+    asks: str | None = None
+    """Nothing was done yet: repeat it with `confirmed`."""
+    moved: str | None = None
+    """The conversation in which the chat continues."""
+    left: bool = False
+    """The chat is over."""
+
+
 class ConversationList(Struct, frozen=True):
     conversations: list[shapes.Conversation]
     next: str | None = None
+
+
+class ListedConversations(Struct, frozen=True):
+    conversations: list[shapes.ListedConversation]
+    next: str | None = None
+
+
+class LiveTexts(Struct, frozen=True):
+    turns: list[shapes.LiveTurn]
 
 
 class MessageList(Struct, frozen=True):

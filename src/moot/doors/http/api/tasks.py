@@ -9,7 +9,7 @@ from moot.doors.http.api.constraints import Text
 from moot.doors.http.api.conversations import CREATED, idempotency_key
 from moot.doors.http.api.problems import Response
 from moot.doors.http.api.route import ApiCall
-from moot.doors.http.api.schema import RequestShape
+from moot.doors.http.api.schema import Limit, RequestShape
 from moot.flow.delegate import LONGEST
 from moot.hub.tasks import UNFINISHED_ONES
 from moot.model.records.task import TaskState
@@ -22,6 +22,9 @@ class TasksQuery(RequestShape, frozen=True):
     """A state, or `unfinished`."""
     by: str | None = None
     to: str | None = None
+    before: str | None = None
+    """The id of a task: only those that are older."""
+    limit: Limit = 100
 
 
 class NewTask(RequestShape, frozen=True):
@@ -42,11 +45,16 @@ class ChangedTask(RequestShape, frozen=True):
 
 class TaskList(Struct, frozen=True):
     tasks: list[shapes.Task]
+    next: str | None = None
+    """`before` of the page with older ones, if there may be any."""
 
 
 async def tasks(call: ApiCall) -> TaskList:
     query = call.query
-    return TaskList(await call.hub.tasks.list(state=query.state, by=query.by, to=query.to))
+    found = await call.hub.tasks.list(
+        state=query.state, by=query.by, to=query.to, before=query.before, limit=query.limit
+    )
+    return TaskList(found, found[0].id if len(found) == query.limit else None)
 
 
 async def task(call: ApiCall) -> shapes.Task:

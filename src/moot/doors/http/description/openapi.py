@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from moot.doors.http.api import constraints
 from moot.doors.http.api.problems import JSON, PROBLEM, STATUSES
-from moot.doors.http.api.route import Route, SocketRoute
+from moot.doors.http.api.route import POSITION, Route, SocketRoute
 from moot.doors.http.api.schema import NoQuery, Problem
 from moot.doors.http.description.related import leads
 from moot.errors import (
@@ -166,6 +166,9 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     if route.answer is not None:
         schema = {"type": "string"} if route.answer in (str, bytes) else of[repr(route.answer)]
         good["content"] = {route.media: {"schema": schema}}
+    if route.is_snapshot:
+        position = "The newest event that this surely contains: follow /api/events after it"
+        good["headers"] = {POSITION: {"description": position, "schema": {"type": "integer"}}}
     found = {str(route.status): good}
     if "Idempotency-Key" in route.headers and route.status != 200:  # noqa: PLR2004
         found["200"] = good | {"description": "Already done, with the same key"}

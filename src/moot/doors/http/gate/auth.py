@@ -68,7 +68,13 @@ class Gate:
             return None
         hub.agents.noticed(found.id, door)
         return Principal(
-            Standing.PARTICIPANT, found.id, found.name, found.human, found.scopes, token=found.token
+            Standing.OWNER if found.is_owner else Standing.PARTICIPANT,
+            found.id,
+            found.name,
+            found.human,
+            found.scopes,
+            token=found.token,
+            in_browser=found.in_browser,
         )
 
     def count(self, who: Principal) -> None:
@@ -102,6 +108,8 @@ class Gate:
 
     def voice(self, who: Principal, door: DoorName = DoorName.HTTP) -> Hub:
         """The hub, acting as the caller, who came in by this door."""
+        if who.in_browser and door is DoorName.HTTP:
+            door = DoorName.WEB
         if who.standing is not Standing.PARTICIPANT:
             return self.hub.through(door)
         return self.hub.through(door).acting_as(who.id) if who.by_owner else self.hub.voice_of(who.id, door)

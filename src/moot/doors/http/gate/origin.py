@@ -13,6 +13,7 @@ from moot.errors import NotPermitted
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MISDIRECTED = 421
+WITHOUT_BODY = (204, 304)
 FOREIGN = 403
 PLAIN_PORTS = {"http": 80, "https": 443}
 
@@ -74,7 +75,7 @@ async def sent(answer: Response, send: Any, *, head: bool = False) -> None:
         **{name.lower(): value for name, value in answer.headers.items()},
         "content-length": str(len(body)),
     }
-    if answer.status == 204:  # noqa: PLR2004
+    if answer.status in WITHOUT_BODY:
         del headers["content-length"]
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": raw})

@@ -63,7 +63,7 @@ class Listener:
             self.behind = True
             self._woken.set()
             return True
-        self.tell(message)
+        self.show(message)
         return True
 
     def _held_back(self, message: MessageFrames) -> bool:
@@ -85,14 +85,14 @@ class Listener:
 
     # --- what the socket does ----------------------------------------------------------------------------
 
-    def tell(self, message: MessageFrames) -> None:
+    def show(self, message: MessageFrames) -> None:
         """The next message, if it is somebody else's; in any case we have come so far."""
         place = self.place
         place.seq = message.seq
         if message.author == self._name:
             return
         place.frames += message.counts
-        self._wire.tell(message.frame(alone=self._alone))
+        self._wire.write(message.frame(alone=self._alone))
         if self._marks is not None:
             self._marks.restless(self)
 

@@ -1,7 +1,7 @@
 """An event stream: first what happened since the reader's cursor, from the store; then what happens, from the fan.
 
-`lagged`, `reset` and `server_restarting` carry the cursor to resume from. A comment every 15 s shows proxies and
-readers that the connection is alive; it carries the cursor too, for readers that want few events.
+`lagged`, `reset` and `server_restarting` carry the cursor to resume from. So does `cursor`, which comes once the past
+is told and then every 15 s in which nothing happens: it shows proxies and readers that the connection is alive.
 """
 
 import asyncio
@@ -45,15 +45,15 @@ class Stream:
         self._writer = scope.get("extensions", {}).get(EXTENSION)
         try:
             async with asyncio.TaskGroup() as tasks:
-                telling = tasks.create_task(self._tell(send))
+                sending = tasks.create_task(self._send_events(send))
                 watching = tasks.create_task(until_gone(receive))
-                await asyncio.wait([telling, watching], return_when=asyncio.FIRST_COMPLETED)
-                telling.cancel()
+                await asyncio.wait([sending, watching], return_when=asyncio.FIRST_COMPLETED)
+                sending.cancel()
                 watching.cancel()
         finally:
             self._fan.leave(self._wants.who)
 
-    async def _tell(self, send: Any) -> None:
+    async def _send_events(self, send: Any) -> None:
         with suppress(StreamGone, OSError):
             await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
             await self._send(send, b"retry: 1000\n\n")
@@ -63,7 +63,7 @@ class Stream:
             self._fan.add(follower)  # nothing is awaited since the fan was caught up with: there is no gap
             try:
                 await still_good(self._fan.hub, self._wants.who)  # from here on the fan hears of a revocation
-                await self._send(send, b"id: %d\n: following\n\n" % self._cursor)
+                await self._send(send, self._here(b"following"))
                 await self._follow(follower, send)
             except Unauthenticated:
                 pass  # it was revoked while it read the past; the stream just ends
@@ -107,7 +107,11 @@ class Stream:
                     await self._send(send, control(follower.ending, self._cursor))
                 return
             if not frames:
-                await self._send(send, b"id: %d\n: still here\n\n" % self._cursor)
+                await self._send(send, self._here(b"still here"))
+
+    def _here(self, comment: bytes) -> bytes:
+        """The cursor, also as data: parsers drop an event that has none."""
+        return b": %s\nid: %d\n%s" % (comment, self._cursor, control("cursor", self._cursor))
 
     async def _send_frames(self, send: Any, frames: Iterable[Frame]) -> None:
         piece, size, upto = [], 0, self._cursor

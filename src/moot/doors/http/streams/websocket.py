@@ -268,15 +268,15 @@ class SocketTalk:
     async def _both(self, receive: Any) -> None:
         """Until either side ends it."""
         async with asyncio.TaskGroup() as tasks:
-            telling = tasks.create_task(self._tell())
+            sending = tasks.create_task(self._send_messages())
             hearing = tasks.create_task(self._hear(receive))
-            await asyncio.wait([telling, hearing], return_when=asyncio.FIRST_COMPLETED)
-            telling.cancel()
+            await asyncio.wait([sending, hearing], return_when=asyncio.FIRST_COMPLETED)
+            sending.cancel()
             hearing.cancel()
 
     # --- what others say ---------------------------------------------------------------------------------
 
-    async def _tell(self) -> None:
+    async def _send_messages(self) -> None:
         try:
             await still_good(self._door.hub, self._party.who)  # from here on the fan hears of a revocation
             ending = await self._follow(self._listener) if self._listener is not None else await self._begin()
@@ -320,7 +320,7 @@ class SocketTalk:
                 if not await listener.room(STUCK_SECONDS):
                     listener.end("lagged")
                     return
-                listener.tell(MessageFrames.of(message))
+                listener.show(MessageFrames.of(message))
             listener.behind = listener.behind or len(page) == PAGE
 
     # --- what it says ------------------------------------------------------------------------------------
@@ -339,9 +339,9 @@ class SocketTalk:
             self._gate.count(self._party.who)
             await self._post(text)
         except MootError as error:
-            self._wire.tell(framed(refusal(without_hints(error, self._party.who))))
+            self._wire.write(framed(refusal(without_hints(error, self._party.who))))
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
-            self._wire.tell(framed(refusal(failed(error, self._path))))
+            self._wire.write(framed(refusal(failed(error, self._path))))
 
     async def _post(self, text: str) -> None:
         party = self._party
@@ -351,7 +351,7 @@ class SocketTalk:
             )
         receipt = await self._posted(text)
         for warned in receipt.warnings:
-            self._wire.tell(framed(warning(warned)))
+            self._wire.write(framed(warning(warned)))
         if party.who.by_owner:
             await self._door.hub.history.acted_as(party.who.name, f"posted {receipt.id} over {self._path}")
 

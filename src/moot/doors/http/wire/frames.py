@@ -67,7 +67,7 @@ class SocketWire(WebSocketsSansIOProtocol):
         """Bytes that the reader has not taken yet, besides what the kernels hold."""
         return self.transport.get_write_buffer_size()
 
-    def tell(self, written: bytes) -> None:
+    def write(self, written: bytes) -> None:
         """Write what was framed before. It never waits; who calls looks at `waiting`."""
         if written and self.is_open:
             self.transport.write(written)
@@ -209,7 +209,7 @@ class SocketWire(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         owed, self._owed = self._owed, b""
-        self.tell(owed)
+        self.write(owed)
         self.drained()
 
     def _leave(self) -> None:

@@ -7,6 +7,11 @@ SELECT current_setting('server_version_num')::int AS version, current_setting('s
        current_setting('synchronous_commit') AS synchronous_commit, current_setting('server_encoding') AS encoding,
        pg_is_in_recovery() AS standby, pg_postmaster_start_time()::text AS started;
 
+-- name: state
+-- How the server is doing: its clock, and how many connections it has and may have.
+SELECT extract(epoch FROM clock_timestamp())::float8, (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+       current_setting('max_connections')::int;
+
 -- name: alone
 -- Until the transaction ends nobody else migrates this schema.
 SELECT pg_advisory_xact_lock($1);

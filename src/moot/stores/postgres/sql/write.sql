@@ -191,5 +191,8 @@ WITH
     summaries_gone AS (DELETE FROM summaries WHERE conversation = ANY($1::text[])),
     bookmarks_gone AS (DELETE FROM bookmarks WHERE conversation = ANY($1::text[])),
     waits_gone AS (DELETE FROM waits WHERE conversation = ANY($1::text[])),
-    decisions_gone AS (DELETE FROM decisions WHERE conversation = ANY($1::text[]))
+    decisions_gone AS (DELETE FROM decisions WHERE conversation = ANY($1::text[])),
+    cli_sessions_gone AS (DELETE FROM cli_sessions WHERE conversation = ANY($1::text[])),
+    arrivals_gone AS (DELETE FROM arrivals WHERE conversation = ANY($1::text[])),
+    bridge_posts_gone AS (DELETE FROM bridge_posts WHERE conversation = ANY($1::text[]))
 DELETE FROM conversations WHERE id = ANY($1::text[]);

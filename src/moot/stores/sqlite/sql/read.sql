@@ -34,6 +34,30 @@ SELECT group_concat(shape, ',' ORDER BY id) FROM conversation_shape WHERE archiv
 -- In joining order.
 SELECT group_concat(shape, ',' ORDER BY position) FROM member_shape WHERE conversation = ?1;
 
+-- name: members_everywhere
+-- Of all conversations that are archived, or are not; in joining order.
+SELECT group_concat(shape, ',' ORDER BY conversation, position) FROM member_shape
+WHERE conversation IN (SELECT id FROM conversations WHERE archived = ?1);
+
+-- name: newest_everywhere
+-- The newest message of each conversation that is archived, or is not.
+SELECT group_concat(m.shape, ',') FROM conversations c CROSS JOIN message_shape m
+    ON m.conversation = c.id AND m.seq = c.next_seq - 1
+WHERE c.archived = ?1;
+
+-- name: unread_everywhere
+-- [[conversation, count], …] of messages that ?2 has not read, no further than ?3 in each. Message.is_for says which.
+SELECT json_group_array(json_array(m.conversation, (
+    SELECT count(*) FROM (
+        SELECT 1 FROM messages x WHERE x.conversation = m.conversation AND x.seq > m.cursor AND x.sender <> ?2
+            AND (NOT json_valid(x.metadata) OR x.metadata ->> '$.deleted' IS NULL)
+            AND (x.kind NOT IN ('system', 'tool')
+                OR (x.kind = 'system' AND json_valid(x.metadata) AND json_type(x.metadata, '$.task') IS NOT NULL))
+        LIMIT ?3
+    )
+))) FROM members m CROSS JOIN conversations c ON c.id = m.conversation
+WHERE m.participant = ?2 AND c.archived = ?1 AND m.cursor < c.next_seq - 1;
+
 -- name: messages_after
 -- The first ?1 messages of ?2 with ?3 < seq < ?4.
 SELECT group_concat(shape, ',') FROM (
@@ -209,3 +233,15 @@ SELECT count(*) FROM messages;
 -- name: links_version
 -- Of the link graph: whoever has read it at this version has it still.
 SELECT value FROM counters WHERE name = 'links';
+
+-- name: instance
+-- The id of this home.
+SELECT value FROM instance WHERE name = 'id';
+
+-- name: homes_of
+-- Agents of the list ?1, each with the agents on whose topics conversations live that it is in.
+SELECT DISTINCT m.participant, coalesce(c.home, (
+    SELECT s.participant FROM members s WHERE s.conversation = c.id AND s.speaks = 1 ORDER BY s.position LIMIT 1
+)) AS home
+FROM members m JOIN conversations c ON c.id = m.conversation
+WHERE m.participant IN (SELECT value FROM json_each(?1)) AND c.archived = 0;

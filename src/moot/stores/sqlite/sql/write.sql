@@ -197,4 +197,7 @@ DELETE FROM summaries WHERE conversation = :conversation;
 DELETE FROM bookmarks WHERE conversation = :conversation;
 DELETE FROM waits WHERE conversation = :conversation;
 DELETE FROM decisions WHERE conversation = :conversation;
+DELETE FROM cli_sessions WHERE conversation = :conversation;
+DELETE FROM arrivals WHERE conversation = :conversation;
+DELETE FROM bridge_posts WHERE conversation = :conversation;
 DELETE FROM conversations WHERE id = :conversation;

@@ -8,13 +8,14 @@ SELECT chain, place, by, on_behalf_of, act, subject, detail, at_us, last_us, rtr
 )::text, ']') || ',' || detail || ']' AS shape FROM audit_entries;
 
 -- name: put
--- An entry at a place that is free. Only a refusal is written again, when it is counted up; whatever else stands there
--- is kept, and the writing is refused: `by` must not be NULL.
+-- An entry at a place that is free. Only a refusal is written again, when it or one before it is counted up; whatever
+-- else stands there is kept, and the writing is refused: `by` must not be NULL.
 INSERT INTO audit_entries (
     chain, place, at_us, by, on_behalf_of, door, act, subject, detail, digest, count, last_us, hash
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (chain, place) DO UPDATE SET
-    by = CASE WHEN audit_entries.act = 'refused' AND excluded.count > audit_entries.count THEN audit_entries.by END,
+    by = CASE WHEN audit_entries.act = 'refused' AND excluded.count >= audit_entries.count
+        AND excluded.detail = audit_entries.detail THEN audit_entries.by END,
     count = excluded.count, last_us = excluded.last_us, hash = excluded.hash;
 
 -- name: drop

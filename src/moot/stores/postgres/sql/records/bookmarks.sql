@@ -26,5 +26,5 @@ ON b.participant = w.value ->> 0 AND b.client = w.value ->> 1 AND b.conversation
 SELECT string_agg(shape, ',') FROM bookmarks_shape WHERE participant = ANY($1::text[]);
 
 -- name: every
--- Row by row, each with its place.
-SELECT (participant || ' ' || client || ' ' || conversation), shape FROM bookmarks_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT (participant || ' ' || client || ' ' || conversation), shape FROM bookmarks_shape ORDER BY participant, client, conversation;

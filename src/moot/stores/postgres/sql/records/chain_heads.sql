@@ -27,5 +27,5 @@ SELECT string_agg(shape, ',') FROM chain_heads_shape WHERE chain IN (SELECT w.va
 SELECT string_agg(shape, ',' ORDER BY chain) FROM chain_heads_shape;
 
 -- name: every
--- Row by row, each with its place.
-SELECT chain, shape FROM chain_heads_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT chain, shape FROM chain_heads_shape ORDER BY chain;

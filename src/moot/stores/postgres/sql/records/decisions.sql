@@ -35,5 +35,5 @@ SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM decisions_shape WHERE
 SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM decisions_shape WHERE "by" = ANY($1::text[]);
 
 -- name: every
--- Row by row, each with its place.
-SELECT id, shape FROM decisions_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT id, shape FROM decisions_shape ORDER BY id;

@@ -31,5 +31,5 @@ SELECT string_agg(shape, ',') FROM links_shape WHERE id IN (SELECT w.value ->> 0
 SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM links_shape;
 
 -- name: every
--- Row by row, each with its place.
-SELECT id, shape FROM links_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT id, shape FROM links_shape ORDER BY id;

@@ -32,5 +32,5 @@ SELECT string_agg(shape, ',' ORDER BY note, participant) FROM note_permissions_s
 WHERE participant = ANY($1::text[]);
 
 -- name: every
--- Row by row, each with its place.
-SELECT (note || ' ' || participant), shape FROM note_permissions_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT (note || ' ' || participant), shape FROM note_permissions_shape ORDER BY note, participant;

@@ -28,5 +28,5 @@ SELECT string_agg(shape, ',') FROM notes_shape WHERE name IN (SELECT w.value ->>
 SELECT string_agg(shape, ',' ORDER BY created_us, name) FROM notes_shape;
 
 -- name: every
--- Row by row, each with its place.
-SELECT name, shape FROM notes_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT name, shape FROM notes_shape ORDER BY name;

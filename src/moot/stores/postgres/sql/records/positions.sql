@@ -24,5 +24,5 @@ SELECT string_agg(shape, ',') FROM positions_shape WHERE participant IN (SELECT 
 SELECT string_agg(shape, ',' ORDER BY participant) FROM positions_shape;
 
 -- name: every
--- Row by row, each with its place.
-SELECT participant, shape FROM positions_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT participant, shape FROM positions_shape ORDER BY participant;

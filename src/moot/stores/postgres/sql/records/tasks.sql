@@ -68,5 +68,5 @@ SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM tasks_shape WHERE "to
 SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM tasks_shape WHERE state = ANY($1::text[]);
 
 -- name: every
--- Row by row, each with its place.
-SELECT id, shape FROM tasks_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT id, shape FROM tasks_shape ORDER BY id;

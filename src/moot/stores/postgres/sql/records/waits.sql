@@ -25,5 +25,5 @@ ON s.conversation = w.value ->> 0 AND s.seq = (w.value ->> 1)::bigint;
 SELECT string_agg(shape, ',' ORDER BY conversation, seq) FROM waits_shape;
 
 -- name: every
--- Row by row, each with its place.
-SELECT (conversation || ':' || seq), shape FROM waits_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT (conversation || ':' || seq), shape FROM waits_shape ORDER BY conversation, seq;

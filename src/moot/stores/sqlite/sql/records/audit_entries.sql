@@ -8,13 +8,13 @@ SELECT chain, place, by, on_behalf_of, act, subject, detail, at_us, last_us, rtr
 ), ']') || ',' || detail || ']' AS shape FROM main.audit_entries;
 
 -- name: put
--- An entry at a place that is free. Only a refusal is written again, when it is counted up; whatever else stands there
--- is kept, and the writing is refused: `by` must not be NULL.
+-- An entry at a place that is free. Only a refusal is written again, when it or one before it is counted up; whatever
+-- else stands there is kept, and the writing is refused: `by` must not be NULL.
 INSERT INTO audit_entries (
     chain, place, at_us, by, on_behalf_of, door, act, subject, detail, digest, count, last_us, hash
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (chain, place) DO UPDATE SET
-    by = iif(act = 'refused' AND excluded.count > count, by, NULL),
+    by = iif(act = 'refused' AND excluded.count >= count AND excluded.detail = detail, by, NULL),
     count = excluded.count, last_us = excluded.last_us, hash = excluded.hash;
 
 -- name: drop

@@ -26,5 +26,5 @@ ON b.participant = w.value ->> 0 AND b.client = w.value ->> 1 AND b.conversation
 SELECT group_concat(shape, ',') FROM bookmarks_shape WHERE participant IN (SELECT value FROM json_each(?1));
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(participant || ' ' || client || ' ' || conversation AS BLOB), CAST(shape AS BLOB) FROM bookmarks_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(participant || ' ' || client || ' ' || conversation AS BLOB), CAST(shape AS BLOB) FROM bookmarks_shape ORDER BY participant, client, conversation;

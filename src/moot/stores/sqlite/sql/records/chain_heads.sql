@@ -27,5 +27,5 @@ SELECT group_concat(shape, ',') FROM chain_heads_shape WHERE chain IN (SELECT va
 SELECT group_concat(shape, ',' ORDER BY chain) FROM chain_heads_shape WHERE ?1 = '[]';
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(chain AS BLOB), CAST(shape AS BLOB) FROM chain_heads_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(chain AS BLOB), CAST(shape AS BLOB) FROM chain_heads_shape ORDER BY chain;

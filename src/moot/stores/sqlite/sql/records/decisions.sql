@@ -35,5 +35,5 @@ SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM decisions_shape WHE
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM decisions_shape WHERE "by" IN (SELECT value FROM json_each(?1));
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM decisions_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM decisions_shape ORDER BY id;

@@ -31,5 +31,5 @@ SELECT group_concat(shape, ',') FROM links_shape WHERE id IN (SELECT value ->> 0
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM links_shape WHERE ?1 = '[]';
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM links_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM links_shape ORDER BY id;

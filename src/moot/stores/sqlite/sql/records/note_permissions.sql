@@ -32,5 +32,5 @@ SELECT group_concat(shape, ',' ORDER BY note, participant) FROM note_permissions
 WHERE participant IN (SELECT value FROM json_each(?1));
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(note || ' ' || participant AS BLOB), CAST(shape AS BLOB) FROM note_permissions_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(note || ' ' || participant AS BLOB), CAST(shape AS BLOB) FROM note_permissions_shape ORDER BY note, participant;

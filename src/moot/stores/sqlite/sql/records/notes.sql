@@ -28,5 +28,5 @@ SELECT group_concat(shape, ',') FROM notes_shape WHERE name IN (SELECT value ->>
 SELECT group_concat(shape, ',' ORDER BY created_us, name) FROM notes_shape WHERE ?1 = '[]';
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(name AS BLOB), CAST(shape AS BLOB) FROM notes_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(name AS BLOB), CAST(shape AS BLOB) FROM notes_shape ORDER BY name;

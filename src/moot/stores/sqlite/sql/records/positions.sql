@@ -24,5 +24,5 @@ SELECT group_concat(shape, ',') FROM positions_shape WHERE participant IN (SELEC
 SELECT group_concat(shape, ',' ORDER BY participant) FROM positions_shape WHERE ?1 = '[]';
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(participant AS BLOB), CAST(shape AS BLOB) FROM positions_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(participant AS BLOB), CAST(shape AS BLOB) FROM positions_shape ORDER BY participant;

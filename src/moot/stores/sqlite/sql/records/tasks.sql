@@ -69,5 +69,5 @@ SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape WHERE "
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape WHERE state IN (SELECT value FROM json_each(?1));
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM tasks_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(id AS BLOB), CAST(shape AS BLOB) FROM tasks_shape ORDER BY id;

@@ -25,5 +25,5 @@ ON s.conversation = w.value ->> 0 AND s.seq = w.value ->> 1;
 SELECT group_concat(shape, ',' ORDER BY conversation, seq) FROM waits_shape WHERE ?1 = '[]';
 
 -- name: every
--- Row by row, each with its place.
-SELECT CAST(conversation || ':' || seq AS BLOB), CAST(shape AS BLOB) FROM waits_shape;
+-- Row by row, each with its place, in the order of their keys.
+SELECT CAST(conversation || ':' || seq AS BLOB), CAST(shape AS BLOB) FROM waits_shape ORDER BY conversation, seq;

@@ -1,0 +1,48 @@
+"""The function of a row of moot.toml whose brain is `code:module:attr`.
+
+Above: wiring. Below: code_module.py finds it; here stands what is said where it does not.
+"""
+
+from pathlib import Path
+from typing import cast
+
+from moot.brains import code_module
+from moot.brains.code import AgentSpec, Think
+from moot.errors import BadValue
+from moot.settings import AgentSettings, Home
+
+
+def function_of(row: AgentSettings, home: Home) -> Think:
+    """`module:attr`, as code_module.py finds it."""
+    module, _, attribute = row.brain.removeprefix("code:").partition(":")
+    try:
+        found = code_module.load(_project(row, home), module, attribute)
+    except code_module.Unloadable as reason:
+        raise _unloadable(row, home, str(reason)) from reason
+    return found.think if isinstance(found, AgentSpec) else cast(Think, found)
+
+
+def look_for_function(row: AgentSettings, home: Home) -> None:
+    """Whether the module of a `code:` brain is there and seems to have its function; nothing of it is run."""
+    module, _, attribute = row.brain.removeprefix("code:").partition(":")
+    try:
+        code_module.look(_project(row, home), module, attribute)
+    except code_module.Unloadable as reason:
+        raise _unloadable(row, home, str(reason)) from reason
+
+
+def _project(row: AgentSettings, home: Home) -> Path:
+    return home.folder(row.project or ".")
+
+
+def _unloadable(row: AgentSettings, home: Home, reason: str) -> BadValue:
+    return BadValue(
+        f"agent {row.name}: {row.brain} cannot be loaded: {reason}",
+        detail=(
+            f"looked in its project {_project(row, home)}, then on the import path (PYTHONPATH and installed "
+            "packages)"
+        ),
+        fix=(
+            f"set project of {row.name} in {home.toml} to the folder that holds the module, or correct its brain",
+        ),
+    )

@@ -1,0 +1,190 @@
+"""From a row of moot.toml to how its CLI is run: which driver, where, with what of the environment, behind which
+wall.
+
+Above: wiring. Below: the drivers. What a CLI must not have is kept from it here: everything in the environment that
+is not on the list, folders outside those that are allowed, flags that take its own brakes off.
+"""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from moot import files
+from moot.brains.command.cli_sandbox import find_bwrap, wrapper
+from moot.brains.command.command_brain import CliPlan
+from moot.brains.command.driver import Driver, Permissions
+from moot.brains.command.drivers.acp import AcpDriver
+from moot.brains.command.drivers.claude import ClaudeDriver
+from moot.brains.command.drivers.codex import CodexDriver
+from moot.brains.command.drivers.template import TemplateDriver, refused_flag, words_of
+from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing
+from moot.errors import BadValue
+from moot.model.hint import Act, Hint
+from moot.settings import AgentSettings, Home
+from moot.settings.values import CliCredential, CliSandbox, CodingSettings
+
+PASSED_ON: Final = frozenset(
+    (
+        *(
+            "PATH",
+            "HOME",
+            "USER",
+            "LOGNAME",
+            "SHELL",
+            "LANG",
+            "LANGUAGE",
+            "TERM",
+            "TMPDIR",
+            "TZ",
+            "IS_SANDBOX",
+        ),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE"),
+        *(
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+            "NO_PROXY",
+            "http_proxy",
+            "https_proxy",
+            "all_proxy",
+            "no_proxy",
+        ),
+        *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
+        *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"),
+    )
+)
+"""Where things are, and no credential."""
+OWN_DRIVERS: Final[Mapping[str, Callable[[], Driver]]] = {"claude": ClaudeDriver, "codex": CodexDriver}
+RUN_FOLDER: Final = "clis"
+
+
+def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Mapping[str, str]) -> CliPlan:
+    """Raises BadValue with what is wrong, and what mends it."""
+    project = _project(row, coding, home)
+    given = environment(environ, row.environment)
+    prefix, _, line = row.brain.partition(":")
+    words = _words(row, line)
+    make = _driver(prefix, words)
+    permissions = Permissions(row.permissions.value)
+    wrap = _wall(row, project, given, home)
+    run = home.run / RUN_FOLDER
+    key_file = None
+    if row.credential is CliCredential.API_KEY:
+        provider = OPENAI if words[0] == "codex" else ANTHROPIC
+        key = KeyRing(environ, home.keys).need(provider, row.name).key
+        if words[0] == "claude":
+            key_file = run / f"{row.name}.key"
+            run.mkdir(mode=0o700, exist_ok=True)
+            files.replace(key_file, key.reveal().encode())
+        else:
+            given |= dict.fromkeys(("OPENAI_API_KEY", "CODEX_API_KEY"), key.reveal())
+    return CliPlan(
+        agent=row.name,
+        project=project,
+        make=make,
+        environ=given,
+        run_folder=run,
+        permissions=permissions,
+        wrap=wrap,
+        key_file=key_file,
+        runs_once=prefix == "command" and words[0] not in OWN_DRIVERS,
+    )
+
+
+def environment(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
+    """What a CLI is given of the host's environment: a list of names, and nothing else."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in PASSED_ON or name.startswith("LC_") or name in named
+    }
+
+
+def program_of(brain: str) -> str:
+    """The program that a brain string runs."""
+    try:
+        return words_of(brain.partition(":")[2])[0]
+    except ValueError:
+        return ""
+
+
+def _words(row: AgentSettings, line: str) -> list[str]:
+    try:
+        words = words_of(line)
+    except ValueError as problem:
+        raise BadValue(f"the command of {row.name} {problem}", detail=f"brain = {row.brain!r}") from None
+    flag = refused_flag(words)
+    if flag and row.sandbox is CliSandbox.NONE:
+        raise BadValue(
+            f"the command of {row.name} has {flag}, which takes the program's own brakes off",
+            detail="that is only possible in a sandbox",
+            fix=(f'leave {flag} out, or set sandbox = "bwrap" for {row.name}',),
+        )
+    if words[0] in OWN_DRIVERS and len(words) > 1:
+        raise BadValue(
+            f"the command of {row.name} has words behind {words[0]}",
+            detail=f"expected command:{words[0]} alone: Moot speaks its protocol, and sets what that needs",
+            fix=(f'brain = "command:{words[0]}"',),
+        )
+    return words
+
+
+def _driver(prefix: str, words: list[str]) -> Callable[[], Driver]:
+    if prefix == "acp":
+        return lambda: AcpDriver(words)
+    if words[0] in OWN_DRIVERS:
+        return OWN_DRIVERS[words[0]]
+    return lambda: TemplateDriver(words)
+
+
+def _project(row: AgentSettings, coding: CodingSettings, home: Home) -> Path:
+    project = home.folder(row.project)
+    if how := home.overlaps(project):
+        raise BadValue(
+            f"the project of {row.name}, {project}, {how}",
+            detail="a program there could change an agent's identity or read the owner's files",
+            fix=(f"set project of {row.name} to a folder outside it",),
+        )
+    if not project.is_dir():
+        raise BadValue(f"the project of {row.name}, {project}, is not a folder", fix=(f"mkdir -p {project}",))
+    allowed = [home.folder(folder) for folder in coding.directories]
+    if allowed and not any(project.is_relative_to(folder) for folder in allowed):
+        raise BadValue(
+            f"the project of {row.name}, {project}, is outside the folders in which coding CLIs may work",
+            detail=f"directories of [coding] are {', '.join(map(str, allowed))}",
+            fix=(f"move the project, or add {project} to directories",),
+        )
+    return project
+
+
+def _wall(
+    row: AgentSettings, project: Path, environ: Mapping[str, str], home: Home
+) -> Callable[[list[str]], list[str]]:
+    if row.sandbox is CliSandbox.NONE:
+        if row.permissions.value == Permissions.ALL:
+            raise BadValue(
+                f"{row.name} may do everything and has no sandbox",
+                detail='permissions = "all" is only possible with sandbox = "bwrap"',
+                fix=(f'set sandbox = "bwrap" for {row.name}, or permissions = "ask"',),
+            )
+        return lambda argv: argv
+    bwrap = find_bwrap()
+    if bwrap is None:
+        raise BadValue(
+            f"the sandbox of {row.name} needs bubblewrap, which is not installed",
+            fix=("apt install bubblewrap",),
+        )
+    return wrapper(bwrap, project, environ, home.path.resolve())
+
+
+def missing_program(row: AgentSettings, environ: Mapping[str, str]) -> BadValue | None:
+    """What to say where its program is not installed."""
+    program = program_of(row.brain)
+    if not program or shutil.which(program, path=environ.get("PATH")) is not None:
+        return None
+    return BadValue(
+        f"agent {row.name}: {program} is not installed, or not on the PATH",
+        detail=f"brain = {row.brain.split()[0]}",
+        fix=(f"install {program}", Hint(Act.USE_DEMO, agent=row.name)),
+    )

@@ -1,0 +1,242 @@
+"""One turn of an agent that is a coding CLI: prompt it, pass on what happens, stop it where the turn is taken away.
+
+Above: command_brain.py, which has the process. Below: the turn; open_tools.py and permission.py.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import json, structs
+
+from moot.brain import CliHostedTurn, Tool
+from moot.brains.command.driver import (
+    CliDied,
+    CliError,
+    Driver,
+    Ended,
+    Happened,
+    NewAnswer,
+    Permissions,
+    PromptEnding,
+    Retrying,
+    Spoke,
+    ToolBegan,
+    ToolEnded,
+    Used,
+    Wish,
+    WishAnswer,
+)
+from moot.brains.command.open_tools import MAX_CALLS, OpenTools
+from moot.brains.command.permission import TurnPermissions
+from moot.brains.command.usage import priced
+from moot.model.prompt import ToolCall, ToolResult, Usage
+from moot.model.records.cli_session import CliSession
+
+LOOK_SECONDS: Final = 0.5
+"""While a tool runs: how often it is looked whether somebody interrupts."""
+INTERRUPT_GRACE: Final = 5.0
+"""For the tool that runs when a turn is interrupted."""
+END_SECONDS: Final = 5.0
+"""Between an interrupt and the end of what was prompted; then the process is ended."""
+MAX_WAITING: Final = 256
+REPLY: Final = "reply"
+
+
+class CliTurn:
+    def __init__(
+        self, turn: CliHostedTurn, tools: Mapping[str, Tool], permissions: Permissions, project: Path
+    ) -> None:
+        self._turn = turn
+        self._permissions = permissions
+        self._project = project
+        self._tools = OpenTools(turn, tools)
+        self._allowing: TurnPermissions | None = None
+        self._spent = Usage()
+        self._total: float | None = None
+        self._reply: str | None = None
+        self._whole: str | None = None
+        self._over = False
+
+    # --- what the CLI may call meanwhile -------------------------------------------------------------------------
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        if self._over:
+            return ToolResult("your turn is over", failed=True)
+        if call.name == REPLY and (answer := self._own_answer(call)) is not None:
+            self._reply = answer
+            return ToolResult("This is your answer, and is posted when your turn ends. End it with [PASS].")
+        return await self._tools.call(call)
+
+    def _own_answer(self, call: ToolCall) -> str | None:
+        """The text of a reply to the very message that this turn answers: it is the answer itself."""
+        with suppress(ValueError, AttributeError):
+            given = _arguments(call)
+            if str(given.get("message_id")) in (self._turn.trigger.id, f"#{self._turn.trigger.seq}"):
+                return str(given.get("text", ""))
+        return None
+
+    async def allow(self, wish: Wish) -> WishAnswer:
+        if self._over or self._allowing is None:
+            return WishAnswer(allowed=False, words="your turn is over")
+        self._tools.asked += 1
+        try:
+            return await self._allowing.verdict(wish)
+        finally:
+            self._tools.asked -= 1
+
+    # --- the turn ------------------------------------------------------------------------------------------------
+
+    async def run(self, driver: Driver, text: str, session: CliSession) -> CliSession:
+        """Prompt the CLI and see it through; the session's row as it is then. Raises where there is no answer."""
+        used = frozenset(session.grants.split())
+        self._allowing = TurnPermissions(self._turn, self._permissions, self._project, used)
+        self._turn.begin_answer()
+        happened: asyncio.Queue[Happened | CliError] = asyncio.Queue(MAX_WAITING)
+        pump = asyncio.create_task(_pump(driver, text, happened))
+        try:
+            ended = await self._see_through(driver, happened)
+        except asyncio.CancelledError:
+            await _unhurried(self._stop(driver, pump, happened, session))
+            raise
+        finally:
+            self._over = True
+            pump.cancel()
+        session = self._charged(session)
+        if ended.how in (PromptEnding.ERROR, PromptEnding.LIMIT, PromptEnding.INTERRUPTED):
+            raise CliError(f"could not answer: {driver.name}: {ended.why or ended.how.value}")
+        self._whole = ended.text
+        return session
+
+    @property
+    def answer(self) -> str | None:
+        """What is posted: a reply by tool, else the last words."""
+        if self._reply is not None:
+            return self._reply
+        said = self._turn.said
+        if said.strip():
+            return said
+        return self._whole if self._whole and self._whole.strip() else None
+
+    async def _see_through(self, driver: Driver, happened: "asyncio.Queue[Happened | CliError]") -> Ended:
+        getting = asyncio.ensure_future(happened.get())
+        stopping_since: float | None = None
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                done, _ = await asyncio.wait({getting}, timeout=LOOK_SECONDS)
+                if not done:
+                    if self._tools.any_running:
+                        await self._turn.say("")
+                        stopping_since = await self._hurried(driver, stopping_since, loop.time())
+                    continue
+                one = getting.result()
+                happened.task_done()
+                getting = asyncio.ensure_future(happened.get())
+                if isinstance(one, CliError):
+                    await self._tools.cut_off("its program ended before the result was known")
+                    raise one
+                if isinstance(one, Ended):
+                    await self._tools.cut_off("stopped before it ended")
+                    return one
+                await self._pass_on(driver, one)
+        finally:
+            getting.cancel()
+
+    async def _hurried(self, driver: Driver, since: float | None, now: float) -> float | None:
+        """Somebody interrupts while a tool runs: it has a few seconds to end by itself."""
+        if since is None:
+            return now if await self._turn.is_stopping() else None
+        if now - since >= INTERRUPT_GRACE:
+            await driver.interrupt()
+        return since
+
+    async def _pass_on(self, driver: Driver, happened: Happened) -> None:
+        match happened:
+            case Spoke(text):
+                await self._turn.say(text)
+            case NewAnswer():
+                self._turn.begin_answer()
+                await self._turn.say("")
+            case ToolBegan():
+                await self._tools.began(happened)
+                if self._tools.count > MAX_CALLS:
+                    await driver.interrupt()
+                    raise CliError(f"kept calling tools and was stopped after {MAX_CALLS}")
+            case ToolEnded():
+                await self._tools.ended(happened)
+            case Used(usage, total):
+                self._spent, self._total = usage, total if total is not None else self._total
+            case Retrying() | Ended():
+                pass  # no sign of life
+
+    def _charged(self, session: CliSession) -> CliSession:
+        """What this prompt cost: what the CLI's own count has grown by, else by the price of its tokens."""
+        usage = self._spent
+        if self._total is not None:
+            cost = max(0.0, self._total - session.cost_usd)
+            usage = structs.replace(usage, cost_usd=cost)
+            session = structs.replace(session, cost_usd=max(self._total, session.cost_usd))
+        else:
+            usage = priced(usage)
+            session = structs.replace(session, cost_usd=session.cost_usd + (usage.cost_usd or 0.0))
+        if usage.calls or usage.cost_usd:
+            self._turn.spend(usage)
+            self._spent = usage
+        grants = " ".join(sorted(self._allowing.used)) if self._allowing is not None else session.grants
+        return structs.replace(session, open=False, grants=grants)
+
+    async def _stop(
+        self,
+        driver: Driver,
+        pump: "asyncio.Task[None]",
+        happened: "asyncio.Queue[Happened | CliError]",
+        session: CliSession,
+    ) -> None:
+        """The turn was taken away: interrupt the CLI, and end it where it does not stop. What it cost is charged."""
+        emptying = asyncio.create_task(self._take_costs(happened))
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                await driver.interrupt()
+                await pump
+                await happened.join()
+        except (TimeoutError, CliDied, asyncio.CancelledError):
+            await driver.close()
+        finally:
+            emptying.cancel()
+        session = self._charged(session)
+        await self._turn.keep_session(session if driver.alive else structs.replace(session, open=False))
+        if self._spent.calls or self._spent.cost_usd:
+            await self._turn.charge_late(self._spent)
+
+    async def _take_costs(self, happened: "asyncio.Queue[Happened | CliError]") -> None:
+        while True:
+            one = await happened.get()
+            if isinstance(one, Used):
+                self._spent, self._total = one.usage, one.total_usd
+            happened.task_done()
+
+
+def _arguments(call: ToolCall) -> dict[str, object]:
+    found = json.decode(call.arguments or "{}")
+    return found if isinstance(found, dict) else {}
+
+
+async def _pump(driver: Driver, text: str, happened: "asyncio.Queue[Happened | CliError]") -> None:
+    """BesideTurn whoever reads it: a reader that is cancelled must not tear what the CLI is saying."""
+    try:
+        async for one in driver.prompt(text):
+            await happened.put(one)
+    except CliError as died:
+        await happened.put(died)
+
+
+async def _unhurried(work: Coroutine[object, object, None]) -> None:
+    """Finish even if we are cancelled meanwhile."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()

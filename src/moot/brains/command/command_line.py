@@ -1,0 +1,48 @@
+"""A brain string of a coding CLI as a brain: `command:…` and `acp:…`.
+
+Above: wiring. Light to import: the drivers come with the first agent that needs one.
+"""
+
+import os
+from pathlib import Path
+
+from moot.brain import Tool
+from moot.brains.command.cli_plan import missing_program, plan_of
+from moot.brains.command.command_brain import CommandBrain
+from moot.brains.command.process_pool import ProcessPool
+from moot.errors import BadSettings
+from moot.model.prompt import Offered
+from moot.settings import AgentSettings, Home, load
+from moot.settings.values import CodingSettings
+
+_pools: dict[Path, ProcessPool] = {}
+"""One for a home in this process."""
+
+
+def brain_of(row: AgentSettings, home: Home, tools: tuple[Tool, ...]) -> tuple[CommandBrain, Offered]:
+    coding = _coding(home)
+    plan = plan_of(row, coding, home, os.environ)
+    brain = CommandBrain(plan, pool_of(home, coding), {tool.spec.name: tool for tool in tools})
+    return brain, Offered(tuple(tool.spec for tool in tools))
+
+
+def check_program(row: AgentSettings) -> None:
+    """Raise where its program is not installed."""
+    missing = missing_program(row, os.environ)
+    if missing is not None:
+        raise missing
+
+
+def pool_of(home: Home, coding: CodingSettings) -> ProcessPool:
+    """What is set holds for those that run already, too."""
+    fresh = ProcessPool(coding.max_processes, coding.idle_minutes * 60)
+    pool = _pools.setdefault(home.path, fresh)
+    pool.most, pool.idle_seconds = fresh.most, fresh.idle_seconds
+    return pool
+
+
+def _coding(home: Home) -> CodingSettings:
+    try:
+        return load(home).coding
+    except BadSettings:  # whoever needs the file says what is wrong with it
+        return CodingSettings()

@@ -1,0 +1,332 @@
+"""`command:claude`: Claude Code by its stream-json pipe, with Moot's tools on the same pipe.
+
+Above: command_brain.py. Below: cli_process.py, tool_server.py. The pipe's control protocol is not a promised interface:
+`make test-clis` holds it against the real program. Read there for what is known of it (CODING in the docs: howto
+"a team of coding agents").
+"""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any, Final
+from uuid import uuid4
+
+from msgspec import DecodeError, json
+
+from moot.brains.command.driver import (
+    CliDied,
+    CliPlace,
+    Ended,
+    Happened,
+    NewAnswer,
+    Opened,
+    Permissions,
+    PromptEnding,
+    Retrying,
+    SessionLost,
+    Spoke,
+    ToolBegan,
+    ToolEnded,
+    Used,
+    Wish,
+)
+from moot.brains.command.program import tool_server
+from moot.brains.command.program.cli_process import CliProcess
+from moot.brains.command.usage import claude_usage
+from moot.model.json import JsonObject
+from moot.model.prompt import Usage
+
+OPEN_SECONDS: Final = 60.0
+INTERRUPT_SECONDS: Final = 5.0
+MODES: Final = {
+    Permissions.READ: "manual",
+    Permissions.EDIT: "acceptEdits",
+    Permissions.ASK: "acceptEdits",
+    Permissions.ALL: "acceptEdits",
+}
+"""What goes beyond the mode is asked for over the pipe, and answered by the agent's policy."""
+OFF: Final = (
+    *("Agent", "Task", "SendMessage", "ListAgents", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup"),
+    *("Monitor", "Workflow", "EnterWorktree", "ExitWorktree", "AskUserQuestion", "EnterPlanMode"),
+    *("ExitPlanMode", "TaskStop"),
+)
+"""Its own ways to other agents go past links, brakes and audit; the rest only costs tokens here."""
+ENVIRON: Final = {
+    "ENABLE_TOOL_SEARCH": "false",
+    "MCP_CONNECTION_NONBLOCKING": "0",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "2",
+}
+OWN_TOOLS: Final = "mcp__moot__"
+
+
+class ClaudeDriver:
+    name = "claude"
+    keeps_partial = True
+
+    def __init__(self, program: str = "claude") -> None:
+        self._program = program
+        self._numbers = itertools.count(1)
+        self._answers: dict[str, asyncio.Future[JsonObject]] = {}
+        self._happened: asyncio.Queue[Happened | None] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._prompted = False
+        self._interrupted = False
+        self._seen: dict[str, Usage] = {}
+        self._message = ""
+        self._model = ""
+
+    # --- opening ---------------------------------------------------------------------------------------------
+
+    async def open(self, place: CliPlace, resume: str | None) -> Opened:
+        self._place = place
+        self._session = resume or str(uuid4())
+        argv = place.wrap([self._program, *self._words(place, resume)])
+        environ = {**place.environ, **ENVIRON}
+        self._process = await CliProcess.start(
+            argv, cwd=place.project, environ=environ, run_folder=place.run_folder
+        )
+        self._reading = asyncio.create_task(self._read())
+        try:
+            about = await self._control(
+                {"subtype": "initialize", "hooks": None, "sdkMcpServers": ["moot"]}, OPEN_SECONDS
+            )
+        except CliDied:
+            await self._process.exit_code()
+            words = self._process.last_words
+            await self.close()
+            if resume and "No conversation found" in words:
+                raise SessionLost("claude does not know the session any more") from None
+            raise CliDied(
+                f"claude could not be started: {words[-300:] or 'it ended without a word'}"
+            ) from None
+        return Opened(self._session, str(about.get("version", "")), resumed=resume is not None)
+
+    def _words(self, place: CliPlace, resume: str | None) -> list[str]:
+        servers = {"mcpServers": {"moot": {"type": "sdk", "name": "moot"}}}
+        words = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+        words += [
+            "--include-partial-messages",
+            *(("--resume", resume) if resume else ("--session-id", self._session)),
+        ]
+        words += [
+            "--setting-sources",
+            "user",
+            "--strict-mcp-config",
+            "--mcp-config",
+            json.encode(servers).decode(),
+        ]
+        words += ["--allowedTools", "mcp__moot", "--permission-mode", MODES[place.permissions]]
+        words += ["--permission-prompt-tool", "stdio", "--disallowedTools", ",".join(OFF)]
+        words += ["--append-system-prompt", place.brief]
+        if place.key_file is not None:
+            helper = {"apiKeyHelper": f"cat '{place.key_file}'"}
+            words += ["--settings", json.encode(helper).decode()]
+        if place.budget_usd is not None:
+            words += ["--max-budget-usd", f"{place.budget_usd:.4f}"]
+        return words
+
+    # --- prompting -------------------------------------------------------------------------------------------
+
+    async def prompt(self, text: str) -> AsyncIterator[Happened]:
+        while not self._happened.empty():
+            self._happened.get_nowait()
+        self._seen, self._message, self._interrupted, self._prompted = {}, "", False, True
+        content = {"role": "user", "content": text}
+        try:
+            await self._send(
+                {"type": "user", "message": content, "parent_tool_use_id": None, "session_id": ""}
+            )
+            while True:
+                happened = await self._happened.get()
+                if happened is None:
+                    raise self._died()
+                yield happened
+                if isinstance(happened, Ended):
+                    return
+        finally:
+            self._prompted = False
+
+    def _died(self) -> CliDied:
+        return CliDied(
+            f"claude ended in the middle of its answer: {self._process.last_words[-300:]}".rstrip(": ")
+        )
+
+    async def interrupt(self) -> None:
+        if not self._prompted or not self.alive:
+            return
+        self._interrupted = True
+        try:
+            await self._control({"subtype": "interrupt"}, INTERRUPT_SECONDS)
+        except CliDied:
+            await self._process.end()
+
+    async def close(self) -> None:
+        await self._process.end()
+        for task in (self._reading, *self._tasks):
+            task.cancel()
+
+    @property
+    def alive(self) -> bool:
+        return self._process.alive
+
+    # --- the pipe --------------------------------------------------------------------------------------------
+
+    async def _send(self, message: JsonObject) -> None:
+        await self._process.write(json.encode(message) + b"\n")
+
+    async def _control(self, request: JsonObject, seconds: float) -> JsonObject:
+        number = f"moot-{next(self._numbers)}"
+        answer: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        try:
+            await self._send({"type": "control_request", "request_id": number, "request": request})
+            return await asyncio.wait_for(answer, seconds)
+        except TimeoutError:
+            raise CliDied(f"claude did not answer within {seconds:g} s") from None
+        finally:
+            self._answers.pop(number, None)
+
+    async def _read(self) -> None:
+        try:
+            async for line in self._process.lines():
+                with suppress(DecodeError):  # noise
+                    message = json.decode(line)
+                    if isinstance(message, dict):
+                        self._take(message)
+        finally:
+            for answer in self._answers.values():
+                if not answer.done():
+                    answer.set_exception(CliDied("claude has ended"))
+            self._happened.put_nowait(None)
+
+    def _take(self, message: JsonObject) -> None:
+        match message.get("type"):
+            case "control_response":
+                self._answered(message.get("response") or {})
+            case "control_request":
+                task = asyncio.get_running_loop().create_task(self._asked(message))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            case "stream_event":
+                self._streamed(message.get("event") or {}, message)
+            case "assistant" | "user" if not message.get("parent_tool_use_id"):
+                self._tools(message.get("message") or {})
+            case "system" if message.get("subtype") == "api_retry":
+                self._happened.put_nowait(Retrying(str(message.get("error", ""))))
+            case "result":
+                self._ended(message)
+            case _:
+                pass  # what later versions say besides
+
+    def _answered(self, response: JsonObject) -> None:
+        waiting = self._answers.get(str(response.get("request_id")))
+        if waiting is None or waiting.done():
+            return
+        if response.get("subtype") == "success":
+            waiting.set_result(response.get("response") or {})
+        else:
+            waiting.set_exception(CliDied(f"claude refused: {response.get('error')}"))
+
+    def _streamed(self, event: JsonObject, message: JsonObject) -> None:
+        if message.get("parent_tool_use_id"):
+            return
+        match event.get("type"):
+            case "message_start":
+                begun = event.get("message") or {}
+                self._message, self._model = str(begun.get("id", "")), str(begun.get("model", ""))
+                self._used(begun.get("usage"))
+                self._happened.put_nowait(NewAnswer())
+            case "message_delta":
+                self._used(event.get("usage"))
+            case "content_block_delta" if (delta := event.get("delta") or {}).get("type") == "text_delta":
+                self._happened.put_nowait(Spoke(str(delta.get("text", ""))))
+
+    def _used(self, counts: Any) -> None:
+        """Each answer says first what it read, later how much it wrote."""
+        if isinstance(counts, dict):
+            before = self._seen.get(self._message)
+            self._seen[self._message] = claude_usage(counts, self._model, before)
+
+    def _tools(self, message: JsonObject) -> None:
+        blocks = message.get("content")
+        for block in blocks if isinstance(blocks, list) else ():
+            kind = block.get("type") if isinstance(block, dict) else None
+            if kind == "tool_use" and not str(block.get("name", "")).startswith(OWN_TOOLS):
+                arguments = json.encode(block.get("input") or {}).decode()
+                self._happened.put_nowait(ToolBegan(str(block.get("id")), str(block.get("name")), arguments))
+            elif kind == "tool_use":
+                self._happened.put_nowait(Spoke(""))
+            elif kind == "tool_result":
+                text = _text(block.get("content"))
+                failed = bool(block.get("is_error"))
+                self._happened.put_nowait(ToolEnded(str(block.get("tool_use_id")), text, failed))
+
+    def _ended(self, message: JsonObject) -> None:
+        usage = Usage()
+        for one in self._seen.values():
+            usage = usage.plus(one)
+        if not usage.calls and isinstance(message.get("usage"), dict):
+            usage = claude_usage(message["usage"], self._model, None)
+        total = message.get("total_cost_usd")
+        whole = isinstance(total, int | float) and not self._interrupted
+        self._happened.put_nowait(Used(usage, float(total) if whole and total is not None else None))
+        self._happened.put_nowait(self._ending(message))
+
+    def _ending(self, message: JsonObject) -> Ended:
+        subtype, text = str(message.get("subtype", "")), message.get("result")
+        if self._interrupted:
+            return Ended(PromptEnding.INTERRUPTED)
+        if "budget" in subtype or "max_turns" in subtype:
+            return Ended(PromptEnding.LIMIT, subtype.removeprefix("error_").replace("_", " "))
+        if message.get("is_error"):
+            return Ended(PromptEnding.ERROR, _short(text) or subtype.replace("_", " "))
+        return Ended(PromptEnding.END, text=text if isinstance(text, str) else None)
+
+    # --- what it asks ----------------------------------------------------------------------------------------
+
+    async def _asked(self, message: JsonObject) -> None:
+        request = message.get("request") or {}
+        match request.get("subtype"):
+            case "mcp_message":
+                answer = await tool_server.answered(self._place, request.get("message") or {})
+                done: JsonObject = {"mcp_response": answer or {"jsonrpc": "2.0", "result": {}, "id": 0}}
+            case "can_use_tool":
+                done = await self._may(request)
+            case other:
+                await self._respond(message, {"subtype": "error", "error": f"unknown request {other}"})
+                return
+        await self._respond(message, {"subtype": "success", "response": done})
+
+    async def _respond(self, message: JsonObject, response: JsonObject) -> None:
+        with suppress(CliDied):
+            answer = {**response, "request_id": message.get("request_id")}
+            await self._send({"type": "control_response", "response": answer})
+
+    async def _may(self, request: JsonObject) -> JsonObject:
+        tool, given = str(request.get("tool_name", "")), request.get("input") or {}
+        verdict = await self._place.allow(wish_of(tool, given))
+        if verdict.allowed:
+            return {"behavior": "allow", "updatedInput": given}
+        return {"behavior": "deny", "message": verdict.words}
+
+
+def wish_of(tool: str, given: JsonObject) -> Wish:
+    path = given.get("file_path") or given.get("path") or given.get("notebook_path")
+    action = given.get("command") or path or json.encode(given).decode()
+    paths = (str(path),) if path else ()
+    kind = "execute" if tool == "Bash" else "edit" if tool in ("Write", "Edit", "NotebookEdit") else ""
+    return Wish(tool, str(action)[:2000], paths, kind)
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    return "\n".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
+
+
+def _short(text: Any) -> str:
+    return " ".join(str(text or "").split())[:300]

@@ -1,0 +1,258 @@
+"""`command:codex`: Codex by its app-server, with Moot's tools as dynamic tools on the same pipe.
+
+Above: command_brain.py. Below: line_peer.py. A thread starts read-only and may write only turn by turn: with
+`workspace-write` at its start codex marks the project as trusted in the user's own settings, and runs what the project
+says. Held against the real program by `make test-clis`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from msgspec import json
+
+from moot.brains.command.driver import (
+    CliDied,
+    CliPlace,
+    Ended,
+    Happened,
+    NewAnswer,
+    Opened,
+    Permissions,
+    PromptEnding,
+    Retrying,
+    SessionLost,
+    Spoke,
+    ToolBegan,
+    ToolEnded,
+    Used,
+    Wish,
+)
+from moot.brains.command.program.cli_process import CliProcess
+from moot.brains.command.program.line_peer import LinePeer, RpcRefusal
+from moot.brains.command.program.tool_server import new_call
+from moot.brains.command.usage import codex_usage
+from moot.model.json import JsonObject
+
+INTERRUPT_SECONDS: Final = 5.0
+TOOL_ITEMS: Final = {
+    "commandExecution": "shell",
+    "fileChange": "edit",
+    "mcpToolCall": "mcp",
+    "webSearch": "web search",
+}
+APPROVALS: Final = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
+
+
+class CodexDriver:
+    name = "codex"
+    keeps_partial = False
+
+    def __init__(self, program: str = "codex") -> None:
+        self._program = program
+        self._happened: asyncio.Queue[Happened | None] = asyncio.Queue()
+        self._turn = ""
+        self._thread = ""
+        self._model = ""
+        self._total: JsonObject = {}
+        self._before: JsonObject = {}
+        self._interrupted = False
+        self._errors: list[str] = []
+
+    # --- opening ---------------------------------------------------------------------------------------------
+
+    async def open(self, place: CliPlace, resume: str | None) -> Opened:
+        self._place = place
+        argv = place.wrap([self._program, "app-server"])
+        process = await CliProcess.start(
+            argv, cwd=place.project, environ=place.environ, run_folder=place.run_folder
+        )
+        self._peer = LinePeer(process, self._asked, self._noticed)
+        try:
+            about = await self._peer.request(
+                "initialize",
+                {
+                    "clientInfo": {"name": "moot", "title": "Moot", "version": "1"},
+                    "capabilities": {"experimentalApi": True},
+                },
+            )
+            await self._peer.notify("initialized", {})
+            opened = await self._open_thread(place, resume)
+        except RpcRefusal as refusal:
+            await self.close()
+            if resume and ("no rollout found" in str(refusal) or "not found" in str(refusal)):
+                raise SessionLost("codex does not know the thread any more") from None
+            raise CliDied(f"codex refused to open a thread: {refusal}") from None
+        except CliDied as died:
+            words = process.last_words
+            await self.close()
+            raise CliDied(f"codex could not be started: {words[-300:] or died.notice}") from None
+        self._thread = str((opened.get("thread") or {}).get("id", resume or ""))
+        self._model = str(opened.get("model", ""))
+        return Opened(self._thread, str(about.get("userAgent", "")), resumed=resume is not None)
+
+    async def _open_thread(self, place: CliPlace, resume: str | None) -> JsonObject:
+        config = {
+            "features": {"multi_agent": False, "goals": False},
+            "shell_environment_policy": {"inherit": "core"},
+        }
+        settings: JsonObject = {
+            "cwd": str(place.project),
+            "approvalPolicy": "never" if place.permissions is Permissions.READ else "on-request",
+            "sandbox": "read-only",
+            "config": config,
+        }
+        if resume:
+            return await self._peer.request(
+                "thread/resume", {"threadId": resume, "excludeTurns": True, **settings}
+            )
+        tools = [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "inputSchema": tool.parameters,
+            }
+            for tool in place.tools()
+        ]
+        moot = {
+            "type": "namespace",
+            "name": "moot",
+            "description": "Talk with agents and people",
+            "tools": tools,
+        }
+        return await self._peer.request(
+            "thread/start", {**settings, "developerInstructions": place.brief, "dynamicTools": [moot]}
+        )
+
+    # --- prompting -------------------------------------------------------------------------------------------
+
+    async def prompt(self, text: str) -> AsyncIterator[Happened]:
+        while not self._happened.empty():
+            self._happened.get_nowait()
+        self._interrupted, self._errors, self._before, self._turn = False, [], self._total, ""
+        try:
+            begun = await self._peer.request(
+                "turn/start",
+                {
+                    "threadId": self._thread,
+                    "input": [{"type": "text", "text": text}],
+                    "sandboxPolicy": self._walls(),
+                },
+            )
+            self._turn = str((begun.get("turn") or {}).get("id", ""))
+            while True:
+                happened = await self._happened.get()
+                if happened is None:
+                    raise self._died()
+                yield happened
+                if isinstance(happened, Ended):
+                    return
+        except RpcRefusal as refusal:
+            yield Ended(PromptEnding.ERROR, str(refusal)[:300])
+        finally:
+            self._turn = ""
+
+    def _walls(self) -> JsonObject:
+        if self._place.permissions is Permissions.READ:
+            return {"type": "readOnly"}
+        if self._place.permissions is Permissions.ALL:
+            return {"type": "dangerFullAccess"}
+        return {
+            "type": "workspaceWrite",
+            "writableRoots": [str(self._place.project)],
+            "networkAccess": False,
+            "excludeSlashTmp": True,
+            "excludeTmpdirEnvVar": True,
+        }
+
+    def _died(self) -> CliDied:
+        words = self._peer.process.last_words[-300:]
+        return CliDied(f"codex ended in the middle of its answer: {words}".rstrip(": "))
+
+    async def interrupt(self) -> None:
+        if not self._turn or not self.alive:
+            return
+        self._interrupted = True
+        try:
+            params = {"threadId": self._thread, "turnId": self._turn}
+            await self._peer.request("turn/interrupt", params, INTERRUPT_SECONDS)
+        except RpcRefusal:  # it has just ended by itself
+            return
+        except CliDied:
+            await self._peer.process.end()
+
+    async def close(self) -> None:
+        await self._peer.close()
+
+    @property
+    def alive(self) -> bool:
+        return self._peer.process.alive
+
+    # --- what it says ----------------------------------------------------------------------------------------
+
+    def _noticed(self, method: str, params: JsonObject) -> None:
+        item = params.get("item") or {}
+        match method:
+            case "":
+                self._happened.put_nowait(None)
+            case "item/agentMessage/delta":
+                self._happened.put_nowait(Spoke(str(params.get("delta", ""))))
+            case "item/started" if item.get("type") in TOOL_ITEMS:
+                name = TOOL_ITEMS[item["type"]]
+                self._happened.put_nowait(ToolBegan(str(item.get("id")), name, _arguments(item)))
+            case "item/completed" if item.get("type") in TOOL_ITEMS:
+                failed = item.get("status") in ("failed", "declined")
+                text = str(item.get("aggregatedOutput") or item.get("status") or "")
+                self._happened.put_nowait(ToolEnded(str(item.get("id")), text, failed))
+            case "item/started" if item.get("type") == "agentMessage":
+                self._happened.put_nowait(NewAnswer())
+            case "thread/tokenUsage/updated":
+                self._total = (params.get("tokenUsage") or {}).get("total") or {}
+                self._happened.put_nowait(Used(codex_usage(self._total, self._before, self._model)))
+            case "error":
+                words = str((params.get("error") or {}).get("message", ""))
+                self._errors.append(words)
+                if params.get("willRetry"):
+                    self._happened.put_nowait(Retrying(words))
+            case "turn/completed":
+                self._happened.put_nowait(self._ending(params.get("turn") or {}))
+            case _:
+                pass  # what later versions say besides
+
+    def _ending(self, turn: JsonObject) -> Ended:
+        status = turn.get("status")
+        if self._interrupted or status == "interrupted":
+            return Ended(PromptEnding.INTERRUPTED)
+        if status == "failed":
+            error = (turn.get("error") or {}).get("message") or (self._errors[-1:] or ["it failed"])[0]
+            return Ended(PromptEnding.ERROR, " ".join(str(error).split())[:300])
+        return Ended(PromptEnding.END)
+
+    # --- what it asks ----------------------------------------------------------------------------------------
+
+    async def _asked(self, method: str, params: JsonObject) -> JsonObject | None:
+        if method == "item/tool/call":
+            call = new_call(str(params.get("tool", "")), params.get("arguments") or {})
+            done = await self._place.call(call)
+            return {"success": not done.failed, "contentItems": [{"type": "inputText", "text": done.text}]}
+        if method in APPROVALS:
+            verdict = await self._place.allow(_wish(method, params))
+            return {"decision": "accept" if verdict.allowed else "decline"}
+        return None
+
+
+def _wish(method: str, params: JsonObject) -> Wish:
+    command = params.get("command")
+    if "commandExecution" in method:
+        words = " ".join(command) if isinstance(command, list) else str(command or "a command")
+        return Wish("shell", words[:2000], kind="execute")
+    root = str(params.get("grantRoot") or "")
+    return Wish("edit", root or str(params.get("reason") or "files"), (root,) if root else (), "edit")
+
+
+def _arguments(item: JsonObject) -> str:
+    shown: dict[str, Any] = {
+        key: item[key] for key in ("command", "changes", "tool", "query") if item.get(key)
+    }
+    return json.encode(shown).decode()[:4000]

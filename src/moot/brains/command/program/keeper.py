@@ -1,0 +1,144 @@
+"""Runs a program and ends with it everything it started, however the program or the host comes to its end.
+
+Run as a file of its own by cli_process.py, in a fresh interpreter; it imports nothing of Moot.
+
+    keeper.py TERMS PROGRAM WORD…
+
+TERMS is JSON: `host`, the process to end with; `life`, a pipe that the host holds open for as long as it lives;
+`rlimits`, name → number; `grace`, seconds between being asked to end and being ended. Three signs end the program: the
+pipe closes, the kernel says that the host has died, or the host sends TERM. What the program started in sessions of its
+own comes to this process when its parent dies (it is the subreaper), and is ended too.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_CANNOT_START = 127
+_LOOK_SECONDS = 0.02
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below one, parents first."""
+    found = [pid]
+    for parent in found:
+        with contextlib.suppress(OSError):  # it ended while we looked
+            for thread in os.listdir(f"/proc/{parent}/task"):
+                with open(f"/proc/{parent}/task/{thread}/children", encoding="ascii") as children:
+                    found += [int(child) for child in children.read().split()]
+    return found[1:]
+
+
+def main(arguments: list[str]) -> None:
+    terms, command = json.loads(arguments[0]), arguments[1:]
+    wake, woken = os.pipe()
+    os.set_blocking(woken, False)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    for sign in (signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sign, lambda *_: None)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != terms["host"]:  # it went before the line above
+        os._exit(_CANNOT_START)
+    for name, number in terms["rlimits"].items():
+        _limit(getattr(resource, f"RLIMIT_{name}"), number)
+    program = os.fork()
+    if program == 0:
+        _become(command, close=(wake, woken, terms["life"]))
+    _let_go_of_pipes()
+    code = _watch(program, wake, terms["life"])
+    _end(program, code, terms["grace"])
+
+
+def _become(command: list[str], close: tuple[int, ...]) -> None:
+    signal.set_wakeup_fd(-1)
+    for sign in (signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sign, signal.SIG_DFL)
+    for fd in close:
+        os.close(fd)
+    os.setsid()
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        sys.stderr.write(f"cannot start {command[0]}: {error.strerror}\n")
+        sys.stderr.flush()
+        os._exit(_CANNOT_START)
+
+
+def _let_go_of_pipes() -> None:
+    """The program alone holds its pipes: whoever reads them sees it end."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nothing, fd)
+
+
+def _watch(program: int, wake: int, life: int) -> int | None:
+    """Until the program has ended, which gives its exit code, or has to: then None."""
+    poll = select.poll()
+    poll.register(wake, select.POLLIN)
+    poll.register(life, select.POLLIN | select.POLLHUP)
+    while True:
+        for fd, _ in poll.poll():
+            if fd == life:
+                return None
+            if signal.SIGTERM in os.read(wake, 512):
+                return None
+        code = _reaped(program)
+        if code is not None:
+            return code
+
+
+def _reaped(program: int) -> int | None:
+    """Take in whoever has ended; the code of the program, if it is among them."""
+    code = None
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            if pid == program:
+                code = os.waitstatus_to_exitcode(status)
+    return code
+
+
+def _end(program: int, code: int | None, grace: float) -> None:
+    """TERM to the program's group, so that it can clean up; then KILL to everything that is left."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(program, signal.SIGTERM)
+    until = time.monotonic() + (grace if code is None else 0.0)
+    while descendants(os.getpid()) and time.monotonic() < until:
+        time.sleep(_LOOK_SECONDS)
+        code = _reaped(program) if code is None else (_reaped(program), code)[1]
+    while left := descendants(os.getpid()):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        _reaped(program)
+        time.sleep(_LOOK_SECONDS)
+    os._exit(128 + signal.SIGTERM if code is None else code if code >= 0 else 128 - code)
+
+
+def _limit(which: int, number: int) -> None:
+    """Both limits; never above what this process was given."""
+    _, hard = resource.getrlimit(which)
+    number = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    with contextlib.suppress(ValueError, OSError):  # a system that knows the limit and does not take it
+        resource.setrlimit(which, (number, number))
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

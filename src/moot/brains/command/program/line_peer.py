@@ -1,0 +1,120 @@
+"""JSON-RPC over lines: requests both ways, notifications in, noise ignored. codex and ACP agents speak it.
+
+Above: codex.py, acp.py. Below: cli_process.py. A request of the other side that nobody here knows is answered as
+such, so that it does not wait for ever.
+"""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from msgspec import DecodeError, json
+
+from moot.brains.command.driver import CliDied
+from moot.brains.command.program.cli_process import CliProcess
+from moot.model.json import JsonObject
+
+UNKNOWN_METHOD: Final = -32601
+OPEN_SECONDS: Final = 60.0
+
+Answer = Callable[[str, JsonObject], Awaitable[JsonObject | None]]
+"""The result of a request; None where it is not known."""
+
+
+class RpcRefusal(Exception):
+    """The other side answered with an error."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class LinePeer:
+    def __init__(
+        self,
+        process: CliProcess,
+        answer: Answer,
+        on_notice: Callable[[str, JsonObject], None],
+        version: str = "",
+    ) -> None:
+        self.process = process
+        self._answer = answer
+        self._on_notice = on_notice
+        self._version = {"jsonrpc": version} if version else {}
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._numbers = itertools.count(1)
+        self._answering: set[asyncio.Task[None]] = set()
+        self._reading = asyncio.create_task(self._read())
+
+    async def request(
+        self, method: str, params: JsonObject, seconds: float | None = OPEN_SECONDS
+    ) -> JsonObject:
+        """What is answered. Without `seconds` it waits for as long as the process lives."""
+        number = next(self._numbers)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        try:
+            await self._send({"id": number, "method": method, "params": params})
+            result = await asyncio.wait_for(answer, seconds)
+        except TimeoutError:
+            raise CliDied(f"it did not answer {method} within {seconds:g} s") from None
+        finally:
+            self._waiting.pop(number, None)
+        return result if isinstance(result, dict) else {}
+
+    async def notify(self, method: str, params: JsonObject) -> None:
+        await self._send({"method": method, "params": params})
+
+    async def close(self) -> None:
+        await self.process.end()
+        for task in (self._reading, *self._answering):
+            task.cancel()
+
+    async def _send(self, message: JsonObject) -> None:
+        await self.process.write(json.encode({**self._version, **message}) + b"\n")
+
+    async def _read(self) -> None:
+        try:
+            async for line in self.process.lines():
+                with suppress(DecodeError):  # noise
+                    message = json.decode(line)
+                    if isinstance(message, dict):
+                        self._take(message)
+        finally:
+            for answer in self._waiting.values():
+                if not answer.done():
+                    answer.set_exception(CliDied("its process has ended"))
+            self._on_notice("", {})
+
+    def _take(self, message: JsonObject) -> None:
+        method, number = message.get("method"), message.get("id")
+        if isinstance(method, str):
+            params = message.get("params") or {}
+            if number is None:
+                self._on_notice(method, params)
+                return
+            task = asyncio.get_running_loop().create_task(self._reply(number, method, params))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+            return
+        waiting = self._waiting.get(number) if isinstance(number, int) else None
+        if waiting is None or waiting.done():
+            return
+        if (error := message.get("error")) is not None:
+            known = error if isinstance(error, dict) else {}
+            waiting.set_exception(
+                RpcRefusal(str(known.get("message", error)), int(known.get("code", 0) or 0))
+            )
+        else:
+            waiting.set_result(message.get("result"))
+
+    async def _reply(self, number: Any, method: str, params: JsonObject) -> None:
+        result = await self._answer(method, params)
+        with suppress(CliDied):
+            if result is None:
+                error = {"code": UNKNOWN_METHOD, "message": f"unknown method {method}"}
+                await self._send({"id": number, "error": error})
+            else:
+                await self._send({"id": number, "result": result})

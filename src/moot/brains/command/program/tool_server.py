@@ -1,0 +1,57 @@
+"""Moot's tools as a small MCP server on a pipe that is already there: what claude sends as `mcp_message`, and what an
+ACP agent's own MCP client says over tool_relay.py.
+
+Above: claude.py, acp.py. Below: the place's tools, which run in the agent's name. Only the methods that tools need;
+the whole door for other programs is doors/mcp.
+"""
+
+from typing import Final
+from uuid import uuid4
+
+from msgspec import json
+
+from moot.brains.command.driver import CliPlace
+from moot.model.json import JsonObject
+from moot.model.prompt import ToolCall, ToolSpec
+
+PROTOCOL: Final = "2025-06-18"
+
+
+def described(tool: ToolSpec) -> JsonObject:
+    return {"name": tool.name, "description": tool.description, "inputSchema": tool.parameters}
+
+
+async def answered(place: CliPlace, message: JsonObject) -> JsonObject | None:
+    """The answer to a message of a client; None where it wants none."""
+    number = message.get("id")
+    if number is None:
+        return None
+    method, params = message.get("method"), message.get("params") or {}
+    match method:
+        case "initialize":
+            result: JsonObject = {
+                "protocolVersion": params.get("protocolVersion", PROTOCOL),
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "moot", "version": "1"},
+            }
+        case "ping":
+            result = {}
+        case "tools/list":
+            result = {"tools": [described(tool) for tool in place.tools()]}
+        case "tools/call":
+            result = await _called(place, params)
+        case _:
+            error = {"code": -32601, "message": f"unknown method {method}"}
+            return {"jsonrpc": "2.0", "id": number, "error": error}
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+async def _called(place: CliPlace, params: JsonObject) -> JsonObject:
+    call = new_call(str(params.get("name", "")), params.get("arguments") or {})
+    done = await place.call(call)
+    return {"content": [{"type": "text", "text": done.text}], "isError": done.failed}
+
+
+def new_call(name: str, arguments: object) -> ToolCall:
+    """A call that this host has not seen before: an id of the CLI's may come twice over its sessions."""
+    return ToolCall(f"moot-{uuid4().hex[:12]}", name, json.encode(arguments).decode())

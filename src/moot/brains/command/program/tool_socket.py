@@ -1,0 +1,68 @@
+"""A socket on which one process's Moot tools are served, for agents that start MCP servers themselves (ACP).
+
+Above: acp.py. Below: tool_server.py answers; tool_relay.py is what the agent starts. No token: the socket is in a
+folder of the owner's alone, and it speaks for exactly one agent.
+"""
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from msgspec import DecodeError, json
+
+from moot.brains.command.driver import CliPlace
+from moot.brains.command.program import tool_relay, tool_server
+from moot.model.json import JsonObject
+
+MAX_LINE: Final = 16 << 20
+
+
+class ToolSocket:
+    def __init__(self, place: CliPlace, path: Path) -> None:
+        self._place = place
+        self._path = path
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def open(cls, place: CliPlace) -> "ToolSocket":
+        place.run_folder.mkdir(mode=0o700, exist_ok=True)
+        made = cls(place, place.run_folder / f"{uuid4().hex[:8]}.sock")
+        made._server = await asyncio.start_unix_server(made._serve, made._path, limit=MAX_LINE)
+        os.chmod(made._path, 0o600)
+        return made
+
+    @property
+    def server(self) -> JsonObject:
+        """As ACP's `session/new` names an MCP server."""
+        words = ["-I", "-S", tool_relay.__file__, str(self._path)]
+        return {"name": "moot", "command": sys.executable, "args": words, "env": []}
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        self._path.unlink(missing_ok=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, ValueError):  # it went, or sent a line that nobody would
+            while line := await reader.readline():
+                with suppress(DecodeError):
+                    message = json.decode(line)
+                    if isinstance(message, dict):
+                        task = asyncio.get_running_loop().create_task(self._answer(message, writer))
+                        self._tasks.add(task)
+                        task.add_done_callback(self._tasks.discard)
+        writer.close()
+
+    async def _answer(self, message: JsonObject, writer: asyncio.StreamWriter) -> None:
+        answer = await tool_server.answered(self._place, message)
+        if answer is not None:
+            with suppress(ConnectionError):
+                writer.write(json.encode(answer) + b"\n")
+                await writer.drain()

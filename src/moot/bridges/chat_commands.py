@@ -1,0 +1,206 @@
+"""Commands typed into a chat elsewhere, replies, edits and pressed buttons: who may, and what the chat is told.
+
+A command is begun, carried out, and done together with its answer. One that was begun and never done is not repeated.
+Above: intake.py. Below: hub/commands/slash.py, which carries the same commands out for every surface.
+"""
+
+import asyncio
+from hashlib import sha256
+
+from moot import shapes
+from moot.bridges import permissions, phrases
+from moot.bridges.bridge import ChatSeen, Pressed, Rewrote, Wrote
+from moot.bridges.unpaired import UnpairedChats
+from moot.errors import MootError, NotFound, NotPermitted
+from moot.failpoints import failpoint
+from moot.flow.pair_chat import PairChat
+from moot.flow.record_arrival import RecordArrival
+from moot.hub import Hub
+from moot.hub.commands.slash import At, carry_out
+from moot.model.entrance import DoorName
+from moot.model.records.chat_apps.bridge import (
+    ArrivalState,
+    BridgeAccount,
+    BridgeChat,
+    BridgePost,
+    ChatKind,
+    Piece,
+)
+from moot.rules.words import slash
+
+PRESS_LOOKS = 10
+PRESS_SECONDS = 0.2
+
+
+class ChatCommands:
+    def __init__(self, hub: Hub, door: DoorName, default_agent: str) -> None:
+        self._hub = hub
+        self._records = hub.bridges.records
+        self._door = door
+        self._default_agent = default_agent
+        self._unpaired = UnpairedChats(hub, door, default_agent)
+
+    async def carry_out(
+        self, wrote: Wrote, chat: BridgeChat, account: BridgeAccount, command: slash.Command
+    ) -> None:
+        name = wrote.text.split()[0]
+        if not permissions.may(account, command):
+            text = phrases.NOT_FOR_GUESTS.format(command=name, bridge=self._door, account=account.account)
+            await self._record(wrote, ArrivalState.REFUSED, text)
+            return
+        if not await self._begin(wrote, name):
+            return
+        failpoint("bridge.begun")
+        try:
+            lines = await self._done(wrote, chat, account, command)
+        except MootError as error:
+            lines = phrases.refusal(error)
+        failpoint("bridge.carried_out")
+        await self._record(wrote, ArrivalState.DONE, lines)
+
+    async def _begin(self, wrote: Wrote, name: str) -> bool:
+        """Whether it is to be carried out now: not if it was begun before, by whoever stopped in the middle."""
+        command = RecordArrival(
+            self._door, wrote.key, wrote.chat.id, wrote.account.id, ArrivalState.BEGUN, wrote.text
+        )
+        begun = await self._records.record(command)
+        if not begun.is_news and begun.arrival.state is ArrivalState.BEGUN:
+            await self._record(wrote, ArrivalState.DONE, phrases.INTERRUPTED.format(command=name))
+        return begun.is_news
+
+    async def _done(
+        self, wrote: Wrote, chat: BridgeChat, account: BridgeAccount, command: slash.Command
+    ) -> str:
+        if isinstance(command, slash.QuitCommand):
+            return "There is nothing to leave here; remove the bot from the chat, or let the owner unpair it."
+        if isinstance(command, slash.WhyCommand) and not command.number:
+            seq, _ = await self.answered(wrote, chat)
+            command = slash.WhyCommand(seq)
+        where = await self._member_of(chat, account)
+        voice = permissions.voice(self._hub, account, self._door, command, where.id)
+        done = await carry_out(command, At(voice, where, (self._door, chat.chat)))
+        if done.moved is not None and done.moved.id != chat.conversation:
+            await self._bind(chat, account, done.moved)
+        elif done.left or isinstance(command, slash.GroupDissolveCommand):
+            await self.standing_chat(chat, account)
+        return "\n".join(done.lines) or "done"
+
+    async def _member_of(self, chat: BridgeChat, account: BridgeAccount) -> shapes.Conversation:
+        """The conversation, with whoever gives the command in it: having written in a paired chat is enough."""
+        where = await self._hub.conversations.get(chat.conversation)
+        name = self._records.name(account.participant)
+        if where.kind == "group" and name not in {seat.name for seat in where.participants}:
+            return await self._hub.conversations.join(where.id, name)
+        return where
+
+    async def _bind(self, chat: BridgeChat, account: BridgeAccount, to: shapes.Conversation) -> BridgeChat:
+        return await self._records.pair(
+            PairChat(account.participant, self._door, chat.chat, to.id, account=account.account)
+        )
+
+    async def standing_chat(self, chat: BridgeChat, account: BridgeAccount) -> BridgeChat:
+        """The chat with a conversation that can be talked in: where its group was dissolved, the person is alone with
+        the bot's agent again, or with the default one."""
+        if await self._records.bound([chat.conversation]) and await self._is_theirs(chat, account):
+            return chat
+        bound = await self._hub.conversations.list(channel_type=self._door, channel_group_id=chat.chat)
+        own = chat.listener or next(iter(chat.agents), "") or await self._agent_of(chat)
+        agent = own if chat.kind is ChatKind.PRIVATE else self._default_agent or own
+        where = bound[0] if bound else await self._unpaired.direct(agent, account)
+        return await self._bind(chat, account, where)
+
+    async def _agent_of(self, chat: BridgeChat) -> str:
+        """Whom a chat was with, where no bot of its own says so."""
+        try:
+            where = await self._hub.conversations.get(chat.conversation)
+        except NotFound:
+            return ""
+        return next((seat.name for seat in where.participants if seat.kind in ("agent", "external")), "")
+
+    async def _is_theirs(self, chat: BridgeChat, account: BridgeAccount) -> bool:
+        """Whether a private chat is still its person's: whose account it is may have been said since it was paired."""
+        if chat.kind is not ChatKind.PRIVATE:
+            return True
+        where = await self._hub.conversations.get(chat.conversation)
+        return self._records.name(account.participant) in {seat.name for seat in where.participants}
+
+    async def answered(self, wrote: Wrote, chat: BridgeChat) -> tuple[int, str]:
+        """Which message here a reply answers, and which agent said that; 0 and nobody where it answers nothing."""
+        post = await self._records.sent_as(self._door, chat.chat, wrote.reply_to)
+        if post is not None and post.conversation == chat.conversation:
+            return post.seq, post.speaker if post.seq else ""
+        arrival = await self._records.arrival(self._door, wrote.reply_key) if wrote.reply_key else None
+        if arrival is not None and arrival.conversation == chat.conversation:
+            return arrival.seq, ""
+        return 0, wrote.replied_agent
+
+    async def edit(self, edited: Rewrote, account: BridgeAccount) -> None:
+        """What somebody changed in the chat app is changed here too, by whoever wrote it."""
+        arrival = await self._records.arrival(self._door, original(edited.key))
+        if arrival is None or not arrival.seq or arrival.account != account.account:
+            return
+        voice = self._hub.voice_of(account.participant, self._door)
+        message = await voice.message(f"{arrival.conversation}:{arrival.seq}")
+        if message.text != edited.text and edited.text.strip():
+            await voice.edit(message.id, edited.text, version=message.version)
+
+    async def press(self, pressed: Pressed, chat: BridgeChat, account: BridgeAccount) -> None:
+        """A button answers a decision, if it is this person's to decide."""
+        post = await self._pressed_post(pressed, chat)
+        if post is None or not post.decision or not 0 <= pressed.choice < len(post.buttons):
+            raise NotFound("this button belongs to nothing any more", what="decision")
+        voice = self._hub.voice_of(account.participant, self._door)
+        try:
+            await voice.decisions.answer(post.decision, post.buttons[pressed.choice])
+        except NotFound:
+            raise NotPermitted("this is not yours to decide") from None
+        await self._record(pressed, ArrivalState.DONE, "")
+
+    async def _pressed_post(self, pressed: Pressed, chat: BridgeChat) -> BridgePost | None:
+        """Somebody may press before it is written down that the post is there."""
+        for _ in range(PRESS_LOOKS):
+            post = await self._records.sent_as(self._door, chat.chat, pressed.message)
+            if post is not None:
+                return post
+            await asyncio.sleep(PRESS_SECONDS)
+        return None
+
+    async def agent_joined(self, chat: BridgeChat, agent: str) -> None:
+        if chat.kind is not ChatKind.PRIVATE and await self._records.bound([chat.conversation]):
+            where = await self._hub.conversations.get(chat.conversation)
+            if where.kind == "group" and agent not in {seat.name for seat in where.participants}:
+                await self._hub.conversations.join(where.id, agent)
+
+    async def agent_left(self, chat: BridgeChat, agent: str) -> None:
+        where = await self._hub.conversations.get(chat.conversation)
+        if where.kind == "group" and agent in {seat.name for seat in where.participants}:
+            await self._hub.conversations.leave(where.id, agent)
+
+    async def give_notice(self, chat: BridgeChat, seen: ChatSeen) -> None:
+        """What people in a chat have to know about a bot, once."""
+        key = f"notice/{chat.chat}/{sha256(seen.notice.encode()).hexdigest()[:12]}"
+        piece = Piece(seen.notice, speaker=seen.agent)
+        command = RecordArrival(self._door, key, chat.chat, "", ArrivalState.DONE, answers=(piece,))
+        await self._records.record(command)
+
+    async def tell_refused(self, wrote: Wrote, chat: BridgeChat, reason: str) -> None:
+        """To a guest who has used up what guests may; the chat hears it, the message is not stored."""
+        key = f"{wrote.key}/refused"
+        piece = Piece(reason, speaker=wrote.agent, reply_to=wrote.message)
+        command = RecordArrival(
+            self._door, key, chat.chat, wrote.account.id, ArrivalState.DONE, answers=(piece,)
+        )
+        await self._records.record(command)
+
+    async def _record(self, came: Wrote | Pressed, state: ArrivalState, answer: str) -> None:
+        pieces = (Piece(answer, speaker=came.agent, reply_to=came.message),) if answer else ()
+        text = came.text if isinstance(came, Wrote) else ""
+        command = RecordArrival(
+            self._door, came.key, came.chat.id, came.account.id, state, text, answers=pieces
+        )
+        await self._records.record(command)
+
+
+def original(key: str) -> str:
+    """Under which key something was heard before it was edited."""
+    return key.partition("#")[0]

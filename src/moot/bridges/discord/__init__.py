@@ -1,0 +1,1 @@
+"""Discord: one bot that reads, and an identity per agent that speaks."""

@@ -1,0 +1,331 @@
+"""The bridge to Discord: one bot reads; agents speak through a webhook under their own names, or each as its own bot.
+
+Above: start.py. Below: messages.py reads. The gateway confirms nothing, so what was missed while nobody listened is
+fetched when the bridge starts: backwards from the newest until something is met that was heard before. The library
+repeats no request: a post would be there twice.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import aiohttp
+import hikari
+import structlog
+from hikari.applications import get_token_id
+from hikari.impl import CacheSettings, GatewayBot, MessageActionRowBuilder, RESTApp, RESTClientImpl
+
+from moot.bridges.bridge import (
+    Ears,
+    Flooded,
+    FloodRule,
+    Incoming,
+    NotSent,
+    SendTrouble,
+    Unsure,
+)
+from moot.bridges.discord.messages import (
+    commands,
+    key_of,
+    pressed,
+    rewritten,
+    shown_name,
+    used,
+    written,
+)
+from moot.model.entrance import DoorName
+from moot.model.records.chat_apps.bridge import BridgePost, ChatKind
+
+log = structlog.get_logger("moot.bridges")
+
+API_URL: Final = "https://discord.com/api/v10"
+INTENTS: Final = (
+    hikari.Intents.GUILDS
+    | hikari.Intents.GUILD_MESSAGES
+    | hikari.Intents.DM_MESSAGES
+    | hikari.Intents.MESSAGE_CONTENT
+)
+WAIT_AT_MOST: Final = 0.5
+"""Seconds that the library may wait by itself; what takes longer is told."""
+PACE: Final = FloodRule(0.5, 30)
+HOOK: Final = "Moot"
+FETCHED: Final = 100
+THREADS: Final = (
+    hikari.ChannelType.GUILD_PUBLIC_THREAD,
+    hikari.ChannelType.GUILD_PRIVATE_THREAD,
+    hikari.ChannelType.GUILD_NEWS_THREAD,
+)
+QUIETLY: Final[dict[str, Any]] = {"mentions_everyone": False, "user_mentions": False, "role_mentions": False}
+"""What an agent writes rings nobody's bell."""
+
+
+Arrived: TypeAlias = Incoming | hikari.Message | hikari.PartialInteraction | None
+
+
+class DiscordBridge:
+    name = DoorName.DISCORD
+    longest = 1900
+    """Some letters less than Discord takes: in direct chats the agent's name stands in front."""
+
+    def __init__(
+        self,
+        token: str,
+        bots: Mapping[str, str],
+        *,
+        api_url: str = API_URL,
+        pace: FloodRule | None = None,
+    ) -> None:
+        self._token = token
+        self._bot_tokens = bots
+        self._api_url = api_url
+        self._pace = pace or PACE
+        self._bot: GatewayBot | None = None
+        self._app: RESTApp | None = None
+        self._speakers: dict[str, RESTClientImpl] = {}
+        self._places: dict[str, hikari.PartialChannel] = {}
+        self._hooks: dict[int, hikari.ExecutableWebhook] = {}
+        self._heard: asyncio.Queue[Arrived] = asyncio.Queue()
+        self.taken = 0
+        """Events of this connection that are stored, or need not to be."""
+        self.is_listening = False
+        """Connected, and everything that was missed is fetched."""
+
+    def size(self, text: str) -> int:
+        return len(text)
+
+    def flood_rule(self, kind: ChatKind) -> FloodRule:
+        return self._pace
+
+    def can_speak_as(self, agent: str) -> bool:
+        return not self._bot_tokens or agent in self._bot_tokens
+
+    # --- in -------------------------------------------------------------------------------------------------
+
+    async def run(self, ears: Ears) -> None:
+        bot = GatewayBot(
+            self._token,
+            banner=None,
+            logs=None,
+            suppress_optimization_warning=True,
+            intents=INTENTS,
+            cache_settings=CacheSettings(components=hikari.api.CacheComponents.NONE),
+            auto_chunk_members=False,
+            max_retries=0,
+            max_rate_limit=WAIT_AT_MOST,
+            rest_url=self._api_url,
+        )
+        self._heard = asyncio.Queue()
+        bot.subscribe(hikari.MessageCreateEvent, self._on_message)
+        bot.subscribe(hikari.MessageUpdateEvent, self._on_edit)
+        bot.subscribe(hikari.InteractionCreateEvent, self._on_interaction)
+        try:
+            await bot.start(check_for_updates=False)
+            self._bot = bot
+            await self._connect_speakers()
+            await self._register(bot)
+            await self._catch_up(bot, ears)
+            self.is_listening = True
+            while True:
+                await self._take(await self._heard.get(), ears)
+                self.taken += 1
+        finally:
+            self._bot, self.is_listening = None, False
+            for speaker in self._speakers.values():
+                await speaker.close()
+            self._speakers.clear()
+            if self._app is not None:
+                await self._app.close()
+                self._app = None
+            await bot.close()
+
+    async def _connect_speakers(self) -> None:
+        """With a bot per agent, each posts by itself; the one that reads needs no other to listen."""
+        if not self._bot_tokens:
+            return
+        self._app = RESTApp(max_retries=0, max_rate_limit=WAIT_AT_MOST, url=self._api_url)
+        await self._app.start()
+        for agent, token in self._bot_tokens.items():
+            self._speakers[agent] = self._app.acquire(token, hikari.TokenType.BOT)
+            self._speakers[agent].start()
+
+    async def _register(self, bot: GatewayBot) -> None:
+        try:
+            await bot.rest.set_application_commands(get_token_id(self._token), commands())
+        except hikari.HTTPError as error:
+            log.warning("no slash commands", action="commands_unregistered", error=str(error))
+
+    async def _take(self, heard: Arrived, ears: Ears) -> None:
+        if isinstance(heard, hikari.PartialInteraction):
+            await self._interact(heard, ears)
+        elif isinstance(heard, hikari.Message):
+            await ears.hear(await self._written(heard))
+        elif heard is not None:
+            await ears.hear(heard)
+
+    async def _interact(self, interaction: hikari.PartialInteraction, ears: Ears) -> None:
+        """Stored first, then answered: Discord waits three seconds."""
+        answer = hikari.ResponseType.MESSAGE_CREATE
+        if isinstance(interaction, hikari.CommandInteraction):
+            line = used(interaction)
+            await ears.hear(line)
+            await self._respond(interaction, answer, line.text)
+        elif isinstance(interaction, hikari.ComponentInteraction) and (found := pressed(interaction)):
+            await ears.hear(found)
+            await self._respond(interaction, hikari.ResponseType.DEFERRED_MESSAGE_UPDATE)
+
+    async def _respond(self, interaction: Any, kind: hikari.ResponseType, text: str = "") -> None:
+        try:
+            if text:
+                await interaction.create_initial_response(
+                    kind, text, flags=hikari.MessageFlag.EPHEMERAL, **QUIETLY
+                )
+            else:
+                await interaction.create_initial_response(kind)
+        except hikari.HTTPError as error:
+            log.debug("not answered", action="interaction_unanswered", error=str(error))
+
+    async def _on_message(self, event: hikari.MessageCreateEvent) -> None:
+        await self._heard.put(event.message)
+
+    async def _on_edit(self, event: hikari.MessageUpdateEvent) -> None:
+        is_guild = isinstance(event, hikari.GuildMessageUpdateEvent)
+        await self._heard.put(rewritten(event.message, is_guild=is_guild))
+
+    async def _on_interaction(self, event: hikari.InteractionCreateEvent) -> None:
+        await self._heard.put(event.interaction)
+
+    async def _written(self, message: hikari.Message) -> Incoming:
+        place = await self._place(str(int(message.channel_id)))
+        is_guild = not isinstance(place, hikari.DMChannel)
+        return written(message, is_guild=is_guild, title=place.name or "", own=self._own)
+
+    async def _catch_up(self, bot: GatewayBot, ears: Ears) -> None:
+        for chat in await ears.chats():
+            try:
+                newest = await bot.rest.fetch_messages(int(chat)).limit(FETCHED)
+            except hikari.HTTPError as error:
+                log.warning("could not catch up", action="catch_up_failed", chat=chat, error=str(error))
+                continue
+            missed: list[hikari.Message] = []
+            for message in newest:
+                if await ears.knows(key_of(message.id)):
+                    break
+                missed.append(message)
+            else:
+                missed = []  # nothing here was heard before: it is older than the pairing
+            for message in reversed(missed):
+                await ears.hear(await self._written(message))
+
+    @property
+    def _own(self) -> int:
+        me = self._bot.get_me() if self._bot is not None else None
+        return int(me.id) if me is not None else 0
+
+    # --- out ------------------------------------------------------------------------------------------------
+
+    async def send(self, post: BridgePost) -> str:
+        try:
+            return str(int(await self._sent(post)))
+        except hikari.HikariError as error:
+            raise self._trouble(error) from error
+        except aiohttp.ClientConnectorError as error:
+            raise NotSent(str(error)) from error
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unsure(repr(error)) from error
+
+    async def _sent(self, post: BridgePost) -> hikari.Snowflake:
+        rest = self._rest()
+        place = await self._place(post.chat)
+        buttons = _buttons(post.buttons)
+        own = self._speakers.get(post.speaker)
+        if own is not None or isinstance(place, hikari.DMChannel) or not post.speaker:
+            prefix = f"● {post.speaker}: " if post.speaker and own is None else ""
+            text = f"{prefix}{post.text}"
+            return (
+                await (own or rest).create_message(int(post.chat), text, components=buttons, **QUIETLY)
+            ).id
+        is_thread = place.type in THREADS
+        hook = await self._hook(int(place.parent_id) if is_thread else int(post.chat))  # type: ignore[attr-defined]
+        message = await rest.execute_webhook(
+            hook,
+            str(hook.token),
+            post.text,
+            thread=int(post.chat) if is_thread else hikari.UNDEFINED,
+            username=shown_name(post.speaker),
+            components=buttons,
+            **QUIETLY,
+        )
+        return message.id
+
+    async def _hook(self, channel: int) -> hikari.ExecutableWebhook:
+        """The channel's own webhook of ours; its address is a secret and kept in memory only."""
+        found = self._hooks.get(channel)
+        if found is None:
+            rest = self._rest()
+            ours = [
+                hook
+                for hook in await rest.fetch_channel_webhooks(channel)
+                if isinstance(hook, hikari.IncomingWebhook) and hook.token and hook.name == HOOK
+            ]
+            found = ours[0] if ours else await rest.create_webhook(channel, HOOK)
+            self._hooks[channel] = found
+        return found
+
+    async def _place(self, chat: str) -> hikari.PartialChannel:
+        if chat not in self._places:
+            self._places[chat] = await self._rest().fetch_channel(int(chat))
+        return self._places[chat]
+
+    def _rest(self) -> hikari.api.RESTClient:
+        if self._bot is None:
+            raise NotSent("not connected to Discord")
+        return self._bot.rest
+
+    def _trouble(self, error: hikari.HikariError) -> SendTrouble:
+        match error:
+            case hikari.RateLimitTooLongError():
+                return Flooded(error.retry_after)
+            case hikari.NotFoundError():
+                self._hooks.clear()  # somebody may have deleted the webhook: the next try makes another
+                return NotSent(str(error))
+            case hikari.ClientHTTPResponseError():
+                return NotSent(str(error), is_final=True)
+            case hikari.HTTPError() if isinstance(error.__cause__, aiohttp.ClientConnectorError):
+                return NotSent(str(error))
+            case _:
+                return Unsure(str(error))
+
+    async def show_typing(self, chat: str, speaker: str) -> None:
+        await (self._speakers.get(speaker) or self._rest()).trigger_typing(int(chat))
+
+    async def close_buttons(self, post: BridgePost, text: str) -> None:
+        rest, place = self._rest(), await self._place(post.chat)
+        own = self._speakers.get(post.speaker)
+        if own is not None or isinstance(place, hikari.DMChannel) or not post.speaker:
+            await (own or rest).edit_message(
+                int(post.chat), int(post.external), text, components=[], **QUIETLY
+            )
+            return
+        is_thread = place.type in THREADS
+        hook = await self._hook(int(place.parent_id) if is_thread else int(post.chat))  # type: ignore[attr-defined]
+        await rest.edit_webhook_message(
+            hook,
+            str(hook.token),
+            int(post.external),
+            text,
+            thread=int(post.chat) if is_thread else hikari.UNDEFINED,
+            components=[],
+            **QUIETLY,
+        )
+
+
+def _buttons(labels: tuple[str, ...]) -> Any:
+    if not labels:
+        return hikari.UNDEFINED
+    rows = []
+    for start in range(0, min(len(labels), 25), 5):
+        row = MessageActionRowBuilder()
+        for number, label in enumerate(labels[start : start + 5], start):
+            row.add_interactive_button(hikari.ButtonStyle.SECONDARY, f"d:{number}", label=label[:80])
+        rows.append(row)
+    return rows

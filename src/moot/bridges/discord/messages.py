@@ -1,0 +1,152 @@
+"""Events of Discord to what a bridge hears, and the table of commands to what Discord registers. No connection here."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import hikari
+from hikari.api import CommandBuilder
+from hikari.impl import SlashCommandBuilder
+
+from moot.bridges.bridge import AccountRef, ChatRef, Incoming, Pressed, Rewrote, Wrote
+from moot.model.records.chat_apps.bridge import ChatKind
+from moot.rules.words import slash
+
+MAX_NAME: Final = 80
+REFUSED: Final = {"discord": "dscord", "clyde": "clde"}
+"""Words that Discord lets no webhook be called by, and what stands for them."""
+DESCRIPTION: Final = 100
+NOT_OFFERED: Final = frozenset({"quit"})
+
+
+def shown_name(agent: str) -> str:
+    """What a webhook is called that speaks for an agent."""
+    name = agent
+    for word, instead in REFUSED.items():
+        while (at := name.lower().find(word)) >= 0:
+            name = name[:at] + instead + name[at + len(word) :]
+    return name[:MAX_NAME] or "agent"
+
+
+def chat_of(channel: hikari.Snowflakeish, *, is_guild: bool, title: str = "") -> ChatRef:
+    """A message in a channel has the same id for everybody; a direct chat is with the one bot that reads."""
+    return ChatRef(str(int(channel)), ChatKind.SUPERGROUP if is_guild else ChatKind.PRIVATE, title)
+
+
+def written(message: hikari.Message, *, is_guild: bool, title: str, own: int) -> Wrote:
+    text, is_addressed = text_of(message, own)
+    replied = message.message_reference
+    reply = str(int(replied.id)) if replied is not None and replied.id is not None else ""
+    return Wrote(
+        key_of(message.id),
+        chat_of(message.channel_id, is_guild=is_guild, title=title),
+        account_of(message.author, is_bot=message.webhook_id is not None),
+        text,
+        message=str(int(message.id)),
+        reply_to=reply,
+        reply_key=key_of(int(reply)) if reply else "",
+        is_addressed=is_addressed or not is_guild,
+    )
+
+
+def rewritten(message: hikari.PartialMessage, *, is_guild: bool) -> Incoming | None:
+    if not isinstance(message.author, hikari.User) or not message.content:
+        return None
+    at = int(message.edited_timestamp.timestamp()) if message.edited_timestamp else 0
+    account = account_of(message.author, is_bot=bool(message.webhook_id))
+    key = f"{key_of(message.id)}#{at}"
+    return Rewrote(key, chat_of(message.channel_id, is_guild=is_guild), account, message.content)
+
+
+def key_of(message: hikari.Snowflakeish) -> str:
+    return f"m/{int(message)}"
+
+
+def account_of(user: hikari.User, *, is_bot: bool = False) -> AccountRef:
+    shown = user.global_name or user.username
+    return AccountRef(str(int(user.id)), shown, is_bot=is_bot or user.is_bot)
+
+
+def text_of(message: hikari.PartialMessage, own: int) -> tuple[str, bool]:
+    """What was written; files are said to be there. And whether the bot is meant."""
+    text = message.content or ""
+    marks = (f"<@{own}>", f"<@!{own}>")
+    is_addressed = any(mark in text for mark in marks)
+    for mark in marks:
+        text = text.replace(mark, "").strip() if text.startswith(mark) else text.replace(mark, "@moot")
+    notes = [f"[file {one.filename}, which agents cannot see]" for one in message.attachments or ()]
+    return " ".join((*notes, text)).strip(), is_addressed
+
+
+# --- commands ------------------------------------------------------------------------------------------------
+
+
+def commands() -> Sequence[CommandBuilder]:
+    """The same table as everywhere; `/group add` is a part of `/group`."""
+    made: dict[str, SlashCommandBuilder] = {}
+    for row in slash.ROWS.values():
+        name, _, part = row.name.partition(" ")
+        if name in NOT_OFFERED:
+            continue
+        if name not in made:
+            about = row.help if not part else "create and change groups of agents"
+            made[name] = SlashCommandBuilder(name, about[:DESCRIPTION])
+        option = _words(row)
+        if part:
+            inner = [option] if option is not None else None
+            made[name].add_option(_part(part, row.help, inner))
+        elif option is not None:
+            made[name].add_option(option)
+    made["pair"] = SlashCommandBuilder("pair", "pair this channel with a code from the owner")
+    made["pair"].add_option(_text("CODE", is_required=True))
+    return list(made.values())
+
+
+def _words(row: slash.Row) -> hikari.CommandOption | None:
+    if not row.arguments:
+        return None
+    return _text(row.arguments, is_required=not row.arguments.startswith("["))
+
+
+def _text(arguments: str, *, is_required: bool) -> hikari.CommandOption:
+    return hikari.CommandOption(
+        type=hikari.OptionType.STRING,
+        name="text",
+        description=arguments[:DESCRIPTION],
+        is_required=is_required,
+    )
+
+
+def _part(name: str, about: str, options: list[hikari.CommandOption] | None) -> hikari.CommandOption:
+    return hikari.CommandOption(
+        type=hikari.OptionType.SUB_COMMAND, name=name, description=about[:DESCRIPTION], options=options
+    )
+
+
+def used(interaction: hikari.CommandInteraction) -> Wrote:
+    """A command from the menu, as if it had been typed."""
+    words = [f"/{interaction.command_name}"]
+    options = list(interaction.options or ())
+    if options and options[0].type is hikari.OptionType.SUB_COMMAND:
+        words.append(options[0].name)
+        options = list(options[0].options or ())
+    words += [str(one.value) for one in options]
+    return Wrote(
+        f"i/{int(interaction.id)}",
+        chat_of(interaction.channel_id, is_guild=interaction.guild_id is not None),
+        account_of(interaction.user),
+        " ".join(words),
+        is_addressed=True,
+    )
+
+
+def pressed(interaction: hikari.ComponentInteraction) -> Pressed | None:
+    custom = interaction.custom_id
+    if not custom.startswith("d:") or not custom[2:].isdigit():
+        return None
+    return Pressed(
+        f"i/{int(interaction.id)}",
+        chat_of(interaction.channel_id, is_guild=interaction.guild_id is not None),
+        account_of(interaction.user),
+        str(int(interaction.message.id)),
+        int(custom[2:]),
+    )

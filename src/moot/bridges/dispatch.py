@@ -1,0 +1,219 @@
+"""Out: what is said in a paired conversation is planned as posts, which are sent in order, one chat beside the other.
+
+Each post is intended, sent, and its result written down. A result that never came leaves it unconfirmed: it is shown,
+never sent again by itself and never lost. Above: worker.py. Below: the hub's verbs, and a bridge that sends.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from moot.bridges.bridge import Bridge, ChatMoved, Flooded, NotSent, SendTrouble, Unsure
+from moot.bridges.flood import FloodGate
+from moot.bridges.lease import Lease
+from moot.bridges.pieces import split, without_unsafe_links
+from moot.errors import Conflict, MootError
+from moot.failpoints import failpoint
+from moot.flow.find_chat import FindChat
+from moot.flow.hear import CHAT
+from moot.flow.move_post import MovePost
+from moot.flow.plan_posts import PlanPosts
+from moot.hub import Hub
+from moot.model.message import Message
+from moot.model.participant import TAKES_TURNS, Kind
+from moot.model.records.chat_apps.bridge import BridgeChat, BridgePost, BridgePostState, PairingState, Piece
+
+log = structlog.get_logger("moot.bridges")
+
+PAGE: Final = 100
+QUIET_NOTICES: Final = frozenset({"joined", "left"})
+"""Notices that a chat app shows by itself."""
+RETRY_SECONDS: Final = 2.0
+
+
+class Dispatch:
+    def __init__(self, hub: Hub, bridge: Bridge, lease: Lease) -> None:
+        self._hub = hub
+        self._records = hub.bridges.records
+        self._bridge = bridge
+        self._lease = lease
+        self._gates: dict[str, FloodGate] = {}
+        self._senders: dict[str, asyncio.Task[None]] = {}
+        self._wanted: dict[str, bool] = {}
+
+    # --- planning -------------------------------------------------------------------------------------------
+
+    async def plan_all(self) -> None:
+        """Whatever was said since somebody last planned; a hint that got lost is made up for here."""
+        for chat in await self._records.chats(self._bridge.name):
+            if chat.state is PairingState.PAIRED:
+                await self._plan(chat)
+        for post in await self._records.queued(self._bridge.name):
+            self.wake(post.chat)
+
+    async def _plan(self, chat: BridgeChat) -> None:
+        while True:
+            said = await self._records.said_after(chat.conversation, chat.cursor, PAGE)
+            if not said:
+                return
+            pieces = [piece for message in said for piece in await self._pieces(message, chat)]
+            after = await self._records.plan(
+                PlanPosts(chat.bridge, chat.chat, chat.conversation, chat.cursor, said[-1].seq, tuple(pieces))
+            )
+            failpoint("bridge.planned")
+            if after is None or after.cursor <= chat.cursor or after.conversation != chat.conversation:
+                return
+            chat = after
+
+    async def _pieces(self, message: Message, chat: BridgeChat) -> list[Piece]:
+        if message.metadata.get(CHAT) == f"{chat.bridge}/{chat.chat}" or message.metadata.get("deleted"):
+            return []
+        if message.kind is Kind.TOOL or message.metadata.get("notice") in QUIET_NOTICES:
+            return []
+        name = self._records.name(message.author)
+        speaks = message.kind in TAKES_TURNS and self._bridge.can_speak_as(name)
+        text = without_unsafe_links(message.text)
+        if message.metadata.get("partial"):
+            text = f"{text} … (interrupted)"
+        if not speaks and message.kind is not Kind.SYSTEM:
+            text = f"● {name}: {text}"
+        texts = split(text, self._bridge.longest, self._bridge.size)
+        decision = await self._records.asking(message) if message.kind in TAKES_TURNS else None
+        made = [Piece(each, speaker=name if speaks else "", seq=message.seq) for each in texts]
+        if decision is not None and decision.choices and made:
+            last = made.pop()
+            made.append(
+                Piece(
+                    last.text,
+                    last.speaker,
+                    last.seq,
+                    buttons=decision.choices,
+                    decision=decision.id,
+                )
+            )
+        return made
+
+    # --- sending --------------------------------------------------------------------------------------------
+
+    def wake(self, chat: str) -> None:
+        """There is something to send in a chat: one sender per chat keeps its order."""
+        self._wanted[chat] = True
+        running = self._senders.get(chat)
+        if running is None or running.done():
+            self._senders[chat] = asyncio.get_running_loop().create_task(self._send_all(chat))
+
+    async def close(self) -> None:
+        tasks = list(self._senders.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._senders.clear()
+
+    async def settled(self) -> None:
+        """Until nothing is being sent, as far as is known here."""
+        while tasks := [task for task in self._senders.values() if not task.done()]:
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _send_all(self, chat: str) -> None:
+        while self._wanted.pop(chat, False):
+            try:
+                await self._send_queued(chat)
+            except Conflict as lost:
+                log.warning("stopped sending", action="lease_lost", chat=chat, reason=lost.title)
+                return
+            except MootError as trouble:
+                log.error("could not be sent", action="send_failed", chat=chat, error=trouble.title)
+                await self._records.clock.sleep_until(self._records.clock.now() + RETRY_SECONDS)
+                self._wanted[chat] = True
+
+    async def _send_queued(self, chat: str) -> None:
+        while True:
+            waiting = [p for p in await self._records.queued(self._bridge.name) if p.chat == chat]
+            if not waiting:
+                return
+            post = waiting[0]
+            clock = self._records.clock
+            if post.due > clock.now():
+                await clock.sleep_until(post.due)
+                continue
+            await (await self._gate(post)).passed()
+            if not self._lease.holds():
+                return
+            await self._send(post)
+
+    async def _gate(self, post: BridgePost) -> FloodGate:
+        found = self._gates.get(post.chat)
+        if found is None:
+            chat = await self._records.chat(post.bridge, post.chat)
+            assert chat is not None, "posts are only planned for chats that are known"
+            rule = self._bridge.flood_rule(chat.kind)
+            found = self._gates[post.chat] = FloodGate(self._records.clock, rule)
+        return found
+
+    async def _send(self, post: BridgePost) -> None:
+        post = await self._move(post, BridgePostState.SENDING)
+        failpoint("bridge.intended")
+        try:
+            external = await self._bridge.send(post)
+        except SendTrouble as trouble:
+            await self._failed(post, trouble)
+            return
+        except asyncio.CancelledError:
+            with suppress(MootError):
+                await asyncio.shield(
+                    self._move(post, BridgePostState.UNCONFIRMED, error="stopped while sending")
+                )
+            raise
+        except Exception as error:  # the border of the bridge: a library may raise anything
+            await self._failed(post, Unsure(repr(error)))
+            return
+        failpoint("bridge.sent")
+        await self._move(post, BridgePostState.SENT, external=external)
+        failpoint("bridge.resulted")
+
+    async def _failed(self, post: BridgePost, trouble: SendTrouble) -> None:
+        now = self._records.clock.now()
+        match trouble:
+            case Flooded(seconds=seconds):
+                (await self._gate(post)).close_for(seconds)
+                await self._move(
+                    post, BridgePostState.QUEUED, error=str(trouble), due=now + seconds, counts=False
+                )
+            case ChatMoved(chat=chat):
+                await self._move(post, BridgePostState.QUEUED, error=str(trouble), counts=False)
+                await self._records.find(
+                    FindChat(post.bridge, chat.id, chat.kind, chat.title, moved_from=post.chat)
+                )
+                self.wake(chat.id)
+            case NotSent(is_final=True):
+                await self._move(post, BridgePostState.DEAD, error=str(trouble))
+            case NotSent():
+                due = now + RETRY_SECONDS * 2**post.tries
+                await self._move(post, BridgePostState.QUEUED, error=str(trouble), due=due)
+            case _:
+                log.warning("unconfirmed", action="post_unconfirmed", post=post.id, error=str(trouble))
+                await self._move(post, BridgePostState.UNCONFIRMED, error=str(trouble))
+
+    async def _move(
+        self,
+        post: BridgePost,
+        to: BridgePostState,
+        *,
+        external: str = "",
+        error: str = "",
+        due: float = 0.0,
+        counts: bool = True,
+    ) -> BridgePost:
+        command = MovePost(
+            post.id,
+            post.bridge,
+            to,
+            self._lease.holder,
+            external=external,
+            error=error,
+            due=due,
+            counts=counts,
+        )
+        return await self._records.move(command)

@@ -1,0 +1,58 @@
+"""Who may give which command in a chat: guests may talk, others what they may everywhere.
+
+Above: intake.py. Below: rules/access.py, which each decision of a person's command passes. Being human in a chat app is
+not being the owner: only a linked account is anybody's but a guest's.
+"""
+
+from typing import Any, Final
+
+from moot.flow.steps.admission import THE_HUB, Admission, InConversation
+from moot.hub import Hub
+from moot.model.entrance import DoorName
+from moot.model.records.chat_apps.bridge import BridgeAccount
+from moot.rules.access import Action
+from moot.rules.words import slash
+
+FOR_GUESTS: Final = frozenset(
+    {slash.AskCommand, slash.AllCommand, slash.WhyCommand, slash.AgentsCommand, slash.HelpCommand}
+)
+ACTIONS: Final[dict[type[Any], Action]] = {
+    slash.AskCommand: Action.POST,
+    slash.AllCommand: Action.POST,
+    slash.RetryCommand: Action.POST,
+    slash.WhyCommand: Action.READ,
+    slash.ContinueCommand: Action.MANAGE,
+    slash.StopCommand: Action.MANAGE,
+    slash.GroupCreateCommand: Action.CREATE,
+    slash.GroupAddCommand: Action.MANAGE,
+    slash.GroupRemoveCommand: Action.MANAGE,
+    slash.GroupListCommand: Action.READ,
+    slash.GroupDissolveCommand: Action.MANAGE,
+    slash.GroupConfigCommand: Action.MANAGE,
+    slash.ArchiveCommand: Action.MANAGE,
+    slash.AgentsCommand: Action.LOOK,
+    slash.NameCommand: Action.RULE,
+    slash.SpawnCommand: Action.RULE,
+    slash.InboxCommand: Action.LOOK,
+    slash.SearchCommand: Action.LOOK,
+    slash.ShowNoteCommand: Action.LOOK,
+    slash.AppendNoteCommand: Action.CREATE,
+    slash.LinksCommand: Action.LOOK,
+    slash.HelpCommand: Action.LOOK,
+    slash.QuitCommand: Action.LOOK,
+}
+ON_THE_HUB: Final = frozenset({Action.CREATE, Action.LOOK, Action.RULE})
+
+
+def may(account: BridgeAccount, command: slash.Command) -> bool:
+    return account.linked or type(command) in FOR_GUESTS
+
+
+def voice(hub: Hub, account: BridgeAccount, door: DoorName, command: slash.Command, place: str) -> Hub:
+    """The voice that carries a command out: of the owner, or of somebody whose every decision is checked."""
+    speaker = hub.voice_of(account.participant, door)
+    if account.linked and account.participant == hub.bridges.records.owner:
+        return speaker
+    action = ACTIONS[type(command)]
+    subject = THE_HUB if action in ON_THE_HUB else InConversation(place)
+    return speaker.admitted(Admission(account.participant, action, subject))

@@ -1,0 +1,43 @@
+"""What a bridge says of itself, and how it says what can be done: in commands that one types into a chat."""
+
+from typing import Final
+
+from moot.errors import MootError
+from moot.model.hint import Act, Hint, worded
+
+COMMANDS: Final[dict[Act, str]] = {
+    Act.LIST_AGENTS: "/agents",
+    Act.JOIN: "/group add {agent}",
+    Act.CONTINUE_CHAIN: "/continue",
+    Act.DISSOLVE: "/group dissolve",
+    Act.LIST_LINKS: "/links",
+    Act.LIST_NOTES: "/note",
+    Act.SHOW_NOTE: "/note {note}",
+}
+"""What can be done from a chat; for everything else one goes to the hub."""
+
+UNPAIRED: Final = (
+    "This chat is not paired yet, so nobody in it can wake an agent. "
+    "Ask the owner of the hub for a pairing code and write here: /pair CODE"
+)
+PAIRED: Final = "Paired. This chat is now {name}, with {agents}. /help lists the commands."
+NOT_FOR_GUESTS: Final = (
+    "Guests cannot use {command}. "
+    "The owner can link your account ({bridge} {account}) to a person of the hub."
+)
+INTERRUPTED: Final = (
+    "The hub stopped while it carried out {command}. "
+    "It may have been done: look first, and then repeat it if need be."
+)
+
+
+def say(hint: Hint) -> str:
+    form = COMMANDS.get(hint.act, "")
+    return form.format_map(hint._asdict()) if form else ""
+
+
+def refusal(error: MootError) -> str:
+    """What happened, why, what to do now."""
+    ways = worded(error.fix, say)
+    lines = (error.title, error.detail, f"try: {' · '.join(ways)}" if ways else "")
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,147 @@
+"""Text to pieces that a chat app takes: cut at good places, code blocks closed and opened again, no dangerous links.
+
+Pure. Above: dispatch.py plans posts with it. Not here: a chat app's own markup, which its bridge makes when it sends.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moot.rules.words.code_ranges import code_ranges
+
+Size = Callable[[str], int]
+"""How long a chat app finds a text: what two texts take, they take together."""
+
+SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto", "tg"})
+_link = re.compile(
+    r"(!?\[)([^\[\]\n]{0,1000})\]\(\s*<?([^()\s<>]{0,2000})(?:\([^()\s]*\))*>?[^()\n]{0,300}\)"
+).finditer
+_definition = re.compile(r"(?m)^[ \t>]*\[[^\]\n]{1,200}\]:[ \t]*(\S+).*$").finditer
+_autolink = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,30}:[^\s<>]{0,2000})>").finditer
+_scheme = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.\s-]*):").match
+_fence = re.compile(r"^[ \t>]*(`{3,}|~{3,})(.*)$").match
+_JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
+SHORTEST_PIECE: Final = 0.5
+"""A blank line is a better place to cut than a later one, as long as so much of a piece is used."""
+
+
+def utf16(text: str) -> int:
+    """How long Telegram finds a text."""
+    return len(text) + sum(letter > "\uffff" for letter in text)
+
+
+def without_unsafe_links(text: str) -> str:
+    """Links that would run something when clicked become their words; code is left as it is."""
+    if ":" not in text:
+        return text
+    cuts = [
+        *((met.start(), met.end(), met[2]) for met in _link(text) if not _is_safe(met[3])),
+        *((met.start(), met.end(), "") for met in _definition(text) if not _is_safe(met[1])),
+        *((met.start(), met.end(), met[1]) for met in _autolink(text) if not _is_safe(met[1])),
+    ]
+    if not cuts:
+        return text
+    code = code_ranges(text)
+    done, at = [], 0
+    for start, end, words in sorted(cuts):
+        if start < at or any(begin <= start < stop for begin, stop in code):
+            continue
+        done += [text[at:start], words]
+        at = end
+    return "".join((*done, text[at:]))
+
+
+def _is_safe(target: str) -> bool:
+    """Controls and spaces inside a scheme are what browsers drop from it."""
+    met = _scheme("".join(letter for letter in target if letter > " "))
+    return met is None or met[1].lower() in SAFE_SCHEMES
+
+
+def split(text: str, longest: int, size: Size = len) -> list[str]:
+    """Pieces of at most `longest`, none of them blank; together they say what the text says."""
+    found, rest, opened = [], text.strip("\n"), ""
+    while rest:
+        head = f"{opened}\n" if opened else ""
+        if len(rest) <= longest and size(head + rest) <= longest:
+            found.append(head + rest)
+            break
+        piece, rest, opened = _cut(head, rest, longest, size)
+        found.append(piece)
+        rest = rest.lstrip("\n") if not opened else rest
+    return [piece for piece in found if piece.strip()]
+
+
+def _cut(head: str, rest: str, longest: int, size: Size) -> tuple[str, str, str]:
+    """A piece, what is left, and the fence that has to be opened again in front of it."""
+    taken, good, opened = 0, 0, head.rstrip("\n")
+    used, room = 0, longest - size(head)
+    for start, end in _lines(rest):
+        after = _after(opened, rest[start:end])
+        used += size(rest[start:end])
+        if used + _closing(after) > room:
+            break
+        taken, opened = end, after
+        if not opened and not rest[start:end].strip() and used >= room * SHORTEST_PIECE:
+            good = end
+    if good and not opened:
+        taken, opened = good, ""
+    if not taken:
+        return _cut_line(head, rest, room, size)
+    closing = f"\n{_mark(opened)}" if opened else ""
+    return head + rest[:taken].rstrip("\n") + closing, rest[taken:], opened
+
+
+def _cut_line(head: str, rest: str, room: int, size: Size) -> tuple[str, str, str]:
+    """One line that is longer than a piece: at a space, or else between two letters."""
+    opened = head.rstrip("\n")
+    room -= _closing(opened)
+    end = _fitting(rest, room, size)
+    space = rest.rfind(" ", max(1, end // 2), end)
+    end = space if space > 0 else end
+    closing = f"\n{_mark(opened)}" if opened else ""
+    return head + rest[:end] + closing, rest[end:].removeprefix(" "), opened
+
+
+def _fitting(text: str, room: int, size: Size) -> int:
+    end = min(len(text), max(1, room))
+    while end > 1 and (size(text[:end]) > room or _joins(text, end)):
+        end -= 1
+    return end
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether cutting here would take a letter apart."""
+    if at >= len(text):
+        return False
+    return text[at] in _JOINERS or text[at - 1] == "\u200d" or bool(unicodedata.combining(text[at]))
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end + 1
+        yield at, end
+        at = end
+
+
+def _after(opened: str, line: str) -> str:
+    """Which fence is open behind a line."""
+    met = _fence(line.rstrip("\n"))
+    if met is None:
+        return opened
+    if not opened:
+        return "" if "`" in met[2] else line.strip()
+    mark = _mark(opened)
+    closes = met[1][0] == mark[0] and len(met[1]) >= len(mark) and not met[2].strip()
+    return "" if closes else opened
+
+
+def _mark(opened: str) -> str:
+    met = _fence(opened)
+    return met[1] if met is not None else "```"
+
+
+def _closing(opened: str) -> int:
+    return len(_mark(opened)) + 1 if opened else 0

@@ -1,0 +1,1 @@
+"""Telegram: one bot per agent, all in one process."""

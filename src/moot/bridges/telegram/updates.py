@@ -1,0 +1,170 @@
+"""Updates of the Bot API to what a bridge hears. Pure, but for the library's own types.
+
+Ids: in supergroups a message has the same id for every bot; in private chats and basic groups ids count per account, so
+that the key of what was heard needs the bot. A private chat is named after its bot, a topic after its group.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+from telegram import Chat, Message, MessageEntity, Update, User
+
+from moot.bridges.bridge import AccountRef, ChatRef, ChatSeen, Incoming, Pressed, Rewrote, Wrote
+from moot.model.records.chat_apps.bridge import ChatKind
+
+KINDS: Final = {
+    "private": ChatKind.PRIVATE,
+    "group": ChatKind.GROUP,
+    "supergroup": ChatKind.SUPERGROUP,
+}
+MEDIA: Final = (
+    ("photo", "photo"),
+    ("voice", "voice message"),
+    ("audio", "audio"),
+    ("video", "video"),
+    ("video_note", "video message"),
+    ("animation", "animation"),
+    ("document", "file"),
+    ("sticker", "sticker"),
+    ("location", "location"),
+    ("contact", "contact"),
+    ("poll", "poll"),
+)
+GONE: Final = frozenset({"left", "kicked"})
+GENERAL: Final = 1
+"""The topic that every forum has; its messages carry no number."""
+
+
+class OwnBots(Struct, frozen=True):
+    """Our bots, as updates name them."""
+
+    agents: Mapping[int, str]
+    """Account → agent."""
+    usernames: Mapping[str, str]
+    """Username in small letters → agent."""
+
+
+def incoming(update: Update, agent: str, own: OwnBots) -> list[Incoming]:
+    """What an update brings; nothing where it is of no concern."""
+    if update.my_chat_member is not None:
+        changed = update.my_chat_member
+        chat = _chat(changed.chat, agent)
+        is_gone = changed.new_chat_member.status in GONE
+        return [ChatSeen(chat, agent, left=is_gone)] if chat is not None else []
+    if update.callback_query is not None:
+        return _pressed(update, agent)
+    message = update.message or update.edited_message
+    if message is None:
+        return []
+    if message.migrate_to_chat_id:
+        moved = ChatRef(str(message.migrate_to_chat_id), ChatKind.SUPERGROUP, message.chat.title or "")
+        return [ChatSeen(moved, agent, moved_from=str(message.chat.id))]
+    return _written(message, agent, own, is_edit=update.edited_message is not None)
+
+
+def _written(message: Message, agent: str, own: OwnBots, *, is_edit: bool) -> list[Incoming]:
+    chat = _chat(message.chat, agent, message)
+    text, is_addressed = _text(message, own)
+    if chat is None or message.from_user is None or not text:
+        return []
+    account = _account(message.from_user, own)
+    key = _key(message.chat, agent, message.message_id)
+    if message.via_bot is not None and message.via_bot.id in own.agents:
+        return []
+    if is_edit:
+        at = int(message.edit_date.timestamp()) if message.edit_date else 0
+        return [Rewrote(f"{key}#{at}", chat, account, text, agent)]
+    replied = message.reply_to_message
+    is_reply = replied is not None and not (message.is_topic_message and replied.forum_topic_created)
+    return [
+        Wrote(
+            key,
+            chat,
+            account,
+            text,
+            agent,
+            str(message.message_id),
+            reply_to=str(replied.message_id) if replied is not None and is_reply else "",
+            reply_key=_key(message.chat, agent, replied.message_id)
+            if replied is not None and is_reply
+            else "",
+            replied_agent=_author(replied, own) if is_reply else "",
+            is_addressed=is_addressed,
+        )
+    ]
+
+
+def _author(replied: Message | None, own: OwnBots) -> str:
+    """Which agent's bot wrote what is answered: its id alone does not say so where ids differ per account."""
+    if replied is None or replied.from_user is None:
+        return ""
+    return own.agents.get(replied.from_user.id, "")
+
+
+def _pressed(update: Update, agent: str) -> list[Incoming]:
+    query = update.callback_query
+    assert query is not None
+    message, data = query.message, query.data or ""
+    if message is None or not data.startswith("d:") or not data[2:].isdigit():
+        return []
+    thread = message if isinstance(message, Message) else None
+    chat = _chat(message.chat, agent, thread)
+    if chat is None:
+        return []
+    account = AccountRef(str(query.from_user.id), query.from_user.full_name, query.from_user.is_bot)
+    return [Pressed(f"press/{query.id}", chat, account, str(message.message_id), int(data[2:]), agent)]
+
+
+def _chat(chat: Chat, agent: str, message: Message | None = None) -> ChatRef | None:
+    kind = KINDS.get(chat.type)
+    if kind is None:  # channels have no conversation
+        return None
+    title = chat.title or chat.full_name or ""
+    if kind is ChatKind.PRIVATE:
+        return ChatRef(f"{agent}:{chat.id}", kind, title)
+    thread = message.message_thread_id if message is not None and message.is_topic_message else None
+    if thread is None or thread == GENERAL:
+        return ChatRef(str(chat.id), kind, title)
+    created = message.reply_to_message.forum_topic_created if message and message.reply_to_message else None
+    return ChatRef(f"{chat.id}/{thread}", kind, f"{title} {created.name if created else thread}")
+
+
+def _key(chat: Chat, agent: str, message: int) -> str:
+    is_common = KINDS.get(chat.type) is ChatKind.SUPERGROUP
+    return f"{chat.id}/{message}" if is_common else f"{agent}/{chat.id}/{message}"
+
+
+def _account(user: User, own: OwnBots) -> AccountRef:
+    return AccountRef(str(user.id), user.full_name, is_bot=user.is_bot or user.id in own.agents)
+
+
+def _text(message: Message, own: OwnBots) -> tuple[str, bool]:
+    """What was written, with bots' names as their agents'; media is said to be there. And whether a bot is meant."""
+    text = message.text or message.caption or ""
+    entities = message.parse_entities() if message.text else message.parse_caption_entities()
+    is_addressed = False
+    units = text.encode("utf-16-le")
+    for entity in sorted(entities, key=lambda one: one.offset, reverse=True):
+        agent = _meant(entity, entities[entity], own)
+        if agent:
+            is_addressed = True
+            start, end = entity.offset * 2, (entity.offset + entity.length) * 2
+            units = units[:start] + f"@{agent}".encode("utf-16-le") + units[end:]
+    text = units.decode("utf-16-le")
+    note = next((f"[{said}{_about(message, name)}]" for name, said in MEDIA if getattr(message, name)), "")
+    return (f"{note} {text}".strip() if note else text), is_addressed
+
+
+def _meant(entity: MessageEntity, words: str, own: OwnBots) -> str:
+    if entity.type == MessageEntity.MENTION:
+        return own.usernames.get(words.lstrip("@").lower(), "")
+    if entity.type == MessageEntity.TEXT_MENTION and entity.user is not None:
+        return own.agents.get(entity.user.id, "")
+    return ""
+
+
+def _about(message: Message, name: str) -> str:
+    if name == "document" and message.document is not None and message.document.file_name:
+        return f" {message.document.file_name}"
+    return ", which agents cannot see" if name in ("photo", "video", "voice", "audio", "video_note") else ""

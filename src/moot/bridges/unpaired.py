@@ -1,0 +1,125 @@
+"""Unpaired chats: a chat that a bot was added to wakes nobody until somebody shows a code there from the owner.
+
+Above: intake.py. A private chat becomes the conversation of its person and the bot's agent; a group a conversation of
+the agents whose bots are in it.
+"""
+
+import re
+from typing import Final
+
+from moot.bridges import phrases
+from moot.bridges.bridge import Wrote
+from moot.errors import BadValue
+from moot.flow.find_chat import FindChat
+from moot.flow.meet_account import MeetAccount
+from moot.flow.pair_chat import PairChat
+from moot.flow.record_arrival import RecordArrival
+from moot.hub import Hub
+from moot.hub.external.bridges import digest_of
+from moot.model.entrance import DoorName
+from moot.model.records.chat_apps.bridge import (
+    ArrivalState,
+    BridgeAccount,
+    BridgeChat,
+    ChatKind,
+    PairingState,
+    Piece,
+)
+from moot.rules.words.names import slug
+from moot.shapes import Conversation
+
+_code = re.compile(r"\s*/(?:pair|start)(?:@\w+)?\s+([A-Za-z0-9-]{6,40})((?:\s+@?[\w.-]+)*)\s*$").match
+_addressed = re.compile(r"\s*/[A-Za-z]").match
+TRY_SECONDS: Final = 3.0
+"""Between a wrong code and the next in the same chat."""
+
+
+def code_in(text: str) -> str:
+    """The code of a `/pair CODE [AGENT...]`, or of the link that opens a private chat with one."""
+    met = _code(text)
+    return met[1] if met is not None else ""
+
+
+def agents_in(text: str) -> list[str]:
+    """Those that are named behind a code: needed where no bot stands for an agent of its own."""
+    met = _code(text)
+    return [word.lstrip("@") for word in met[2].split()] if met is not None else []
+
+
+class UnpairedChats:
+    def __init__(self, hub: Hub, door: DoorName, default_agent: str) -> None:
+        self._hub = hub
+        self._records = hub.bridges.records
+        self._door = door
+        self._default_agent = default_agent
+        self._tried: dict[str, float] = {}
+
+    async def pair(self, wrote: Wrote, chat: BridgeChat, code: str) -> None:
+        if chat.state is PairingState.PAIRED:
+            await self._answer(wrote, "This chat is paired already.")
+            return
+        now = self._records.clock.now()
+        if now - self._tried.get(chat.chat, 0.0) < TRY_SECONDS:
+            await self._answer(wrote, "Too many codes in a row; try again in a moment.")
+            return
+        digest = digest_of(code)
+        if not await self._records.is_usable(self._door, digest):
+            self._tried[chat.chat] = now
+            await self._answer(
+                wrote, "This code does not pair a chat: it is wrong, was used, or has run out."
+            )
+            return
+        account = await self._records.meet(MeetAccount(self._door, wrote.account.id, wrote.account.shown))
+        where = await self.conversation(wrote, chat, account)
+        command = PairChat(account.participant, self._door, chat.chat, where.id, digest, account.account)
+        await self._records.pair(command)
+        agents = ", ".join(seat.name for seat in where.participants if seat.kind in ("agent", "external"))
+        await self._answer(wrote, phrases.PAIRED.format(name=where.name, agents=agents or "nobody"))
+
+    async def conversation(self, wrote: Wrote, chat: BridgeChat, account: BridgeAccount) -> Conversation:
+        named = agents_in(wrote.text)
+        if chat.kind is ChatKind.PRIVATE:
+            return await self.direct(named[0] if named else wrote.agent, account)
+        bound = await self._hub.conversations.list(channel_type=self._door, channel_group_id=chat.chat)
+        if bound:
+            return bound[0]
+        agents = named or [name for name in chat.agents if await self._is_agent(name)]
+        agents = agents or ([self._default_agent] if self._default_agent else [])
+        taken = {found.name for found in await self._hub.conversations.list()}
+        base = slug(chat.title or f"{self._door.value} chat")[:60]
+        name = next(made for made in (base, *(f"{base}-{n}" for n in range(2, 10_000))) if made not in taken)
+        people = [self._records.name(account.participant)]
+        return await self._hub.conversations.create(
+            name, participants=[*agents, *people], channel=(self._door, chat.chat)
+        )
+
+    async def direct(self, agent: str, account: BridgeAccount) -> Conversation:
+        """The person alone with the bot's agent, or with whoever answers by default."""
+        name = agent if await self._is_agent(agent) else self._default_agent
+        if not name:
+            raise BadValue(
+                "no agent answers here", detail="this bot belongs to no agent, and there is no default_agent"
+            )
+        voice = self._hub.voice_of(account.participant, self._door)
+        return await voice.conversations.implicit([name])
+
+    async def _is_agent(self, name: str) -> bool:
+        return any(name in (agent.name, *agent.aliases) for agent in await self._hub.agents.list())
+
+    async def tell(self, wrote: Wrote, chat: BridgeChat) -> None:
+        """Once, and only to somebody who wants something from a bot."""
+        wants = chat.kind is ChatKind.PRIVATE or wrote.is_addressed or _addressed(wrote.text) is not None
+        if chat.explained or not wants:
+            return
+        ref = wrote.chat
+        await self._records.find(
+            FindChat(self._door, ref.id, ref.kind, ref.title, wrote.agent, explained=True)
+        )
+        await self._answer(wrote, phrases.UNPAIRED, ArrivalState.REFUSED)
+
+    async def _answer(self, wrote: Wrote, text: str, state: ArrivalState = ArrivalState.DONE) -> None:
+        piece = Piece(text, speaker=wrote.agent, reply_to=wrote.message)
+        command = RecordArrival(
+            self._door, wrote.key, wrote.chat.id, wrote.account.id, state, error="", answers=(piece,)
+        )
+        await self._records.record(command)

@@ -1,0 +1,165 @@
+"""A crossing: one bridge at work in this hub, for as long as its lease holds; otherwise it waits for its turn.
+
+Above: start.py runs one per bridge that is set up. Below: intake.py and dispatch.py, and the bridge itself.
+"""
+
+import asyncio
+from contextlib import suppress
+
+import structlog
+
+from moot.bridges import lease
+from moot.bridges.bridge import TYPING_SECONDS, Bridge, Incoming
+from moot.bridges.dispatch import Dispatch
+from moot.bridges.intake import ChatIntake, Manners
+from moot.bridges.lease import Lease
+from moot.errors import MootError
+from moot.hub import Hub
+from moot.model.event import EventType
+from moot.model.records.chat_apps.bridge import BRIDGE_POSTS, BridgeChat, PairingState
+from moot.shapes import Event
+
+log = structlog.get_logger("moot.bridges")
+
+FOLLOWED = (
+    EventType.MESSAGE_POSTED,
+    EventType.TURN_STARTED,
+    EventType.TURN_FINISHED,
+    EventType.DECISION_ANSWERED,
+    EventType.RESET,
+)
+SWEEP_SECONDS = 5.0
+"""How often is looked for what no hint told of: posts that a person sends again from another process."""
+AGAIN_SECONDS = 2.0
+
+
+class BridgeWorker:
+    def __init__(self, hub: Hub, bridge: Bridge, manners: Manners, *, holder: str = "") -> None:
+        self._hub = hub.through(bridge.name)
+        self._records = self._hub.bridges.records
+        self.bridge = bridge
+        self.lease = Lease(self._hub, bridge.name, holder=holder)
+        self.intake = ChatIntake(hub, bridge.name, manners)
+        self.dispatch = Dispatch(self._hub, bridge, self.lease)
+        self.is_running = asyncio.Event()
+        """Set while the bridge is run here."""
+        self._typing: dict[str, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Until cancelled: wait for the lease, work while it holds, and wait again."""
+        try:
+            while True:
+                if await self._taken():
+                    await self._work()
+                await self._records.clock.sleep_until(self._records.clock.now() + lease.RENEW_SECONDS)
+        finally:
+            with suppress(MootError):
+                await asyncio.shield(self.lease.give_back())
+
+    async def _taken(self) -> bool:
+        try:
+            return await self.lease.take()
+        except MootError as trouble:
+            log.warning("no lease", action="lease_failed", bridge=self.bridge.name, error=trouble.title)
+            return self.lease.holds()
+
+    async def _work(self) -> None:
+        log.info("running", action="bridge_running", bridge=self.bridge.name, holder=self.lease.holder)
+        tasks = [
+            asyncio.ensure_future(work)
+            for work in (self._renew(), self._listen(), self._follow(), self._sweep())
+        ]
+        self.is_running.set()
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self.is_running.clear()
+            everything = [*tasks, *self._typing.values()]
+            for task in everything:
+                task.cancel()
+            await asyncio.gather(*everything, return_exceptions=True)
+            await self.dispatch.close()
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                log.error("stopped", action="bridge_stopped", bridge=self.bridge.name, error=repr(error))
+
+    async def _renew(self) -> None:
+        while await self._taken():
+            await self._records.clock.sleep_until(self._records.clock.now() + lease.RENEW_SECONDS)
+
+    async def _listen(self) -> None:
+        """A chat app that cannot be reached is tried again; everything else goes on meanwhile."""
+        while True:
+            try:
+                await self.bridge.run(self)
+            except MootError as trouble:
+                log.error(
+                    "not listening", action="listen_failed", bridge=self.bridge.name, error=trouble.title
+                )
+            except Exception as error:  # the border of the bridge: a library may raise anything
+                log.error("not listening", action="listen_failed", bridge=self.bridge.name, error=repr(error))
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def hear(self, incoming: Incoming) -> None:
+        await self.intake.hear(incoming)
+        await self.dispatch.plan_all()
+
+    async def knows(self, key: str) -> bool:
+        return await self._records.arrival(self.bridge.name, key) is not None
+
+    async def chats(self) -> list[str]:
+        found = await self._records.chats(self.bridge.name)
+        return [chat.chat for chat in found if chat.state is PairingState.PAIRED]
+
+    async def _sweep(self) -> None:
+        while True:
+            with suppress(MootError):
+                await self.dispatch.plan_all()
+            await self._records.clock.sleep_until(self._records.clock.now() + SWEEP_SECONDS)
+
+    # --- what happens here -----------------------------------------------------------------------------------
+
+    async def _follow(self) -> None:
+        async for event in self._hub.events(types=FOLLOWED):
+            try:
+                await self._on_event(event)
+            except MootError as trouble:  # the sweep comes to it
+                log.warning("not planned", action="plan_failed", error=trouble.title)
+
+    async def _on_event(self, event: Event) -> None:
+        match event.type:
+            case EventType.TURN_STARTED:
+                await self._show_typing(event)
+            case EventType.TURN_FINISHED:
+                self._stop_typing(event)
+            case EventType.DECISION_ANSWERED:
+                await self._decided(event)
+            case _:
+                await self.dispatch.plan_all()
+
+    async def _show_typing(self, event: Event) -> None:
+        for chat in await self._records.chats(self.bridge.name):
+            if chat.state is PairingState.PAIRED and chat.conversation == event.conversation:
+                speaker, turn = str(event.body.get("agent", "")), str(event.body.get("id", ""))
+                task = asyncio.ensure_future(self._type(chat, speaker))
+                self._typing[f"{turn}/{chat.chat}"] = task
+
+    async def _type(self, chat: BridgeChat, speaker: str) -> None:
+        while True:
+            with suppress(Exception):  # the border of the bridge: nobody misses it
+                await self.bridge.show_typing(chat.chat, speaker)
+            await self._records.clock.sleep_until(self._records.clock.now() + TYPING_SECONDS)
+
+    def _stop_typing(self, event: Event) -> None:
+        turn = str(event.body.get("id", ""))
+        for name in [name for name in self._typing if name.startswith(f"{turn}/")]:
+            self._typing.pop(name).cancel()
+
+    async def _decided(self, event: Event) -> None:
+        """The buttons go, and who chose what stands in their place."""
+        answer = event.body.get("answer")
+        for post in await self._records.posts(BRIDGE_POSTS.where(decision=str(event.body.get("id", "")))):
+            if post.bridge == self.bridge.name and post.external:
+                text = f"{post.text}\n\n{event.body.get('to')}: {answer}"
+                with suppress(Exception):  # the border of the bridge: the answer itself is posted anyhow
+                    await self.bridge.close_buttons(post, text)

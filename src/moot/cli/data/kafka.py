@@ -1,0 +1,83 @@
+"""`moot kafka`: how it stands with the log outside, and beginning anew there."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import click
+from msgspec import to_builtins
+
+from moot.cli.frame.confirm import ask_first
+from moot.cli.frame.exit_codes import FAILED
+from moot.cli.frame.hub_access import home_of, set_up_logs
+from moot.cli.frame.params import Branch
+from moot.cli.frame.session import Session
+from moot.log_outside import kafka_rebuild, kafka_report
+
+if TYPE_CHECKING:
+    from moot.logs.kafka.report import KafkaReport
+
+
+@click.group(
+    "kafka",
+    cls=Branch,
+    examples=("moot kafka status", "moot kafka rebuild --agent arya"),
+    short_help="Show topics, lag and what waits for Kafka; rebuild topics.",
+)
+def kafka() -> None:
+    """Show topics, lag and what waits for Kafka; rebuild topics."""
+
+
+@kafka.command("status", examples=("moot kafka status", "moot kafka status --json"))
+@click.pass_obj
+def status(session: Session) -> None:
+    """Show topics, their lag, and what waits to be published; exit code 1 if the brokers do not answer."""
+    set_up_logs(session)
+    found = asyncio.run(kafka_report(home_of(session)))
+    if session.json:
+        session.screen.data(to_builtins(found))
+    else:
+        _tell(session, found)
+    if found.trouble:
+        sys.exit(FAILED)
+
+
+def _tell(session: Session, found: KafkaReport) -> None:
+    say = session.screen.say
+    say(f"✗ {found.brokers}: {found.trouble}" if found.trouble else f"✓ {found.brokers}")
+    waits = f", the oldest for {found.oldest_seconds:.0f} s" if found.outbox else ""
+    say(f"{'!' if found.is_behind else '✓'} outbox: {found.outbox} to be published{waits}")
+    say(f"✓ relay: {found.relay} (fence {found.fence})" if found.relay else "! relay: no process publishes")
+    if found.dead_letters:
+        say(f"! dead letters: {found.dead_letters}, in the table dead_letters")
+    for topic in found.topics:
+        state = "gone" if topic.topic in found.lost else ""
+        state = state or ("partitions were changed" if topic.topic in found.repartitioned else "")
+        counted = "" if topic.records is None else f"{topic.records} records"
+        behind = "" if topic.lag is None else f", {topic.lag} not read"
+        say(f"  {topic.topic}  epoch {topic.epoch}  {state or counted + behind}")
+
+
+@kafka.command("rebuild", examples=("moot kafka rebuild", "moot kafka rebuild --agent arya --yes"))
+@click.option("--agent", metavar="NAME", help="Only the topic of this agent.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def rebuild(session: Session, agent: str | None, yes: bool) -> None:
+    """Begin a new epoch: new topics, with everything that was said told again.
+
+    For topics that were changed by hand, or after the database was restored. The old topics stay; delete them with
+    Kafka's own tools when nobody reads them any more. A running hub publishes the records, or the next one that starts.
+    """
+    set_up_logs(session)
+    ask_first(yes=yes, what="rebuilding topics")
+    if not yes:
+        click.confirm("Begin new topics and tell everything again?", abort=True, err=True)
+    begun, count = asyncio.run(kafka_rebuild(home_of(session), agent))
+    if session.json:
+        session.screen.data({"topics": [topic.name for topic in begun], "records": count})
+        return
+    for topic in begun:
+        session.screen.say(f"✓ {topic.name}  epoch {topic.epoch}")
+    session.screen.say(f"{count} records are to be published")

@@ -1,0 +1,105 @@
+"""What `moot doctor bridge` and `moot bridge … test` look at: settings, tokens, and what only the chat app can tell.
+
+Below: each bridge's own checkup, loaded where it is set up. Tokens are never shown.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.bridges.findings import BAD, WARN, SetupFinding
+from moot.cli.run.doctor_line import DoctorLine
+from moot.errors import MootError
+from moot.hub import Hub
+from moot.hub.process.hub_lock import running_hub
+from moot.settings import DiscordIdentity, Home, Settings, load
+from moot.shapes import ChatElsewhere
+from moot.wiring import storage
+
+STEPS: Final[dict[str, tuple[str, ...]]] = {
+    "telegram": (
+        "In Telegram, write /newbot to @BotFather, once for each agent, and keep the token it gives you.",
+        "Write /setprivacy to @BotFather, choose the bot, and Disable: otherwise it hears only commands in groups.",
+        "Put each token into an environment variable of the hub, such as TELEGRAM_BOT_TOKEN_ANALYST.",
+        'In moot.toml write [bridges.telegram] and bots.analyst = "${TELEGRAM_BOT_TOKEN_ANALYST}" for each agent.',
+        "Start the hub with moot up, and add the bots to a group, or write to one of them.",
+        "Run moot bridge telegram add, and write the /pair line it prints in that chat.",
+    ),
+    "discord": (
+        "At discord.com/developers/applications make an application; under Bot, reset the token and keep it.",
+        "On the same page switch on Message Content Intent: without it the bot hears nothing.",
+        "Under OAuth2 make an invite link with the scopes bot and applications.commands, and open it.",
+        "Give it the permissions View Channels, Send Messages, Read Message History and Manage Webhooks.",
+        "Put the token into an environment variable of the hub, such as DISCORD_TOKEN.",
+        'In moot.toml write [bridges.discord] and token = "${DISCORD_TOKEN}".',
+        "Start the hub with moot up, run moot bridge discord add, and write the /pair line it prints in a channel.",
+    ),
+}
+
+
+def problems(settings: Settings, name: str) -> list[str]:
+    """What the settings lack; nothing is asked of the chat app."""
+    found = settings.bridges.telegram if name == "telegram" else settings.bridges.discord
+    if found is None:
+        return [f"moot.toml has no [bridges.{name}]"]
+    missing = [] if found.enabled else [f"bridges.{name}.enabled is false"]
+    known = {row.name for row in settings.agents}
+    if found.default_agent and found.default_agent not in known:
+        missing.append(f'default_agent = "{found.default_agent}" is no agent of moot.toml')
+    missing += [
+        f"bots.{agent} has no token: its variable is not set"
+        for agent, token in found.bots.items()
+        if not token
+    ]
+    if name == "telegram" and not found.bots:
+        missing.append('no bot is set: write bots.AGENT = "${VARIABLE}"')
+    if settings.bridges.discord is not None and name == "discord":
+        if not settings.bridges.discord.token:
+            missing.append("token is not set: the bot that reads needs one")
+        if settings.bridges.discord.identity is DiscordIdentity.BOTS and not found.bots:
+            missing.append('identity = "bots" needs bots.AGENT = "${VARIABLE}" for each agent')
+    return missing
+
+
+async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupFinding]:
+    try:
+        settings = load(home)
+    except MootError as error:
+        return [SetupFinding("moot.toml", BAD, error.title)]
+    missing = [SetupFinding("moot.toml", BAD, one) for one in problems(settings, name)]
+    if missing:
+        return missing
+    chats = await _chats(home, name)
+    try:
+        if name == "telegram":
+            from moot.bridges.telegram.checkup import checked  # noqa: PLC0415  an extra
+
+            assert settings.bridges.telegram is not None
+            bots, url = settings.bridges.telegram.bots, settings.bridges.telegram.api_url
+            hub_polls = running_hub(home) is not None
+            return await checked(bots, url, chats, hub_polls=hub_polls, posts=posts)
+        from moot.bridges.discord.checkup import checked as checked_discord  # noqa: PLC0415  an extra
+
+        assert settings.bridges.discord is not None
+        return await checked_discord(settings.bridges.discord, chats)
+    except ImportError as error:
+        return [
+            SetupFinding(name, BAD, f"its library is not installed: {error}", f"pip install 'moot[{name}]'")
+        ]
+
+
+async def _chats(home: Home, name: str) -> list[ChatElsewhere]:
+    if not storage(home).exists():
+        return []
+    async with Hub.reading(home.path) as hub:
+        return await hub.bridges.chats(name)
+
+
+async def bridges(home: Home) -> list[DoctorLine]:
+    """Every bridge that is set up."""
+    settings = load(home)
+    names = [name for name in STEPS if getattr(settings.bridges, name) is not None]
+    found = [(name, one) for name in names for one in await findings(home, name)]
+    if not found:
+        return [DoctorLine("bridge", WARN, "no bridge is set up", "moot bridge telegram setup")]
+    return [DoctorLine(name, one.state, f"{one.about}: {one.text}", one.fix) for name, one in found]

@@ -1,0 +1,247 @@
+"""Which key does what in the full-screen chat, apart from those that write.
+
+Above: chat_app.py shows this room. Below: chat_room.py, which has no keys of its own. The keys of the draft itself are
+the composer's; overlay_texts.py lists them all for people.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import ClassVar, Final
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+
+from moot.cli.tui import overlay_texts
+from moot.cli.tui.chat_room import ChatRoom
+from moot.cli.tui.overlays import Choice, ListOverlay
+from moot.cli.tui.transcript import Transcript
+from moot.hub.commands.slash import newest_asked
+
+TWICE_SECONDS: Final = 1.5
+AT_ONCE: Final = 0.01
+MAX_PAGES: Final = 20
+"""Of earlier messages that are read to reach one that was searched for."""
+KEPT: Final = "your draft is kept: Enter sends it, Ctrl+C again leaves and prints it"
+GOING_ON: Final = "the agents continue: Esc stops them, Ctrl+C again leaves"
+
+
+class KeyedRoom(ChatRoom):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "escape", priority=False),
+        Binding("ctrl+c", "interrupt", priority=True),
+        Binding("ctrl+q", "interrupt", priority=True),
+        Binding("ctrl+d", "end_of_input", priority=True),
+        Binding("ctrl+g", "places", priority=True),
+        Binding("ctrl+r", "search", priority=True),
+        Binding("alt+n,alt+shift+down", "unread(1)", priority=True),
+        Binding("alt+p,alt+shift+up", "unread(-1)", priority=True),
+        Binding("pageup", "page(-1)", priority=True),
+        Binding("pagedown", "page(1)", priority=True),
+        Binding("ctrl+end", "bottom", priority=True),
+        Binding("f1", "keys", priority=True),
+        Binding("f2", "why", priority=True),
+        Binding("f3", "turns", priority=True),
+        Binding("f4", "settings", priority=True),
+        Binding("f6,shift+tab", "messages", priority=True),
+    ]
+
+    _pressed = ("", 0.0)
+
+    def _again(self, key: str) -> bool:
+        """Whether a key is pressed for the second time in a row, within a moment."""
+        before, at = self._pressed
+        now = time.monotonic()
+        is_again = before == key and now - at < TWICE_SECONDS
+        self._pressed = ("", 0.0) if is_again else (key, now)
+        return is_again
+
+    # --- stopping and leaving ------------------------------------------------------------------------------------
+
+    def action_escape(self) -> None:
+        if self.focused is self.transcript:
+            self.transcript.unselect()
+            self.composer.focus()
+            self._draw_words()
+            return
+        speakers = self.state.speakers
+        is_again = self._again("escape")
+        if speakers:
+            self.guard(partial(self.talk.stop, None if is_again else speakers[-1]))
+        elif self.reply is not None:
+            self.reply = None
+            self._preview_soon()
+        else:
+            self.flash("Esc: nobody is writing")
+
+    def action_interrupt(self) -> None:
+        """Never takes a draft away: says so first, then leaves and prints it."""
+        has_draft = bool(self.composer.text.strip())
+        if self._again("interrupt") or not (has_draft or self.state.speakers):
+            self.leave(interrupted=True)
+        else:
+            self.flash(KEPT if has_draft else GOING_ON)
+
+    def action_end_of_input(self) -> None:
+        if self.composer.text:
+            self.composer.action_delete_right()
+        else:
+            self.leave()
+
+    # --- the transcript ------------------------------------------------------------------------------------------
+
+    def action_page(self, way: int) -> None:
+        (self.transcript.scroll_page_down if way > 0 else self.transcript.scroll_page_up)(
+            animate=False, force=True
+        )
+
+    def action_bottom(self) -> None:
+        self.transcript.to_bottom()
+
+    @on(Transcript.Moved)
+    def _scrolled(self) -> None:
+        self._draw_words()
+        self._soon("read", AT_ONCE, self._mark_read)
+
+    @on(Transcript.ReachedTop)
+    def _at_top(self) -> None:
+        if self.state.has_more:
+            self._soon("older", AT_ONCE, self._read_older)
+
+    async def _read_older(self) -> None:
+        first = next((entry.seq for entry in self.state.entries if entry.seq), 0)
+        if first > 1:
+            self.apply(await self.link.older(self.state.where.id, first))
+
+    def action_messages(self) -> None:
+        """Into the messages, and back."""
+        if self.focused is self.transcript:
+            self.action_escape()
+            return
+        self.menu.show(None)
+        self.transcript.focus()
+        self.transcript.select(0)
+        self._draw_words()
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters are commands only where nobody writes."""
+        if self.focused is not self.transcript:
+            return
+        acts = {
+            "up": lambda: self.transcript.select(-1),
+            "down": lambda: self.transcript.select(1),
+            "r": self._reply,
+            "w": self._why_selected,
+            "t": self._turn_selected,
+            "y": self._copy,
+        }
+        if (act := acts.get(event.key)) is not None:
+            event.stop()
+            event.prevent_default()
+            act()
+
+    def _reply(self) -> None:
+        self.reply = self.transcript.selected
+        self.transcript.unselect()
+        self.composer.focus()
+        self._preview_soon()
+
+    def _why_selected(self) -> None:
+        if (entry := self.transcript.selected) is not None:
+            self.guard(partial(self.explain, entry.seq))
+
+    def _turn_selected(self) -> None:
+        entry = self.transcript.selected
+        if entry is not None and entry.turn:
+            self.guard(partial(self._show_turn, entry.turn))
+        else:
+            self.flash("t: no turn made this message")
+
+    def _copy(self) -> None:
+        if (entry := self.transcript.selected) is not None:
+            self.app.copy_to_clipboard(entry.text)
+            self.flash(f"copied #{entry.seq} as Markdown")
+
+    # --- overlays ------------------------------------------------------------------------------------------------
+
+    def action_keys(self) -> None:
+        self.lay_over("keys", overlay_texts.keys_text())
+
+    def action_why(self) -> None:
+        self.guard(self._why_newest)
+
+    async def _why_newest(self) -> None:
+        newest = await newest_asked(self.link.hub, self.state.where.id)
+        await self.explain(newest.seq if newest is not None else 0)
+
+    def action_turns(self) -> None:
+        self.guard(self._turns)
+
+    async def _turns(self) -> None:
+        rows = await overlay_texts.turn_rows(self.link.hub, self.state.where)
+        if (turn := await self._picked("turns", rows, empty="no turns yet")) is not None:
+            await self._show_turn(turn)
+
+    async def _show_turn(self, turn: str) -> None:
+        self.lay_over(f"turn {turn}", await overlay_texts.turn_text(self.link.hub, turn))
+
+    def action_settings(self) -> None:
+        if not self.state.is_group:
+            self.flash("F4: only groups have settings of turn-taking")
+            return
+        self.guard(self._settings)
+
+    async def _settings(self) -> None:
+        """The command that changes a setting becomes the draft; a draft that stands there stays."""
+        chosen = await self._picked("group settings", overlay_texts.setting_rows(self.state.where))
+        if chosen is None:
+            return
+        if self.composer.text.strip():
+            self.flash(f"your draft is kept; to change it type {chosen}VALUE")
+        else:
+            self.composer.set_draft(chosen)
+
+    def action_places(self) -> None:
+        self.guard(self._places)
+
+    async def _places(self) -> None:
+        rows = await overlay_texts.place_rows(self.link.hub, self.state)
+        if (chosen := await self._picked("go to", rows)) is not None:
+            await self.go_to(await self.link.hub.conversations.get(chosen))
+
+    def action_unread(self, way: int) -> None:
+        waiting = [
+            place for place, count in self.state.unread.items() if count and place != self.state.where.id
+        ]
+        if waiting:
+            self.guard(partial(self._go_unread, waiting[0 if way > 0 else -1]))
+        else:
+            self.flash("nothing is unread elsewhere")
+
+    async def _go_unread(self, place: str) -> None:
+        await self.go_to(await self.link.hub.conversations.get(place))
+
+    def action_search(self) -> None:
+        self.guard(self._search)
+
+    async def _search(self) -> None:
+        async def found(typed: str) -> list[Choice]:
+            return await overlay_texts.found_rows(self.link.hub, self.state.where, typed)
+
+        overlay = ListOverlay("search here", (), empty="nothing found", search=found)
+        chosen = await self.app.push_screen_wait(overlay)
+        if chosen is not None:
+            await self._show_message(int(chosen))
+
+    async def _show_message(self, seq: int) -> None:
+        for _ in range(MAX_PAGES):
+            if any(entry.seq == seq for entry in self.state.entries) or not self.state.has_more:
+                break
+            await self._read_older()
+        self._frame()
+        if self.transcript.select_seq(seq):
+            self.transcript.focus()
+
+    async def _picked(self, heading: str, rows: list[Choice], *, empty: str = "nothing here") -> str | None:
+        return await self.app.push_screen_wait(ListOverlay(heading, rows, empty=empty))

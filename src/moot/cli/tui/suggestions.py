@@ -1,0 +1,160 @@
+"""What the word under the cursor may become: somebody's name behind `@`, a command and its arguments behind `/`.
+
+Pure: a text up to the cursor and the chat's state in, rows for the menu out. Above: the composer's menu. Below: the one
+table of commands (rules/words/slash.py).
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct, json
+
+from moot.cli.tui.chat_state import ChatState, Doing
+from moot.cli.tui.status_words import mark, words
+from moot.model.conversation import ReplyStrategy
+from moot.rules.words import slash
+
+MAX_ROWS: Final = 8
+_mention = re.compile(r"(?:^|[\s(\[{,;:\"'*_])@([A-Za-z0-9_.-]*)$").search
+_last_word = re.compile(r"(\S*)$").search
+TAKES_NAMES: Final = ("ask", "group add", "group remove", "group create", "stop", "links", "name")
+HERE_ONLY: Final = ("group remove", "stop")
+ALL: Final = "all"
+
+
+class Suggestion(Struct, frozen=True):
+    insert: str
+    """What stands there then."""
+    label: str
+    about: str = ""
+
+
+class Suggestions(Struct, frozen=True):
+    start: int
+    """Where in the text the word begins that is replaced."""
+    rows: tuple[Suggestion, ...]
+
+
+def suggestions(before: str, state: ChatState, now: float) -> Suggestions | None:
+    """For the text up to the cursor; None where there is nothing to choose."""
+    if before.startswith("/") and not before.startswith("//") and "\n" not in before:
+        found = _commands(before, state, now)
+    else:
+        found = _names_after_at(before, state, now)
+    return found if found is not None and found.rows else None
+
+
+def _names_after_at(before: str, state: ChatState, now: float) -> Suggestions | None:
+    met = _mention(before)
+    if met is None or before.rpartition("\n")[2].count("`") % 2:
+        return None
+    typed = met[1]
+    rows = [
+        Suggestion(f"@{name} ", label, about)
+        for name, label, about in (*_people(state, now), (ALL, "@all", "everybody here"))
+        if fuzzy(typed, name)
+    ]
+    rows.sort(key=lambda row: not row.insert[1:].startswith(typed.lower()))
+    return Suggestions(met.start(1) - 1, tuple(rows[:MAX_ROWS]))
+
+
+def _people(state: ChatState, now: float, *, here: bool = False) -> Iterable[tuple[str, str, str]]:
+    """(name, how it is shown, what it does): who is here first, and of them who spoke last; people at the end."""
+    spoke = [entry.sender for entry in reversed(state.entries) if entry.sender]
+    marks = state.marks
+    members = sorted(
+        (seat.name for seat in state.members),
+        key=lambda name: spoke.index(name) if name in spoke else len(spoke),
+    )
+    for name in members:
+        doing = state.agents.get(name, Doing("offline", "away"))
+        about = "  ".join(part for part in (doing.role, words(doing, now)) if part)
+        yield name, f"{mark(marks.get(name, '●'), doing)} {name}", about
+    if here:
+        return
+    others = [name for name in state.agents if name not in members and name != state.me]
+    for name in sorted(others, key=lambda name: (state.agents[name].kind == "human", name)):
+        doing = state.agents[name]
+        there = "will be invited" if state.is_group and doing.kind != "human" else "not here"
+        about = "a person" if doing.kind == "human" else f"{doing.role}  {there}".strip()
+        yield name, f"{mark('●', doing)} {name}", about
+
+
+def fuzzy(typed: str, name: str) -> bool:
+    """Whether the letters occur in the name, in this order."""
+    letters = iter(name.lower())
+    return all(letter in letters for letter in typed.lower())
+
+
+# --- commands ------------------------------------------------------------------------------------------------
+
+
+def _commands(before: str, state: ChatState, now: float) -> Suggestions | None:
+    typed = before[1:]
+    rows = [
+        Suggestion(f"/{row.name}{' ' if row.arguments else ''}", row.form, row.help)
+        for row in slash.ROWS.values()
+        if row.name.startswith(typed.lower())
+    ]
+    if rows:
+        is_whole = len(rows) == 1 and rows[0].insert.strip() == before.strip()
+        return None if is_whole else Suggestions(0, tuple(rows))
+    named = [row for row in slash.ROWS.values() if typed.lower().startswith(f"{row.name} ")]
+    if not named:
+        return None
+    row = max(named, key=lambda each: len(each.name))
+    rest = before[len(row.name) + 2 :]
+    word = _last_word(rest)
+    start = len(before) - len(word[1] if word is not None else "")
+    return Suggestions(start, tuple(_arguments(row.name, rest, state, now)[:MAX_ROWS]))
+
+
+def command_words(draft: str) -> str:
+    """What the command does that stands there, or which ones begin so; empty where none does."""
+    typed = draft.strip()[1:].lower()
+    whole = [row for row in slash.ROWS.values() if typed == row.name or typed.startswith(f"{row.name} ")]
+    if whole:
+        row = max(whole, key=lambda each: len(each.name))
+        return f"{row.form}: {row.help}"
+    begun = [f"/{row.name}" for row in slash.ROWS.values() if row.name.startswith(typed)]
+    return f"a command: {', '.join(begun)}" if begun else ""
+
+
+def _arguments(name: str, rest: str, state: ChatState, now: float) -> list[Suggestion]:
+    if name == "group config":
+        return _settings(rest, state)
+    if name not in TAKES_NAMES:
+        return []
+    words_before, _, typed = rest.rpartition(" ")
+    taken = {word.strip("@,").lower() for word in words_before.split()}
+    wanted = typed.lstrip("@")
+    return [
+        Suggestion(f"{who} ", label, about)
+        for who, label, about in _people(state, now, here=name in HERE_ONLY)
+        if who not in taken and fuzzy(wanted, who) and who != wanted
+    ]
+
+
+def _settings(rest: str, state: ChatState) -> list[Suggestion]:
+    """A setting with its value, then the values it may have."""
+    key, space, value = rest.partition(" ")
+    if not space:
+        return [
+            Suggestion(f"{name} ", name, f"now {json.encode(held).decode()}")
+            for name, held in state.where.settings.items()
+            if fuzzy(key, name)
+        ]
+    held = state.where.settings.get(key)
+    known = (
+        ["true", "false"]
+        if isinstance(held, bool)
+        else [strategy.value for strategy in ReplyStrategy]
+        if key == "reply_strategy"
+        else []
+    )
+    return [
+        Suggestion(each, each, "as it is" if each == json.encode(held).decode().strip('"') else "")
+        for each in known
+        if each.startswith(value) and each != value
+    ]

@@ -1,0 +1,170 @@
+"""The transcript: entries drawn as lines, scrolled, anchored at the bottom only while the person is there.
+
+Each entry is drawn once for a width and kept; a text that grows is drawn anew alone. Above: chat_room.py gives it
+states. Below: bubbles.py. Not here: what the entries say.
+"""
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from moot.cli.tui.bubbles import Line, Look, drawn
+from moot.cli.tui.chat_state import ChatState, Entry
+
+SELECTED = Style(reverse=True)
+UNSTYLED = Style()
+"""Filters of Textual (NO_COLOR) want a style on every piece."""
+
+
+class Transcript(ScrollView, can_focus=True):
+    DEFAULT_CSS = """
+    Transcript { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; background: transparent; }
+    """
+
+    class ReachedTop(Message):
+        """The person scrolled to the first entry."""
+
+    class Moved(Message):
+        """The person is at the bottom now, or no longer."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__(id="transcript")
+        self.look = look
+        self.new = 0
+        """Entries that came while the person was looking further up."""
+        self._state: ChatState | None = None
+        self._drawn: dict[str, tuple[Entry, list[Line]]] = {}
+        self._lines: list[Line] = []
+        self._starts: list[tuple[int, Entry]] = []
+        self._selected = ""
+        self._at_bottom = True
+        self._width = 0
+
+    @property
+    def at_bottom(self) -> bool:
+        return self._at_bottom
+
+    def show(self, state: ChatState) -> None:
+        """Draw what is another now."""
+        before = self._state
+        is_other = before is None or before.where.id != state.where.id
+        if is_other or before is None or before.where is not state.where:
+            self._drawn.clear()
+        if is_other:
+            self._at_bottom, self.new, self._selected = True, 0, ""
+        elif before is not None and not self._at_bottom:
+            known = {entry.key for entry in before.entries[-len(state.entries) :]}
+            behind = [entry for entry in state.entries if entry.key not in known and entry.seq > before.last]
+            self.new += len(behind)
+        grown_above = self._grown_above(before, state) and not is_other
+        self._state = state
+        height = len(self._lines)
+        self._lay_out()
+        if self._at_bottom:
+            self.scroll_end(animate=False, immediate=True, force=True)
+        elif grown_above:
+            self.scroll_to(
+                y=self.scroll_y + len(self._lines) - height, animate=False, immediate=True, force=True
+            )
+
+    @staticmethod
+    def _grown_above(before: ChatState | None, state: ChatState) -> bool:
+        if before is None or not before.entries or not state.entries:
+            return False
+        return before.entries[0].key != state.entries[0].key and len(state.entries) > len(before.entries)
+
+    def redraw(self) -> None:
+        """In another look or width."""
+        self._drawn.clear()
+        self._lay_out()
+        if self._at_bottom:
+            self.scroll_end(animate=False, immediate=True, force=True)
+
+    def _lay_out(self) -> None:
+        state, width = self._state, self.scrollable_content_region.width
+        if state is None or width <= 0:
+            return
+        if width != self._width:
+            self._drawn.clear()
+            self._width = width
+        lines: list[Line] = []
+        kept: dict[str, tuple[Entry, list[Line]]] = {}
+        self._starts = []
+        for entry in state.entries:
+            held = self._drawn.get(entry.key)
+            if held is None or held[0] is not entry:
+                held = (entry, drawn(entry, state, self.look, width))
+            kept[entry.key] = held
+            self._starts.append((len(lines), entry))
+            lines += held[1]
+        self._drawn, self._lines = kept, lines
+        self.virtual_size = Size(width, len(lines))  # the same size again costs nothing, another one a layout
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        at = y + round(self.scroll_y)
+        if not 0 <= at < len(self._lines):
+            return Strip.blank(self.size.width)
+        line = Segment.adjust_line_length(self._lines[at], self._width)
+        strip = Strip([Segment(part.text, part.style or UNSTYLED) for part in line], self._width)
+        if self._selected and at == self._line_of(self._selected):
+            return strip.apply_style(SELECTED)
+        return strip
+
+    def _line_of(self, key: str) -> int:
+        return next((start for start, entry in self._starts if entry.key == key), -1)
+
+    # --- where the person is ---------------------------------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._lay_out()
+        if self._at_bottom:
+            self.scroll_end(animate=False, immediate=True, force=True)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        is_end = round(new_value) >= self.max_scroll_y
+        if is_end != self._at_bottom and old_value != new_value:
+            self._at_bottom = is_end
+            self.new = 0 if is_end else self.new
+            self.post_message(self.Moved())
+        if new_value < 1 and old_value > new_value:
+            self.post_message(self.ReachedTop())
+
+    def to_bottom(self) -> None:
+        self._at_bottom, self.new = True, 0
+        self.scroll_end(animate=False, immediate=True, force=True)
+        self.post_message(self.Moved())
+
+    # --- one message, picked with the keys -------------------------------------------------------------------
+
+    @property
+    def selected(self) -> Entry | None:
+        return next((entry for _, entry in self._starts if entry.key == self._selected), None)
+
+    def select(self, step: int) -> None:
+        """The message before or after; the newest one to begin with."""
+        rows = [entry.key for _, entry in self._starts if entry.seq]
+        if not rows:
+            return
+        at = rows.index(self._selected) + step if self._selected in rows else len(rows) - 1
+        self._selected = rows[max(0, min(at, len(rows) - 1))]
+        line = self._line_of(self._selected)
+        self.scroll_to_region(Region(0, line, 1, 3), animate=False, force=True, immediate=True)
+        self.refresh()
+
+    def select_seq(self, seq: int) -> bool:
+        """One message by its number, if it is on the screen."""
+        found = next((entry.key for _, entry in self._starts if entry.seq == seq), "")
+        if found:
+            self._selected = found
+            self.select(0)
+        return bool(found)
+
+    def unselect(self) -> None:
+        self._selected = ""
+        self.refresh()

@@ -1,0 +1,1 @@
+"""The rows of the table of routes, one module per subject; api/routes.py puts them together."""

@@ -1,0 +1,1 @@
+"""Looking after the hub over HTTP: where things stand, processes, role files, settings, logs."""

@@ -1,0 +1,1 @@
+"""The page in the browser: signing in to it, and its files."""

@@ -1,0 +1,40 @@
+"""Slash commands over HTTP, for surfaces that have a person's line and no parser of their own: the page.
+
+Below: rules/words/slash.py reads the line, hub/commands/slash.py carries it out. Not here: what a command does.
+"""
+
+from moot.doors.http.api.route import ApiCall
+from moot.doors.http.api.schema import CommandDone, CommandList, CommandRow
+from moot.errors import NotPermitted
+from moot.hub.commands.slash import At, carry_out
+from moot.rules.access import Standing
+from moot.rules.words import slash
+
+OWNERS = (slash.NameCommand,)
+"""What changes something beyond the conversation."""
+
+
+async def commands(call: ApiCall) -> CommandList:
+    return CommandList([CommandRow(row.name, row.form, row.help) for row in slash.ROWS.values()])
+
+
+async def run_command(call: ApiCall) -> CommandDone:
+    command = slash.parse(call.body.line)
+    if isinstance(command, slash.Say):
+        return CommandDone(say=command.text)
+    if isinstance(command, OWNERS) and call.who.standing is not Standing.OWNER:
+        raise NotPermitted("only the owner may rename agents")
+    row = _row(call.body.line)
+    if row is not None and row.asks_first and not call.body.confirmed:
+        return CommandDone(asks=f"{row.form}: {row.help}?")
+    done = await carry_out(command, At(call.hub, call.where))
+    moved = None if done.moved is None else done.moved.id
+    return CommandDone(lines=list(done.lines), moved=moved, left=done.left)
+
+
+def _row(line: str) -> slash.Row | None:
+    """The row of a line that was read as a command."""
+    words = line.strip().removeprefix("/").lower().split()
+    names = (" ".join(words[:2]), *words[:1])
+    known = [slash.ALIASES.get(name, name) for name in names]
+    return next((slash.ROWS[name] for name in known if name in slash.ROWS), None)

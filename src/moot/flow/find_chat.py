@@ -1,0 +1,88 @@
+"""Find a chat: a bot of ours sees it, joins it, leaves it, or it has got another id. It stays as paired as it was."""
+
+from msgspec import Struct, structs
+
+from moot.model.change import Decision
+from moot.model.moment import Moment
+from moot.model.records.chat_apps.bridge import (
+    BRIDGE_CHATS,
+    BRIDGE_POSTS,
+    BridgeChat,
+    BridgePostState,
+    ChatKind,
+    PairingState,
+)
+from moot.ports import Scope
+from moot.rules.draft import Draft, Seen
+
+WAITING = BRIDGE_POSTS.where(state=BridgePostState.QUEUED)
+
+
+class FindChat(Struct, frozen=True, gc=False):
+    bridge: str
+    chat: str
+    kind: ChatKind
+    title: str
+    agent: str = ""
+    """Whose bot sees it."""
+    left: bool = False
+    """That bot is in it no longer."""
+    moved_from: str = ""
+    """What the chat was called until now."""
+    explained: bool = False
+    """It was said there that it is not paired."""
+
+
+def scope(command: FindChat) -> Scope:
+    chat = BRIDGE_CHATS.one(command.bridge, command.chat)
+    if not command.moved_from:
+        return Scope(records=(chat,))
+    return Scope(records=(chat, BRIDGE_CHATS.one(command.bridge, command.moved_from), WAITING))
+
+
+def decide(command: FindChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
+    draft = Draft(seen, at)
+    known = seen.record(BRIDGE_CHATS, command.bridge, command.chat)
+    before = known
+    if command.moved_from:
+        old = seen.record(BRIDGE_CHATS, command.bridge, command.moved_from)
+        if old is not None:
+            draft.drop(BRIDGE_CHATS, old.bridge, old.chat)
+            for post in seen.records(WAITING):  # they are still to be said, where the chat is now
+                if (post.bridge, post.chat) == (old.bridge, old.chat):
+                    draft.put(BRIDGE_POSTS, structs.replace(post, chat=command.chat))
+            known = structs.replace(old, chat=command.chat) if not _is_paired(known) else known
+    chat = known or BridgeChat(
+        command.bridge, command.chat, command.kind, command.title, created_at=at.now, updated_at=at.now
+    )
+    agents = [name for name in chat.agents if name != command.agent or not command.left]
+    if command.agent and not command.left and command.agent not in agents:
+        agents.append(command.agent)
+    state = chat.state
+    if command.left and not agents:
+        state = PairingState.LEFT
+    elif state is PairingState.LEFT and agents:
+        state = PairingState.PAIRED if chat.conversation else PairingState.FOUND
+    chat = structs.replace(
+        chat,
+        kind=command.kind,
+        title=command.title or chat.title,
+        agents=tuple(agents),
+        listener=_listener(chat.listener, agents),
+        state=state,
+        explained=chat.explained or command.explained,
+    )
+    if chat == before:
+        return Decision([], chat)
+    chat = structs.replace(chat, updated_at=at.now)
+    draft.put(BRIDGE_CHATS, chat)
+    return Decision(draft.changes(), chat)
+
+
+def _is_paired(chat: BridgeChat | None) -> bool:
+    return chat is not None and chat.state is PairingState.PAIRED
+
+
+def _listener(now: str, agents: list[str]) -> str:
+    """One bot listens; another takes its place only when it is gone."""
+    return now if now in agents else next(iter(agents), "")

@@ -1,0 +1,118 @@
+"""The shares this process holds: asked for and renewed every second, and heeded only while they surely hold.
+
+Above: the host asks whether a turn is its to take, and is told when it has got more; the runtime, whether this hub's
+moot.toml rules. Below: flow/hold_shares.py. Agents with one partition need none: whoever is first claims their turn.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final
+
+import structlog
+
+from moot.errors import MootError
+from moot.flow import hold_shares
+from moot.flow.hold_shares import HELD_SECONDS, HoldShares, SharedGroup
+from moot.model.ids import ConversationId, HostId, ParticipantId
+from moot.model.records.share import Share, group_of, part_of
+from moot.ports import Clock, Store
+
+log = structlog.get_logger("moot.host")
+
+EVERY_SECONDS: Final = 1.0
+MAX_TRIES: Final = 3
+Gained = Callable[[frozenset[str]], Awaitable[None]]
+
+
+class HeldShares:
+    def __init__(self, host: HostId, store: Store, clock: Clock, place: str = "") -> None:
+        self._host = host
+        self._store = store
+        self._clock = clock
+        self._place = place
+        self._groups: dict[str, SharedGroup] = {}
+        self._parts: dict[str, frozenset[int]] = {}
+        self._surely_until = 0.0
+        self._listeners: list[Gained] = []
+        self._some = asyncio.Event()
+        """Something is wanted; where nothing is, nobody need wake up every second."""
+
+    def when_gained(self, listener: Gained) -> None:
+        """Call it with the groups of which this process has got a part."""
+        self._listeners.append(listener)
+
+    def want(self, groups: Iterable[SharedGroup]) -> None:
+        self._groups |= {group.name: group for group in groups}
+        self._some.set()
+
+    def want_agent(self, agent: ParticipantId, parts: int) -> None:
+        """It runs here; with one part nobody need share it."""
+        if parts > 1:
+            self.want([SharedGroup(group_of(agent), parts, agent)])
+        else:
+            self._groups.pop(group_of(agent), None)
+
+    async def let_go(self, names: Iterable[str]) -> None:
+        """Give these back, so that others need not wait."""
+        going = [self._groups.pop(name) for name in names if name in self._groups]
+        for group in going:
+            self._parts.pop(group.name, None)
+        if going:
+            await self._store.transact(
+                hold_shares, HoldShares(self._host, tuple(going), self._place, give_back=True)
+            )
+
+    async def let_all_go(self) -> None:
+        await self.let_go(list(self._groups))
+
+    def owns(self, agent: ParticipantId, conversation: ConversationId) -> bool:
+        """Whether turns of this agent there are for this process to take."""
+        group = self._groups.get(group_of(agent))
+        return group is None or part_of(conversation, group.parts) in self._held(group.name)
+
+    def count(self) -> int:
+        """Parts of agents that are held here."""
+        return sum(len(self._held(name)) for name, group in self._groups.items() if group.agent is not None)
+
+    def holds(self, group: str) -> bool:
+        return bool(self._held(group))
+
+    def _held(self, group: str) -> frozenset[int]:
+        return self._parts.get(group, frozenset()) if self._clock.now() < self._surely_until else frozenset()
+
+    async def run(self) -> None:
+        """For as long as the process lives."""
+        while True:
+            if not self._groups:
+                self._some.clear()
+            await self._some.wait()
+            await self.renew()
+            await self._clock.sleep_until(self._clock.now() + EVERY_SECONDS)
+
+    async def renew(self) -> None:
+        """Once; and once more where it took so long that what was got is over already."""
+        for _ in range(MAX_TRIES):
+            if not self._groups or not await self._renewed() or self._clock.now() < self._surely_until:
+                return
+
+    async def _renewed(self) -> bool:
+        now = self._clock.now()
+        before = {name: self._held(name) for name in self._groups}
+        command = HoldShares(self._host, tuple(self._groups.values()), self._place)
+        try:
+            held: tuple[Share, ...] = await self._store.transact(hold_shares, command)
+        except MootError as trouble:
+            log.warning("shares not renewed", action="shares_not_renewed", error=str(trouble))
+            return False
+        self._surely_until = now + HELD_SECONDS
+        self._parts = {
+            name: frozenset(share.part for share in held if share.grp == name) for name in self._groups
+        }
+        gained = frozenset(
+            name for name, parts in self._parts.items() if parts - before.get(name, frozenset())
+        )
+        if gained:
+            log.info("shares gained", action="shares_gained", groups=sorted(gained))
+            for listener in self._listeners:
+                await listener(gained)
+        return True

@@ -1,0 +1,159 @@
+"""What a running bridge reads and writes: chats, accounts, arrivals, posts and its lease.
+
+Above: bridges/, in the hub's own process. Below: the verbs. Not here: what the owner asks for (bridges.py).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from moot.flow import (
+    find_chat,
+    hear,
+    hold_bridge,
+    meet_account,
+    move_post,
+    pair_chat,
+    plan_posts,
+    record_arrival,
+)
+from moot.flow.find_chat import FindChat
+from moot.flow.hear import Hear, HeardOnce
+from moot.flow.hold_bridge import HoldBridge
+from moot.flow.meet_account import MeetAccount
+from moot.flow.move_post import MovePost
+from moot.flow.pair_chat import PairChat
+from moot.flow.plan_posts import PlanPosts
+from moot.flow.post import Post
+from moot.flow.record_arrival import RecordArrival, Recorded
+from moot.hub.core import Core
+from moot.hub.speaker import Speaker
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.message import Message
+from moot.model.participant import Participant
+from moot.model.records.chat_apps.bridge import (
+    ARRIVALS,
+    BRIDGE_ACCOUNTS,
+    BRIDGE_CHATS,
+    BRIDGE_POSTS,
+    PAIRING_CODES,
+    BridgeAccount,
+    BridgeArrival,
+    BridgeChat,
+    BridgeLease,
+    BridgePost,
+    BridgePostState,
+)
+from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
+from moot.model.records.record import Lookup
+from moot.ports import Clock, Page
+
+
+class BridgeRecords:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    @property
+    def clock(self) -> Clock:
+        return self._core.parts.clock
+
+    @property
+    def owner(self) -> ParticipantId:
+        return self._core.user
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    async def chat(self, bridge: str, chat: str) -> BridgeChat | None:
+        return next(iter(await self._core.parts.store.records(BRIDGE_CHATS.one(bridge, chat))), None)
+
+    async def chats(self, bridge: str) -> list[BridgeChat]:
+        found = await self._core.parts.store.records(BRIDGE_CHATS.all())
+        return [chat for chat in found if chat.bridge == bridge]
+
+    async def account(self, bridge: str, account: str) -> BridgeAccount | None:
+        found = await self._core.parts.store.records(BRIDGE_ACCOUNTS.one(bridge, account))
+        return next(iter(found), None)
+
+    async def arrival(self, bridge: str, key: str) -> BridgeArrival | None:
+        return next(iter(await self._core.parts.store.records(ARRIVALS.one(bridge, key))), None)
+
+    async def queued(self, bridge: str) -> list[BridgePost]:
+        """What waits to be sent, in the order in which it was said."""
+        found = await self._core.parts.store.records(BRIDGE_POSTS.where(state=BridgePostState.QUEUED))
+        return sorted((p for p in found if p.bridge == bridge), key=lambda post: (post.chat, post.place))
+
+    async def posts(self, lookup: Lookup[BridgePost]) -> list[BridgePost]:
+        return await self._core.parts.store.records(lookup)
+
+    async def sent_as(self, bridge: str, chat: str, external: str) -> BridgePost | None:
+        """The post that a chat app knows by this id."""
+        found = (
+            await self._core.parts.store.records(BRIDGE_POSTS.where(external=external)) if external else []
+        )
+        return next((post for post in found if (post.bridge, post.chat) == (bridge, chat)), None)
+
+    async def asking(self, message: Message) -> PersonsDecision | None:
+        """The decision that a message asks for, while it is open."""
+        found = await self._core.parts.store.records(DECISIONS.where(by=message.author))
+        now = self.clock.now()
+        return next(
+            (
+                one
+                for one in found
+                if (one.conversation, one.seq) == (message.conversation, message.seq)
+                and one.state_at(now) is DecisionState.OPEN
+            ),
+            None,
+        )
+
+    async def said_after(self, conversation: ConversationId, seq: int, limit: int = 100) -> list[Message]:
+        return await self._core.parts.store.messages(conversation, Page(after=seq, limit=limit))
+
+    def known(self, who: ParticipantId) -> Participant | None:
+        return self._core.directory.known(who)
+
+    def name(self, who: ParticipantId) -> str:
+        return self._core.directory.name(who)
+
+    # --- writing -------------------------------------------------------------------------------------------
+
+    async def find(self, command: FindChat) -> BridgeChat:
+        return await self._core.do(find_chat, command)
+
+    async def pair(self, command: PairChat) -> BridgeChat:
+        return await self._core.do(pair_chat, command)
+
+    async def meet(self, command: MeetAccount) -> BridgeAccount:
+        account = await self._core.do(meet_account, command)
+        if self._core.directory.known(account.participant) is None:
+            await self._core.directory.refresh()
+        return account
+
+    async def hear(self, command: Hear) -> HeardOnce:
+        return await self._core.do(hear, command)
+
+    async def record(self, command: RecordArrival) -> Recorded:
+        return await self._core.do(record_arrival, command)
+
+    async def plan(self, command: PlanPosts) -> BridgeChat | None:
+        return await self._core.do(plan_posts, command)
+
+    async def move(self, command: MovePost) -> BridgePost:
+        return await self._core.do(move_post, command)
+
+    async def hold(self, command: HoldBridge) -> BridgeLease:
+        return await self._core.do(hold_bridge, command)
+
+    async def is_usable(self, bridge: str, digest: str) -> bool:
+        """Whether a code pairs a chat now; the decision that pairs it looks again."""
+        found = await self._core.parts.store.records(PAIRING_CODES.one(digest))
+        now = self.clock.now()
+        return any(code.bridge == bridge and not code.used_by and code.until > now for code in found)
+
+    def posting(self, author: ParticipantId, conversation: str, text: str, **fields: Any) -> Post:
+        """A message that somebody wrote, checked and ready to be heard."""
+        return Speaker(self._core, author).posting(conversation, text, **fields)
+
+    async def bound(self, conversations: Sequence[ConversationId]) -> set[ConversationId]:
+        """Those of some conversations that are there and open."""
+        found = [await self._core.parts.store.conversation(ref) for ref in conversations if ref]
+        return {one.id for one in found if one is not None and not one.archived}

@@ -1,0 +1,230 @@
+"""Agents that others started: run here while they live, and retired when they are done.
+
+The hub runs them all; of several hubs the one whose moot.toml rules. Where no hub runs, whoever starts one runs it. One
+retires when its time is up, when it has had nothing to do for as long as its template says, or when whoever started it
+is gone and its work is done.
+
+Above: runtime.py. Below: flow/retire.py, the host. Not here: who may start one (commands/spawn.py).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import structlog
+from msgspec import structs
+
+from moot.brains.code import AgentSpec
+from moot.errors import BadValue, MootError, NotFound
+from moot.flow import retire
+from moot.flow.steps.channel import BranchesMoved
+from moot.hub.commands.spawn import HERE, can_write, row_of
+from moot.hub.core import Core
+from moot.hub.process import worktrees
+from moot.model.event import Event, EventType
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.participant import Participant
+from moot.model.records.spawned import SPAWNED, SpawnRecord
+from moot.model.records.task import TASKS
+from moot.model.turn import OPEN
+from moot.ports import EVERY_TURN
+from moot.settings import TemplateSettings
+from moot.settings.values import Worktree
+from moot.wiring import loaded
+
+log = structlog.get_logger("moot.spawn")
+
+LOOK_SECONDS: Final = 30.0
+TRIES: Final = 5
+TIME_IS_UP, IDLE, ORPHANED = "its time was up", "it had nothing to do", "whoever started it is gone"
+
+Start = Callable[[Sequence[AgentSpec], Mapping[str, Participant]], Awaitable[None]]
+
+
+class SpawnedAgents:
+    def __init__(
+        self, core: Core, start: Start, runs: Callable[[ParticipantId], bool], rules: Callable[[], bool]
+    ) -> None:
+        self._core = core
+        self._start = start
+        self._runs = runs
+        self._rules = rules
+        """Whether this hub sees to them: of several on one store one does."""
+        self._working = asyncio.Lock()
+        self._some = asyncio.Event()
+        """There are some to look after; most hubs have none, and look for nothing."""
+        self._kept: set[str] = set()
+        """Agents that are gone and have left work behind."""
+
+    # --- running them --------------------------------------------------------------------------------------
+
+    async def run_all(self) -> None:
+        """Run those that live and that nobody runs."""
+        if not self._rules():
+            return
+        async with self._working:
+            settings, home = self._core.parts.settings, self._core.parts.home
+            by_name: dict[str, Participant] = {}
+            rows = []
+            for record, who in await self._living():
+                template = settings.templates.get(record.template)
+                if template is None:
+                    log.warning("its template is gone", action="spawn_without_template", agent=who.name)
+                elif not self._runs(who.id) and not who.present(self._core.parts.clock.now()):
+                    by_name[who.name] = who
+                    place = await self._place(record, template)
+                    rows.append(row_of(template, who.name, place))
+            specs, broken = loaded(rows, home)
+            for one in broken:
+                log.warning(one.text, action="spawn_cannot_run")
+            await self._start(specs, by_name)
+
+    async def _place(self, record: SpawnRecord, template: TemplateSettings) -> str:
+        """Where it works: in a checkout of its own, where it would be in another agent's way."""
+        home, project = self._core.parts.home, Path(record.project)
+        if not record.project or template.worktree is Worktree.NEVER:
+            return record.project
+        if not worktrees.folder_of(home, record.agent).exists() and not await self._needs_its_own(
+            record, template
+        ):
+            return record.project
+        try:
+            return str(await worktrees.make(home, record.agent, project, template.worktree_setup))
+        except BadValue as trouble:
+            log.warning(trouble.title, action="worktree_not_made", agent=record.agent, error=trouble.detail)
+            return record.project
+
+    async def _needs_its_own(self, record: SpawnRecord, template: TemplateSettings) -> bool:
+        top = await worktrees.repository_of(Path(record.project))
+        if top is None:
+            return False
+        if template.worktree is Worktree.ALWAYS:
+            return True
+        home = self._core.parts.home
+        others = [
+            home.folder(who.project)
+            for who in await self._core.parts.store.participants()
+            if who.listed and who.id != record.agent and who.project not in ("", HERE)
+        ]
+        return can_write(template) and any(place.is_relative_to(top) for place in others)
+
+    def on_events(self, events: list[Event]) -> None:
+        """Somebody was started, perhaps by another process."""
+        started = [
+            event
+            for event in events
+            if event.type is EventType.AGENT_STATUS and "spawned_by" in (event.body or {})
+        ]
+        if started:
+            self._core.spawn(self.run_all())
+
+    async def _living(self) -> list[tuple[SpawnRecord, Participant]]:
+        store = self._core.parts.store
+        kept = await store.records(SPAWNED.all())
+        if not kept:
+            return []
+        self._some.set()
+        people = {who.id: who for who in await store.participants()}
+        return [(one, people[one.agent]) for one in kept if one.lives and one.agent in people]
+
+    # --- their end -----------------------------------------------------------------------------------------
+
+    async def keep(self) -> None:
+        """For as long as the hub lives."""
+        clock = self._core.parts.clock
+        if hasattr(clock, "watch"):
+            clock.watch(self)
+        try:
+            while True:
+                await self._some.wait()
+                await clock.sleep_until(clock.now() + LOOK_SECONDS)
+                await self.run_due()
+                if not await self._core.parts.store.records(SPAWNED.all()):
+                    self._some.clear()
+        finally:
+            if hasattr(clock, "unwatch"):
+                clock.unwatch(self)
+
+    async def keep_up(self) -> None:
+        """Nobody waits for a sign of life of this."""
+
+    async def next_due(self) -> float | None:
+        """None: time need not stop for it on its way."""
+        return None
+
+    async def run_due(self) -> None:
+        if not self._rules():
+            return
+        await self.run_all()
+        await self._clear_up()
+        for record, who in await self._living():
+            if reason := await self._reason(record, who):
+                with suppress(MootError):  # the next look tries again
+                    await retired(self._core, record, record.by, reason)
+
+    async def _clear_up(self) -> None:
+        """Take the checkouts of those away that are gone; work in them stays, and is told of once."""
+        home = self._core.parts.home
+        for record in await self._core.parts.store.records(SPAWNED.all()):
+            if record.lives or self._runs(record.agent) or record.agent in self._kept:
+                continue
+            left = await worktrees.clear(home, record.agent)
+            if left is not None:
+                self._kept.add(record.agent)
+                log.warning(
+                    f"the worktree of {record.agent} stays: {left.why}",
+                    action="worktree_kept",
+                    path=str(left.path),
+                    branch=left.branch,
+                )
+
+    async def _reason(self, record: SpawnRecord, who: Participant) -> str:
+        """Why it is to go; empty where it stays."""
+        store, now = self._core.parts.store, self._core.parts.clock.now()
+        if record.until and record.until <= now:
+            return TIME_IS_UP
+        people = {one.id: one for one in await store.participants()}
+        above = people.get(record.by)
+        orphan = above is None or above.removed
+        quiet_since = max(record.created_at, who.last_active, await self._last_turn(who.id))
+        idle = bool(record.idle_seconds) and quiet_since + record.idle_seconds <= now
+        if not orphan and not idle:
+            return ""
+        if await self._is_busy(who.id):
+            return ""
+        return ORPHANED if orphan else IDLE
+
+    async def _last_turn(self, who: ParticipantId) -> float:
+        turns = await self._core.parts.store.turns(agent=who, limit=20)
+        return max((max(turn.ended_at, turn.created_at) for turn in turns), default=0.0)
+
+    async def _is_busy(self, who: ParticipantId) -> bool:
+        """Whether it has something to do, or waits for what it gave others to do."""
+        store = self._core.parts.store
+        if await store.turns(agent=who, states=tuple(OPEN), limit=1):
+            return True
+        tasks = [
+            *await store.records(TASKS.where(open_to=who)),
+            *await store.records(TASKS.where(open_by=who)),
+        ]
+        return any(task.is_open for task in tasks)
+
+
+async def retired(core: Core, record: SpawnRecord, author: ParticipantId, reason: str) -> Participant:
+    """Have one go; what was delegated to it meanwhile is brought along."""
+    store = core.parts.store
+    link = (await store.graph()).between(record.by, record.agent)
+    turns = await store.turns(agent=record.agent, states=tuple(OPEN), limit=EVERY_TURN)
+    places: tuple[ConversationId, ...] = tuple(sorted({turn.conversation for turn in turns}))
+    command = retire.Retire(record.agent, author, reason, link.id if link is not None else "", places)
+    for _ in range(TRIES):
+        try:
+            who: Participant = await core.do(retire, command)
+        except BranchesMoved as moved:
+            command = structs.replace(command, branches=moved.branches)
+        else:
+            await core.directory.refresh()
+            return who
+    raise NotFound(f"{record.agent} is given work all the time", what="agent", ref=record.agent)

@@ -1,0 +1,161 @@
+"""Worktrees: a checkout of its own for an agent that was started in a repository where another one works.
+
+Two agents in one checkout undo each other's work. So each gets a branch `moot/ID` and a folder beside the home, never
+inside it and never inside the repository. Nothing that was worked on is ever thrown away: a worktree goes only when
+git says that it is clean and has no commit of its own, and no branch with commits is deleted.
+
+Above: spawned_agents.py. Below: git, as a program. Not here: who needs one.
+"""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Final
+
+import structlog
+from msgspec import Struct
+
+from moot.errors import BadValue
+from moot.settings import Home
+
+log = structlog.get_logger("moot.worktrees")
+
+GIT_SECONDS: Final = 60.0
+SETUP_SECONDS: Final = 600.0
+BRANCHES: Final = "moot/"
+QUIET: Final = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.hooksPath",
+    "GIT_CONFIG_VALUE_0": os.devnull,
+}
+"""Git asks nobody anything, and runs no hook of the repository: its files are not trusted."""
+
+
+class GitAnswer(Struct, frozen=True):
+    code: int
+    text: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+
+class Leftover(Struct, frozen=True):
+    """A worktree that stays because there is work in it."""
+
+    path: Path
+    branch: str
+    why: str
+
+
+def folder_of(home: Home, agent: str) -> Path:
+    return home.path.with_name(f"{home.path.name}-worktrees") / agent
+
+
+async def repository_of(project: Path) -> Path | None:
+    """The top of the git repository that a folder is in, if it is in one that has a commit."""
+    top = await _git(project, "rev-parse", "--show-toplevel")
+    head = await _git(project, "rev-parse", "--verify", "--quiet", "HEAD")
+    return Path(top.text.strip()) if top.code == 0 and head.code == 0 else None
+
+
+async def make(home: Home, agent: str, project: Path, setup: tuple[str, ...] = ()) -> Path:
+    """The agent's own checkout of the repository that `project` is in; the folder in it that stands for `project`."""
+    top = await repository_of(project)
+    if top is None:
+        raise BadValue(f"{project} is in no git repository", detail="a worktree needs one with a commit")
+    place = folder_of(home, agent)
+    if not place.exists():
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        branch = f"{BRANCHES}{agent}"
+        known = await _git(top, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+        new = () if known.code == 0 else ("-b", branch)
+        target = branch if known.code == 0 else "HEAD"
+        made = await _git(top, "worktree", "add", "--quiet", *new, str(place), target)
+        if made.code:
+            raise BadValue(f"git could not make a worktree for {agent}", detail=made.text.strip()[-500:])
+        if setup:
+            await _set_up(place, setup)
+    inside = await _git(project, "rev-parse", "--show-prefix")
+    return place / inside.text.strip()
+
+
+async def _set_up(place: Path, setup: tuple[str, ...]) -> None:
+    """What a checkout needs before somebody can work in it; one that fails is told, and does not keep the agent."""
+    done = await _run(place, *setup, seconds=SETUP_SECONDS)
+    if done.code:
+        log.warning("worktree_setup failed", action="worktree_setup_failed", error=done.text[-500:])
+
+
+async def clear(home: Home, agent: str) -> Leftover | None:
+    """Take the worktree of an agent that is gone away, if nothing would be lost by that; else say what is in it."""
+    place = folder_of(home, agent)
+    if not place.exists():
+        return None
+    branch = (await _git(place, "rev-parse", "--abbrev-ref", "HEAD")).text.strip()
+    own = f"{BRANCHES}{agent}"
+    if why := await _work_in(place, own):
+        return Leftover(place, branch, why)
+    common = await _git(place, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    repository = Path(common.text.strip())
+    if await _work_in(place, own):  # looked at again, right before
+        return Leftover(place, branch, "somebody is still writing in it")
+    gone = await _git(
+        repository, "worktree", "remove", str(place)
+    )  # never --force: git refuses where work is
+    if gone.code:
+        return Leftover(place, branch, gone.text.strip()[-200:])
+    await _git(
+        repository, "branch", "--delete", "--quiet", own
+    )  # never -D: git refuses where commits would be lost
+    return None
+
+
+async def _work_in(place: Path, own: str) -> str:
+    """What would be lost with a worktree; empty where nothing would."""
+    status = await _git(place, "status", "--porcelain", "--untracked-files=all", "--ignored=no")
+    if status.code:
+        return "git cannot tell what is in it"
+    if status.lines:
+        return f"{len(status.lines)} files are not committed"
+    # not --all, which has HEAD in it: nothing would ever be somebody's own
+    elsewhere = (f"--exclude={own}", "--branches", "--tags", "--remotes")
+    others = await _git(place, "rev-list", "--count", "HEAD", "--not", *elsewhere, "--")
+    if others.code:
+        return "git cannot tell what is in it"
+    own_commits = int(others.text.strip() or 0)
+    return f"{own_commits} commits are on no other branch" if own_commits else ""
+
+
+async def _git(folder: Path, *words: str) -> GitAnswer:
+    return await _run(folder, "git", "-C", str(folder), *words, seconds=GIT_SECONDS)
+
+
+async def _run(folder: Path, *argv: str, seconds: float) -> GitAnswer:
+    """Run a program without a shell and without anything to ask; with its words, whichever way they came."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            cwd=folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={**_surroundings(), **QUIET},
+            start_new_session=True,
+        )
+    except OSError as trouble:  # no such folder, or no such program
+        return GitAnswer(127, str(trouble))
+    try:
+        text, _ = await asyncio.wait_for(process.communicate(), seconds)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return GitAnswer(124, f"{argv[0]} took longer than {seconds:g} s")
+    return GitAnswer(process.returncode or 0, text.decode(errors="replace"))
+
+
+def _surroundings() -> dict[str, str]:
+    """What git needs to know of its user; nothing that names another repository or a secret."""
+    kept = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "XDG_CONFIG_HOME")
+    return {name: os.environ[name] for name in kept if name in os.environ}

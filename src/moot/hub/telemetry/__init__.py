@@ -1,0 +1,1 @@
+"""What a hub tells operators about itself: traces, and counts for /metrics."""

@@ -1,0 +1,92 @@
+"""The log outside a home: how it stands, and beginning anew there. Beside wiring.py, which is about running on one.
+
+Above: `moot kafka` and `moot doctor`. Below: logs/kafka/report.py.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from moot.errors import BadValue, NotFound
+from moot.logs.kafka.address import brokers_of, is_kafka
+from moot.model.event import Event, EventType
+from moot.model.ids import ParticipantId
+from moot.ports import Reads
+from moot.settings import Home, Settings, load
+from moot.wiring import from_kafka, reading, store_alone
+
+PAGE = 500
+SAID: Final = (EventType.MESSAGE_POSTED, EventType.MESSAGE_EDITED, EventType.MESSAGE_DELETED)
+
+
+def has_kafka(settings: Settings) -> bool:
+    """Whether a home tells Kafka what happens."""
+    return is_kafka(settings.log.url)
+
+
+async def from_the_first_record(
+    reads: Reads, settings: Settings, agent: ParticipantId
+) -> AsyncIterator[Event]:
+    """What was said and changed where this agent reads, as its log tells it: from the first kept record of its
+    topics, or of the store where there are none."""
+    if not has_kafka(settings):
+        after = 0
+        while events := await reads.events(after=after, types=SAID, limit=PAGE):
+            for event in events:
+                yield event
+            after = events[-1].id
+        return
+    homes = {agent, *[home for _, home in await reads.homes_of([agent])]}
+    history = from_kafka("history")
+    try:
+        async for event in history.recorded(brokers_of(settings.log.url), reads, reads, homes):
+            yield event
+    except history.KafkaOutOfReach as trouble:
+        raise BadValue(
+            "the brokers of log.url do not answer, so their records cannot be read",
+            detail=str(trouble),
+            fix=("start the brokers of log.url and try again",),
+        ) from trouble
+
+
+async def kafka_report(home: Home) -> Any:
+    """How it stands with the brokers, the outbox and the topics; nothing is changed."""
+    settings = _settings(home)
+    reads = reading(home)
+    try:
+        module = from_kafka("report")
+        return await module.report(
+            reads, brokers_of(settings.log.url), settings.log.topic_prefix, time.time()
+        )
+    finally:
+        await reads.close()
+
+
+async def kafka_rebuild(home: Home, agent: str | None) -> tuple[list[Any], int]:
+    """New topics for an agent, or for all; which, and how many records are to be told again."""
+    settings = _settings(home)
+    store = await store_alone(home)
+    try:
+        agents = []
+        if agent is not None:
+            who = await store.participant(agent)
+            if who is None:
+                raise NotFound(f"no agent is called {agent}", what="agent")
+            agents = [who.id]
+        begun: tuple[list[Any], int] = await from_kafka("report").rebuild(
+            store, brokers_of(settings.log.url), settings.log.topic_prefix, agents
+        )
+        return begun
+    finally:
+        await store.close()
+
+
+def _settings(home: Home) -> Settings:
+    settings = load(home)
+    if not has_kafka(settings):
+        raise BadValue(
+            "this home tells Kafka nothing",
+            detail=f"log.url in {home.toml} names no brokers",
+            fix=('set log.url = "kafka://HOST:PORT"',),
+        )
+    return settings

@@ -1,0 +1,150 @@
+"""The log over Kafka: followed as the embedded one, from the store; others are told by records, and tell us by theirs.
+
+Safety needs the store alone. That something happened is learnt from a record in milliseconds, or from the sweep. A
+process that only looks, or says one thing and goes, never speaks to a broker: `serve` begins it.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Protocol
+
+import structlog
+
+from moot.errors import MootError, StoreUnwritable, Trouble
+from moot.logs.embedded import EmbeddedLog
+from moot.logs.kafka.address import Brokers, brokers_of
+from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach
+from moot.logs.kafka.outlet import Outlet
+from moot.logs.kafka.places import Places
+from moot.logs.kafka.relay import KeptOutbox, Relay
+from moot.logs.kafka.wakes import Wakes
+from moot.model.event import Commit, Event, EventType
+from moot.model.ids import HostId, ParticipantId
+from moot.ports import Clock, EventReads
+from moot.settings.values import LogSettings
+
+log = structlog.get_logger("moot.kafka")
+
+LOOK_SECONDS = 0.01
+PATIENCE_SECONDS = 30.0
+"""So long a straggling transaction is waited for; then the sweep has it."""
+CONCERNS_READERS = frozenset(
+    {EventType.AGENT_JOINED, EventType.CONVERSATION_CREATED, EventType.CONVERSATION_JOINED}
+)
+AGAIN_SECONDS = 5.0
+MOST_WAITING = 1_000_000
+"""Rows of the outbox; beyond that nothing new is taken."""
+DEPTH_SECONDS = 5.0
+
+
+class StoreOfLog(KeptOutbox, EventReads, Protocol):
+    """What of the store is used here."""
+
+
+class KafkaLog(EmbeddedLog):
+    def __init__(self, store: StoreOfLog, clock: Clock, brokers: Brokers, prefix: str = "") -> None:
+        super().__init__(store)
+        self._store = store
+        self._clock = clock
+        self._brokers = brokers
+        self.cluster = Cluster(brokers)
+        self.places = Places(store, self.cluster, prefix)
+        self.relay: Relay | None = None
+        self.wakes: Wakes | None = None
+        self._awaited = 0
+        self._serving: list[asyncio.Task[None]] = []
+        self._looking: asyncio.Task[None] | None = None
+
+    async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
+        if self.relay is None or self.wakes is None:
+            instance = await self._store.instance()
+            self.relay = Relay(
+                self._store,
+                self._clock,
+                Outlet(self._brokers),
+                self.places,
+                host=host,
+                instance=instance,
+            )
+            self.wakes = Wakes(
+                self._store, self._brokers, self.cluster, self.places, instance=instance, look=self.grown
+            )
+            self.watch(self._on_events)
+            loop = asyncio.get_running_loop()
+            self._serving = [loop.create_task(self.relay.run()), loop.create_task(self._keep_depth())]
+        try:
+            await self.wakes.serve(agents, watches=watches)
+        except KafkaOutOfReach as trouble:  # nobody waits for brokers: the sweep does their work meanwhile
+            log.warning("Kafka is out of reach", action="kafka_away", error=str(trouble))
+            self._serving.append(asyncio.get_running_loop().create_task(self._serve_again()))
+
+    async def _serve_again(self) -> None:
+        while self.wakes is not None:
+            await asyncio.sleep(AGAIN_SECONDS)
+            with suppress(KafkaOutOfReach, MootError):
+                await self.wakes.keep_up()
+                return
+
+    def committed(self, commit: Commit) -> None:
+        super().committed(commit)
+        if self.relay is not None:
+            self.relay.hinted()
+
+    def hinted(self) -> None:
+        super().hinted()
+        if self.relay is not None:
+            self.relay.hinted()
+
+    def grown(self, event: int) -> None:
+        """A record says that everything up to an event can be read, or can be soon; 0: that there may be something."""
+        self._awaited = max(self._awaited, event)
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.get_running_loop().create_task(self._look_until())
+
+    async def _look_until(self) -> None:
+        clock = asyncio.get_running_loop().time
+        until = clock() + PATIENCE_SECONDS
+        with suppress(Trouble):
+            await self.catch_up()
+            while self.last < self._awaited and clock() < until:
+                await asyncio.sleep(LOOK_SECONDS)
+                await self.catch_up()
+        self._awaited = min(self._awaited, self.last)
+
+    def _on_events(self, events: list[Event]) -> None:
+        if self.wakes is not None and any(event.type in CONCERNS_READERS for event in events):
+            self.wakes.refresh()
+
+    async def _keep_depth(self) -> None:
+        """Nothing new is taken while more waits to be told than a disk should be filled with."""
+        while True:
+            with suppress(MootError):
+                depth = await self._store.outbox_depth(MOST_WAITING + 1)
+                self.refusal = overfull() if depth.rows > MOST_WAITING else None
+            await asyncio.sleep(DEPTH_SECONDS)
+
+    async def close(self) -> None:
+        for task in (*self._serving, *([self._looking] if self._looking is not None else ())):
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+        if self.wakes is not None:
+            await self.wakes.close()
+        if self.relay is not None:
+            await self.relay.close()
+        self.cluster.close()
+        await super().close()
+
+
+def kafka_log(store: StoreOfLog, clock: Clock, settings: LogSettings) -> KafkaLog:
+    """As it is set."""
+    return KafkaLog(store, clock, brokers_of(settings.url), settings.topic_prefix)
+
+
+def overfull() -> StoreUnwritable:
+    return StoreUnwritable(
+        f"more than {MOST_WAITING} records wait for Kafka",
+        detail="nothing new is taken until they are published; everything that was said can be read",
+        fix=("bring the brokers of log.url back",),
+        retry_after_ms=30_000,
+    )

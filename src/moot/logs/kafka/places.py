@@ -1,0 +1,113 @@
+"""Which topic each agent has: found, made and checked, and written down in the store.
+
+A topic is `{prefix}{kind}-{id}`, and `-eN` behind it from the second epoch on. One that is not what was written down
+(it was lost and made again, or has other partitions) is told to whoever asked. Two homes on one broker
+need prefixes of their own: nothing here refuses a topic that another home writes to; its records are passed over.
+"""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import structlog
+from msgspec import Struct
+
+from moot.flow import place_topic
+from moot.logs.kafka.cluster import Cluster
+from moot.model.ids import ParticipantId
+from moot.model.participant import Participant
+from moot.model.records.topic import TOPICS, AgentTopic
+from moot.ports import People, Records, Store
+
+log = structlog.get_logger("moot.kafka")
+
+FIRST_EPOCH = 1
+
+
+class Kept(Store, Records, People, Protocol):
+    """What of the store is used here."""
+
+
+class Changed(Struct, frozen=True):
+    """What was found to be otherwise than it was written down."""
+
+    lost: tuple[ParticipantId, ...] = ()
+    """Their topics were gone or made anew by somebody: what was in them is lost."""
+    repartitioned: tuple[ParticipantId, ...] = ()
+
+
+class Places:
+    def __init__(self, store: Kept, cluster: Cluster, prefix: str) -> None:
+        self._store = store
+        self._cluster = cluster
+        self._prefix = prefix
+        self.known: dict[ParticipantId, AgentTopic] = {}
+
+    async def refresh(self) -> None:
+        """What other processes have written down since."""
+        self.known = {one.agent: one for one in await self._store.records(TOPICS.all())}
+
+    async def of(self, agents: Iterable[ParticipantId]) -> dict[ParticipantId, AgentTopic]:
+        """Their topics; made where they are missing."""
+        wanted = set(agents)
+        if wanted - self.known.keys():
+            await self.refresh()
+        missing = wanted - self.known.keys()
+        if missing:
+            people = {who.id: who for who in await self._store.participants()}
+            await self._make([people[agent] for agent in sorted(missing) if agent in people])
+        return {agent: self.known[agent] for agent in wanted if agent in self.known}
+
+    async def _make(self, agents: list[Participant], epoch: int = FIRST_EPOCH) -> None:
+        names = {agent.id: self.name(agent, epoch) for agent in agents}
+        await self._cluster.make_topics(names.values())
+        found = await self._cluster.topics(names.values())
+        for agent, name in names.items():
+            if name in found:
+                topic = found[name]
+                await self._place(agent, name, epoch, topic.identity, topic.partitions)
+
+    async def _place(
+        self, agent: ParticipantId, name: str, epoch: int, identity: str, partitions: int
+    ) -> None:
+        self.known[agent] = await self._store.transact(
+            place_topic, place_topic.PlaceTopic(agent, name, epoch, identity, partitions)
+        )
+
+    def name(self, agent: Participant, epoch: int) -> str:
+        later = f"-e{epoch}" if epoch > FIRST_EPOCH else ""
+        return f"{self._prefix}{agent.kind}-{agent.id}{later}"
+
+    async def check(self) -> Changed:
+        """Hold what is written down against what is there; topics that are gone are made again."""
+        await self.refresh()
+        found = await self._cluster.topics(one.name for one in self.known.values())
+        lost, repartitioned = [], []
+        for agent, topic in list(self.known.items()):
+            there = found.get(topic.name)
+            if there is None or there.identity != topic.identity:
+                lost.append(agent)
+            elif there.partitions != topic.partitions:
+                repartitioned.append(agent)
+        if lost:
+            log.warning("topics were lost", action="topics_lost", topics=[self.known[a].name for a in lost])
+            people = {who.id: who for who in await self._store.participants()}
+            await self._cluster.make_topics(self.known[agent].name for agent in lost)
+            again = await self._cluster.topics(self.known[agent].name for agent in lost)
+            for agent in lost:
+                topic = self.known[agent]
+                if topic.name in again and agent in people:
+                    there = again[topic.name]
+                    await self._place(agent, topic.name, topic.epoch, there.identity, there.partitions)
+        return Changed(tuple(lost), tuple(repartitioned))
+
+    async def begin_epoch(self, agents: Iterable[ParticipantId]) -> list[AgentTopic]:
+        """Topics of their own for what is told from now on; the former ones are left as they are."""
+        people = {who.id: who for who in await self._store.participants()}
+        await self.refresh()
+        begun = []
+        for agent in agents:
+            known = self.known.get(agent)
+            if agent in people:
+                await self._make([people[agent]], FIRST_EPOCH if known is None else known.epoch + 1)
+                begun.append(self.known[agent])
+        return begun

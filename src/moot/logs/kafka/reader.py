@@ -1,0 +1,146 @@
+"""The consumer: one per process, told what to read, never a member of a group. One thread serves it.
+
+What it reads is handed to the loop in batches. Where more waits than is wanted it pauses. Positions are given by
+whoever assigns (offsets of agents live in groups of their own); a position that the log no longer has begins at the
+end, and is said to be lost.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import structlog
+from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
+from msgspec import Struct
+
+from moot.logs.kafka.address import Brokers
+from moot.logs.kafka.cluster import Place
+
+log = structlog.get_logger("moot.kafka")
+
+POLL_SECONDS = 0.2
+AT_ONCE = 500
+MOST_WAITING = 1000
+END_SECONDS = 5.0
+
+
+class RecordRead(Struct, frozen=True):
+    topic: str
+    part: int
+    place: int
+    """Its offset."""
+    value: bytes | None
+
+
+Take = Callable[[list[RecordRead]], None]
+
+
+class TopicReader:
+    def __init__(self, brokers: Brokers, take: Take, lost: Callable[[], None]) -> None:
+        self._take = take
+        self._lost = lost
+        self._loop = asyncio.get_running_loop()
+        self._consumer = Consumer(
+            brokers.client(
+                **{
+                    "group.id": "moot-none",
+                    "enable.auto.commit": False,
+                    "auto.offset.reset": "error",
+                    "fetch.wait.max.ms": 100,
+                    "error_cb": self._on_error,
+                }
+            )
+        )
+        self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._ending = threading.Event()
+        self._waiting = 0
+        self._was_down = False
+        self._thread = threading.Thread(target=self._serve, name="moot-kafka-in", daemon=True)
+        self._thread.start()
+
+    def read(self, places: dict[Place, int | None]) -> None:
+        """Read these too, each from an offset, or from its end as it is by then; said to be lost when that is done, as
+        what lies before is told by nobody."""
+        self._requests.put(lambda: self._begin(places))
+
+    def leave(self, places: Iterable[Place]) -> None:
+        gone = [TopicPartition(*place) for place in places]
+        self._requests.put(lambda: self._consumer.incremental_unassign(gone))
+
+    async def close(self) -> None:
+        self._ending.set()
+        await asyncio.to_thread(self._thread.join)
+
+    # --- in its thread -----------------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        while not self._ending.is_set():
+            try:
+                while not self._requests.empty():
+                    self._requests.get_nowait()()
+                if self._waiting > MOST_WAITING:
+                    self._ending.wait(POLL_SECONDS / 10)
+                    continue
+                first = self._consumer.poll(POLL_SECONDS)
+                if first is not None:
+                    self._hand_over([first, *self._consumer.consume(AT_ONCE, 0)])
+            except (KafkaException, SystemError, RuntimeError) as error:
+                log.warning("reading failed", action="reader_failed", error=str(error))
+                self._ending.wait(POLL_SECONDS)
+        self._consumer.close()
+
+    def _begin(self, places: dict[Place, int | None]) -> None:
+        wanted = [
+            TopicPartition(topic, part, self._end(topic, part) if offset is None else offset)
+            for (topic, part), offset in places.items()
+        ]
+        self._consumer.incremental_assign(wanted)
+        self._tell(self._lost)
+
+    def _end(self, topic: str, part: int) -> int:
+        """Where the next record will be. (Asked through the admin client it may end the whole process.)"""
+        try:
+            _, end = self._consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=END_SECONDS)
+        except KafkaException:
+            return OFFSET_END
+        return end
+
+    def _hand_over(self, messages: list[Any]) -> None:
+        batch = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                batch.append(
+                    RecordRead(message.topic(), message.partition(), message.offset(), message.value())
+                )
+            elif error.code() == KafkaError._AUTO_OFFSET_RESET:
+                self._begin_at_end(message)
+        if self._was_down:
+            self._was_down = False
+            self._tell(self._lost)
+        if batch:
+            self._waiting += len(batch)
+            self._tell(self._taken, batch)
+
+    def _begin_at_end(self, message: Any) -> None:
+        log.warning("records were lost", action="offset_lost", topic=message.topic())
+        place = TopicPartition(message.topic(), message.partition(), OFFSET_END)
+        self._consumer.incremental_unassign([TopicPartition(message.topic(), message.partition())])
+        self._consumer.incremental_assign([place])
+        self._tell(self._lost)
+
+    def _on_error(self, error: KafkaError) -> None:
+        """Connections come back by themselves; what happened meanwhile is looked for when something comes again."""
+        self._was_down = True
+
+    def _tell(self, what: Callable[..., None], *values: Any) -> None:
+        if not self._ending.is_set():
+            self._loop.call_soon_threadsafe(what, *values)
+
+    # --- in the loop -------------------------------------------------------------------------------------
+
+    def _taken(self, batch: list[RecordRead]) -> None:
+        self._waiting -= len(batch)
+        self._take(batch)

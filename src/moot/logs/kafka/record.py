@@ -1,0 +1,98 @@
+"""A record: the seed's envelope with `seq`, `epoch`, `instance` and `event`, as JSON of at most 1 KiB.
+
+Never with content. Whoever reads takes what it knows and carries the rest along: fields and actions of a later version
+are no error. What is no envelope at all is `UnreadableRecord`, and is put aside.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, json, to_builtins
+
+from moot.model.ids import address
+from moot.model.records.outbox import OutboxRow
+
+VERSION = "1.0.0"
+KNOWN_MAJOR = "1"
+MOST_BYTES = 1024
+
+
+class UnreadableRecord(Exception):
+    """It is no record of ours, whoever wrote it."""
+
+
+class Envelope(Struct, frozen=True, omit_defaults=False):
+    version: str
+    conversation_id: str
+    agent_id: str
+    timestamp: str
+    docmem_node_id: str
+    node_id: str
+    action: str
+    correlation_id: str | UnsetType = UNSET
+    command: list[str] | UnsetType = UNSET
+    seq: int = 0
+    epoch: int = 0
+    instance: str = ""
+    event: int = 0
+    """Everything up to here can be read by whoever is told; 0 where it says nothing of it."""
+
+
+FIELDS = frozenset(Envelope.__struct_fields__)
+_encoder = json.Encoder()
+
+
+class Record(Struct, frozen=True):
+    """An envelope, and whatever came with it that this version does not know."""
+
+    envelope: Envelope
+    more: dict[str, Any] = {}
+
+
+def envelope_of(row: OutboxRow, *, epoch: int, instance: str) -> Envelope:
+    where = row.conversation
+    return Envelope(
+        version=VERSION,
+        conversation_id=where,
+        agent_id=row.by,
+        timestamp=datetime.fromtimestamp(row.at, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z"),
+        docmem_node_id=where,
+        node_id=address(where, row.seq) if row.seq else where,
+        action=row.action,
+        correlation_id=row.correlation or UNSET,
+        command=[row.tool, row.call] if row.tool else UNSET,
+        seq=row.seq,
+        epoch=epoch,
+        instance=instance,
+        event=0 if row.call else row.event,
+    )
+
+
+def encoded(record: Record) -> bytes:
+    """Too long, it goes without what it could do without: a hint in time is worth more than a whole one."""
+    value = _encoder.encode({**record.more, **to_builtins(record.envelope)})
+    if len(value) <= MOST_BYTES:
+        return value
+    bare = {**to_builtins(record.envelope)}
+    for name in ("correlation_id", "command"):
+        bare.pop(name, None)
+    return _encoder.encode(bare)
+
+
+def decoded(value: bytes | None) -> Record:
+    if not value:
+        raise UnreadableRecord("it is empty")
+    if len(value) > MOST_BYTES:
+        raise UnreadableRecord(f"it has {len(value)} bytes; {MOST_BYTES} are the most")
+    try:
+        found = json.decode(value)
+        if not isinstance(found, dict):
+            raise UnreadableRecord("it is no object")
+        envelope = convert({name: found[name] for name in FIELDS & found.keys()}, Envelope)
+    except (DecodeError, ValidationError, RecursionError) as error:
+        raise UnreadableRecord(str(error)) from error
+    if envelope.version.partition(".")[0] != KNOWN_MAJOR:
+        raise UnreadableRecord(f"version {envelope.version} is not known here")
+    return Record(envelope, {name: more for name, more in found.items() if name not in FIELDS})

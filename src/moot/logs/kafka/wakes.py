@@ -1,0 +1,214 @@
+"""Wake-ups: the records that concern this process, read to learn that the store has grown. They make no turns.
+
+A process reads the topics of the agents it runs and of the conversations they are in; one that watches reads all. Each
+agent keeps how far it has come in a group of its own, `agent-ID`, as any Kafka tool shows: a place to begin again
+from, no more. Records of another home, or of an earlier epoch, are passed over; those that make no sense are put
+aside. Which partitions of a topic are read is asked of `shares`: all of them, as long as nobody says otherwise.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from typing import Any
+
+import structlog
+
+from moot.errors import MootError
+from moot.flow import park_record
+from moot.logs.kafka.address import Brokers
+from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, Place
+from moot.logs.kafka.places import Places
+from moot.logs.kafka.reader import RecordRead, TopicReader
+from moot.logs.kafka.record import UnreadableRecord, decoded
+from moot.logs.kafka.relay import KeptOutbox
+from moot.model.ids import ParticipantId
+from moot.model.records.outbox import POINTER
+from moot.model.records.topic import AgentTopic
+
+log = structlog.get_logger("moot.kafka")
+
+KEEP_SECONDS = 1.0
+"""So often offsets that moved are written down."""
+CLOSE_SECONDS = 2.0
+AGAIN_SECONDS = 2.0
+"""After new topics are read, it is looked once more: the first record of one may take its time."""
+
+Shares = Callable[[AgentTopic], Iterable[int]]
+"""Which partitions of a topic this process reads."""
+
+
+def all_parts(topic: AgentTopic) -> Iterable[int]:
+    return range(topic.partitions)
+
+
+def group_of(agent: ParticipantId) -> str:
+    return f"agent-{agent}"
+
+
+class Wakes:
+    def __init__(
+        self,
+        store: KeptOutbox,
+        brokers: Brokers,
+        cluster: Cluster,
+        places: Places,
+        *,
+        instance: str,
+        look: Callable[[int], None],
+    ) -> None:
+        self._store = store
+        self._brokers = brokers
+        self._cluster = cluster
+        self._places = places
+        self._instance = instance
+        self._look = look
+        """Says that everything up to an event can be read, or soon can; 0 for whatever there is."""
+        self._agents: set[ParticipantId] = set()
+        self._watches = False
+        self.shares: Shares = all_parts
+        self._reader: TopicReader | None = None
+        self._readers: dict[Place, set[ParticipantId]] = {}
+        """What is read, and for whom."""
+        self._epochs: dict[str, int] = {}
+        self._reached: dict[Place, int] = {}
+        self._kept: dict[Place, int] = {}
+        self._changing = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.foreign = 0
+        """Records of other homes, or of earlier epochs."""
+        self.unreadable = 0
+
+    async def serve(self, agents: Iterable[ParticipantId], *, watches: bool) -> None:
+        """Wake this process for these agents too."""
+        self._agents |= set(agents)
+        self._watches = self._watches or watches
+        await self.keep_up()
+
+    # --- what is read ------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Somebody may have come into a conversation, or into being."""
+        self._spawn(self._keep_up_soon())
+
+    async def _keep_up_soon(self) -> None:
+        with suppress(MootError, KafkaOutOfReach):  # the sweep comes to it
+            await self.keep_up()
+
+    async def keep_up(self) -> None:
+        """Read what concerns this process now, and nothing else."""
+        async with self._changing:
+            wanted = await self._wanted()
+            new = wanted.keys() - self._readers.keys()
+            gone = self._readers.keys() - wanted.keys()
+            starts = await self._starts({place: wanted[place] for place in new})
+            self._readers = wanted
+            if gone and self._reader is not None:
+                self._reader.leave(gone)
+            if starts:
+                if self._reader is None:
+                    self._reader = TopicReader(self._brokers, self._take, self._was_lost)
+                    self._spawn(self._keep_offsets())
+                self._reader.read(starts)
+        if starts:
+            asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._look, 0)
+
+    async def _wanted(self) -> dict[Place, set[ParticipantId]]:
+        await self._places.refresh()
+        readers: dict[ParticipantId, set[ParticipantId]] = {}
+        if self._watches:
+            readers = {agent: set() for agent in self._places.known}
+        for agent, home in await self._store.homes_of(sorted(self._agents)):
+            readers.setdefault(home, set()).add(agent)
+        for agent in self._agents:
+            readers.setdefault(agent, set()).add(agent)
+        topics = await self._places.of(readers)
+        self._epochs = {topic.name: topic.epoch for topic in topics.values()}
+        return {
+            (topic.name, part): readers[agent]
+            for agent, topic in topics.items()
+            for part in self.shares(topic)
+        }
+
+    async def _starts(self, new: dict[Place, set[ParticipantId]]) -> dict[Place, int | None]:
+        """Of each place the lowest offset of those who read it; the end where one has never read it, as the store is
+        looked at then."""
+        by_agent: dict[ParticipantId, set[Place]] = {}
+        for place, agents in new.items():
+            for agent in agents:
+                by_agent.setdefault(agent, set()).add(place)
+        groups = [self._cluster.offsets(group_of(agent), there) for agent, there in by_agent.items()]
+        kept = dict(zip(by_agent, await asyncio.gather(*groups), strict=True))
+        starts: dict[Place, int | None] = {}
+        for place, agents in new.items():
+            offsets = [kept[agent].get(place) for agent in agents]
+            known = [offset for offset in offsets if offset is not None]
+            starts[place] = min(known) if known and len(known) == len(offsets) else None
+        return starts
+
+    # --- what comes --------------------------------------------------------------------------------------
+
+    def _take(self, batch: list[RecordRead]) -> None:
+        newest, is_news, is_pointed = 0, False, False
+        for received in batch:
+            self._reached[received.topic, received.part] = received.place + 1
+            try:
+                envelope = decoded(received.value).envelope
+            except UnreadableRecord as reason:
+                self.unreadable += 1
+                self._spawn(self._park(received, str(reason)))
+                continue
+            if envelope.instance != self._instance or envelope.epoch < self._epochs.get(received.topic, 0):
+                self.foreign += 1
+                continue
+            newest, is_news = max(newest, envelope.event), True
+            is_pointed = is_pointed or envelope.action == POINTER
+        if is_news:
+            self._look(newest)
+        if is_pointed:
+            self.refresh()
+
+    def _was_lost(self) -> None:
+        """Brokers were away, records are gone, or reading has begun: what nobody has told is looked for."""
+        self._look(0)
+
+    async def _park(self, received: RecordRead, reason: str) -> None:
+        text = (received.value or b"").decode("utf-8", "replace").replace("\0", "\ufffd")
+        order = park_record.ParkRecord(received.topic, received.part, received.place, reason, text)
+        log.warning(
+            "a record makes no sense", action="dead_letter", topic=received.topic, place=received.place
+        )
+        with suppress(MootError):
+            await self._store.transact(park_record, order)
+
+    # --- how far each has come ---------------------------------------------------------------------------
+
+    async def _keep_offsets(self) -> None:
+        while True:
+            await asyncio.sleep(KEEP_SECONDS)
+            with suppress(KafkaOutOfReach):
+                await self.keep_offsets()
+
+    async def keep_offsets(self) -> None:
+        moved = {place: at for place, at in self._reached.items() if self._kept.get(place) != at}
+        by_group: dict[str, dict[Place, int]] = {}
+        for place, at in moved.items():
+            for agent in self._readers.get(place, ()):
+                by_group.setdefault(group_of(agent), {})[place] = at
+        if by_group:
+            await self._cluster.keep_offsets(by_group)
+        self._kept |= moved
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._reader is not None:
+            await self._reader.close()
+            with suppress(KafkaOutOfReach, TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self.keep_offsets()

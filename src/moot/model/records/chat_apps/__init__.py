@@ -1,0 +1,1 @@
+"""What bridges to chat apps keep."""

@@ -1,0 +1,50 @@
+"""Where things stand: what needs somebody, who works, what is done."""
+
+from moot.model.json import Json
+from moot.shapes.decisions import PersonsDecision
+from moot.shapes.shape import Shape
+from moot.shapes.talk import Message
+
+
+class NowAgent(Shape, frozen=True):
+    name: str
+    state: str
+    """In words: what it is doing, or `away`."""
+    queue: int
+
+
+class NowRow(Shape, frozen=True):
+    what: str
+    """Needs somebody: `question`, `unread`, `failed`, `broken`, `paused`, `away`, `left`. Else `working` or `done`."""
+    agent: str = ""
+    conversation: str = ""
+    """Its name."""
+    conversation_id: str = ""
+    state: str = ""
+    turn: str = ""
+    since: str | None = None
+    at: str | None = None
+    count: int = 0
+    message: Message | None = None
+    decision: PersonsDecision | None = None
+    error: str | None = None
+    fix: tuple[Json, ...] = ()
+    """What can be done about it: acts as values, which each door says in its own terms, or plain texts."""
+
+
+class BrakeInForce(Shape, frozen=True):
+    rule: str
+    conversation: str
+    conversation_id: str
+    agents: tuple[str, ...]
+    detail: str
+    seconds: float
+    """Until it lets go by itself; 0 if it does not."""
+
+
+class Now(Shape, frozen=True):
+    agents: tuple[NowAgent, ...]
+    needs_you: tuple[NowRow, ...]
+    working: tuple[NowRow, ...]
+    done: tuple[NowRow, ...]
+    brakes: tuple[BrakeInForce, ...]

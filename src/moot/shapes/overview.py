@@ -1,0 +1,40 @@
+"""A conversation as lists show it."""
+
+from msgspec import structs
+
+from moot.model.message import ConversationGlance
+from moot.shapes.shape import Names, Shape
+from moot.shapes.talk import Conversation, Message
+
+SHOWN = 280
+
+
+class LastMessage(Shape, frozen=True, rename={"sender": "from"}):
+    """The beginning of the newest message."""
+
+    id: str
+    seq: int
+    sender: str
+    kind: str
+    text: str
+    """At most 280 characters."""
+    at: str | None
+
+
+class ListedConversation(Conversation, frozen=True):
+    head: int = 0
+    """Seq of the newest message; 0 if there is none."""
+    unread: int = 0
+    """Messages of others that you have not read, counted up to 1,000."""
+    last: LastMessage | None = None
+
+    @classmethod
+    def of_glance(
+        cls, conversation: Conversation, glance: ConversationGlance | None, names: Names
+    ) -> "ListedConversation":
+        fields = structs.asdict(conversation)
+        if glance is None or glance.last is None:
+            return cls(**fields)
+        said = Message.of(glance.last, names)
+        last = LastMessage(said.id, said.seq, said.sender, said.kind, said.text[:SHOWN], said.at)
+        return cls(**fields, head=said.seq, unread=glance.unread, last=last)

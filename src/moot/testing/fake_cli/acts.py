@@ -1,0 +1,205 @@
+"""What a scripted CLI does, whichever protocol it speaks; see the package."""
+
+import itertools
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PRICE = 0.01
+"""Dollars for each prompt."""
+VERSION = "9.9.9"
+
+
+class ActInterrupted(Exception):
+    """Somebody stopped what was prompted."""
+
+
+class ProviderFails(Exception):
+    """The provider failed."""
+
+
+class JsonPipe:
+    """Lines of JSON: a reader beside the script, so that it can be interrupted and answered."""
+
+    def __init__(self, take: Callable[[dict[str, Any]], None]) -> None:
+        self._writing = threading.Lock()
+        self._take = take
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.write(json.dumps(message))
+
+    def write(self, line: str) -> None:
+        with self._writing:
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
+
+    def read(self) -> None:
+        for line in sys.stdin:
+            if line.strip():
+                self._take(json.loads(line))
+        os._exit(0)
+
+
+class ScriptedSession:
+    """What a CLI remembers: how often it was prompted, and what it has cost."""
+
+    def __init__(self, id: str, *, resume: bool) -> None:
+        self.id = id
+        self._path = Path(os.environ.get("HOME", "/tmp")) / ".fake_clis" / f"{id}.json"
+        if resume and not self._path.exists():
+            raise LookupError(id)
+        known = json.loads(self._path.read_text()) if resume else {}
+        self.prompts: list[str] = known.get("prompts", [])
+        self.cost = float(known.get("cost", 0.0))
+
+    def keep(self, prompt: str = "") -> None:
+        self.prompts += [prompt] if prompt else []
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.write_text(json.dumps({"prompts": self.prompts, "cost": self.cost}))
+
+
+def acts_of(prompt: str) -> list[str]:
+    for block in reversed(re.split(r"(?m)^\[From ", prompt)):
+        acts = [line[2:] for line in block.splitlines() if line.startswith("! ")]
+        if acts:
+            return acts
+    return ["say I am here"]
+
+
+class ScriptedCli:
+    """What all of them do; how it is said is the protocol's own business."""
+
+    def __init__(self) -> None:
+        self.pipe = JsonPipe(self.take)
+        self.prompts: queue.Queue[str] = queue.Queue()
+        self.stopped = threading.Event()
+        self.answers: dict[Any, queue.Queue[Any]] = {}
+        self.numbers = itertools.count(1)
+        self.session: ScriptedSession
+        self.child: subprocess.Popen[str] | None = None
+
+    def main(self) -> None:
+        threading.Thread(target=self.pipe.read, daemon=True).start()
+        while True:
+            text = self.prompts.get()
+            self.stopped.clear()
+            try:
+                self.session.keep(text)
+                self.began(text)
+                for act in acts_of(text):
+                    self.play(act, text)
+                self.session.cost += PRICE
+                self.session.keep()
+                self.ended("end")
+            except ActInterrupted:
+                self.ended("interrupted")
+            except ProviderFails as refusal:
+                self.ended("error", str(refusal))
+
+    def play(self, act: str, prompt: str) -> None:
+        word, _, rest = act.partition(" ")
+        match word:
+            case "say" | "slow":
+                self.say(rest, 0.1 if word == "slow" else 0.0)
+            case "run":
+                self.run(rest)
+            case "moot":
+                tool, _, arguments = rest.partition(" ")
+                self.say(str(self.call(tool, json.loads(arguments or "{}"))))
+            case "wish":
+                tool, _, action = rest.partition(" ")
+                self.say(self.wish(tool, action))
+            case "fail":
+                raise ProviderFails(rest)
+            case "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "hang":
+                self.pause(3600)
+            case "noise":
+                self.pipe.write("warning: this is not JSON")
+                self.pipe.write("[1, 2]")
+            case "env" | "prompt":
+                echo = prompt.replace("\n! ", "\n| ")
+                self.say(
+                    echo if word == "prompt" else f"{rest} is {'set' if rest in os.environ else 'not set'}"
+                )
+            case _:
+                self.more(word, rest)
+
+    def more(self, word: str, rest: str) -> None:
+        """What only one protocol can do."""
+
+    def pause(self, seconds: float) -> None:
+        if self.stopped.wait(seconds):
+            raise ActInterrupted
+
+    def say(self, text: str, pause: float = 0.0) -> None:
+        for piece in re.findall(r"\S+\s*|\s+", text):
+            self.pause(pause)
+            self.delta(piece)
+
+    def run(self, command: str) -> None:
+        number = f"tool-{next(self.numbers)}"
+        self.tool_began(number, command)
+        self.child = subprocess.Popen(
+            command,
+            shell=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        while self.child.poll() is None:
+            if self.stopped.wait(0.02):
+                os.killpg(self.child.pid, signal.SIGKILL)
+                raise ActInterrupted
+        output = self.child.stdout.read() if self.child.stdout else ""
+        self.tool_ended(number, output, self.child.returncode)
+
+    def asked(self, number: Any) -> Any:
+        """What the other side answers to a request of ours."""
+        waiting = self.answers.setdefault(number, queue.Queue())
+        while True:
+            try:
+                return waiting.get(timeout=0.02)
+            except queue.Empty:
+                if self.stopped.is_set():
+                    raise ActInterrupted from None
+
+    def answered(self, number: Any, answer: Any) -> None:
+        self.answers.setdefault(number, queue.Queue()).put(answer)
+
+    # --- each protocol's own --------------------------------------------------------------------------------------
+
+    def take(self, message: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def began(self, text: str) -> None:
+        raise NotImplementedError
+
+    def delta(self, piece: str) -> None:
+        raise NotImplementedError
+
+    def tool_began(self, number: str, command: str) -> None:
+        raise NotImplementedError
+
+    def tool_ended(self, number: str, output: str, code: int) -> None:
+        raise NotImplementedError
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def wish(self, tool: str, action: str) -> str:
+        raise NotImplementedError
+
+    def ended(self, how: str, why: str = "") -> None:
+        raise NotImplementedError

@@ -1,0 +1,261 @@
+"""The requests of Discord's API that a bridge makes, answered from a state of channels, on a loopback socket."""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from msgspec import json
+
+from moot.model.json import Json, JsonObject
+from moot.testing.fake_discord.gateway import Gateway
+from moot.testing.fake_discord.server_state import (
+    APP_ID,
+    BOT_ID,
+    GUILD_ID,
+    FakeChannel,
+    FakePost,
+    ServerState,
+    user_of,
+)
+from moot.testing.fake_llm.http import QUERY, Outgoing, read_request
+
+MAX_TEXT: Final = 2000
+REFUSED_NAMES: Final = ("discord", "clyde")
+NO_CONTENT: Final = 204
+
+
+class RestError(Exception):
+    def __init__(self, status: int, text: str, **more: Any) -> None:
+        super().__init__(text)
+        self.status = status
+        self.more = more
+
+
+class AnswerLost(Exception):
+    """The connection ends before the answer."""
+
+
+class FakeDiscord(ServerState):
+    def __init__(self, *tokens: str) -> None:
+        super().__init__()
+        self.tokens = set(tokens)
+        self.gateway = Gateway(self, self.tokens)
+        self.url = ""
+        self.floods: deque[float] = deque()
+        self.refusals: deque[tuple[int, str]] = deque()
+        self.breaks: deque[bool] = deque()
+        self.responses: list[tuple[str, JsonObject]] = []
+        """Interaction → what it was answered with."""
+        self._caller = ""
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> "FakeDiscord":
+        await self.gateway.open()
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/api/v10"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in list(self._connections):
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await self._server.wait_closed()
+        await self.gateway.close()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            await self._serve(reader, Outgoing(writer))
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        except asyncio.CancelledError:  # by closing, which waits for it: nobody else cancels a connection
+            pass
+        finally:
+            self._connections.discard(task)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, out: Outgoing) -> None:
+        while not out.broken and (request := await read_request(reader)) is not None:
+            method, path, headers, body = request
+            try:
+                status, answer = self._answer(method, path, headers, body)
+                await out.whole(status, b"" if status == NO_CONTENT else json.encode(answer))
+            except AnswerLost:
+                await out.reset()
+            except RestError as error:
+                problem = {"message": str(error), "code": 0, **error.more}
+                after = error.more.get("retry_after")
+                await out.whole(
+                    error.status, json.encode(problem), retry_after=None if after is None else str(after)
+                )
+
+    def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Json]:
+        path = path.removeprefix("/api/v10")
+        sent = {**_payload(headers, body), **dict(parse_qsl(headers.get(QUERY, "")))}
+        for wanted, pattern, work in ROUTES:
+            met = re.fullmatch(pattern, path)
+            if wanted == method and met is not None:
+                self._check_token(path, headers)
+                return work(self, sent, *met.groups())
+        raise RestError(404, f"404: Not Found: {method} {path} is not modelled")
+
+    def _check_token(self, path: str, headers: dict[str, str]) -> None:
+        token = headers.get("authorization", "").removeprefix("Bot ")
+        self._caller = token
+        with_own_token = re.match(r"/(webhooks|interactions)/\d+/", path)
+        if not with_own_token and token not in self.tokens:
+            raise RestError(401, "401: Unauthorized")
+
+    # --- the requests ---------------------------------------------------------------------------------------
+
+    def get_gateway(self, _: JsonObject) -> tuple[int, Json]:
+        limit = {"total": 1000, "remaining": 999, "reset_after": 1000, "max_concurrency": 1}
+        return 200, {"url": self.gateway.url, "shards": 1, "session_start_limit": limit}
+
+    def get_me(self, _: JsonObject) -> tuple[int, Json]:
+        return 200, {**user_of(BOT_ID, "moot"), "bot": True, "mfa_enabled": False, "verified": True}
+
+    def get_channel(self, _: JsonObject, id: str) -> tuple[int, Json]:
+        return 200, self._channel(id).fields
+
+    def get_messages(self, _: JsonObject, id: str) -> tuple[int, Json]:
+        """The newest first."""
+        return 200, list(reversed(self._channel(id).messages))[:100]
+
+    def get_webhooks(self, _: JsonObject, id: str) -> tuple[int, Json]:
+        return 200, [hook for hook in self.webhooks.values() if hook["channel_id"] == self._channel(id).id]
+
+    def make_webhook(self, sent: JsonObject, id: str) -> tuple[int, Json]:
+        channel = self._channel(id)
+        _check_name(sent["name"])
+        hook: JsonObject = {
+            "id": self.next_id(),
+            "type": 1,
+            "channel_id": channel.id,
+            "guild_id": GUILD_ID,
+            "name": sent["name"],
+            "avatar": None,
+            "token": f"hook{len(self.webhooks)}",
+            "application_id": APP_ID,
+            "user": {**user_of(BOT_ID, "moot"), "bot": True},
+        }
+        self.webhooks[hook["id"]] = hook
+        return 200, hook
+
+    def execute_webhook(self, sent: JsonObject, id: str, token: str) -> tuple[int, Json]:
+        hook = self.webhooks.get(id)
+        if hook is None or hook["token"] != token:
+            raise RestError(404, "Unknown Webhook")
+        name = sent.get("username") or hook["name"]
+        _check_name(name)
+        channel = self._channel(sent.get("thread_id") or hook["channel_id"])
+        author = {**user_of(id, name), "bot": True}
+        return 200, self._posted(channel, author, sent, name, webhook_id=id)
+
+    def edit_webhook_message(self, sent: JsonObject, _id: str, _token: str, message: str) -> tuple[int, Json]:
+        [post] = [one for one in self.posts if one.id == message]
+        post.text, post.buttons = sent.get("content", post.text), _buttons(sent)
+        author = {**user_of(BOT_ID, post.name), "bot": True}
+        return 200, self.message(self.channels[post.channel], post.id, author, post.text)
+
+    def make_message(self, sent: JsonObject, id: str) -> tuple[int, Json]:
+        author = {**user_of(BOT_ID, "moot"), "bot": True}
+        return 200, self._posted(self._channel(id), author, sent, "")
+
+    def edit_message(self, sent: JsonObject, id: str, message: str) -> tuple[int, Json]:
+        return self.edit_webhook_message(sent, id, "", message)
+
+    def type_in(self, _: JsonObject, id: str) -> tuple[int, Json]:
+        self.typing.append(self._channel(id).id)
+        return NO_CONTENT, None
+
+    def set_commands(self, sent: JsonObject, _id: str) -> tuple[int, Json]:
+        self.commands = list(sent.get("list", []))
+        return 200, []
+
+    def respond(self, sent: JsonObject, id: str, _token: str) -> tuple[int, Json]:
+        self.responses.append((id, sent))
+        return 200, {"interaction": {"id": id, "type": 2}}
+
+    def _posted(
+        self, channel: FakeChannel, author: JsonObject, sent: JsonObject, name: str, **more: Any
+    ) -> JsonObject:
+        text = str(sent.get("content", ""))
+        if not text.strip() or len(text) > MAX_TEXT:
+            raise RestError(400, "Invalid Form Body: content has to be 1 to 2000 characters")
+        if self.floods:
+            wait = self.floods.popleft()
+            raise RestError(429, "You are being rate limited.", retry_after=wait, **{"global": False})
+        if self.refusals:
+            raise RestError(*self.refusals.popleft())
+        broken = self.breaks.popleft() if self.breaks else None
+        if broken is False:
+            raise AnswerLost
+        mentions = sent.get("allowed_mentions")
+        post = FakePost(self.next_id(), channel.id, name, text, _buttons(sent), mentions, self._caller)
+        self.posts.append(post)
+        body = {**self.message(channel, post.id, author, text), **more}
+        channel.messages.append(body)
+        self.dispatch("MESSAGE_CREATE", self._as_seen(channel, body))  # a bot hears itself and its webhooks
+        if broken:
+            raise AnswerLost
+        return body
+
+    def _channel(self, id: str) -> FakeChannel:
+        channel = self.channels.get(id)
+        if channel is None:
+            raise RestError(404, "Unknown Channel")
+        if channel.forbidden:
+            raise RestError(403, "Missing Access")
+        return channel
+
+
+def _check_name(name: str) -> None:
+    if not 1 <= len(name) <= 80 or any(word in name.lower() for word in REFUSED_NAMES):  # noqa: PLR2004
+        raise RestError(400, f"Invalid Form Body: username {name!r}")
+
+
+def _buttons(sent: JsonObject) -> list[str]:
+    return [part["label"] for row in sent.get("components") or [] for part in row.get("components", [])]
+
+
+def _payload(headers: dict[str, str], body: bytes) -> JsonObject:
+    if not body:
+        return {}
+    kind = headers.get("content-type", "")
+    if "multipart" in kind:
+        met = re.search(rb'name="payload_json".*?\r\n\r\n(.*?)\r\n--', body, re.DOTALL)
+        body = met[1] if met else b"{}"
+    found = json.decode(body)
+    return found if isinstance(found, dict) else {"list": found}
+
+
+ROUTES: Final[tuple[tuple[str, str, Callable[..., tuple[int, Json]]], ...]] = (
+    ("GET", r"/gateway/bot", FakeDiscord.get_gateway),
+    ("GET", r"/users/@me", FakeDiscord.get_me),
+    ("GET", r"/channels/(\d+)", FakeDiscord.get_channel),
+    ("GET", r"/channels/(\d+)/messages", FakeDiscord.get_messages),
+    ("GET", r"/channels/(\d+)/webhooks", FakeDiscord.get_webhooks),
+    ("POST", r"/channels/(\d+)/webhooks", FakeDiscord.make_webhook),
+    ("POST", r"/webhooks/(\d+)/([\w-]+)", FakeDiscord.execute_webhook),
+    ("PATCH", r"/webhooks/(\d+)/([\w-]+)/messages/(\d+)", FakeDiscord.edit_webhook_message),
+    ("POST", r"/channels/(\d+)/messages", FakeDiscord.make_message),
+    ("PATCH", r"/channels/(\d+)/messages/(\d+)", FakeDiscord.edit_message),
+    ("POST", r"/channels/(\d+)/typing", FakeDiscord.type_in),
+    ("PUT", r"/applications/(\d+)/commands", FakeDiscord.set_commands),
+    ("POST", r"/interactions/(\d+)/([\w-]+)/callback", FakeDiscord.respond),
+)

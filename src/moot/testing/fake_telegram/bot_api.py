@@ -1,0 +1,337 @@
+"""The methods of the Bot API that a bridge uses, answered from a world of chats, over HTTP on a loopback socket."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from msgspec import json
+
+from moot.model.json import Json, JsonObject
+from moot.testing.fake_llm.http import Outgoing, read_request
+from moot.testing.fake_telegram.chat_world import (
+    BASIC,
+    NOW,
+    PRIVATE,
+    ChatWorld,
+    FakeBot,
+    FakeChat,
+    SentMessage,
+    utf16,
+)
+
+MAX_TEXT: Final = 4096
+Method = Callable[["FakeTelegram", FakeBot, JsonObject], Awaitable[Json]]
+
+
+class ApiError(Exception):
+    def __init__(self, code: int, description: str, **parameters: Any) -> None:
+        super().__init__(description)
+        self.code = code
+        self.parameters = parameters
+
+
+class FakeTelegram(ChatWorld):
+    def __init__(self) -> None:
+        super().__init__()
+        self.url = ""
+        self.calls: list[tuple[str, str, JsonObject]] = []
+        """Bot, method, arguments."""
+        self.floods: deque[float] = deque()
+        """How long the next posts are told to wait."""
+        self.refusals: deque[tuple[int, str]] = deque()
+        """What the next posts are refused with."""
+        self.breaks: deque[bool] = deque()
+        """The next posts get no answer; whether they are there all the same."""
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> "FakeTelegram":
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in list(self._connections):
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await self._server.wait_closed()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            await self._serve(reader, Outgoing(writer))
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        except asyncio.CancelledError:  # by closing, which waits for it: nobody else cancels a connection
+            pass
+        finally:
+            self._connections.discard(task)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, out: Outgoing) -> None:
+        while not out.broken and (request := await read_request(reader)) is not None:
+            _, path, headers, body = request
+            try:
+                result = await self._answer(path, _arguments(headers, body))
+                answer: JsonObject = {"ok": True, "result": result}
+                await out.whole(200, json.encode(answer))
+            except BrokenOff:
+                await out.reset()
+            except ApiError as error:
+                answer = {"ok": False, "error_code": error.code, "description": str(error)}
+                answer |= {"parameters": error.parameters} if error.parameters else {}
+                await out.whole(error.code, json.encode(answer))
+
+    async def _answer(self, path: str, arguments: JsonObject) -> Json:
+        _, _, rest = path.partition("/bot")
+        token, _, method = rest.partition("/")
+        bot = self.bots.get(token.replace("%3A", ":"))
+        if bot is None:
+            raise ApiError(401, "Unauthorized")
+        found = METHODS.get(method)
+        if found is None:
+            raise ApiError(404, f"Not Found: method {method} is not modelled")
+        self.calls.append((bot.username, method, arguments))
+        return await found(self, bot, arguments)
+
+    # --- the methods ----------------------------------------------------------------------------------------
+
+    async def get_me(self, bot: FakeBot, _: JsonObject) -> Json:
+        return {
+            **bot.as_user,
+            "can_join_groups": True,
+            "can_read_all_group_messages": not bot.privacy,
+            "supports_inline_queries": False,
+        }
+
+    async def get_updates(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        if bot.webhook:
+            raise ApiError(409, "Conflict: can't use getUpdates method while webhook is active")
+        bot.poller += 1
+        mine = bot.poller
+        bot.grown.set()  # whoever polls already learns that it is not alone
+        offset = int(arguments.get("offset") or 0)
+        if offset > 0:
+            bot.queue = [update for update in bot.queue if update["update_id"] >= offset]
+        end = asyncio.get_running_loop().time() + float(arguments.get("timeout") or 0)
+        while not bot.queue or bot.poller != mine:
+            if bot.poller != mine:
+                raise ApiError(409, "Conflict: terminated by other getUpdates request")
+            left = end - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            bot.grown.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(bot.grown.wait(), left)
+        return bot.queue[: int(arguments.get("limit") or 100)]
+
+    async def send_message(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        chat = self._chat(bot, arguments)
+        text = str(arguments.get("text", ""))
+        entities = arguments.get("entities") or []
+        if arguments.get("parse_mode"):
+            raise ApiError(400, "Bad Request: parse_mode is not modelled")
+        _check_text(text, entities)
+        if self.floods:
+            wait = self.floods.popleft()
+            raise ApiError(429, f"Too Many Requests: retry after {wait}", retry_after=max(1, round(wait)))
+        if self.refusals:
+            raise ApiError(*self.refusals.popleft())
+        broken = self.breaks.popleft() if self.breaks else None
+        if broken is False:
+            raise BrokenOff
+        sent = self._keep(bot, chat, text, arguments)
+        if broken:
+            raise BrokenOff
+        return self._message(bot, chat, sent)
+
+    def _keep(self, bot: FakeBot, chat: FakeChat, text: str, arguments: JsonObject) -> SentMessage:
+        markup = arguments.get("reply_markup") or {}
+        sent = SentMessage(
+            number=self.next_number(),
+            chat=chat.id,
+            bot=bot.token,
+            text=text,
+            entities=list(arguments.get("entities") or []),
+            buttons=[button["text"] for row in markup.get("inline_keyboard", []) for button in row],
+            ids={bot.token: self.posted_id(chat, bot.token)},
+            thread=int(arguments.get("message_thread_id") or 0),
+            reply_to=int((arguments.get("reply_parameters") or {}).get("message_id") or 0),
+        )
+        self.sent.append(sent)
+        return sent
+
+    def _message(self, bot: FakeBot, chat: FakeChat, sent: SentMessage) -> JsonObject:
+        thread = {"message_thread_id": sent.thread, "is_topic_message": True} if sent.thread else {}
+        return {
+            "message_id": sent.ids[bot.token],
+            "date": NOW + sent.number,
+            "chat": chat.fields,
+            "from": bot.as_user,
+            "text": sent.text,
+            **({"entities": sent.entities} if sent.entities else {}),
+            **thread,
+        }
+
+    async def edit_message_text(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        chat = self._chat(bot, arguments)
+        sent = self._own(bot, chat, arguments)
+        _check_text(str(arguments.get("text", "")), arguments.get("entities") or [])
+        sent.text = str(arguments["text"])
+        markup = arguments.get("reply_markup") or {}
+        sent.buttons = [button["text"] for row in markup.get("inline_keyboard", []) for button in row]
+        return self._message(bot, chat, sent)
+
+    async def delete_message(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        self.sent.remove(self._own(bot, self._chat(bot, arguments), arguments))
+        return True
+
+    async def send_chat_action(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        self.typing.append((self._chat(bot, arguments).id, bot.token))
+        return True
+
+    async def get_chat(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        chat = self._chat(bot, arguments)
+        return {**chat.fields, "accent_color_id": 0, "max_reaction_count": 0, "accepted_gift_types": GIFTS}
+
+    async def get_chat_member(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        chat = self._chat(bot, arguments)
+        found = [one for one in self.bots.values() if one.id == int(arguments["user_id"])]
+        if not found:
+            raise ApiError(400, "Bad Request: user not found")
+        [member] = found
+        if member.token in chat.admins:
+            return {"user": member.as_user, "status": "administrator", **ADMIN_RIGHTS}
+        return {"user": member.as_user, "status": "member" if member.token in chat.bots else "left"}
+
+    async def set_webhook(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        bot.webhook = str(arguments.get("url", ""))
+        return True
+
+    async def delete_webhook(self, bot: FakeBot, _: JsonObject) -> Json:
+        bot.webhook = ""
+        return True
+
+    async def get_webhook_info(self, bot: FakeBot, _: JsonObject) -> Json:
+        return {
+            "url": bot.webhook,
+            "has_custom_certificate": False,
+            "pending_update_count": len(bot.queue),
+        }
+
+    async def set_my_commands(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        bot.commands = list(arguments.get("commands") or [])
+        return True
+
+    async def answer_callback_query(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        return True
+
+    # --- what they share ------------------------------------------------------------------------------------
+
+    def _chat(self, bot: FakeBot, arguments: JsonObject) -> FakeChat:
+        chat = self.chats.get(int(arguments.get("chat_id") or 0))
+        if chat is None:
+            raise ApiError(400, "Bad Request: chat not found")
+        if chat.kind == BASIC and chat.migrated_to:
+            description = "Bad Request: group chat was upgraded to a supergroup chat"
+            raise ApiError(400, description, migrate_to_chat_id=chat.migrated_to)
+        if chat.kind != PRIVATE and bot.token not in chat.bots:
+            raise ApiError(403, "Forbidden: bot is not a member of the group chat")
+        return chat
+
+    def _own(self, bot: FakeBot, chat: FakeChat, arguments: JsonObject) -> SentMessage:
+        wanted = int(arguments.get("message_id") or 0)
+        for sent in self.sent:
+            if sent.chat == chat.id and sent.bot == bot.token and sent.ids[bot.token] == wanted:
+                return sent
+        raise ApiError(400, "Bad Request: message to edit not found")
+
+    def posts_in(self, chat: int) -> list[SentMessage]:
+        return [sent for sent in self.sent if sent.chat == chat]
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether every bot has confirmed all its updates."""
+        return not any(bot.queue for bot in self.bots.values())
+
+
+class BrokenOff(Exception):
+    """The connection ends before the answer."""
+
+
+def _check_text(text: str, entities: list[JsonObject]) -> None:
+    if not text.strip():
+        raise ApiError(400, "Bad Request: message text is empty")
+    size = utf16(text)
+    if size > MAX_TEXT:
+        raise ApiError(400, "Bad Request: message is too long")
+    for entity in entities:
+        offset, length = int(entity["offset"]), int(entity["length"])
+        if offset < 0 or length <= 0 or offset + length > size:
+            raise ApiError(400, f"Bad Request: entity {entity['type']} lies outside the text")
+        if entity["type"] == "text_link" and not str(entity.get("url", "")).startswith(SCHEMES):
+            raise ApiError(400, f"Bad Request: unsupported URL protocol in {entity.get('url')}")
+
+
+def _arguments(headers: dict[str, str], body: bytes) -> JsonObject:
+    if "json" in headers.get("content-type", ""):
+        return dict(json.decode(body)) if body else {}
+    found: JsonObject = {}
+    for name, value in parse_qsl(body.decode(), keep_blank_values=True):
+        try:
+            found[name] = json.decode(value) if value[:1] in "[{" else value
+        except ValueError:
+            found[name] = value
+    return found
+
+
+SCHEMES: Final = ("http://", "https://", "tg://", "mailto:")
+GIFTS: Final[JsonObject] = {
+    "unlimited_gifts": False,
+    "limited_gifts": False,
+    "unique_gifts": False,
+    "premium_subscription": False,
+    "gifts_from_channels": False,
+}
+ADMIN_RIGHTS: Final[JsonObject] = {
+    "can_be_edited": False,
+    "is_anonymous": False,
+    "can_manage_chat": True,
+    "can_delete_messages": False,
+    "can_manage_video_chats": False,
+    "can_restrict_members": False,
+    "can_promote_members": False,
+    "can_change_info": False,
+    "can_invite_users": False,
+    "can_post_stories": False,
+    "can_edit_stories": False,
+    "can_delete_stories": False,
+}
+METHODS: Final[dict[str, Method]] = {
+    "getMe": FakeTelegram.get_me,
+    "getUpdates": FakeTelegram.get_updates,
+    "sendMessage": FakeTelegram.send_message,
+    "editMessageText": FakeTelegram.edit_message_text,
+    "deleteMessage": FakeTelegram.delete_message,
+    "sendChatAction": FakeTelegram.send_chat_action,
+    "getChat": FakeTelegram.get_chat,
+    "getChatMember": FakeTelegram.get_chat_member,
+    "setWebhook": FakeTelegram.set_webhook,
+    "deleteWebhook": FakeTelegram.delete_webhook,
+    "getWebhookInfo": FakeTelegram.get_webhook_info,
+    "setMyCommands": FakeTelegram.set_my_commands,
+    "answerCallbackQuery": FakeTelegram.answer_callback_query,
+}

@@ -1,0 +1,119 @@
+"""What only Discord has: names of webhooks, threads, commands from the menu, mentions, resuming a connection."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from moot import Hub
+from moot.bridges.discord.messages import commands, shown_name
+from moot.rules.words import slash
+from moot.testing.fake_discord import FakeDiscord
+from tests.bridges.conftest import player
+from tests.bridges.stage import Stage
+from tests.bridges.worlds import AGENTS, KARL, READER, DiscordWorld
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.req("G-14")
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord(READER) as made:
+        yield made
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, server: FakeDiscord) -> AsyncIterator[Stage]:
+    (tmp_path / "moot.toml").write_text("[groups]\ncooldown_seconds = 0.0\nreactive_round = false\n")
+    async with Hub.open(tmp_path, agents=[player(name) for name in AGENTS]) as hub:
+        made = Stage(hub, DiscordWorld(server))
+        await made.connect()
+        await made.quiet()
+        try:
+            yield made
+        finally:
+            await made.disconnect()
+
+
+async def test_agents_speak_under_their_own_names_and_ring_nobodys_bell(
+    stage: Stage, server: FakeDiscord
+) -> None:
+    chat, _ = await stage.group()
+    stage.world.say(chat, KARL, "@writer greet <@1002>")
+    await stage.quiet()
+    post = server.posts[-1]
+    assert post.name == "writer"
+    assert post.allowed_mentions == {"parse": []}
+    assert len(server.webhooks) == 1, "one webhook per channel, whoever speaks"
+
+
+async def test_a_thread_is_a_chat_of_its_own_and_is_answered_there(stage: Stage, server: FakeDiscord) -> None:
+    channel = server.add_channel("general")
+    thread = server.add_thread(channel, "launch")
+    await stage.pair(thread.id)
+    stage.world.say(thread.id, KARL, "@writer in here")
+    posts = await stage.shown(thread.id, 1)
+    assert [(post.speaker, post.text) for post in posts] == [("writer", "writer answers writer in here")]
+    assert (await stage.chat(channel.id)).state == "unknown"
+
+
+async def test_commands_from_the_menu_do_what_typed_ones_do(stage: Stage, server: FakeDiscord) -> None:
+    chat, where = await stage.group()
+    await stage.hub.bridges.link("discord", KARL, "user")
+    before = len(stage.world.posts(chat))
+    channel = server.channels[chat]
+    server.use_command(channel, KARL, "Karl", "group config", "max_depth 1")
+    await stage.quiet()
+    server.use_command(channel, KARL, "Karl", "ask", "writer two lines")
+    shown = await stage.shown(chat, before)
+    assert [post.text for post in shown] == [
+        "max_depth = 1",
+        "● user: two lines",
+        "writer answers two lines",
+    ] or [post.text for post in shown] == ["max_depth = 1", "writer answers two lines"]
+    assert len(server.responses) == 2, "each is answered, or Discord says that it failed"
+    assert (await stage.hub.conversations.get(where)).settings["max_depth"] == 1
+
+
+def test_what_is_registered_is_the_one_table_of_commands() -> None:
+    offered: set[str] = set()
+    for command in commands():
+        parts = [option.name for option in command.options if option.type == 1]  # type: ignore[attr-defined]
+        offered |= {f"{command.name} {part}" for part in parts} or {command.name}
+    assert offered == (slash.ROWS.keys() - {"quit"}) | {"pair"}
+
+
+async def test_a_connection_that_breaks_is_resumed_without_a_gap(stage: Stage, server: FakeDiscord) -> None:
+    chat, where = await stage.group()
+    await server.gateway.cut()
+    stage.world.say(chat, KARL, "said while nobody listened")
+    await until(lambda: stage.said(where), lambda said: len(said) == 1, seconds=15)
+    assert server.gateway.resumed == 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [("writer", "writer"), ("discord-bot", "dscord-bot"), ("clyde", "clde"), ("x" * 90, "x" * 80)],
+)
+def test_names_that_discord_refuses_are_changed(agent: str, name: str) -> None:
+    assert shown_name(agent) == name
+
+
+async def test_with_a_bot_each_agents_post_as_themselves(tmp_path: Path) -> None:
+    tokens = {name: READER.replace("reader", name) for name in ("writer", "critic")}
+    async with (
+        FakeDiscord(READER, *tokens.values()) as server,
+        Hub.open(tmp_path, agents=[player(name) for name in AGENTS]) as hub,
+    ):
+        stage = Stage(hub, DiscordWorld(server, tokens))
+        await stage.connect()
+        await stage.quiet()
+        chat, _ = await stage.group()
+        stage.world.say(chat, KARL, "/ask writer analyst go")
+        await stage.quiet()
+        await stage.disconnect()
+    by_bot = {(post.token, post.text) for post in server.posts}
+    assert (tokens["writer"], "writer answers go") in by_bot
+    assert (READER, "● analyst: analyst answers go") in by_bot, "whoever has no bot is named"
+    assert not server.webhooks

@@ -1,0 +1,142 @@
+"""What only Telegram has: privacy, migration, topics, mentions of bots, edits, media, entities, conflicts."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from telegram import Message, Update
+
+from moot import Hub
+from moot.bridges.findings import BAD, OK, WARN
+from moot.bridges.telegram.checkup import checked
+from moot.bridges.telegram.entities import rendered
+from moot.model.records.chat_apps.bridge import ChatKind
+from moot.testing.fake_telegram import FakeTelegram
+from tests.bridges.conftest import player
+from tests.bridges.stage import Stage
+from tests.bridges.worlds import AGENTS, KARL, TelegramWorld
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.req("G-13")
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FakeTelegram]:
+    async with FakeTelegram() as made:
+        yield made
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, server: FakeTelegram) -> AsyncIterator[Stage]:
+    (tmp_path / "moot.toml").write_text("[groups]\ncooldown_seconds = 0.0\nreactive_round = false\n")
+    async with Hub.open(tmp_path, agents=[player(name) for name in AGENTS]) as hub:
+        made = Stage(hub, TelegramWorld(server))
+        await made.connect()
+        try:
+            yield made
+        finally:
+            await made.disconnect()
+
+
+async def test_privacy_on_is_told_with_its_fix_and_only_once(stage: Stage, server: FakeTelegram) -> None:
+    for bot in server.bots.values():
+        bot.privacy = True
+    await stage.disconnect()
+    await stage.connect()
+    chat = stage.world.add_group(ChatKind.SUPERGROUP)
+    [told] = await stage.shown(chat)
+    assert "@analyst_bot, @writer_bot, @critic_bot cannot read this group: privacy mode is on" in told.text
+    assert "/setprivacy" in told.text
+    assert "add it again" in told.text
+    await stage.disconnect()
+    await stage.connect()
+    stage.world.say(chat, KARL, "/help")
+    assert len(await stage.shown(chat)) == 2, "the second is that the chat is not paired"
+
+
+async def test_a_group_that_becomes_a_supergroup_stays_paired(stage: Stage, server: FakeTelegram) -> None:
+    chat, where = await stage.group(ChatKind.GROUP)
+    new = server.migrate(server.chats[int(chat)])
+    await stage.quiet()
+    assert (await stage.chat(str(new.id))).conversation == where
+    assert (await stage.chat(chat)).state == "unknown"
+    stage.world.say(str(new.id), KARL, "@writer still here?")
+    assert [post.text for post in await stage.shown(str(new.id))] == ["writer answers writer still here?"]
+
+
+async def test_a_post_to_a_group_that_has_moved_follows_it(stage: Stage, server: FakeTelegram) -> None:
+    chat, where = await stage.group(ChatKind.GROUP)
+    before = server.chats[int(chat)]
+    new = server.migrate(before)
+    for bot in server.bots.values():
+        bot.queue.clear()  # nobody was told
+    await stage.hub.post(where, "from elsewhere")
+    posts = await until(lambda: stage.shown(str(new.id)), bool, seconds=10)
+    assert [post.text for post in posts] == ["● user: from elsewhere"]
+
+
+async def test_topics_are_chats_of_their_own(stage: Stage, server: FakeTelegram) -> None:
+    forum = server.add_supergroup("Forum", *stage.world.tokens.values(), is_forum=True)  # type: ignore[attr-defined]
+    code = (await stage.hub.bridges.code("telegram")).code
+    topic: dict[str, Any] = {"message_thread_id": 7, "is_topic_message": True}
+    server.say(forum, int(KARL), "Karl", f"/pair {code}", **topic)
+    await stage.quiet()
+    assert (await stage.chat(f"{forum.id}/7")).state == "paired"
+    assert (await stage.chat(str(forum.id))).state != "paired"
+    server.say(forum, int(KARL), "Karl", "@writer_bot in here", **topic)
+    await stage.quiet()
+    newest = server.posts_in(forum.id)[-1]
+    assert (newest.text, newest.thread) == ("writer answers writer in here", 7)
+
+
+async def test_an_edit_changes_the_message_and_media_is_said_to_be_there(
+    stage: Stage, server: FakeTelegram
+) -> None:
+    chat, where = await stage.group()
+    place = server.chats[int(chat)]
+    message = server.say(place, int(KARL), "Karl", "a typpo")
+    await stage.quiet()
+    server.edit(place, message, "a typo")
+    photo = [{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}]
+    server.say(place, int(KARL), "Karl", "", photo=photo, caption="our new logo")
+    await stage.quiet()
+    texts = [text for sender, text in await stage.said(where) if sender.startswith("karl")]
+    assert texts == ["a typo", "[photo, which agents cannot see] our new logo"]
+
+
+async def test_only_one_process_polls_a_token_and_the_check_says_so(server: FakeTelegram) -> None:
+    tokens = {"writer": "1:good", "critic": "2:hooked", "analyst": "3:private", "ghost": "9:unknown"}
+    server.add_bot("1:good", "writer_bot")
+    server.add_bot("2:hooked", "critic_bot").webhook = "https://example.org/hook"
+    server.add_bot("3:private", "analyst_bot", privacy=True)
+    found = await checked(tokens, server.url, [], hub_polls=False, posts=False)
+    by_bot = {(one.about, one.state): one for one in found}
+    assert "token accepted" in {one.text[:14] for one in found if one.about == "@writer_bot"}
+    assert ("@writer_bot", OK) in by_bot
+    assert "webhook" in by_bot["@critic_bot", BAD].text
+    assert "/setprivacy" in by_bot["@analyst_bot", WARN].fix
+    assert "does not accept the token of ghost's bot" in by_bot["ghost", BAD].text
+    assert "9:unknown" not in str(found), "a token is never shown"
+
+
+def test_what_is_drawn_has_valid_entities_and_no_link_that_runs() -> None:
+    text, entities = rendered(
+        "# Head\n**bold 😀** `code` [x](javascript:1) [y](https://example.org)\n```py\n1\n```"
+    )
+    units = len(text.encode("utf-16-le")) // 2
+    assert all(one.offset + one.length <= units for one in entities)
+    assert [one.url for one in entities if one.type == "text_link"] == ["https://example.org"]
+    assert {"bold", "code", "pre"} <= {one.type for one in entities}
+    assert rendered("**" * 3000)[1] == []
+
+
+async def test_what_the_fake_answers_parses_with_the_librarys_own_types(server: FakeTelegram) -> None:
+    bot = server.add_bot("1:x", "writer_bot")
+    group = server.add_supergroup("Team", "1:x")
+    server.say(group, 5, "Karl", "hello @writer_bot")
+    for raw in bot.queue:
+        assert Update.de_json(raw, None) is not None
+    sent = await server.send_message(bot, {"chat_id": group.id, "text": "hi", "entities": []})
+    parsed = Message.de_json(sent, None)
+    assert (parsed.text, parsed.chat.title) == ("hi", "Team")

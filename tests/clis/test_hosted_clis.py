@@ -1,0 +1,278 @@
+"""The real claude and the real codex as agents that Moot runs, with a scripted model."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from moot.client import RemoteHub
+from moot.settings import Home
+from moot.testing.fake_llm import Answer, FakeLLM, Fault, Request, ScriptedCall
+from tests.clis.conftest import hub_of
+from tests.clis.place import Place, Played, installed
+from tests.support.waiting import until
+
+BOTH = pytest.mark.parametrize("cli", ["claude", "codex"])
+
+
+class Hosted(Place):
+    """One agent, whose CLI Moot runs."""
+
+    cli = ""
+
+    def environ(self, **more: str) -> dict[str, str]:
+        """Codex starts no sandbox where its home lies below the temporary folder."""
+        scratch = self.home / "scratch"
+        scratch.mkdir(exist_ok=True)
+        return super().environ(TMPDIR=str(scratch), **more)
+
+    def set_up(self, cli: str, **settings: str) -> None:
+        self.cli = cli
+        project = self.folder("project")
+        (self.home / ".moot").mkdir(mode=0o700, exist_ok=True)
+        rows = [f'name = "arya"\nbrain = "command:{cli}"\nproject = "{project}"']
+        rows.append('environment = ["FAKE_KEY", "ANTHROPIC_API_KEY"]')
+        rows += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+        (self.home / ".moot" / "moot.toml").write_text("[[agents]]\n" + "\n".join(rows) + "\n")
+        if cli == "codex":
+            self.tell_codex_of_the_model()
+
+    async def connected(self) -> RemoteHub:
+        hub = await RemoteHub.find(Home(self.home / ".moot"))
+        assert hub is not None
+        return hub
+
+    async def decided(self) -> None:
+        """Allow whatever is asked for."""
+        hub = await self.connected()
+        for one in await hub.decisions.list(state="open"):
+            await hub.decisions.answer(one.id, "allow once")
+        await hub.close()
+
+    async def ask(self, text: str, seconds: float = 60.0) -> str:
+        hub = await self.connected()
+        try:
+            return (await hub.ask("arya", text, timeout=seconds)).text
+        finally:
+            await hub.close()
+
+
+@pytest.fixture
+async def hosted(tmp_path: Path) -> AsyncIterator[Hosted]:
+    installed()
+    script: dict[str, Played] = {}
+
+    async def play(request: Request) -> Answer:
+        return await script[request.model](request)
+
+    async with FakeLLM(play) as model:
+        place = Hosted(tmp_path / "person", model, script)
+        place.home.mkdir()
+        yield place
+
+
+async def state_of(hub: RemoteHub) -> str:
+    return str((await hub.agents.get("arya")).activity["state"])
+
+
+def command_lines(home: Path) -> list[str]:
+    """Of everything that runs for this person."""
+    mine, found = f"HOME={home}".encode(), []
+    for pid in [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]:
+        try:
+            if mine in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.append(Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found
+
+
+def shell(cli: str, command: str) -> Answer:
+    if cli == "claude":
+        return Answer(calls=(ScriptedCall("Bash", {"command": command, "description": "x"}),))
+    return Answer(calls=(ScriptedCall("exec_command", {"cmd": command}),))
+
+
+Play = Callable[[Request], Awaitable[Answer]]
+
+
+def played(hosted: Hosted, play: Play) -> None:
+    hosted.script[hosted.cli] = play  # type: ignore[assignment]
+
+
+def given(request: Request) -> str:
+    """The newest that the CLI put before its model, as text."""
+    return json.dumps(request.body.get("messages") or request.body.get("input"), ensure_ascii=False)
+
+
+@BOTH
+async def test_1_and_2_it_answers_with_its_last_words_and_is_itself(hosted: Hosted, cli: str) -> None:
+    hosted.set_up(cli)
+    seen: list[Request] = []
+    trees: list[str] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        if len(seen) == 1:
+            name = "mcp__moot__list_agents" if cli == "claude" else "list_agents"
+            return Answer("I look first.", calls=(ScriptedCall(name, {}),))
+        trees.extend(command_lines(hosted.home))
+        return Answer("Three words here, and then some more of them.")
+
+    played(hosted, play)
+    async with hub_of(hosted):
+        assert await hosted.ask("who are you?") == "Three words here, and then some more of them."
+    assert '"self' in given(seen[1]).replace("\\", "")
+    assert 'self":"arya"' in given(seen[1]).replace("\\", "")
+    assert not [line for line in trees if "moot mcp" in line or "moot_" in line], "no shim, no token"
+
+
+@BOTH
+async def test_3_interrupted_in_mid_text_it_goes_on_in_the_same_session(hosted: Hosted, cli: str) -> None:
+    hosted.set_up(cli, on_busy="interrupt")
+    seen: list[Request] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        if len(seen) == 1:
+            return Answer("slowly " * 200, fault=Fault.DRIP, seconds=0.01)
+        return Answer("the second answer")
+
+    played(hosted, play)
+    async with hub_of(hosted):
+        hub = await hosted.connected()
+        try:
+            await hub.send("arya", "begin")
+            await until(lambda: state_of(hub), lambda state: state == "streaming", 30)
+            answer = await hub.ask("arya", "and now?", timeout=60)
+            kept = [
+                m for m in await hub.messages(answer.conversation, limit=100) if m.metadata.get("partial")
+            ]
+        finally:
+            await hub.close()
+    assert answer.text == "the second answer"
+    assert kept
+    assert kept[0].text.startswith("slowly")
+    assert hosted.model.disconnects, "the request was cut off"
+    assert "and now?" in given(seen[-1])
+    assert "interrupted" in given(seen[-1])
+
+
+@BOTH
+async def test_7_and_8_nothing_of_a_hostile_repository_runs_and_no_secret_reaches_a_command(
+    hosted: Hosted, cli: str
+) -> None:
+    hosted.set_up(cli, permissions="ask")
+    project, planted = hosted.folder("project"), hosted.home / "planted"
+    hook = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": f"touch {planted}"}]}]}}
+    for folder, name, text in (
+        (".claude", "settings.json", json.dumps(hook)),
+        ("", ".mcp.json", json.dumps({"mcpServers": {"x": {"command": "touch", "args": [str(planted)]}}})),
+        (".codex", "config.toml", f'[mcp_servers.x]\ncommand = "touch"\nargs = ["{planted}"]\n'),
+    ):
+        (project / folder).mkdir(exist_ok=True)
+        (project / folder / name).write_text(text)
+    config = hosted.home / ".codex" / "config.toml"
+    before = config.read_bytes() if config.exists() else b""
+    seen: list[Request] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        return shell(cli, "env | sort; pwd") if len(seen) == 1 else Answer("done")
+
+    played(hosted, play)
+    async with hub_of(hosted, SECRET_TOKEN="planted-secret", MOOT_TOKEN_X="planted-too", CLAUDECODE="1"):
+        asking = asyncio.create_task(hosted.ask("look around"))
+        await until(hosted.decided, lambda _: asking.done(), 60)
+        assert asking.result() == "done"
+    assert not planted.exists()
+    shown = given(seen[-1])
+    at = shown.find("planted-")
+    assert at < 0, shown[max(0, at - 300) : at + 100]
+    assert "PATH=" in shown, "the command ran"
+    assert (config.read_bytes() if config.exists() else b"") == before, "no trust was written"
+
+
+async def test_9_claude_writes_inside_its_project_and_not_outside(hosted: Hosted) -> None:
+    hosted.set_up("claude")
+    project = hosted.folder("project")
+    targets = (project / "inside.txt", hosted.home / "outside.txt", project / ".git" / "config")
+    (project / ".git").mkdir()
+    seen: list[Request] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        if len(seen) <= len(targets):
+            path = str(targets[len(seen) - 1])
+            return Answer(calls=(ScriptedCall("Write", {"file_path": path, "content": "x"}),))
+        return Answer("done")
+
+    played(hosted, play)
+    async with hub_of(hosted):
+        assert await hosted.ask("write") == "done"
+        hub = await hosted.connected()
+        asked = [one.question for one in await hub.decisions.list(state="open")]
+        await hub.close()
+    assert [path.exists() for path in targets] == [True, False, False]
+    assert len(asked) == 2
+    assert str(targets[1]) in asked[0]
+
+
+async def test_11_claude_is_charged_once_across_a_restart(hosted: Hosted) -> None:
+    hosted.set_up("claude")
+
+    async def play(request: Request) -> Answer:
+        return Answer("fine")
+
+    played(hosted, play)
+    costs = []
+    for _ in range(2):
+        async with hub_of(hosted):
+            await hosted.ask("go on")
+            hub = await hosted.connected()
+            costs = [turn.usage for turn in await hub.turns(agent="arya")]
+            await hub.close()
+    assert len(costs) == 2
+    assert all(usage and usage["input_tokens"] > 0 for usage in costs)
+
+
+@BOTH
+async def test_5_after_kill_9_of_the_host_in_a_tool_nothing_is_left_and_one_answer_follows(
+    hosted: Hosted, cli: str
+) -> None:
+    hosted.set_up(cli, permissions="ask")
+    mark = hosted.folder("project") / "mark"
+    seen: list[Request] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        return shell(cli, f"touch {mark}; sleep 300") if len(seen) == 1 else Answer("all done")
+
+    played(hosted, play)
+    async with hub_of(hosted) as process:
+        hub = await hosted.connected()
+        await hub.send("arya", "run it")
+        await hub.close()
+        await until(hosted.decided, lambda _: mark.exists(), 60)
+        process.kill()
+        await process.wait()
+
+    async def left() -> list[str]:
+        return [line for line in command_lines(hosted.home) if "sleep 300" in line or cli in line]
+
+    await until(left, lambda lines: not lines, 5)
+    async with hub_of(hosted):
+        hub = await hosted.connected()
+        await hub.settled(timeout=60)
+        [pair] = [one.id for one in await hub.conversations.list() if len(one.participants) == 2]
+        answers = [
+            one.text
+            for one in await hub.messages(pair, limit=100)
+            if one.sender == "arya" and one.intent != "ask"
+        ]
+        await hub.close()
+    assert answers == ["all done"]
+    assert "cut off" in given(seen[-1]), "the session was resumed"

@@ -1,0 +1,266 @@
+"""Messages that come while a coding CLI works, and what becomes of its sessions and processes."""
+
+import asyncio
+import json
+import sys
+
+import pytest
+
+from moot import Hub
+from tests.coding.workshop import Workshop
+from tests.support.waiting import until
+
+EVERY = pytest.mark.parametrize("kind", ["claude", "codex", "acp"])
+
+
+async def doing(hub: Hub, name: str) -> str:
+    return str((await hub.agents.get(name)).activity["state"])
+
+
+async def direct(hub: Hub, name: str) -> str:
+    """The conversation of the owner and an agent."""
+    pair = {"user", name}
+    found = [
+        one.id for one in await hub.conversations.list() if {seat.name for seat in one.participants} == pair
+    ]
+    return str(found[0])
+
+
+async def texts(hub: Hub, where: str) -> list[tuple[str, str]]:
+    return [
+        (one.sender, one.text) for one in await hub.messages(where) if one.sender not in ("tool", "system")
+    ]
+
+
+@pytest.mark.req("J-06")
+@EVERY
+async def test_3_interrupted_in_mid_text_its_words_are_kept_and_quoted_and_the_session_is_the_same(
+    workshop: Workshop, kind: str
+) -> None:
+    workshop.agent("arya", kind)
+    async with workshop.hub() as hub:
+        await hub.send(
+            "arya", "! slow one two three four five six seven eight nine ten eleven twelve thirteen"
+        )
+        await until(lambda: doing(hub, "arya"), lambda state: state == "streaming", 20)
+        where = await direct(hub, "arya")
+        begun = asyncio.get_running_loop().time()
+        await hub.post(where, "! prompt", interrupt=True)
+        await hub.settled(where, timeout=20)
+        assert asyncio.get_running_loop().time() - begun < 10
+        said = await hub.messages(where)
+    partial = next(one for one in said if one.metadata.get("partial"))
+    assert partial.text.startswith("one")
+    assert "thirteen" not in partial.text
+    last = said[-1]
+    assert last.sender == "arya"
+    assert "You were interrupted" in last.text
+    assert "> one" in last.text
+    assert "| prompt" in last.text, "the new message is in view"
+    assert len(list((workshop.person / ".fake_clis").glob("*.json"))) == 1, "one session"
+
+
+@pytest.mark.req("J-06")
+async def test_4_a_tool_that_runs_is_let_finish_and_its_result_is_written_down_first(
+    workshop: Workshop,
+) -> None:
+    workshop.agent("arya", "claude")
+    async with workshop.hub() as hub:
+        await hub.send("arya", "! run sleep 1; echo finished\n! slow " + "word " * 100)
+        await until(lambda: doing(hub, "arya"), lambda state: state == "tool", 20)
+        label = (await hub.agents.get("arya")).activity["label"]
+        where = await direct(hub, "arya")
+        await hub.post(where, "! say instead", interrupt=True)
+        await hub.settled(where, timeout=20)
+        said = [(one.sender, one.text.strip()) for one in await hub.messages(where)]
+    assert label == "running Bash"
+    assert ("tool", "finished") in said
+    assert said[-1] == ("arya", "instead")
+
+
+@pytest.mark.req("J-06")
+async def test_4_a_tool_that_does_not_finish_is_stopped_after_its_grace(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.brains.command.cli_turn.INTERRUPT_GRACE", 0.5)
+    workshop.agent("arya", "claude")
+    async with workshop.hub() as hub:
+        await hub.send("arya", "! run sleep 300")
+        await until(lambda: doing(hub, "arya"), lambda state: state == "tool", 20)
+        where = await direct(hub, "arya")
+        await hub.post(where, "! say instead", interrupt=True)
+        await hub.settled(where, timeout=20)
+        said = [(one.sender, one.text.strip()) for one in await hub.messages(where)]
+        assert not [line for line in workshop.processes() if "sleep 300" in line]
+    assert ("tool", "stopped before it ended") in said
+    assert said[-1] == ("arya", "instead")
+
+
+async def test_without_an_interrupt_messages_wait_and_are_one_batch(workshop: Workshop) -> None:
+    workshop.agent("arya", "claude")
+    async with workshop.hub() as hub:
+        await hub.send("arya", "! slow one two three four five")
+        await until(lambda: doing(hub, "arya"), lambda state: state == "streaming", 20)
+        await hub.send("arya", "the second")
+        await hub.send("arya", "! prompt")
+        where = await direct(hub, "arya")
+        await hub.settled(where, timeout=20)
+        said = await texts(hub, where)
+    assert said[-2 - 1][1].startswith("one two three") or ("arya", "one two three four five") in said
+    assert "the second" in said[-1][1]
+
+
+@EVERY
+async def test_6_a_cli_that_is_killed_is_resumed_once_and_told_that_it_was_cut_off(
+    workshop: Workshop, kind: str
+) -> None:
+    flag = workshop.root / "died"
+    workshop.agent("arya", kind)
+    async with workshop.hub() as hub:
+        await hub.ask("arya", "! say hello", timeout=20)
+        await hub.send("arya", f"! run test -e {flag} || (touch {flag}; kill -9 $PPID)\n! prompt")
+        where = await direct(hub, "arya")
+        await hub.settled(where, timeout=30)
+        answer = (await hub.messages(where))[-1]
+    assert answer.sender == "arya"
+    assert "You were cut off in the middle of this turn" in answer.text or "I am here" in answer.text
+
+
+async def test_6_it_is_never_tried_a_third_time(workshop: Workshop) -> None:
+    """It forgets its sessions, so that it is told the same again, and dies of it again."""
+    workshop.script("fakeacp", f'exec "{sys.executable}" -m moot.testing.fake_cli.run acp --no-resume')
+    workshop.agent("arya", "acp")
+    async with workshop.hub() as hub:
+        await hub.send("arya", "! die")
+        where = await direct(hub, "arya")
+        await hub.settled(where, timeout=30)
+        notices = [one.text for one in await hub.messages(where) if one.sender == "system"]
+    assert len(notices) == 1
+    assert "could not answer" in notices[0]
+
+
+@EVERY
+async def test_6_a_session_that_was_deleted_is_begun_anew_with_the_whole_window(
+    workshop: Workshop, kind: str
+) -> None:
+    workshop.agent("arya", kind)
+    async with workshop.hub() as hub:
+        await hub.ask("arya", "! say the word is kestrel", timeout=20)
+    for kept in (workshop.person / ".fake_clis").glob("*.json"):
+        kept.unlink()
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", "! prompt", timeout=20)
+    assert "the word is kestrel" in answer.text
+    assert "You said:" in answer.text
+
+
+@EVERY
+async def test_a_session_is_resumed_after_a_restart_with_only_what_is_new(
+    workshop: Workshop, kind: str
+) -> None:
+    workshop.agent("arya", kind)
+    async with workshop.hub() as hub:
+        await hub.ask("arya", "! say the word is kestrel", timeout=20)
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", "! prompt", timeout=20)
+    assert "kestrel" not in answer.text
+    assert "New since your last turn" in answer.text
+    [kept] = (workshop.person / ".fake_clis").glob("*.json")
+    assert len(json.loads(kept.read_text())["prompts"]) == 2
+
+
+async def test_8_nothing_of_the_environment_that_is_not_on_the_list_reaches_a_cli(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = ("SECRET_TOKEN", "ANTHROPIC_API_KEY", "MOOT_TOKEN_X", "CLAUDECODE")
+    for name in (*planted, "WANTED"):
+        monkeypatch.setenv(name, "planted")
+    workshop.agent("arya", "claude", environment=["WANTED"])
+    acts = "\n".join(f"! env {name}\n! say ;" for name in (*planted, "WANTED", "PATH"))
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", acts, timeout=20)
+        lines = workshop.processes()
+    assert answer.text.count("is not set") == 4
+    assert "WANTED is set" in answer.text
+    assert "PATH is set" in answer.text
+    assert not [line for line in lines if "planted" in line or "moot_" in line]
+
+
+async def test_10_a_provider_that_fails_is_one_notice_and_no_message(workshop: Workshop) -> None:
+    workshop.agent("arya", "claude")
+    async with workshop.hub() as hub:
+        await hub.send("arya", "! fail 401 the key is wrong")
+        where = await direct(hub, "arya")
+        await hub.settled(where, timeout=20)
+        said = await hub.messages(where)
+    assert [one.sender for one in said] == ["user", "system"]
+    assert "could not answer: claude: API Error: 401 the key is wrong" in said[-1].text
+
+
+@EVERY
+async def test_14_a_reply_by_tool_to_what_it_answers_is_the_one_answer(workshop: Workshop, kind: str) -> None:
+    workshop.agent("arya", kind)
+    async with workshop.hub() as hub:
+        await hub.ask("arya", "! say hello", timeout=20)
+        where = await direct(hub, "arya")
+        number = (await hub.messages(where))[-1].seq + 1
+        text = json.dumps({"message_id": f"{where}:{number}", "text": "by tool"})
+        await hub.post(where, f"! moot reply {text}\n! say and said as well")
+        await hub.settled(where, timeout=20)
+        said = await texts(hub, where)
+    assert said[-1] == ("arya", "by tool")
+    assert [one for one in said if "said as well" in one[1] and one[0] == "arya"] == []
+
+
+@pytest.mark.req("J-08")
+async def test_17_of_twenty_agents_two_run_at_once_and_all_answer(workshop: Workshop) -> None:
+    workshop.head = "[coding]\nmax_processes = 2"
+    names = [f"agent{number}" for number in range(20)]
+    for name in names:
+        workshop.agent(name, "claude", "shared")
+    most, waits, late = 0, set(), []
+
+    async def watch(hub: Hub) -> None:
+        nonlocal most
+        loop = asyncio.get_running_loop()
+        while True:
+            begun = loop.time()
+            await asyncio.sleep(0.01)
+            late.append(loop.time() - begun - 0.01)
+            keepers = [
+                line for line in workshop.processes() if "fake_cli" in line and "keeper.py" not in line
+            ]
+            most = max(most, len(keepers))
+            for agent in await hub.agents.list():
+                if "waiting for a free process" in agent.activity["label"]:
+                    waits.add(agent.name)
+
+    async with workshop.hub() as hub:
+        watching = asyncio.create_task(watch(hub))
+        answers = await asyncio.gather(*(hub.ask(name, f"! say I am {name}", timeout=60) for name in names))
+        watching.cancel()
+    assert [answer.text for answer in answers] == [f"I am {name}" for name in names]
+    assert most <= 2
+    assert len(waits) > 5, "that they wait is shown"
+
+
+async def test_17_a_process_that_rests_is_ended_after_its_time(workshop: Workshop) -> None:
+    workshop.head = "[coding]\nidle_minutes = 0.003"
+    workshop.agent("arya", "claude")
+
+    async with workshop.hub() as hub:
+        await hub.ask("arya", "! say hello", timeout=20)
+        await until(workshop.left, lambda lines: not lines, 10)
+        assert (await hub.ask("arya", "! say again", timeout=20)).text == "again"
+
+
+async def test_18_a_template_command_answers_and_its_flood_is_bounded(workshop: Workshop) -> None:
+    workshop.agent("cat", "command:sed -n /^kestrel/p")
+    workshop.agent("yes", "command:yes")
+    async with workshop.hub() as hub:
+        assert (await hub.ask("cat", "kestrel on stdin", timeout=20)).text.strip() == "kestrel on stdin"
+        await hub.send("yes", "go")
+        where = await direct(hub, "yes")
+        await hub.settled(where, timeout=30)
+        said = await hub.messages(where)
+    assert "wrote more than 4 MiB and was stopped" in said[-1].text

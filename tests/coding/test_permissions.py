@@ -1,0 +1,154 @@
+"""What a coding CLI may do, what it is denied, and what a person allows it once."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from moot.brains.command.cli_plan import environment, plan_of
+from moot.brains.command.driver import Permissions, Wish
+from moot.brains.command.permission import goes_without_asking
+from moot.errors import BadValue
+from moot.settings import AgentSettings
+from moot.settings.values import CliPermissions, CodingSettings
+from tests.coding.test_interjection import direct
+from tests.coding.workshop import Workshop
+from tests.support.waiting import until
+
+EVERY = pytest.mark.parametrize("kind", ["claude", "codex", "acp"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "permissions", "goes"),
+    [
+        ("edit", "src/a.py", Permissions.EDIT, True),
+        ("edit", "src/a.py", Permissions.READ, False),
+        ("edit", "../outside.py", Permissions.EDIT, False),
+        ("edit", "/etc/passwd", Permissions.ASK, False),
+        ("edit", ".git/hooks/post-commit", Permissions.EDIT, False),
+        ("edit", ".claude/settings.json", Permissions.EDIT, False),
+        ("edit", "link/a.py", Permissions.EDIT, False),
+        ("read", "src/a.py", Permissions.READ, True),
+        ("read", "/etc/passwd", Permissions.READ, False),
+        ("execute", "", Permissions.EDIT, False),
+        ("execute", "", Permissions.ALL, True),
+        ("", "", Permissions.EDIT, False),
+    ],
+)
+def test_9_what_goes_without_asking(
+    tmp_path: Path, kind: str, path: str, permissions: Permissions, goes: bool
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "link").symlink_to("/etc")
+    wish = Wish("tool", "action", (path,) if path else (), kind)
+    assert goes_without_asking(wish, permissions, project) is goes
+
+
+@EVERY
+async def test_9_under_edit_what_goes_further_is_denied_at_once_and_becomes_a_decision(
+    workshop: Workshop, kind: str
+) -> None:
+    workshop.agent("arya", kind)
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        [asked] = await hub.decisions.list(state="open")
+    assert answer.text.startswith("deny") or answer.text == "o-reject_once"
+    assert asked.question.endswith(": make deploy")
+    assert asked.choices == ("allow once", "deny")
+
+
+async def test_9_a_yes_calls_the_agent_again_and_is_good_for_that_action_once(workshop: Workshop) -> None:
+    workshop.agent("arya", "claude")
+    async with workshop.hub() as hub:
+        await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        [asked] = await hub.decisions.list(state="open")
+        await hub.decisions.answer(asked.id, "allow once")
+        await hub.settled(timeout=20)
+        assert (await hub.messages(await direct(hub, "arya")))[-1].sender == "arya", "it was called again"
+        assert (await hub.ask("arya", "! wish Bash make deploy", timeout=20)).text == "allow"
+        again = await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+    assert again.text.startswith("deny")
+
+
+async def test_9_under_ask_it_waits_for_the_person(workshop: Workshop) -> None:
+    workshop.agent("arya", "claude", permissions="ask")
+    async with workshop.hub() as hub:
+
+        async def waiting() -> list[str]:
+            return [one.id for one in await hub.decisions.list(state="open")]
+
+        asking = asyncio.create_task(hub.ask("arya", "! wish Bash make deploy", timeout=20))
+        [id] = await until(waiting, lambda ids: len(ids) == 1, 15)
+        await hub.decisions.answer(id, "allow once")
+        assert (await asking).text == "allow"
+
+
+async def test_9_under_ask_nobody_who_answers_is_a_denial(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.brains.command.permission.ASK_SECONDS", 0.2)
+    workshop.agent("arya", "claude", permissions="ask")
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+    assert answer.text.startswith("deny: Nobody answered")
+
+
+async def test_under_read_nobody_is_asked(workshop: Workshop) -> None:
+    workshop.agent("arya", "claude", permissions="read")
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", "! wish Write notes.txt", timeout=20)
+        assert await hub.decisions.list() == []
+    assert answer.text.startswith("deny: You may only read here")
+
+
+def refused(workshop: Workshop, row: AgentSettings, coding: CodingSettings | None = None) -> str:
+    with pytest.raises(BadValue) as refusal:
+        plan_of(row, coding or CodingSettings(), workshop.home, {"PATH": "/usr/bin"})
+    return refusal.value.title
+
+
+def test_a_plan_is_refused_with_what_is_wrong(workshop: Workshop) -> None:
+    project = str(workshop.project("a"))
+    row = AgentSettings("arya", brain="command:claude", project=project)
+    assert "is Moot's own home" in refused(workshop, AgentSettings("arya", brain="command:claude"))
+    assert "is not a folder" in refused(
+        workshop, AgentSettings("arya", brain="command:claude", project="/nowhere")
+    )
+    inside = CodingSettings(directories=(str(workshop.root / "elsewhere"),))
+    assert "is outside the folders" in refused(workshop, row, inside)
+    (workshop.root / "elsewhere").mkdir()
+    (workshop.root / "elsewhere" / "link").symlink_to(project)
+    linked = AgentSettings("arya", brain="command:claude", project=str(workshop.root / "elsewhere" / "link"))
+    assert "is outside the folders" in refused(workshop, linked, inside), "links are followed"
+    free = AgentSettings("arya", brain="command:claude", project=project, permissions=CliPermissions.ALL)
+    assert "may do everything and has no sandbox" in refused(workshop, free)
+    for line in (
+        "x --dangerously-skip-permissions",
+        "gemini --yolo",
+        "x --permission-mode bypassPermissions",
+    ):
+        loose = AgentSettings("arya", brain=f"command:{line}", project=project)
+        assert "takes the program's own brakes off" in refused(workshop, loose)
+    more = AgentSettings("arya", brain="command:claude --model x", project=project)
+    assert "words behind claude" in refused(workshop, more)
+    assert "cannot be split" in refused(
+        workshop, AgentSettings("arya", brain="command:x 'y", project=project)
+    )
+
+
+def test_the_environment_is_a_list_of_names() -> None:
+    given = {"PATH": "/bin", "LC_ALL": "C", "ANTHROPIC_API_KEY": "x", "CLAUDECODE": "1", "MINE": "y"}
+    assert environment(given) == {"PATH": "/bin", "LC_ALL": "C"}
+    assert environment(given, ("MINE",)) == {"PATH": "/bin", "LC_ALL": "C", "MINE": "y"}
+
+
+async def test_all_is_shut_into_its_project(workshop: Workshop) -> None:
+    workshop.agent("arya", "claude", permissions="all", sandbox="bwrap")
+    outside = workshop.project("other") / "planted"
+    acts = f"! wish Bash anything\n! run touch here; touch {outside}; ls {workshop.home.path} | wc -l"
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", acts, timeout=30)
+    assert answer.text.strip().endswith("0")
+    assert (workshop.project("arya") / "here").exists()
+    assert not outside.exists()

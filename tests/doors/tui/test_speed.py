@@ -1,0 +1,137 @@
+"""How long a key takes to be seen while agents stream: in a real process on a real pseudo-terminal."""
+
+import os
+import pty
+import select
+import subprocess
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.doors.cli.shell import MOOT, Shell
+
+SERIES = 3
+"""Of a hundred keys each. The least disturbed one says what the program can; the others what else the machine does."""
+MAX_SECONDS = 0.030
+EVERY = 0.02
+LETTERS = "абвгдежзийклмнопрстуфхцчшщыэюя"
+"""Letters that nothing else on the screen has."""
+CTRL_U = b"\x15"
+TEAM = """
+import asyncio
+from pathlib import Path
+
+WORDS = "Some **bold** words, a `piece of code`, and a list:\\n\\n- first\\n- second\\n\\n".split(" ")
+
+
+async def streamer(turn):
+    for _ in range(2000):
+        for word in WORDS:
+            await turn.say(word + " ")
+            await asyncio.sleep(0.02)
+        if Path(__file__).with_name("enough").exists():
+            return
+"""
+AGENTS = ("arya", "gendry", "critic")
+TOML = '[groups]\ncooldown_seconds = 0\nturn_order = "parallel"\n' + "".join(
+    f'[[agents]]\nname = "{name}"\nbrain = "code:fast_team:streamer"\n' for name in AGENTS
+)
+
+
+class Pty:
+    """A program on a pseudo-terminal of a size, and when what was written came."""
+
+    def __init__(self, shell: Shell, *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (30, 100))
+        environ = shell.environ({"TERM": "xterm-256color", "COLORTERM": "truecolor"})
+        self.process = subprocess.Popen(
+            [MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environ
+        )
+        os.close(theirs)
+        self.seen = b""
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._ours, keys)
+
+    def read_until(self, text: str, seconds: float = 30.0) -> None:
+        """In what comes from now on."""
+        wanted, until = text.encode(), time.monotonic() + seconds
+        begin = len(self.seen)
+        while wanted not in self.seen[begin:]:
+            self.read(until - time.monotonic(), text)
+
+    def read(self, seconds: float, wanted: str = "") -> None:
+        ready, _, _ = select.select([self._ours], [], [], max(0.0, seconds))
+        assert ready, f"{wanted!r} did not come; seen last: {self.seen[-2000:]!r}"
+        self.seen += os.read(self._ours, 1 << 16)
+
+    def read_for(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if select.select([self._ours], [], [], left)[0]:
+                self.seen += os.read(self._ours, 1 << 16)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    (tmp_path / "fast_team.py").write_text(TEAM, encoding="utf-8")
+    (tmp_path / "moot.toml").write_text(TOML, encoding="utf-8")
+    tmp_path.chmod(0o700)
+    return Shell(tmp_path)
+
+
+@contextmanager
+def typing(shell: Shell) -> Iterator[Pty]:
+    shell.moot("conv", "new", "work", "--with", ",".join(AGENTS))
+    terminal = Pty(shell, "chat", "--conv", "work")
+    try:
+        terminal.read_until("will answer:")
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def seconds_to_echo(terminal: Pty, letter: str) -> float:
+    began = time.perf_counter()
+    terminal.press(letter.encode())
+    terminal.read_until(letter)
+    return time.perf_counter() - began
+
+
+def slowest_of_100(terminal: Pty) -> float:
+    """Of a hundred keys, how long the slowest but one took."""
+    taken: list[float] = []
+    for number in range(100):
+        letter = LETTERS[number % len(LETTERS)]
+        if number % len(LETTERS) == 0:
+            terminal.press(CTRL_U)
+            terminal.read_for(0.1)
+        taken.append(seconds_to_echo(terminal, letter))
+        terminal.read_for(EVERY)
+    taken.sort()
+    print(
+        f"key to echo: p50 {taken[49] * 1000:.1f} ms, p99 {taken[98] * 1000:.1f} ms, max {taken[99] * 1000:.1f} ms"
+    )
+    return taken[98]
+
+
+@pytest.mark.alone
+def test_99_of_100_keys_are_seen_within_30_ms_while_three_agents_stream(shell: Shell) -> None:
+    with typing(shell) as terminal:
+        terminal.press(b"@arya @gendry @critic go\r")
+        for name in AGENTS:
+            terminal.read_until(name)
+        terminal.read_for(1.0)
+        p99 = min(slowest_of_100(terminal) for _ in range(SERIES))
+        assert p99 < MAX_SECONDS

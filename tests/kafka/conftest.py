@@ -1,0 +1,52 @@
+"""Hubs on a real broker; each test has topics and groups of its own."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from moot import Hub
+from moot.brains.code import AgentSpec
+from tests.support.kafka import broker, fresh_prefix
+from tests.support.postgres import empty_database
+from tests.support.topics import Topics
+
+SETTINGS = """
+[groups]
+cooldown_seconds = 0.0
+[store]
+url = "{store}"
+[log]
+url = "kafka://{broker}"
+topic_prefix = "{prefix}"
+[limits]
+agent_turns_per_hour = 100000
+"""
+
+
+class KafkaHome:
+    """A home whose log is Kafka, and the topics it has there."""
+
+    def __init__(self, folder: Path, store: str, address: str) -> None:
+        self.folder = folder
+        self.prefix = fresh_prefix()
+        self.topics = Topics(address, self.prefix)
+        text = SETTINGS.format(store=store, broker=address, prefix=self.prefix)
+        (folder / "moot.toml").write_text(text)
+
+    @asynccontextmanager
+    async def hub(self, *agents: AgentSpec) -> AsyncIterator[Hub]:
+        async with Hub.open(self.folder, agents=list(agents)) as hub:
+            yield hub
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> KafkaHome:
+    return KafkaHome(tmp_path, "sqlite:moot.db", broker().address)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def any_home(request: pytest.FixtureRequest, tmp_path: Path) -> KafkaHome:
+    store = "sqlite:moot.db" if request.param == "sqlite" else await empty_database()
+    return KafkaHome(tmp_path, store, broker().address)

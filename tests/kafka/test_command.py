@@ -1,0 +1,92 @@
+"""`moot kafka` and what `moot doctor` says of Kafka, on a home that tells a real broker."""
+
+import asyncio
+import re
+
+import pytest
+from msgspec import json
+
+from moot.cli.app import run
+from moot.cli.data.kafka_health import kafka as doctor_lines
+from moot.errors import BadValue, NotFound
+from moot.log_outside import kafka_rebuild, kafka_report
+from moot.settings import Home
+from tests.kafka.conftest import KafkaHome
+from tests.kafka.test_records import answered, echo
+from tests.support.topics import all_published
+
+
+async def talked(home: KafkaHome) -> None:
+    async with home.hub(echo("arya"), echo("bob")) as hub:
+        receipt = await hub.send("arya", "hello")
+        await answered(hub, receipt.conversation, 2)
+        await all_published(hub)
+
+
+async def test_the_status_counts_what_waits_and_what_each_topic_has(home: KafkaHome) -> None:
+    await talked(home)
+    found = await kafka_report(Home(home.folder))
+    assert (found.trouble, found.outbox, found.lost, found.repartitioned) == ("", 0, (), ())
+    assert [topic.topic for topic in found.topics] == [
+        f"{home.prefix}agent-{name}" for name in ("arya", "bob")
+    ]
+    arya, bob = found.topics
+    assert arya.records is not None
+    assert arya.records >= 4
+    assert (bob.records, bob.lag) == (0, None)
+    [line] = await doctor_lines(Home(home.folder))
+    assert (line.state, "2 topics" in line.text) == ("ok", True)
+
+
+async def test_a_rebuild_begins_an_epoch_and_tells_everything_again_in_order(home: KafkaHome) -> None:
+    await talked(home)
+    begun, count = await kafka_rebuild(Home(home.folder), "arya")
+    assert [(topic.name, topic.epoch) for topic in begun] == [(f"{home.prefix}agent-arya-e2", 2)]
+    async with home.hub(echo("arya"), echo("bob")) as hub:
+        await all_published(hub)
+        told = [one for topic, one in await home.topics.records() if topic.endswith("arya-e2")]
+        assert [one["action"] for one in told[:count]] == ["create", "append", "append"]
+        assert [one["seq"] for one in told[:count]] == [0, 1, 2]
+        assert {one["epoch"] for one in told} == {2}
+        receipt = await hub.send("arya", "and again")
+        await answered(hub, receipt.conversation, 4)
+        await all_published(hub)
+    new = [one for topic, one in await home.topics.records() if topic.endswith("arya-e2")]
+    assert {one["seq"] for one in new} >= {3, 4}
+
+
+async def test_an_agent_that_is_not_there_has_no_topic_to_rebuild(home: KafkaHome) -> None:
+    await talked(home)
+    with pytest.raises(NotFound, match="nobody"):
+        await kafka_rebuild(Home(home.folder), "nobody")
+
+
+async def test_a_home_without_kafka_says_what_to_set(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("plain")
+    with pytest.raises(BadValue, match="tells Kafka nothing"):
+        await kafka_report(Home(folder))
+    assert await doctor_lines(Home(folder)) == []
+
+
+async def test_brokers_that_do_not_answer_are_said_to_with_what_is_done_meanwhile(home: KafkaHome) -> None:
+    await talked(home)
+    toml = home.folder / "moot.toml"
+    text = toml.read_text()
+    toml.write_text(re.sub(r"kafka://[^\"]+", "kafka://127.0.0.1:1", text))
+    found = await kafka_report(Home(home.folder))
+    assert found.trouble
+    [line, *_] = await doctor_lines(Home(home.folder))
+    assert (line.state, "sweep" in line.text) == ("bad", True)
+
+
+def test_the_command_tells_it_to_people_and_programs(
+    home: KafkaHome, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asyncio.run(talked(home))
+    here = ["--home", str(home.folder), "kafka"]
+    assert run([*here, "status"]) == 0
+    assert f"{home.prefix}agent-arya" in capsys.readouterr().out
+    assert run([*here, "status", "--json"]) == 0
+    assert json.decode(capsys.readouterr().out)["trouble"] == ""
+    assert run([*here, "rebuild"]) == 2
+    assert "--yes" in capsys.readouterr().err

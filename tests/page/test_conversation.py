@@ -1,0 +1,286 @@
+"""Conversations in the browser: fast at any length, honest about who will answer, and stored exactly once."""
+
+import re
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.page.conftest import LONG, Profile, signed_in
+from tests.page.running_hub import RunningHub
+
+SCROLLER = ".transcript__scroll"
+
+
+def open_chat(page: Page, hub: RunningHub, where: str) -> None:
+    page.goto(f"{hub.url}/c/{where}")
+    page.wait_for_selector("[data-ready=true]")
+
+
+def compose(page: Page, text: str) -> None:
+    page.get_by_label("Message", exact=True).fill(text)
+
+
+def distance_to_end(page: Page) -> float:
+    return float(
+        page.eval_on_selector(SCROLLER, "box => box.scrollHeight - box.scrollTop - box.clientHeight")
+    )
+
+
+@pytest.mark.req("J-10")
+def test_ten_thousand_messages_open_at_once_and_stay_few_in_the_page(page: Page, hub: RunningHub) -> None:
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Chats").first.click()
+    row = page.locator(".chat-row", has_text="long")
+    row.wait_for()
+    row.click()
+    began = page.evaluate("performance.now()")
+    page.wait_for_selector(f'article[data-seq="{LONG}"]')
+    assert page.evaluate("performance.now()") - began <= 1500
+    assert page.locator("article").count() <= 200
+    assert distance_to_end(page) <= 2
+
+
+def first_visible(page: Page) -> tuple[int, float]:
+    seq, top = page.evaluate(
+        """() => {
+          const box = document.querySelector('.transcript__scroll').getBoundingClientRect();
+          const place = (one) => [Number(one.dataset.seq), one.getBoundingClientRect().top - box.top];
+          const seen = [...document.querySelectorAll('article')].map(place).filter(([, top]) => top >= 0);
+          return seen.sort((a, b) => a[1] - b[1])[0];
+        }"""
+    )
+    return int(seq), float(top)
+
+
+def test_older_messages_come_in_above_without_a_jump(page: Page, hub: RunningHub) -> None:
+    open_chat(page, hub, "long")
+    page.wait_for_selector(f'article[data-seq="{LONG}"]')
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/messages?*", hold)
+    page.eval_on_selector(SCROLLER, "box => { box.scrollTop = 500; }")
+    page.wait_for_function("() => document.querySelector('article')")
+    page.wait_for_timeout(400)
+    assert held, "scrolling up asks for older messages"
+    seq, top = first_visible(page)
+    for route in held:
+        route.continue_()
+    page.unroute("**/messages?*")
+    page.wait_for_function("seq => document.querySelector('.transcript__room').offsetHeight > 12000", arg=seq)
+    page.wait_for_timeout(300)
+    still = page.locator(f'article[data-seq="{seq}"]')
+    box = page.locator(SCROLLER).bounding_box()
+    now = still.bounding_box()
+    assert box is not None
+    assert now is not None
+    assert abs((now["y"] - box["y"]) - top) <= 2
+
+
+def test_what_comes_in_while_one_reads_moves_nothing_and_is_counted(page: Page, hub: RunningHub) -> None:
+    open_chat(page, hub, "long")
+    page.wait_for_selector(f'article[data-seq="{LONG}"]')
+    page.eval_on_selector(SCROLLER, "box => { box.scrollTop = box.scrollHeight - box.clientHeight - 2500; }")
+    page.wait_for_timeout(300)
+    before = first_visible(page)
+    seq = hub.say("long", "somebody came in")["seq"]
+    expect(page.get_by_text("↓ 1 new")).to_be_visible()
+    assert first_visible(page) == pytest.approx(before, abs=2)
+    page.get_by_text("↓ 1 new").click()
+    page.wait_for_selector(f'article[data-seq="{seq}"]')
+
+
+@pytest.mark.req("J-10", "M-02")
+def test_an_answer_is_written_before_the_eyes_and_looks_as_its_agent(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"looks-{uuid4().hex[:6]}", "arya", "gendry")
+    open_chat(page, hub, where)
+    compose(page, "@arya what now?")
+    page.keyboard.press("Enter")
+    own = page.locator(".message-bubble--user")
+    expect(own).to_have_count(1)
+    bubble = page.locator(".message-bubble--agent", has_text="arya").first
+    expect(bubble).to_contain_text("arya is writing")
+    expect(page.locator('article[data-seq="2"]')).to_be_visible()
+    bubble = page.locator('article[data-seq="2"] .message-bubble--agent')
+    content = bubble.locator(".message-bubble__content")
+    assert content.evaluate("one => getComputedStyle(one).borderLeftColor") == "rgb(211, 54, 130)"
+    assert content.evaluate("one => getComputedStyle(one).borderLeftWidth") == "3px"
+    assert content.evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(46, 30, 40)"
+    assert (
+        own.locator(".message-bubble__content").evaluate("one => getComputedStyle(one).backgroundColor")
+        == "rgb(37, 99, 235)"
+    )
+    label = page.locator('article[data-seq="2"]').get_attribute("aria-label") or ""
+    assert re.match(r"arya, \d\d:\d\d: ", label)
+    assert distance_to_end(page) <= 2
+
+
+def test_the_only_agent_of_a_conversation_of_two_has_no_bubble(page: Page, hub: RunningHub) -> None:
+    where = hub.api("POST", "/api/implicit", {"participants": ["critic"]})["id"]
+    hub.say(where, "hello")
+    hub.settled(where)
+    open_chat(page, hub, where)
+    expect(page.locator(".message-bubble--assistant").first).to_be_visible()
+
+
+DRAFTS = [
+    "@arya status?",
+    "@gendry @critic compare",
+    "what next?",
+    "@all go",
+    "mail arya@example.org",
+    "`@arya`",
+    "@nobody hey",
+]
+
+
+@pytest.mark.req("J-10")
+def test_what_the_preview_says_is_who_is_owed(page: Page, hub: RunningHub) -> None:
+    for draft in DRAFTS:
+        where = hub.conversation(f"preview-{uuid4().hex[:6]}", "arya", "gendry", "critic")
+        page.goto(f"{hub.url}/c/{where}")
+        with page.expect_response("**/preview") as answer:
+            compose(page, draft)
+        said = answer.value.json()
+        wake = page.get_by_test_id("wake")
+        expect(wake).to_have_attribute("data-must", " ".join(said["must"]))
+        expect(wake).to_have_attribute("data-may", " ".join(said["may"]))
+        page.keyboard.press("Enter")
+        expect(page.locator('article[data-seq="1"]')).to_be_visible()
+        first = hub.messages(where)[0]
+        assert first["text"] == draft
+        rows = hub.api("GET", f"/api/messages/{first['id']}/why")["agents"]
+        assert {row["agent"] for row in rows if row["duty"] == "must"} == set(said["must"])
+
+
+@pytest.mark.req("J-11")
+def test_why_names_every_agent_in_the_words_of_the_hub(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"why-{uuid4().hex[:6]}", "arya", "gendry", "critic")
+    posted = hub.say(where, "@arya why so?")
+    hub.settled(where)
+    open_chat(page, hub, where)
+    article = page.locator('article[data-seq="1"]')
+    article.focus()
+    page.keyboard.press("w")
+    rows = page.get_by_test_id("why").locator("li")
+    told = hub.api("GET", f"/api/messages/{posted['id']}/why")["agents"]
+    expect(rows).to_have_count(len(told))
+    for row in told:
+        expect(page.get_by_test_id("why").locator(f'[data-agent="{row["agent"]}"]')).to_contain_text(
+            row["reason"]
+        )
+    page.keyboard.press("Escape")
+    expect(article).to_be_focused()
+
+
+def swallow(route: Route) -> None:
+    """The hub gets it, the page never hears of it."""
+    route.fetch()
+
+
+def stored(hub: RunningHub, where: str, text: str) -> int:
+    return sum(one["text"] == text for one in hub.messages(where))
+
+
+def test_one_message_for_a_double_enter_a_lost_answer_and_a_reload(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"once-{uuid4().hex[:6]}")
+    open_chat(page, hub, where)
+    compose(page, "entered twice")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.locator("article")).to_have_count(1)
+
+    def lost(route: Route) -> None:
+        route.fetch()
+        route.abort()
+        page.unroute("**/messages")
+
+    page.route("**/messages", lost)
+    compose(page, "the answer was lost")
+    page.keyboard.press("Enter")
+    expect(page.locator("article")).to_have_count(2)
+    expect(page.get_by_test_id("pending")).to_have_count(0)
+
+    page.route("**/messages", swallow)
+    compose(page, "reloaded in flight")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    page.unroute_all(behavior="ignoreErrors")
+    page.reload()
+    expect(page.locator("article")).to_have_count(3)
+    expect(page.get_by_test_id("pending")).to_have_count(0)
+    texts = ("entered twice", "the answer was lost", "reloaded in flight")
+    assert [stored(hub, where, text) for text in texts] == [1, 1, 1]
+
+
+def test_a_refusal_keeps_the_draft_and_says_why(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"refused-{uuid4().hex[:6]}")
+    open_chat(page, hub, where)
+    page.wait_for_selector("[data-composer]")
+    long = "x" * 300_000
+    page.get_by_label("Message", exact=True).fill(long)
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("refusal")).to_contain_text("Not sent")
+    assert page.get_by_label("Message", exact=True).input_value() == long
+    assert hub.messages(where) == []
+
+
+@pytest.mark.req("G-12")
+def test_commands_are_offered_carried_out_and_asked_about(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"slash-{uuid4().hex[:6]}", "arya")
+    open_chat(page, hub, where)
+    box = page.get_by_label("Message", exact=True)
+    box.press_sequentially("/group l")
+    page.get_by_role("option", name="/group list").click()
+    box.press("Enter")
+    expect(page.get_by_test_id("said")).to_contain_text("arya")
+    box.fill("/compact")
+    box.press("Enter")
+    expect(page.get_by_test_id("said")).to_contain_text("/compact")
+    box.fill("/archive")
+    box.press("Enter")
+    page.get_by_role("button", name="Yes, do it").click()
+    page.wait_for_url("**/c")
+    assert hub.api("GET", f"/api/conversations/{where}")["archived"]
+    assert hub.messages(where) == []
+
+
+def test_drafts_stay_where_they_were_written(page: Page, hub: RunningHub) -> None:
+    one, other = hub.conversation("draft-one"), hub.conversation("draft-two")
+    open_chat(page, hub, one)
+    compose(page, "unfinished")
+    page.locator(".chat-row", has_text="draft-two").click()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")
+    page.locator(".chat-row", has_text="draft-one").click()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("unfinished")
+    page.reload()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("unfinished")
+    assert other != one
+
+
+SWITCH = """async (href) => {
+  const began = performance.now();
+  document.querySelector(`.chat-row[href="${href}"]`).click();
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  while (!document.querySelector('article')) await new Promise(requestAnimationFrame);
+  return performance.now() - began;
+}"""
+
+
+def test_many_conversations_are_switched_without_waiting(profile: Profile, hub: RunningHub) -> None:
+    ids = [hub.conversation(f"switch-{number}") for number in range(30)]
+    for one in ids[:3]:
+        hub.say(one, "first words")
+    page = signed_in(profile(), hub, "/c")
+    rows = [page.locator(f'.chat-row[href="/c/{one}"]') for one in ids[:3]]
+    for row in rows:
+        row.click()
+        page.wait_for_selector("article")
+    took = [page.evaluate(SWITCH, f"/c/{ids[number % 3]}") for number in range(12)]
+    assert sorted(took)[-2] <= 250
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("switch-29")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/c/{ids[29]}")

@@ -1,0 +1,144 @@
+"""What holds on every page: readable by everybody, nothing leaves, nothing gets in, no width too small."""
+
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page import node
+from tests.page.conftest import Profile, signed_in
+from tests.page.running_hub import RunningHub
+
+PATHS = (
+    "/now", "/c", "/c/build", "/topology", "/agents", "/agents/arya", "/tasks", "/notes", "/search?q=day",
+    "/timeline?view=log", "/timeline?view=sequence&conversation=build", "/limits",
+    "/settings/appearance", "/settings/access", "/settings/defaults",
+)  # fmt: skip
+HOSTILE = (
+    "<script>window.hurt = 1</script>",
+    "<img src=x onerror='window.hurt=1'>",
+    "[a](javascript:window.hurt=1)",
+    "![b](https://evil.example/pixel.png)",
+    "<svg onload='window.hurt=1'>",
+    "<iframe src='https://evil.example'></iframe>",
+    "[c](data:text/html,<script>window.hurt=1</script>)",
+    "<a href='vbscript:x'>d</a>",
+    "<style>*{display:none}</style>",
+    "<details open ontoggle='window.hurt=1'>",
+    "<base href='https://evil.example/'>",
+    "<form action='https://evil.example'><button>go</button></form>",
+    "`</code><script>window.hurt=1</script>`",
+    "<math><mtext><script>window.hurt=1</script></mtext></math>",
+    "<https://evil.example/auto>",
+    "<link rel=stylesheet href=https://evil.example/x.css>",
+    "<object data='https://evil.example'></object>",
+    "\u202egnp.exe",
+    "<meta http-equiv=refresh content='0;url=https://evil.example'>",
+    "<input autofocus onfocus='window.hurt=1'>",
+)
+
+
+def serious(page: Page) -> list[str]:
+    axe = (node.DASHBOARD / "node_modules" / "axe-core" / "axe.min.js").read_text()
+    page.evaluate(axe)
+    found = page.evaluate("axe.run({ resultTypes: ['violations'], preload: false })")
+    return [
+        f"{one['id']}: {place['target']} {place['failureSummary'][:160]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for place in one["nodes"][:3]
+    ]
+
+
+@pytest.mark.timeout(150)
+@pytest.mark.req("S-16")
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize("width", [1280, 320])
+def test_no_page_has_a_serious_obstacle_or_scrolls_sideways(
+    profile: Profile, hub: RunningHub, scheme: str, width: int
+) -> None:
+    where = hub.conversation("build")
+    hub.say(where, "@arya a **word** with `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted")
+    hub.settled(where)
+    page = signed_in(profile(width=width, height=800 if width > 500 else 640, scheme=scheme), hub)
+    obstacles: dict[str, list[str]] = {}
+    for path in PATHS:
+        page.evaluate(
+            "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }",
+            path,
+        )
+        page.wait_for_timeout(150)
+        expect(page.locator(".shell__loading")).to_have_count(0)
+        if found := serious(page):
+            obstacles[path] = found
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if wide > 0:
+            obstacles[f"{path} width"] = [f"{wide} px too wide"]
+    assert obstacles == {}
+
+
+def test_hostile_messages_do_nothing(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"hostile-{uuid4().hex[:6]}")
+    for number in range(100):
+        hub.say(where, f"{number} {HOSTILE[number % len(HOSTILE)]}")
+    page.goto(f"{hub.url}/c/{where}")
+    page.wait_for_selector('article[data-seq="100"]')
+    for _ in range(12):
+        page.eval_on_selector(".transcript__scroll", "box => { box.scrollTop -= 900; }")
+        page.wait_for_timeout(60)
+        assert page.evaluate("window.hurt") is None
+        assert (
+            page.locator(
+                "article script, article iframe, article form, article style, article img[src^=http]"
+            ).count()
+            == 0
+        )
+        links = page.eval_on_selector_all("article a", "all => all.map((one) => [one.protocol, one.rel])")
+        assert all(
+            protocol in ("http:", "https:", "mailto:") and "noopener" in rel for protocol, rel in links
+        )
+
+
+def test_one_stop_per_message_and_focus_that_is_never_lost(page: Page, hub: RunningHub) -> None:
+    page.goto(f"{hub.url}/c/long")
+    page.wait_for_selector("article")
+    assert page.locator('article[tabindex="0"]').count() == 1
+    page.locator('article[tabindex="0"]').focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowUp")
+        page.wait_for_timeout(40)
+    seq = page.evaluate("Number(document.activeElement.dataset.seq)")
+    page.eval_on_selector(".transcript__scroll", "box => { box.scrollTop -= 6000; }")
+    page.wait_for_timeout(300)
+    assert page.evaluate("Number(document.activeElement.dataset.seq)") == seq
+
+
+def test_a_reply_is_announced_in_at_most_two_texts(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"voice-{uuid4().hex[:6]}", "arya")
+    page.goto(f"{hub.url}/c/{where}")
+    page.wait_for_selector("[data-ready=true]")
+    page.evaluate(
+        """() => {
+          window.said = [];
+          const live = document.querySelector('[data-testid=announcer]');
+          new MutationObserver(() => window.said.push(live.textContent))
+            .observe(live, { characterData: true, childList: true, subtree: true });
+        }"""
+    )
+    hub.say(where, "@arya speak")
+    hub.settled(where)
+    page.wait_for_timeout(2500)
+    said = [text for text in page.evaluate("window.said") if "arya" in text]
+    assert 1 <= len(said) <= 2
+
+
+def test_targets_are_large_enough_for_fingers(profile: Profile, hub: RunningHub) -> None:
+    page = signed_in(profile(width=320, height=640), hub, "/c/build")
+    page.wait_for_selector("[data-composer]")
+    for name in ("Now", "Chats", "Map", "More"):
+        box = page.locator(".bottom-bar__link", has_text=name).bounding_box()
+        assert box is not None
+        assert min(box["height"], box["width"]) >= 44
+    composer = page.locator("[data-composer]").bounding_box()
+    assert composer is not None
+    assert composer["y"] + composer["height"] <= 640

@@ -1,0 +1,90 @@
+"""What the page shows is what the hub has, whatever happens to the line between them."""
+
+import time
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import Profile, signed_in
+from tests.page.running_hub import RunningHub
+
+
+def shown(page: Page) -> list[int]:
+    return [
+        int(seq) for seq in page.eval_on_selector_all("article", "all => all.map((one) => one.dataset.seq)")
+    ]
+
+
+def test_a_killed_hub_is_told_of_and_nothing_is_missed_afterwards(profile: Profile, hub: RunningHub) -> None:
+    where = hub.conversation(f"killed-{uuid4().hex[:6]}")
+    hub.say(where, "before")
+    page = signed_in(profile(), hub, f"/c/{where}")
+    expect(page.locator("article")).to_have_count(1)
+    hub.kill()
+    banner = page.get_by_test_id("banner")
+    expect(banner).to_contain_text("Reconnecting", timeout=3000)
+    page.get_by_label("Message", exact=True).fill("written while it was away")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("pending")).to_have_count(1)
+    hub.start()
+    hub.say(where, "after")
+    expect(banner).to_have_count(0, timeout=15_000)
+    expect(page.get_by_test_id("pending")).to_have_count(0)
+    expect(page.locator("article")).to_have_count(3)
+    assert sorted(shown(page)) == [one["seq"] for one in hub.messages(where)]
+
+
+def test_a_page_that_was_offline_catches_up(profile: Profile, hub: RunningHub) -> None:
+    where = hub.conversation(f"offline-{uuid4().hex[:6]}")
+    context = profile()
+    page = signed_in(context, hub, f"/c/{where}")
+    context.set_offline(True)
+    expect(page.get_by_test_id("banner")).to_be_visible(timeout=3000)
+    for number in range(5):
+        hub.say(where, f"missed {number}")
+    context.set_offline(False)
+    expect(page.locator("article")).to_have_count(5, timeout=15_000)
+    expect(page.get_by_test_id("banner")).to_have_count(0)
+
+
+@pytest.mark.parametrize("frame", ["lagged", "reset"])
+def test_a_stream_that_ends_early_is_taken_up_again(profile: Profile, hub: RunningHub, frame: str) -> None:
+    where = hub.conversation(f"{frame}-{uuid4().hex[:6]}")
+    context = profile()
+    broken = [True]
+
+    def cut(route: object) -> None:
+        if broken.pop() if broken else False:
+            route.fulfill(content_type="text/event-stream", body=f'event: {frame}\ndata: {{"after":"1"}}\n\n')  # type: ignore[attr-defined]
+        else:
+            route.continue_()  # type: ignore[attr-defined]
+
+    context.route("**/api/events*", cut)
+    page = signed_in(context, hub, f"/c/{where}")
+    hub.say(where, "still here")
+    expect(page.locator("article")).to_have_count(1)
+
+
+def test_eight_tabs_share_one_stream(profile: Profile, hub: RunningHub) -> None:
+    where = hub.conversation(f"tabs-{uuid4().hex[:6]}")
+    before = hub.api("GET", "/api/status")["streams"]
+    context = profile()
+    tabs = [signed_in(context, hub, f"/c/{where}")]
+    for _ in range(7):
+        tab = context.new_page()
+        tab.goto(f"{hub.url}/c/{where}")
+        tab.wait_for_selector("[data-ready=true]")
+        tabs.append(tab)
+    hub.say(where, "to all of you")
+    began = time.monotonic()
+    for tab in tabs:
+        expect(tab.locator("article")).to_have_count(1, timeout=3000)
+    assert time.monotonic() - began < 3
+    assert hub.api("GET", "/api/status")["streams"] - before <= 1
+    tabs[-1].get_by_label("Message", exact=True).fill("from the eighth")
+    tabs[-1].keyboard.press("Enter")
+    expect(tabs[0].locator("article")).to_have_count(2)
+    tabs[0].close()
+    hub.say(where, "the leader has gone")
+    expect(tabs[3].locator("article")).to_have_count(3)

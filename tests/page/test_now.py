@@ -1,0 +1,42 @@
+"""Now: what needs a person shows within a second, in every tab, and is acted on in place."""
+
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.page.conftest import Profile, signed_in
+from tests.page.running_hub import RunningHub
+
+
+@pytest.mark.req("M-08", "S-16")
+def test_a_question_shows_is_answered_in_place_and_is_gone_in_the_other_tab(
+    profile: Profile, hub: RunningHub
+) -> None:
+    context = profile()
+    page = signed_in(context, hub)
+    second = context.new_page()
+    second.goto(f"{hub.url}/now")
+    second.wait_for_selector("[data-ready=true]")
+    question = f"Merge {uuid4().hex[:4]} to main?"
+    here, there = (tab.locator('[data-what="question"]', has_text=question) for tab in (page, second))
+    with hub.question("arya", question, "yes", "no") as decision:
+        expect(here).to_be_visible(timeout=3000)
+        expect(there).to_be_visible(timeout=3000)
+        assert page.title().startswith("(")
+        here.get_by_role("button", name="yes").click()
+        expect(here).to_have_count(0, timeout=5000)
+        expect(there).to_have_count(0, timeout=5000)
+    assert hub.api("GET", f"/api/decisions/{decision}")["answer"] == "yes"
+
+
+@pytest.mark.req("M-08")
+def test_who_works_can_be_stopped_from_here(profile: Profile, hub: RunningHub) -> None:
+    where = hub.conversation(f"stop-{uuid4().hex[:6]}", "arya")
+    page = signed_in(profile(), hub)
+    hub.say(where, "@arya a long story, please " + "and then " * 60)
+    row = page.locator(".now-row", has_text="arya").filter(has=page.get_by_role("button", name="Stop"))
+    expect(row).to_be_visible(timeout=3000)
+    row.get_by_role("button", name="Stop").click()
+    expect(row).to_have_count(0)
+    hub.settled(where)

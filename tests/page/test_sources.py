@@ -1,0 +1,30 @@
+"""The sources of the page hold what their own tools can hold."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from moot.doors.http.api.routes import ROUTES, SOCKETS
+from moot.doors.http.description.openapi import document
+from tests.page import node
+
+
+@pytest.mark.timeout(120)
+def test_the_sources_are_typed_against_this_api_and_follow_their_rules(dashboard: Path) -> None:
+    (dashboard / "openapi.json").write_text(json.dumps(document(ROUTES, "0", SOCKETS)))
+    node.run("run", "api", "--silent")
+    node.run("run", "types", "--silent")
+    node.run("run", "lint", "--silent")
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.req("S-16")
+def test_what_needs_no_browser_is_tested_without_one(dashboard: Path) -> None:
+    node.run("run", "test", "--silent")
+
+
+def test_the_page_is_small_enough_to_be_there_at_once(built: Path) -> None:
+    held = json.loads(node.run("run", "sizes", "--silent").strip().splitlines()[-1])
+    assert held["sizes"]["first"] <= held["limits"]["first"] == 180_000
+    assert held["sizes"]["all"] <= held["limits"]["all"] == 350_000

@@ -1,0 +1,135 @@
+"""The map and its table: the same links by mouse and by keys, said in words, never moved by events."""
+
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import Profile, signed_in
+from tests.page.running_hub import RunningHub
+
+
+def newcomer(hub: RunningHub) -> str:
+    name = f"new-{uuid4().hex[:6]}"
+    hub.api("POST", "/api/agents", {"name": name, "role": "a newcomer", "kind": "agent"})
+    return name
+
+
+def link_between(hub: RunningHub, one: str, other: str) -> list[dict[str, object]]:
+    rows = hub.api("GET", "/api/links")["links"]
+    return [row for row in rows if {row["from"], row["to"]} == {one, other}]
+
+
+def on_map(page: Page, name: str) -> tuple[float, float, float, float]:
+    box = page.locator(f'.react-flow__node[data-id="{name}"]').bounding_box()
+    assert box is not None
+    return box["x"], box["y"], box["width"], box["height"]
+
+
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=6)
+    page.mouse.move(*end, steps=6)
+    page.mouse.up()
+
+
+@pytest.mark.req("S-16")
+def test_dragging_and_keys_make_the_same_link(profile: Profile, hub: RunningHub) -> None:
+    dragged, keyed = newcomer(hub), newcomer(hub)
+    places = {"critic": (0, 0), "arya": (400, 0), "gendry": (400, 200), dragged: (0, 200), keyed: (220, 320)}
+    positions = {name: {"x": x, "y": y} for name, (x, y) in places.items()}
+    hub.api("PUT", "/api/topology/positions", {"positions": positions})
+    page = signed_in(profile(), hub, "/topology")
+    page.wait_for_selector(f'.react-flow__node[data-id="{dragged}"]')
+    page.wait_for_timeout(300)
+    x, y, width, height = on_map(page, "critic")
+    to_x, to_y, to_width, _ = on_map(page, dragged)
+    drag(page, (x + width / 2, y + height), (to_x + to_width / 2, to_y))
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(f"critic is superior of {dragged}. Both may start.")
+    page.get_by_role("button", name="Link them").click()
+    expect(page.get_by_test_id("sentence")).to_contain_text(
+        f"critic is superior of {dragged}. Both may start."
+    )
+    page.keyboard.press("Escape")
+
+    page.locator('.react-flow__node[data-id="critic"]').focus()
+    page.keyboard.press("l")
+    page.get_by_label("To", exact=True).select_option(keyed)
+    page.get_by_label(f"critic is superior of {keyed}").check()
+    page.get_by_role("button", name="Link them").press("Enter")
+    expect(page.get_by_test_id("sentence")).to_contain_text(f"critic is superior of {keyed}. Both may start.")
+    [one], [other] = link_between(hub, "critic", dragged), link_between(hub, "critic", keyed)
+    assert [one[field] for field in ("from", "direction", "relationship", "enabled")] == [
+        other[field] for field in ("from", "direction", "relationship", "enabled")
+    ]
+
+
+def test_a_second_link_and_a_link_to_oneself_are_refused_in_words(page: Page, hub: RunningHub) -> None:
+    page.goto(f"{hub.url}/topology")
+    page.get_by_role("button", name="Link …").click()
+    page.get_by_label("From", exact=True).select_option("arya")
+    page.get_by_label("To", exact=True).select_option("arya")
+    page.get_by_role("button", name="Link them").click()
+    expect(page.get_by_role("alert").filter(has_text="cannot be linked to itself")).to_be_visible()
+    page.get_by_label("To", exact=True).select_option("gendry")
+    page.get_by_role("button", name="Link them").click()
+    expect(page.get_by_test_id("sentence")).to_have_text("arya is superior of gendry. Both may start.")
+    assert len(link_between(hub, "arya", "gendry")) == 1
+
+
+def test_a_link_of_the_settings_file_is_locked_and_says_where(page: Page, hub: RunningHub) -> None:
+    [link] = link_between(hub, "arya", "gendry")
+    page.goto(f"{hub.url}/topology?edge={link['id']}")
+    expect(page.get_by_text("This link is defined in moot.toml:")).to_be_visible()
+    expect(page.get_by_role("switch")).to_be_disabled()
+    page.get_by_role("button", name="What they are told").click()
+    expect(page.get_by_text("gendry reports to you")).to_be_visible()
+
+
+def test_events_move_no_node_and_stillness_still_counts(profile: Profile, hub: RunningHub) -> None:
+    page = signed_in(profile(motion="reduce"), hub, "/topology")
+    page.wait_for_selector('.react-flow__node[data-id="arya"]')
+    page.wait_for_timeout(300)
+    before = [on_map(page, name) for name in ("arya", "gendry", "critic")]
+    for number in range(3):
+        hub.api("POST", "/api/agents/gendry/send", {"text": f"still {number}"}, Moot_Act_As="arya")
+    expect(page.locator("[data-count]").first).to_be_visible()
+    assert page.evaluate("document.getAnimations().length") == 0
+    assert [on_map(page, name) for name in ("arya", "gendry", "critic")] == before
+
+
+@pytest.mark.req("M-02")
+def test_a_pulse_runs_from_the_true_sender(profile: Profile, hub: RunningHub) -> None:
+    page = signed_in(profile(), hub, "/topology")
+    page.wait_for_selector('.react-flow__node[data-id="arya"]')
+    page.evaluate(
+        """() => {
+          window.pulses = [];
+          const note = (node) => node.classList?.contains('map-pulse') && window.pulses.push(node.dataset.from);
+          new MutationObserver((all) => { for (const one of all) one.addedNodes.forEach(note); })
+            .observe(document.querySelector('.map'), { subtree: true, childList: true });
+        }"""
+    )
+    hub.api("POST", "/api/agents/arya/send", {"text": "coming from below"}, Moot_Act_As="gendry")
+    page.wait_for_function("window.pulses.length > 0")
+    assert page.evaluate("window.pulses")[0] == "gendry"
+
+
+def test_a_deleted_link_comes_back_as_itself(page: Page, hub: RunningHub) -> None:
+    other = newcomer(hub)
+    made = hub.api("POST", "/api/links", {"from": "critic", "to": other})
+    page.goto(f"{hub.url}/topology?edge={made['id']}")
+    page.get_by_role("button", name="Delete link").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    page.wait_for_timeout(300)
+    [link] = link_between(hub, "critic", other)
+    assert (link["id"], link["enabled"]) == (made["id"], True)
+
+
+def test_the_table_has_the_same_links(profile: Profile, hub: RunningHub) -> None:
+    page = signed_in(profile(width=320, height=640), hub, "/topology")
+    page.get_by_role("button", name="arya is superior of gendry. Both may start.").first.click()
+    expect(page.get_by_test_id("sentence")).to_have_text("arya is superior of gendry. Both may start.")

@@ -1,0 +1,158 @@
+"""The relay over a store in memory: what is published leaves the outbox, once, whoever publishes and whatever fails."""
+
+from collections.abc import Sequence
+
+import pytest
+from msgspec import json
+
+from moot.flow import create, enrol, hold_relay, post
+from moot.flow.enrol import Newcomer
+from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound
+from moot.logs.kafka.places import Places
+from moot.logs.kafka.relay import LEASE_SECONDS, Relay
+from moot.model.ids import HostId, ParticipantId
+from moot.model.limits import Terms
+from moot.model.participant import Kind
+from moot.stores.ids import ConversationIds
+from moot.stores.runner import Source
+from moot.testing import ManualClock, MemoryStore
+
+USER = ParticipantId("user")
+
+
+class Brokers:
+    """In place of a cluster and of a producer: takes what it is told to take."""
+
+    def __init__(self) -> None:
+        self.published: list[tuple[str, str, bytes]] = []
+        self.refuses: set[int] = set()
+        """Which of the next batch are not acknowledged."""
+        self.names: set[str] = set()
+        self.identity = "A"
+
+    async def publish(self, records: Sequence[tuple[str, str, bytes]]) -> list[bool]:
+        refuses, self.refuses = self.refuses, set()
+        self.published += records
+        return [n not in refuses for n in range(len(records))]
+
+    async def make_topics(self, names: Sequence[str]) -> None:
+        self.names.update(names)
+
+    async def topics(self, names: Sequence[str]) -> dict[str, TopicFound]:
+        return {name: TopicFound(name, self.identity, 1) for name in names if name in self.names}
+
+    async def close(self) -> None: ...
+
+    @property
+    def told(self) -> list[tuple[str, int]]:
+        found = [json.decode(value) for _, _, value in self.published]
+        return [(one["action"], one["seq"]) for one in found]
+
+
+class Stage:
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        source = Source(self.clock.now, Terms(), ConversationIds(self.clock.now))
+        source.has_outbox = True
+        self.store = MemoryStore(source)
+        self.brokers = Brokers()
+
+    def relay(self, host: str) -> Relay:
+        brokers: object = self.brokers
+        places = Places(self.store, brokers, "")  # type: ignore[arg-type]
+        return Relay(self.store, self.clock, brokers, places, host=HostId(host), instance="i1")  # type: ignore[arg-type]
+
+    async def begin(self) -> str:
+        people = (Newcomer("user", Kind.HUMAN), Newcomer("arya", Kind.AGENT), Newcomer("bob", Kind.AGENT))
+        await self.store.transact(enrol, enrol.Enrol(people))
+        order = create.Create(USER, "g", ("arya", "bob"))
+        made = await self.store.transact(create, order)
+        return str(made.id)
+
+    async def say(self, where: str, text: str) -> None:
+        await self.store.transact(post, post.posting(USER, where, text))
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+@pytest.mark.req("K-15")
+async def test_what_is_committed_is_published_in_order_on_the_topic_of_its_home(stage: Stage) -> None:
+    where = await stage.begin()
+    await stage.say(where, "one")
+    await stage.say(where, "two")
+    await stage.relay("h1").turn()
+    home = [one for one in stage.brokers.published if one[0] == "agent-arya"]
+    assert [json.decode(value)["action"] for _, _, value in home] == ["create", "append", "append"]
+    assert {key for _, key, _ in home} == {where}
+    assert b"one" not in b"".join(value for _, _, value in home)
+    assert await stage.store.unpublished(10) == []
+
+
+async def test_who_comes_into_a_conversation_hears_of_it_on_its_own_topic(stage: Stage) -> None:
+    await stage.begin()
+    await stage.relay("h1").turn()
+    [pointer] = [json.decode(value) for topic, _, value in stage.brokers.published if topic == "agent-bob"]
+    assert pointer["action"] == "conversation.joined"
+
+
+@pytest.mark.req("K-15")
+async def test_what_was_not_acknowledged_stays_and_so_does_what_follows_it(stage: Stage) -> None:
+    where = await stage.begin()
+    await stage.say(where, "one")
+    await stage.say(where, "two")
+    rows = await stage.store.unpublished(10)
+    stage.brokers.refuses = {n for n, row in enumerate(rows) if row.seq == 1}
+    relay = stage.relay("h1")
+    with pytest.raises(KafkaOutOfReach):
+        await relay.turn()
+    assert [row.seq for row in await stage.store.unpublished(10)] == [1, 2]
+    await relay.turn()
+    assert stage.brokers.told[-2:] == [("append", 1), ("append", 2)]
+    assert await stage.store.unpublished(10) == []
+
+
+async def test_one_publishes_and_the_others_stand_by_until_its_lease_has_ended(stage: Stage) -> None:
+    where = await stage.begin()
+    first, second = stage.relay("h1"), stage.relay("h2")
+    await first.turn()
+    await stage.say(where, "one")
+    published = len(stage.brokers.published)
+    assert not await second.turn()
+    assert len(stage.brokers.published) == published
+    await stage.clock.advance(LEASE_SECONDS + 1)
+    await second.turn()
+    assert stage.brokers.told[-1] == ("append", 1)
+
+
+@pytest.mark.req("K-15")
+async def test_a_relay_that_slept_through_its_lease_marks_nothing(stage: Stage) -> None:
+    where = await stage.begin()
+    first = stage.relay("h1")
+    await first.turn()
+    await stage.say(where, "one")
+    asleep = first.lease
+    assert asleep is not None
+    await stage.clock.advance(LEASE_SECONDS + 1)
+    other = await stage.store.transact(hold_relay, hold_relay.HoldRelay(HostId("h2"), LEASE_SECONDS))
+    assert other.fence == asleep.fence + 1
+    rows = await stage.store.unpublished(10)
+    await first._mark(asleep, rows)
+    assert await stage.store.unpublished(10) == rows
+
+
+async def test_a_topic_that_was_lost_is_made_again_and_what_waits_is_published(stage: Stage) -> None:
+    where = await stage.begin()
+    relay = stage.relay("h1")
+    await relay.turn()
+    stage.brokers.names.clear()
+    stage.brokers.identity = "B"
+    await stage.say(where, "one")
+    stage.brokers.refuses = {0}
+    with pytest.raises(KafkaOutOfReach):
+        await relay.turn()
+    await relay.turn()
+    assert stage.brokers.names >= {"agent-arya"}
+    assert await stage.store.unpublished(10) == []
