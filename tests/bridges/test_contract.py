@@ -62,7 +62,17 @@ async def one_line_is_one_message(stage: Stage, kind: ChatKind) -> None:
     assert [(post.speaker, post.text) for post in shown] == answers
     said = await stage.said(where)
     assert [sender for sender, _ in said] == ["karl-" + stage.world.bridge_name, *AGENTS]
-    assert stage.world.typed(chat), "typing is shown while somebody thinks"
+
+
+async def test_typing_is_shown_while_somebody_thinks(stage: Stage) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.typed(chat))
+    stage.world.say(chat, KARL, "@analyst decide")
+
+    async def typed() -> int:
+        return len(stage.world.typed(chat))
+
+    await until(typed, lambda now: now > before)
 
 
 async def test_repeated_and_reordered_deliveries_enter_once(stage: Stage) -> None:
