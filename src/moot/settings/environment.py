@@ -34,6 +34,10 @@ class Unfilled(ValueError):
     """A reference that leads nowhere; says which and what to do."""
 
 
+class Unset(Unfilled):
+    """A reference to a variable that the environment does not have."""
+
+
 def overlay(tree: Tree, environ: Mapping[str, str]) -> tuple[dict[Path, str], list[SettingProblem]]:
     """Write every `MOOT_SECTION__KEY` into the tree. Answers which path came from which, what is wrong."""
     origins: dict[Path, str] = {}
@@ -75,6 +79,9 @@ def expand(
         try:
             holder[key] = _REFERENCE.sub(lambda met: _filled(met, environ, folder), text)
         except Unfilled as reason:
+            if isinstance(reason, Unset) and _is_secret(path):
+                holder[key] = ""  # only the hub needs it: every other command works where it is not set
+                continue
             words = f"{label(path)} = {shown(text)} refers to {reason}"
             problems.append(SettingProblem(path, words))
     return problems
@@ -168,7 +175,7 @@ def _filled(met: re.Match[str], environ: Mapping[str, str], folder: FilePath) ->
         raise Unfilled(f"{shown(name)}, which cannot be a variable's name; write $${{ for a plain ${{")
     if name not in environ:
         close = did_you_mean(near(name, [each for each in environ if each.isupper()]))
-        raise Unfilled(f"the environment variable {name}, which is not set{close}")
+        raise Unset(f"the environment variable {name}, which is not set{close}")
     return environ[name]
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from moot.cli.read.explain import meanings
+from moot.cli.run.doctor_bridge import not_started
 from moot.errors import WARNINGS, tree
 from moot.model.hint import WarningCode
+from moot.settings import Home, load
 from tests.doors.cli.shell import Shell, Told, make_home
 
 Moot = Callable[..., Told]
@@ -116,6 +118,23 @@ def test_an_agent_that_cannot_answer_is_broken(
     assert told.code == 1
     assert told.out.splitlines()[0].startswith(line)
     assert told.out.splitlines()[-1] == "1 to fix."
+
+
+def test_a_bridge_that_is_set_up_is_looked_at(
+    shell: Shell, moot: Moot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NOT_IN_THIS_SHELL", raising=False)
+    with (shell.home / "moot.toml").open("a", encoding="utf-8") as file:
+        file.write('[bridges.telegram]\nbots.arya = "${NOT_IN_THIS_SHELL}"\n')
+    assert moot("send", "arya", "hello").code == 0  # the hub alone needs the token
+    told = moot("doctor")
+    assert told.code == 1
+    first = "✗ telegram: moot.toml: bots.arya has no token: its variable is not set"
+    assert told.out.splitlines()[0] == first
+    assert not_started(load(Home(shell.home))) == [("telegram", first.partition("moot.toml: ")[2])]
+    assert moot("bridge", "status").err.startswith(
+        "error[E204] missing argument 'telegram|discord'. Choose from: telegram, discord\n"
+    )
 
 
 def test_an_agent_whose_last_turn_failed_is_told_of_until_it_answers(shell: Shell, moot: Moot) -> None:

@@ -122,7 +122,7 @@ def test_a_role_with_quotes_and_references_is_only_text(fresh: Shell) -> None:
 def test_without_a_terminal_it_needs_yes(fresh: Shell) -> None:
     told = fresh.moot("init")
     assert told.code == 2
-    assert "--yes" in told.err
+    assert '  fix   moot init --yes --agent "NAME: ROLE"' in told.err
     assert not fresh.home.exists()
 
 
@@ -171,16 +171,20 @@ def read_until(terminal: int, awaited: str, seconds: float = 15.0) -> str:
 def test_at_a_terminal_three_questions_are_asked(fresh: Shell) -> None:
     code, screen = typed(
         fresh,
-        ("Your name", "Karl"),
+        ("Your name", "Karl Ray"),
         ("Your name", "karl"),
         ("2/3", "arya: backend engineer"),
         ("\n", "system: no"),
         ("reserved", "gendry: reviewer"),
         ("\n", ""),
-        ("3/3", ""),
+        ("[1]:", "ollama"),
+        ("[1]:", ""),
     )
     assert code == 0, screen
-    assert '"Karl" cannot be used as your name' in screen
+    assert '"Karl Ray" cannot be used as your name' in screen
+    assert "     karl-ray " in screen
+    assert '"ollama" is not a whole number; expected at least 1 and at most 3' in screen
+    assert all(len(line) < 80 for line in screen.partition("Next:")[2].splitlines())
     settings = load(Home(fresh.home), {})
     assert settings.hub.user == "karl"
     assert [(a.name, a.brain) for a in settings.agents] == [("arya", "demo"), ("gendry", "demo")]

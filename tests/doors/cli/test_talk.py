@@ -212,17 +212,24 @@ def test_a_notice_is_said_to_be_one(moot: Moot) -> None:
 
 
 @pytest.mark.req("M-02")
-def test_without_an_address_what_a_person_said_last_is_explained(moot: Moot) -> None:
+def test_without_an_address_the_last_message_is_explained_and_what_a_person_said_before_it(
+    moot: Moot,
+) -> None:
     assert moot("why").code == 3
     moot("conv", "new", "calm", "--with", "arya,quiet")
     moot("send", "--conv", "calm", "@quiet?")
+    answer = moot("why", "--conv", "calm").out
+    assert answer.startswith("calm:2  arya, ")
+    assert "  said in turn 2, of its own accord; answers calm:1\n" in answer
+    assert "\n\ncalm:1  you, " in answer
+    assert moot("why", "--conv", "calm", "--json").json["message"].endswith(":2")
+    moot("send", "--conv", "calm", "@quiet later", "--no-wait")  # a person's own message needs no second one
+    assert moot("why").out.count("you, ") == 1
     moot("send", "broken", "hello")  # in a conversation of its own, which is archived; a notice comes last
-    found = moot("why", "--json").json
-    assert [row["agent"] for row in found["agents"]] == ["broken"]
-    assert moot("why").out.splitlines()[0].endswith("hello")
-    told = moot("why", "--conv", "calm").out
-    assert told.startswith("calm:1  you, ")
-    assert "  newest answer: calm:2 by arya, of its own accord\n" in told
+    notice, question = moot("why").out.split("\n\n")
+    assert "  a notice from Moot: it asks nobody, so no agent answers it\n  it is about turn " in notice
+    assert question.splitlines()[0].endswith("hello")
+    assert "it failed: RuntimeError: it broke on purpose" in question
 
 
 def test_a_deleted_message_can_be_explained(shell: Shell, moot: Moot) -> None:

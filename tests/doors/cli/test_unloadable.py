@@ -67,6 +67,16 @@ def test_who_writes_to_it_reads_why_nobody_answers(broken: tuple[Shell, str]) ->
     assert cause["reason"].startswith(f"fin is away: {reason}")
 
 
+def test_a_coding_cli_that_no_process_can_run_is_not_said_to_be_started_later(tmp_path: Path) -> None:
+    row = '[[agents]]\nname = "fin"\nbrain = "command:claude"\n'  # its project is the home, which is refused
+    shell = make_home(tmp_path / "home", {"arya": "echo"}, more=row)
+    told = shell.moot("send", "fin", "hello")
+    assert told.code == 1
+    assert "no answer: fin is away: the project of fin, " in told.err
+    assert "agent start" not in told.err
+    assert shell.moot("send", "fin", "hello", "--no-wait", "--json").json["outcome"] == "failed"
+
+
 def test_a_hub_runs_the_others_and_all_say_it(broken: tuple[Shell, str]) -> None:
     shell, reason = broken
     up = shell.moot("up", "--detach")

@@ -354,6 +354,17 @@ def test_one_place_counts_once_however_much_is_wrong_with_it() -> None:
     assert error.facts["more"] == 0
 
 
+def test_a_bots_token_whose_variable_is_not_set_is_empty_and_stops_no_command() -> None:
+    text = "[bridges.telegram]\nbots.x = '${NOPE}'\n[bridges.discord]\ntoken = '${NOPE}'\n"
+    settings = parse(text.encode(), {})
+    assert settings.bridges.telegram is not None
+    assert settings.bridges.discord is not None
+    assert (settings.bridges.telegram.bots, settings.bridges.discord.token) == ({"x": ""}, "")
+    assert (
+        "${" in refusal("[bridges.telegram]\nbots.x = '${NOPE'").title
+    )  # a reference that is broken is refused
+
+
 def test_line_ends_of_another_system_do_not_move_the_place() -> None:
     error = refusal("# a\r\n[hub]\r\n  port = 'x'\r\nhost = 'y'\r\n")
     assert error.title.startswith("moot.toml:3:3 port = ")

@@ -7,6 +7,7 @@ from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.errors import BadSettings, MootError
 from moot.log_outside import has_kafka, kafka_report
 from moot.settings import Home, load
+from moot.wiring import storage
 
 REBUILD = "moot kafka rebuild"
 
@@ -18,6 +19,8 @@ async def kafka(home: Home) -> list[DoctorLine]:
         return []
     if not has_kafka(settings):
         return []
+    if not storage(home).exists():
+        return [DoctorLine("kafka", OK, "the brokers are asked once there is something to publish")]
     try:
         found = await kafka_report(home)
     except MootError as error:

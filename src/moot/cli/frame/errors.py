@@ -57,6 +57,7 @@ def _usage(error: click.UsageError) -> BadValue:
     if isinstance(error, click.NoSuchOption):
         message = f"{path} has no option {error.option_name}"  # what comes near has a line of its own
     fix = tuple(f"{path} {word}" for word in suggestions[:1]) if known else ()
+    message = " ".join(message.split())  # click lists choices on lines of their own
     return BadValue(
         message[:1].lower() + message[1:].rstrip("."),
         detail=f"commands: {', '.join(known)}" if known else "",

@@ -12,7 +12,7 @@ from moot.cli.frame import resolve
 from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
-from moot.cli.terminal.screen import day_time, hollow
+from moot.cli.terminal.screen import counted, day_time, hollow
 from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
 from moot.rules.palette import AWAY, MARKS
@@ -79,7 +79,7 @@ def _facts_of(agent: shapes.Agent) -> Iterator[tuple[str, str]]:
         "project": agent.project,
         "state": "away" if state == "offline" else state,
         "reached": agent.reachability,
-        "waiting": f"{agent.queue} message{'' if agent.queue == 1 else 's'}" if agent.queue else "",
+        "waiting": counted(agent.queue, "message") if agent.queue else "",
         "last active": day_time(agent.last_active) if agent.last_active else "",
         "came in by": agent.door or "",
     }

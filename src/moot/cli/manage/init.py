@@ -11,9 +11,10 @@ import click
 
 from moot.brains.llm.default_model import DEFAULTS, LOCAL_URL, local_server_answers, with_keys
 from moot.brains.llm.keys import ANTHROPIC, KeyRing, as_holder
-from moot.cli.frame.params import leaf
+from moot.cli.frame.params import Number, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
+from moot.cli.terminal.screen import counted
 from moot.errors import BadName, BadValue, Conflict
 from moot.rules.words.names import NameProblem, check_name, unique_slug
 from moot.settings.home import Home, find_home
@@ -39,8 +40,10 @@ def init(session: Session, yes: bool, agents: tuple[str, ...], user: str | None,
     """
     home = Home(find_home(session.home_option, os.environ))
     if not yes and (session.json or not sys.stdin.isatty()):
-        raise click.UsageError(
-            "setting up asks three questions, and there is no terminal to ask on: add --yes"
+        raise BadValue(
+            "setting up asks three questions, and there is no terminal to ask on",
+            detail="--yes takes the defaults and the options given",
+            fix=('moot init --yes --agent "NAME: ROLE"', "moot init -h"),
         )
     if not yes and home.toml.exists():
         _tell_what_is_there(session, home, None)
@@ -68,7 +71,9 @@ def _user(name: str) -> str:
         check_name(name, taken=(), human="human")
     except NameProblem as problem:
         raise BadName(
-            f'"{name}" cannot be used as your name', detail=f"expected {problem.expected}"
+            f'"{name}" cannot be used as your name',
+            detail=f"expected {problem.expected}",
+            suggestions=problem.suggestions,
         ) from None
     return name
 
@@ -121,7 +126,7 @@ class _Questions:
             try:
                 _check_names([_agent(each) for each in (*lines, line)], user)
             except (BadName, BadValue) as problem:
-                self._screen.note(f"     {problem.title}; {problem.detail}")
+                self._refused(problem)
             else:
                 lines.append(line)
         return tuple(lines) or (NOBODY_NAMED,)
@@ -136,7 +141,7 @@ class _Questions:
         self._screen.note("3/3  Brain for them")
         for number, words in enumerate(choices, 1):
             self._screen.note(f"     [{number}] {words}")
-        picked = click.prompt("    ", type=click.IntRange(1, len(choices)), default=1, err=True)
+        picked: int = click.prompt("    ", type=Number(1, most=len(choices)), default=1, err=True)
         return list(choices.values())[picked - 1]()
 
     def _with_key(self) -> str:
@@ -157,7 +162,15 @@ class _Questions:
             try:
                 return check(click.prompt(question, default=default, err=True).strip())
             except (BadName, BadValue) as problem:
-                self._screen.note(f"     {problem.title}; {problem.detail}")
+                self._refused(problem)
+
+    def _refused(self, problem: BadName | BadValue) -> None:
+        """Each on a line of its own: what was wrong, what is expected, what comes near."""
+        for line in (problem.title, problem.detail):
+            if line:
+                self._screen.note(f"     {line}")
+        if problem.suggestions:
+            self._screen.note(f"     {' or '.join(problem.suggestions[:2])} would do")
 
 
 # --- writing -----------------------------------------------------------------------------------------------
@@ -194,7 +207,7 @@ def _tell(session: Session, home: Home, names: list[str], brain: str, made: list
     screen = session.screen
     screen.say(f"✓ wrote {shown(home.toml)}")
     screen.say(
-        f"✓ created {', '.join(names)} (brain: {brain}); their identity is in {shown(home.agents)}/NAME/*.md"
+        f"✓ created {', '.join(names)} (brain: {brain}); {shown(home.agents)}/NAME/*.md say who they are"
     )
     width = max(len(command) for command, _ in commands)
     for number, (command, words) in enumerate(commands):
@@ -202,13 +215,14 @@ def _tell(session: Session, home: Home, names: list[str], brain: str, made: list
 
 
 def next_commands(names: list[str], brain: str) -> list[tuple[str, str]]:
-    third = ("moot keys set anthropic", "use a model instead of the demo brain")
+    last = ("moot keys set anthropic", "use a model instead of the demo brain")
     if brain != DEMO:
-        third = ("moot doctor", "check the installation")
+        last = ("moot doctor", "check the installation")
     return [
         (f"moot chat {' '.join(names[:3])}", "talk with them"),
-        ("moot up", "keep them running, so that others can reach them"),
-        third,
+        ("moot open", "talk with them in your browser"),
+        ("moot up", "keep them running until you stop them"),
+        last,
     ]
 
 
@@ -242,5 +256,7 @@ def _tell_what_is_there(session: Session, home: Home, text: str | None) -> None:
         session.screen.data({"path": str(home.toml), "written": False, "agents": names, "diff": diff})
         return
     screen = session.screen
-    screen.say(f"{shown(home.toml)} already exists, with {len(names)} agents: {', '.join(names) or 'none'}.")
+    screen.say(
+        f"{shown(home.toml)} already exists, with {counted(len(names), 'agent')}: {', '.join(names) or 'none'}."
+    )
     screen.say("Nothing was changed. To change it: moot config set KEY VALUE, or moot config edit")

@@ -16,7 +16,7 @@ from moot.cli.frame.hub_access import with_hub, with_links
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import where_set
-from moot.cli.terminal.screen import Screen, safe
+from moot.cli.terminal.screen import Screen, counted, safe
 from moot.errors import BadSettings, Conflict, MootError, NotFound
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def export(session: Session, file: str, force: bool) -> None:
     elif file == STANDARD:
         session.screen.raw(text)
     else:
-        session.screen.say(f"✓ {safe(str(target))}   {_count(len(rows), 'link')}")
+        session.screen.say(f"✓ {safe(str(target))}   {counted(len(rows), 'link')}")
 
 
 def _write(target: Path, text: str, *, force: bool) -> None:
@@ -178,11 +178,11 @@ def _ask(session: Session, wanted: SettingsFile, *, yes: bool) -> str | None:
     look = None if yes else _looked(session, wanted)
     if look is not None and look.removed and not look.in_the_way:  # which is refused in any case
         gone = look.removed
-        ask_first(yes=yes, what=f"deleting {_count(len(gone), 'link')}")
+        ask_first(yes=yes, what=f"deleting {counted(len(gone), 'link')}")
         for link in gone:
             session.screen.note(f"- {safe(link.sentence)}")
         click.confirm(
-            f"Delete {_count(len(gone), 'link')}? Their messages stay readable", abort=True, err=True
+            f"Delete {counted(len(gone), 'link')}? Their messages stay readable", abort=True, err=True
         )
     return look.version if look is not None else None
 
@@ -255,7 +255,3 @@ def _lines(done: shapes.AppliedLinks, *, would: bool) -> Iterator[str]:
         yield f"! {safe(link.sentence)} Set {where_set(link)}: apply refuses until the file says the same"
     longer = "could no longer write" if would else "can no longer write"
     yield from (f"  {safe(who)} {longer} to {safe(', '.join(names))}" for who, names in done.cuts_off.items())
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

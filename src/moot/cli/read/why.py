@@ -12,7 +12,7 @@ from moot.cli.frame.hub_access import with_reading
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.talk.absence import to_bring_back
-from moot.cli.terminal.phrases import DUTIES, author, is_agent, marks_of, message_at, reason_for
+from moot.cli.terminal.phrases import DUTIES, addresses, author, is_agent, marks_of, message_at, reason_for
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.errors import BadValue, NotFound
 from moot.rules.reasons import REMOVED
@@ -32,18 +32,18 @@ NOBODYS = {"system": "a notice from Moot", "tool": "a tool's result"}
 def why(session: Session, message: str | None, conv: str | None) -> None:
     """Explain why each agent answered a message or stayed silent.
 
-    Without MESSAGE, it explains what a person said last, and why the newest answer was given.
+    Without MESSAGE, it explains the last message, and then what a person said last if somebody has spoken since.
     """
 
     async def work(hub: Hub) -> None:
         last = None if message else await newest(hub, conv)
-        found = await (hub.why(last.id) if last is not None else _explained(hub, message or "", conv))
+        explained = await (hub.why(last.id) if last is not None else _explained(hub, message or "", conv))
         if session.json:
-            session.screen.data(found.to_dict())
+            session.screen.data(explained.to_dict())
             return
-        await show(session.screen, hub, found)
+        await show(session.screen, hub, explained)
         if last is not None:
-            await show_newest_answer(session.screen, hub, last)
+            await _show_question_before(session.screen, hub, last)
 
     with_reading(session, work)
 
@@ -80,34 +80,30 @@ async def address(hub: Hub, typed: str, conv: str | None) -> str:
 
 
 async def newest(hub: Hub, conv: str | None) -> shapes.Message:
-    """What a person said last, there or anywhere; a one-shot question is archived by then. Where none has said
-    anything, what an agent said last."""
-    from moot.hub.commands.slash import newest_asked  # noqa: PLC0415  send, which finds addresses here, starts without a hub
-
+    """The last message, there or anywhere; a one-shot question is archived by then."""
     if conv is not None:
         places = [await resolve.place(hub, conv)]
     else:
         places = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
         places = sorted(places, key=lambda place: place.updated_at or "", reverse=True)[:LOOKED_AT]
-    last = [message for place in places if (message := await newest_asked(hub, place.id)) is not None]
+    last = [message for place in places for message in await hub.newest(place.id, 1)]
     if not last:
         raise NotFound(
             "nothing has been said yet" + (f" in {conv}" if conv else ""),
             fix=('moot send AGENT "…"', "moot conv list"),
             ref=conv or "message",
         )
-    asked = [message for message in last if not is_agent(message)]
-    return max(asked or last, key=lambda message: (message.at or "", message.seq))
+    return max(last, key=lambda message: (message.at or "", message.seq))
 
 
-async def show_newest_answer(screen: Screen, hub: Hub, asked: shapes.Message) -> None:
-    """Why the newest answer in the conversation of a message was given, where there is one since."""
-    later = await hub.newest(asked.conversation)
-    answer = next((m for m in reversed(later) if is_agent(m) and m.seq > asked.seq), None)
-    if answer is not None:
-        where = await hub.conversations.get(asked.conversation)
-        reason = await reason_for(hub, answer)
-        screen.say(f"  newest answer: {where.name}:{answer.seq} by {answer.sender}, {reason}")
+async def _show_question_before(screen: Screen, hub: Hub, last: shapes.Message) -> None:
+    """Who asks why after an answer or a notice may well mean the question: why did the others say nothing?"""
+    from moot.hub.commands.slash import newest_of_a_person  # noqa: PLC0415  send, which finds addresses here, starts without a hub
+
+    question = await newest_of_a_person(hub, last.conversation)
+    if question is not None and question.seq < last.seq:
+        screen.say("")
+        await show(screen, hub, await hub.why(question.id))
 
 
 async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
@@ -119,9 +115,9 @@ async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
     text = first if len(first) <= SHOWN else first[:SHOWN] + "…"
     screen.say(f"{where.name}:{message.seq}  {author(message, hub)}, {clock_time(message.at)}: {text}")
     if is_agent(message) and why.cause is not None:
-        at = why.cause["message"].rpartition(":")[2]
+        cause = (await addresses(hub, [why.cause["message"]]))[why.cause["message"]]
         reason = await reason_for(hub, message)
-        screen.say(f"  said in turn {why.cause['turn']}, {reason}; answers {where.name}:{at}")
+        screen.say(f"  said in turn {why.cause['turn']}, {reason}; answers {cause}")
     if message.kind in NOBODYS:
         screen.say(f"  {NOBODYS[message.kind]}: it asks nobody, so no agent answers it")
         if about := message.metadata.get("turn"):

@@ -13,7 +13,7 @@ from moot.cli.frame.hub_access import home_of, set_up_logs, with_hub, with_readi
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.run.doctor_bridge import STEPS, findings, problems
-from moot.cli.terminal.screen import ago, safe
+from moot.cli.terminal.screen import ago, counted, safe
 from moot.settings import load
 
 if TYPE_CHECKING:
@@ -98,8 +98,13 @@ def status(session: Session, app: str) -> None:
         return
     say = session.screen.say
     is_held = found["holder"] is not None and found["holder"]["is_held"]
-    say(f"{app}: running" if is_held else f"{app}: not running; it runs with the hub")
-    say(f"  {len(found['chats'])} chats, {len(found['accounts'])} accounts")
+    test = session.screen.command(f"moot bridge test {app}")
+    say(
+        f"{app}: a hub runs it; whether {app.capitalize()} can be reached says {test}"
+        if is_held
+        else f"{app}: not running; it runs with the hub"
+    )
+    say(f"  {counted(len(found['chats']), 'chat')}, {counted(len(found['accounts']), 'account')}")
     for post in found["posts"]:
         say(f"  ! {post['id']} is {post['state']}: {safe(post['text'].splitlines()[0][:60])}")
         if post["state"] in ("unconfirmed", "dead"):

@@ -60,7 +60,7 @@ def doctor(session: Session, topic: str | None, fix: bool) -> int:
     """Check the installation, and repair what is safe to repair.
 
     Looks at home, settings, agents' brains, processes and database, or at one topic. Providers that agents use are
-    asked for their model lists, which uses no tokens.
+    asked for their model lists, which uses no tokens; Telegram and Discord about their bots, where they are set up.
 
     db checks only the database.
     net checks the hub's port, and asks every provider whose key is set for its model list.

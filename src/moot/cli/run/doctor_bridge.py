@@ -61,6 +61,13 @@ def problems(settings: Settings, name: str) -> list[str]:
     return missing
 
 
+def not_started(settings: Settings) -> list[tuple[str, str]]:
+    """Bridges that are switched on and lack something, with what it is."""
+    rows = {name: getattr(settings.bridges, name) for name in STEPS}
+    names = [name for name, row in rows.items() if row is not None and row.enabled]
+    return [(name, problem) for name in names for problem in problems(settings, name)]
+
+
 async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupFinding]:
     try:
         settings = load(home)
@@ -96,10 +103,18 @@ async def _chats(home: Home, name: str) -> list[ChatElsewhere]:
 
 
 async def bridges(home: Home) -> list[DoctorLine]:
-    """Every bridge that is set up."""
-    settings = load(home)
+    """Every bridge that is set up, or that none is."""
+    return await bridges_set_up(home) or [
+        DoctorLine("bridge", WARN, "no bridge is set up", "moot bridge telegram setup")
+    ]
+
+
+async def bridges_set_up(home: Home) -> list[DoctorLine]:
+    """Every bridge that is set up; nothing where moot.toml cannot be read, which has a line of its own."""
+    try:
+        settings = load(home)
+    except MootError:
+        return []
     names = [name for name in STEPS if getattr(settings.bridges, name) is not None]
     found = [(name, one) for name in names for one in await findings(home, name)]
-    if not found:
-        return [DoctorLine("bridge", WARN, "no bridge is set up", "moot bridge telegram setup")]
     return [DoctorLine(name, one.state, f"{one.about}: {one.text}", one.fix) for name, one in found]

@@ -24,9 +24,11 @@ from moot.cli.data.kafka_health import kafka
 from moot.cli.frame.hints import first
 from moot.cli.manage.models import endpoints
 from moot.cli.run.doctor_brains import ask_providers, brains, failed_turns, thinkers
+from moot.cli.run.doctor_bridge import bridges_set_up
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.cli.run.doctor_machines import machines
 from moot.cli.run.welcome import shown
+from moot.cli.terminal.screen import counted
 from moot.context.identity import FILES
 from moot.doors.http.wire.port_holder import holder_of
 from moot.errors import MootError
@@ -47,7 +49,7 @@ HEALTHY = 200
 
 
 async def everything(home: Home) -> list[DoctorLine]:
-    """All that can be seen, asking nobody outside this machine but the providers that agents think with."""
+    """All that can be seen, asking nobody outside but what is set up: providers, brokers, chat apps."""
     from moot.cli.mcp.clients.doctor_lines import connected_clients  # noqa: PLC0415  it is told what a check is here
 
     return [
@@ -63,6 +65,7 @@ async def everything(home: Home) -> list[DoctorLine]:
         *_port(home),
         *await database(home),
         *await kafka(home),
+        *await bridges_set_up(home),
         *await failed_turns(home),
         *await connected_clients(home),
     ]
@@ -141,7 +144,7 @@ def _settings(home: Home) -> Iterator[DoctorLine]:
         yield DoctorLine("moot.toml", BAD, error.title, first(error.fix))
         return
     there = "read" if home.toml.exists() else "not found, using defaults"
-    yield DoctorLine("moot.toml", OK, f"{there}, {len(settings.agents)} agents")
+    yield DoctorLine("moot.toml", OK, f"{there}, {counted(len(settings.agents), 'agent')}")
     for key in not_yet(settings):
         yield DoctorLine("moot.toml", WARN, f"{key} is accepted, but has no effect in this version yet")
     for concern in concerns(settings, home):

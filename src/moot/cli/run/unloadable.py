@@ -1,4 +1,4 @@
-"""Agents of moot.toml whose code cannot be loaded: they are away until somebody mends it, and senders are told why.
+"""Agents of moot.toml that cannot be loaded: they are away until somebody mends it, and senders are told why.
 
 Above: what hosts agents, and what tells how a message ended. Below: wiring says what is wrong with a row.
 """
@@ -15,11 +15,12 @@ from moot.cli.frame.hub_access import home_of
 from moot.cli.frame.session import Session
 from moot.cli.talk.unanswered import Cause
 from moot.cli.terminal.screen import safe
-from moot.rules.brain_kinds import CODE, kind_of
+from moot.rules.brain_kinds import CODE, is_cli, kind_of
 
 if TYPE_CHECKING:
     from moot.cli.talk.follow import Outcome
     from moot.hub import Hub
+    from moot.settings import AgentSettings, Home, Settings
     from moot.wiring import Concern
 
 
@@ -57,17 +58,32 @@ async def _reasons(session: Session, hub: Hub, names: Sequence[str], *, loads: b
         agent = await hub.agents.get(name)
         if agent.kind == "external":
             continue
-        rows = {row.name: row for row in hub.settings.agents if kind_of(row.brain) is CODE}
+        rows = {row.name: row for row in hub.settings.agents if _is_loaded_here(row)}
         row = next((rows[known] for known in (agent.name, *agent.aliases) if known in rows), None)
         if row is None:
             continue
-        from moot.wiring import concerns  # noqa: PLC0415  heavy, and only where an agent is away
-
-        alone = structs.replace(hub.settings, agents=(row,))
-        for concern in concerns(alone, home_of(session), loads=None if loads else ()):
-            if concern.agent == row.name and concern.silent:
-                text = concern.text.removeprefix(f"agent {row.name}: ")
-                found[agent.name] = Cause(
-                    (agent.name,), "away", f"{agent.name} is away: {text}", first(concern.fix)
-                )
+        for concern in _obstacles(hub.settings, row, home_of(session), loads=loads):
+            text = concern.text.removeprefix(f"agent {row.name}: ")
+            found[agent.name] = Cause(
+                (agent.name,), "away", f"{agent.name} is away: {text}", first(concern.fix)
+            )
     return found
+
+
+def _is_loaded_here(row: AgentSettings) -> bool:
+    return kind_of(row.brain) is CODE or is_cli(row.brain)
+
+
+def _obstacles(settings: Settings, row: AgentSettings, home: Home, *, loads: bool) -> list[Concern]:
+    """Why this agent can be run by no process. A CLI's program may be on the PATH of another one: it is not looked
+    for."""
+    from moot.wiring import concerns, loaded  # noqa: PLC0415  heavy, and only where an agent is away
+
+    if is_cli(row.brain):
+        return loaded([row], home)[1]
+    alone = structs.replace(settings, agents=(row,))
+    return [
+        concern
+        for concern in concerns(alone, home, loads=None if loads else ())
+        if concern.agent == row.name and concern.silent
+    ]

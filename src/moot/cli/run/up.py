@@ -15,6 +15,7 @@ from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import can_run, home_of, set_up_logs
 from moot.cli.frame.params import PORT, SECONDS, leaf
 from moot.cli.frame.session import Session
+from moot.cli.run.doctor_bridge import not_started
 from moot.cli.run.examples import claude_line, curl_line
 from moot.cli.run.reload import tell as tell_changes
 from moot.cli.run.signals import end_of
@@ -143,7 +144,8 @@ def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -
     screen = session.screen
     names = "   ".join(screen.name(name, hollow(MARKS[0])) for name in hosted)
     screen.say(f"hub up on {shown(home.path)}")
-    screen.say(f"  hosts  {names}" if hosted else "  hosts  nobody: moot.toml has no agent to start")
+    nobody = "none of its agents can be started" if settings.agents else "moot.toml has no agents"
+    screen.say(f"  hosts  {names}" if hosted else f"  hosts  nobody: {nobody}")
     for key in not_yet(settings):
         screen.note(f"  note   {key} is accepted, but has no effect in this version yet")
     _tell_concerns(session, home, settings)
@@ -155,3 +157,6 @@ def _tell_concerns(session: Session, home: Home, settings: Settings) -> None:
         session.screen.note(f"  note   {concern.text}")
         if concern.fix and concern.silent:
             session.screen.note(f"         fix: {session.screen.command(first(concern.fix))}")
+    for bridge, problem in not_started(settings):
+        session.screen.note(f"  note   the {bridge} bridge: {problem}")
+        session.screen.note(f"         fix: {session.screen.command(f'moot bridge {bridge} setup')}")

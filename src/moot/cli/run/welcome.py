@@ -15,6 +15,8 @@ FIRST = {
 }
 USUAL = {
     "moot chat NAME": "chat with an agent",
+    "moot open": "open the page in your browser",
+    "moot status": "see what needs you and who is working",
     "moot agents list": "list the agents",
     "moot conv list": "list the conversations",
     "moot up": "run the agents until you stop them",

@@ -206,5 +206,9 @@ class Screen:
             self.say(self.dim(line) if number == 0 else line)
 
 
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def hollow(mark: str) -> str:
     return HOLLOW.get(mark, mark)

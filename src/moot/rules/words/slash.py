@@ -331,7 +331,7 @@ ROWS: Final[dict[str, Row]] = {
         ),
         Row("all", "TEXT", "ask all agents here", "send --conv", _text("all", AllCommand)),
         Row(
-            "why", "[N]", "why each agent answered or stayed silent, for the last message or message N", "why",
+            "why", "[N]", "why each agent answered or stayed silent, for the last question or message N", "why",
             _why, tool="why", route="GET /api/messages/{id}/why",
         ),
         Row(
