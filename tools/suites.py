@@ -3,8 +3,8 @@
 `make check`, `make test`, `make faults` and `make test-clis` are this file with another plan. A step fails when
 its command fails, when it takes longer than its budget, or when a test folder that exists ran no test: a suite that
 silently stopped collecting is the failure nobody notices. Every step runs, whatever became of the one before it.
-One after the other, but for a tool that may run beside those after it until the first suite of several workers:
-from there on both cores are in use, or something is measured.
+One after the other, but for what may run beside those after it: a tool that keeps one core busy, until the first suite
+of several workers; a suite that mostly waits, until something is measured.
 
 Budgets hold on a small machine (two cores). On a slower one set MOOT_BUDGET_SCALE, for example to 3.
 """
@@ -33,6 +33,9 @@ FULL_RUN = "test"
 NO_TESTS_RAN = 5
 """pytest's exit code for an empty selection."""
 
+ALONE = "alone"
+"""The mark of tests that measure time."""
+
 MEMORY = Path("/dev/shm")
 ROOM = 2 << 30
 """Bytes that have to be free there; the largest suite leaves a sixth of it behind."""
@@ -49,6 +52,8 @@ class Suite:
     picked: str = ""
     within: str = ""
     """A file or folder below `tests` that has its tests, where its name does not say so."""
+    beside: bool = False
+    """It mostly waits for servers: other suites go on meanwhile, and what it says is shown when it ends."""
     in_memory: bool = False
     """Its files need no disk: no time is measured, no disk has to hold what it was given, and no sandbox is tried,
     which takes no project that lies below /dev."""
@@ -56,6 +61,11 @@ class Suite:
     @property
     def folder(self) -> Path:
         return ROOT / "tests" / (self.within or self.name.partition("-")[0])
+
+    @property
+    def measures(self) -> bool:
+        """Whether it has to have the machine to itself."""
+        return self.picked == ALONE
 
     @property
     def exists(self) -> bool:
@@ -139,8 +149,8 @@ WORKERS = 3
 def parted(name: str, most: float, alone: float, *, in_memory: bool = False) -> list[Suite]:
     """First the tests that only count, then one by one those that measure time."""
     return [
-        Suite(name, most, WORKERS, picked="not alone", in_memory=in_memory),
-        Suite(f"{name}-alone", alone, picked="alone"),
+        Suite(name, most, WORKERS, picked=f"not {ALONE}", in_memory=in_memory),
+        Suite(f"{name}-{ALONE}", alone, picked=ALONE),
     ]
 
 
@@ -148,6 +158,7 @@ CHECKED = (Suite("architecture", 60), Suite("unit", 60, workers=2))
 TESTED = (
     Suite("contract", 240, workers=2, in_memory=True),
     Suite("scenarios", 60, workers=2, in_memory=True),
+    Suite("kafka", 240, beside=True),
     Suite("bridges", 80, WORKERS, in_memory=True),
     Suite("behaviour", 160, WORKERS, in_memory=True),
     Suite("replay", 120, WORKERS, in_memory=True),
@@ -156,7 +167,6 @@ TESTED = (
     Suite("attacks", 90, WORKERS),
     *parted("faults", 240, 90),
     Suite("coding", 120, WORKERS),
-    Suite("kafka", 160),
     Suite("migration", 45),
     Suite("package", 90),
     Suite("docs", 90, WORKERS, in_memory=True),
@@ -217,7 +227,7 @@ def run(step: Tool | Suite, results: Path, marked: str = "") -> Outcome:
     """Run one step, its output going straight to the terminal; or, of one beside others, all of it at its end."""
     report = results / f"{step.name}.xml"
     command = list(step.command) if isinstance(step, Tool) else step.command(report, marked)
-    apart = isinstance(step, Tool) and step.beside
+    apart = step.beside
     if not apart:
         print(f"\n── {step.name}", flush=True)
     started = time.perf_counter()
@@ -271,19 +281,24 @@ def summary(outcomes: Sequence[Outcome], seconds: float, budget: float | None) -
 
 def run_all(steps: Sequence[Tool | Suite], results: Path, finished: Path) -> list[Outcome]:
     """Every step, in the order of the plan; see the top of this file for what runs beside what."""
-    going: list[Future[Outcome]] = []
+    going: list[tuple[Tool | Suite, Future[Outcome]]] = []
     with ThreadPoolExecutor() as threads:
         for step in steps:
-            apart = isinstance(step, Tool) and step.beside
-            if isinstance(step, Suite) and step.workers:
-                wait(going)
+            wait([future for other, future in going if not may_go_on(other, step)])
             if step is REQUIREMENTS:
                 # From here on every test of this run is on record.
                 finished.touch()
-            going.append(threads.submit(run, step, results))
-            if not apart:
-                wait(going[-1:])
-    return [one.result() for one in going]
+            going.append((step, threads.submit(run, step, results)))
+            if not step.beside:
+                wait([going[-1][1]])
+    return [future.result() for _, future in going]
+
+
+def may_go_on(earlier: Tool | Suite, step: Tool | Suite) -> bool:
+    """Whether an earlier step that runs beside others may still do so while this one runs."""
+    if step is REQUIREMENTS or (isinstance(step, Suite) and step.measures):
+        return False
+    return isinstance(earlier, Suite) or isinstance(step, Tool) or not step.workers
 
 
 def main(arguments: Sequence[str]) -> int:

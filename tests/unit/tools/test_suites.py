@@ -114,6 +114,20 @@ def test_what_runs_beside_others_ends_before_both_cores_are_needed(
     assert told.index("met") < told.index("the suite")
 
 
+def test_a_suite_that_waits_goes_on_beside_others_until_something_is_measured(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met = tmp_path / "met"
+    os.mkfifo(met)
+    commands = {"waits": f"cat {met}", "comes": f"echo met > {met}", "none-alone": "echo measured"}
+    monkeypatch.setattr(Suite, "command", lambda self, *_: ["sh", "-c", commands[self.name]])
+    steps = [Suite("waits", 60, beside=True), Suite("comes", 60, workers=2), parted("none", 10, 10)[1]]
+    run_all(steps, tmp_path, tmp_path / "finished")
+    told = capfd.readouterr().out
+    assert "\n── waits\nmet\n" in told, "what it said stands together, under its name"
+    assert told.index("── waits") < told.index("measured")
+
+
 def where_its_files_lie(step: Tool | Suite, capfd: pytest.CaptureFixture[str], results: Path) -> Path:
     run(step, results)
     return Path(capfd.readouterr().out.splitlines()[-1])
