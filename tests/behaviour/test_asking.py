@@ -47,9 +47,10 @@ async def test_who_awaits_an_answer_gets_no_turn_for_it(tmp_path: Path) -> None:
         assert [turn.state for turn in await hub.turns(agent="asker")] == ["said"]
         pair = (await hub.turns(agent="calc"))[0].conversation
         answer = (await hub.messages(pair))[-1]
-        [part] = [part for part in (await hub.why(answer.id)).agents if part.agent == "asker"]
-        assert (part.duty, part.rule) == ("observes", "ask")
-        assert part.reason == "asker was waiting for it, as the answer to its question"
+        parts = {part.agent: part for part in (await hub.why(answer.id)).agents}
+        assert (parts["asker"].duty, parts["asker"].rule) == ("observes", "ask")
+        assert parts["asker"].reason == "asker was waiting for it, as the answer to its question"
+        assert (parts["calc"].rule, parts["calc"].reason) == ("self", "calc wrote it")
 
 
 async def test_the_time_out_is_the_clocks(tmp_path: Path) -> None:

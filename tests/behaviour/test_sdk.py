@@ -69,7 +69,7 @@ async def test_a_why_reads_well_when_it_is_printed(quick: Path) -> None:
         asked_why, answer_why = await hub.why(asked.id), await hub.why(answer.id)
     assert str(asked_why).splitlines()[:2] == [
         f"why {asked.id}",
-        "  ann: must, answered (mention): ann was mentioned",
+        "  ann: had to, answered (mention): was mentioned",
     ]
     assert str(answer_why).startswith(f"why {answer.id}, in answer to {asked.id}\n  ann: ")
 

@@ -83,6 +83,12 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "Agents",
         "Rebuild an agent's views from the log and compare them with the store.",
     ),
+    "pause": CommandEntry(
+        "moot.cli.manage.pause:pause", "Agents", "Pause agents: they get no turns until they are resumed."
+    ),
+    "resume": CommandEntry(
+        "moot.cli.manage.pause:resume", "Agents", "Resume paused agents: they get turns again."
+    ),
     "keys": CommandEntry("moot.cli.manage.keys:keys", "Agents", "Manage the keys of model providers."),
     "tokens": CommandEntry(
         "moot.cli.manage.access_tokens:tokens",

@@ -108,7 +108,8 @@ def _others(room: Room, author: Participant) -> tuple[Duty, RuleName]:
 def standing(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, RuleName]:
     """An agent's part now: as planned, unless the floor noted otherwise since. What is cut short has no plan."""
     part = noted(message, round_, agent) or message.plan.of(agent)
-    return (Duty.OBSERVES, RuleName.SELF) if agent == message.author and part == NOT_ASKED else part
+    is_own = agent == message.author and part == message.plan.others
+    return (Duty.OBSERVES, RuleName.SELF) if is_own else part
 
 
 def noted(message: Message, round_: Round | None, agent: ParticipantId) -> tuple[Duty, RuleName] | None:

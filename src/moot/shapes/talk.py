@@ -241,6 +241,9 @@ class Event(Shape, frozen=True):
         )
 
 
+DUTY_WORDS = {"must": "had to", "may": "could", "observes": "not asked", "blocked": "blocked"}
+
+
 class Because(Shape, frozen=True):
     """One agent's part in a message, and the rule it follows from."""
 
@@ -254,7 +257,10 @@ class Because(Shape, frozen=True):
     """What went wrong, if its turn failed or expired."""
 
     def __str__(self) -> str:
-        return f"{self.agent}: {self.duty}, {self.state} ({self.rule}): {self.reason}"
+        """For people. What an agent that was not asked did meanwhile is nobody's answer."""
+        has_state = self.duty not in ("observes", "blocked") or self.state == "cancelled"
+        part = f"{DUTY_WORDS[self.duty]}, {self.state}" if has_state else DUTY_WORDS[self.duty]
+        return f"{self.agent}: {part} ({self.rule}): {self.reason.removeprefix(f'{self.agent} ')}"
 
 
 class Why(Shape, frozen=True):

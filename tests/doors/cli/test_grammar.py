@@ -132,6 +132,8 @@ EVERY_LEAF = {
     "agents new": ("agents", "new", "fin", "--role", "counts"),
     "agents set": ("agents", "set", "arya", "--role", "counts"),
     "agents rm": ("agents", "rm", "arya", "--yes"),
+    "pause": ("pause", "arya"),
+    "resume": ("resume", "arya"),
     "agents spawn": (),  # needs a template: tests/behaviour/test_spawn.py has some
     "agents tree": ("agents", "tree"),
     "agents rename": ("agents", "rename", "arya", "brienne"),

@@ -71,6 +71,8 @@ PARITY = [
     ("status", NONE, NONE, "GET /api/now"),
     ("agents start", NONE, NONE, "POST /api/agents/{name}/start"),
     ("agents stop", NONE, NONE, "POST /api/agents/{name}/stop"),
+    ("pause", NONE, NONE, "POST /api/agents/{name}/pause"),
+    ("resume", NONE, NONE, "POST /api/agents/{name}/resume"),
     ("agents ping", NONE, NONE, "POST /api/agents/{name}/ping"),
     ("agents logs", NONE, NONE, "GET /api/logs"),
     ("logs", NONE, NONE, "GET /api/logs"),

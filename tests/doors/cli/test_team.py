@@ -255,6 +255,19 @@ def test_why_and_chat_say_of_who_was_removed_that_it_is_gone(own: Shell, moot: M
     assert "paused" not in asked
 
 
+def test_who_is_paused_is_silent_until_it_is_resumed_and_senders_are_told(own: Shell, moot: Moot) -> None:
+    assert moot("pause", "arya", "nobody").code == 3  # all of them, or none
+    assert moot("pause", "arya").out == "paused arya; it gets no turns until moot resume arya\n"
+    alone = moot("chat", "arya", "-m", "hello")
+    assert (alone.code, alone.err) == (1, "no answer: arya is paused\n  fix   moot resume arya\n")
+    both = moot("chat", "arya", "brienne", "-m", "@arya @brienne hello")
+    assert both.code == 0
+    assert "arya is paused and will not answer\n  fix   moot resume arya\n" in both.err
+    [back] = moot("resume", "arya", "--json").json
+    assert back["name"] == "arya"
+    assert moot("chat", "arya", "-m", "and now?", "--json").json["outcome"] == "replied"
+
+
 def test_who_was_removed_is_in_no_list_and_whoever_writes_to_it_is_told(own: Shell, moot: Moot) -> None:
     moot("conv", "new", "build", "--with", "arya,brienne")
     moot("agents", "rm", "arya", "--yes")

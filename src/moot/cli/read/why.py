@@ -12,10 +12,11 @@ from moot.cli.frame.hub_access import with_reading
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.talk.absence import to_bring_back
-from moot.cli.terminal.phrases import DUTIES, addresses, author, is_agent, marks_of, message_at, reason_for
+from moot.cli.terminal.phrases import addresses, author, is_agent, marks_of, message_at, reason_for
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.errors import BadValue, NotFound
 from moot.rules.reasons import REMOVED
+from moot.shapes.talk import DUTY_WORDS
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -136,4 +137,4 @@ def _row(row: shapes.Because, marks: dict[str, str]) -> tuple[str, ...]:
     if reason == REMOVED:
         return f"  {marks.get(row.agent, '●')} {row.agent}", "is gone", "-", "-", reason
     state = row.state if row.duty != "observes" or row.state == "cancelled" else "-"
-    return f"  {marks.get(row.agent, '●')} {row.agent}", DUTIES[row.duty], state, row.rule, reason
+    return f"  {marks.get(row.agent, '●')} {row.agent}", DUTY_WORDS[row.duty], state, row.rule, reason

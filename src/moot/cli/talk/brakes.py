@@ -10,6 +10,7 @@ from moot import shapes
 from moot.cli.frame.hints import first
 from moot.cli.frame.session import Session
 from moot.cli.talk.follow import Outcome
+from moot.cli.talk.unanswered import is_paused, listed
 from moot.cli.terminal.phrases import title
 from moot.cli.terminal.screen import safe
 from moot.errors import Braked
@@ -40,6 +41,11 @@ async def warn(
     if cut:
         enough = len(cut) + sum(part.duty == "must" for part in receipt.deliveries)
         session.screen.note(f"  fix   {_more_turns(where, enough, in_chat=in_chat)}")
+    resting = [part.agent for part in receipt.deliveries if is_paused(part)]
+    if resting and any(part.duty in ("must", "may") for part in receipt.deliveries):
+        are = "is" if len(resting) == 1 else "are"
+        session.screen.note(f"{listed(resting)} {are} paused and will not answer")
+        session.screen.note(f"  fix   {session.screen.command('moot resume ' + ' '.join(resting))}")
     for part in receipt.deliveries:
         if part.delayed_ms:
             cooling = where.kind in WITH_ROUNDS

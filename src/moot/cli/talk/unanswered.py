@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from moot import shapes
 from moot.cli.talk.absence import to_bring_back
+from moot.model.answer import Delivery
 from moot.model.json import JsonObject
-from moot.rules.reasons import failure
+from moot.rules.reasons import REMOVED, failure
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -65,7 +66,13 @@ def _cause(row: shapes.Because, message: str) -> Cause:
     if row.state in BROKEN:
         sentence = f"{row.agent} {failure(row.error or row.state)}"
         return Cause((row.agent,), row.rule, sentence, f"moot why {message}")
-    return Cause((row.agent,), row.rule, row.reason)
+    fix = f"moot resume {row.agent}" if is_paused(row) else ""
+    return Cause((row.agent,), row.rule, row.reason, fix)
+
+
+def is_paused(part: shapes.Because | Delivery) -> bool:
+    """Whether somebody paused the agent; one that was removed is stopped by the same rule."""
+    return part.duty == "blocked" and part.rule == "paused" and not part.reason.endswith(REMOVED)
 
 
 def several(reason: str) -> str:

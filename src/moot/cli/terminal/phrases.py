@@ -11,7 +11,6 @@ from moot.cli.terminal.screen import Screen, clock_time, safe
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-DUTIES = {"must": "had to", "may": "could", "observes": "not asked", "blocked": "blocked"}
 REASONS = {
     "mention": "mentioned by {who}",
     "force": "asked by {who}",

@@ -12,12 +12,13 @@ from rich.text import Text
 
 from moot import shapes
 from moot.cli.read import inspect
-from moot.cli.terminal.phrases import DUTIES, is_agent, message_at, reason_for, title
+from moot.cli.terminal.phrases import is_agent, message_at, reason_for, title
 from moot.cli.terminal.screen import clock_time, safe
 from moot.cli.tui.bubbles import Look
 from moot.cli.tui.chat_state import ChatState
 from moot.cli.tui.overlays import Choice
 from moot.cli.tui.remark_screen import RemarkScreen
+from moot.shapes.talk import DUTY_WORDS
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -72,7 +73,7 @@ async def why_text(hub: Hub, state: ChatState, look: Look, number: int) -> Text:
     text.append("\n")
     for row in found.agents:
         state_word = row.state if row.duty != "observes" or row.state == "cancelled" else ""
-        parts = " · ".join(part for part in (DUTIES[row.duty], state_word, row.rule) if part)
+        parts = " · ".join(part for part in (DUTY_WORDS[row.duty], state_word, row.rule) if part)
         text.append(look.fit(f"{state.marks.get(row.agent, '●')} {row.agent}"), style=look.style(row.agent))
         text.append(f"  {parts}\n")
         text.append(f"    {safe(row.reason.removeprefix(f'{row.agent} '))}\n", style="dim")
