@@ -216,3 +216,9 @@ async def test_a_tour_speaks_first_and_says_what_was_to_be_seen(tmp_path: Path) 
     script = TourScript(("DEMO",), "@arya begin", ("You saw it.",))
     async with chatting(tmp_path, [echo("arya")], plan=ChatPlan(note="0 model calls", tour=script)) as chat:
         await chat.until_seen("DEMO", "arya heard: arya begin", "You saw it.", "0 model calls")
+
+
+async def test_a_preview_that_comes_when_the_chat_is_being_left_is_dropped(tmp_path: Path) -> None:
+    async with chatting(tmp_path, [echo("arya")]) as chat:
+        await chat.room.query_one("#preview").remove()
+        await chat.room._preview()

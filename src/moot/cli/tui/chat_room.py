@@ -315,7 +315,8 @@ class ChatRoom(Screen[None]):
         except MootError as error:
             line = str(error)
         reply = f"reply to {self.reply.sender} #{self.reply.seq} · " if self.reply is not None else ""
-        self.query_one("#preview", Static).update(Text(self.plan.look.fit(f"{reply}{line}")))
+        for place in self.query("#preview").results(Static):  # none when the chat is being left
+            place.update(Text(self.plan.look.fit(f"{reply}{line}")))
 
     async def _foreseen(self, draft: str) -> str:
         """Who would answer what stands there now, by the very function that decides it; or what a command does."""
