@@ -197,7 +197,7 @@ async def test_a_linked_account_speaks_as_its_person_and_the_owner_may_everythin
     assert now.conversation != where
     assert now.conversation is not None
     alone = await stage.hub.conversations.get(now.conversation)
-    assert (alone.kind, {seat.name for seat in alone.participants}) == ("direct", {"user", "analyst"})
+    assert {seat.name for seat in alone.participants} == {"user", "analyst"}
     before = len(stage.world.posts(chat))
     stage.world.say(chat, KARL, "still there?")
     [shown] = await stage.shown(chat, before)

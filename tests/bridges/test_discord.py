@@ -1,14 +1,16 @@
 """What only Discord has: names of webhooks, threads, commands from the menu, mentions, resuming a connection."""
 
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from moot import Hub
-from moot.bridges.discord.messages import commands, shown_name
+from moot.bridges.discord.messages import avatar_of, commands, shown_name
 from moot.rules.words import slash
 from moot.testing.fake_discord import FakeDiscord
+from moot.testing.fake_discord.server_state import BOT_ID, user_of
 from tests.bridges.conftest import player
 from tests.bridges.stage import Stage
 from tests.bridges.worlds import AGENTS, KARL, READER, DiscordWorld
@@ -90,6 +92,118 @@ async def test_a_connection_that_breaks_is_resumed_without_a_gap(stage: Stage, s
     stage.world.say(chat, KARL, "said while nobody listened")
     await until(lambda: stage.said(where), lambda said: len(said) == 1, seconds=15)
     assert server.gateway.resumed == 1
+
+
+async def test_what_was_missed_is_found_behind_any_number_of_agents_posts(
+    stage: Stage, server: FakeDiscord
+) -> None:
+    chat, where = await stage.group()
+    channel = server.channels[chat]
+    server.say(channel, KARL, "Karl", "heard")
+    await stage.quiet()
+    for number in range(150):
+        body = server.message(
+            channel, server.next_id(), {**user_of("777", "writer"), "bot": True}, f"{number}"
+        )
+        channel.messages.append({**body, "webhook_id": "777"})
+    await stage.disconnect()
+    server.say(channel, KARL, "Karl", "said while nobody listened")
+    for number in range(150):
+        body = server.message(
+            channel, server.next_id(), {**user_of("777", "writer"), "bot": True}, f"{number}"
+        )
+        channel.messages.append({**body, "webhook_id": "777"})
+    server.events.clear()
+    server.gateway.sessions.clear()
+    await stage.connect()
+    await until(
+        lambda: stage.said(where),
+        lambda said: [text for _, text in said] == ["heard", "said while nobody listened"],
+        seconds=15,
+    )
+
+
+async def test_what_was_said_before_the_pairing_is_never_fetched(stage: Stage, server: FakeDiscord) -> None:
+    channel = server.add_channel("old")
+    server.say(channel, KARL, "Karl", "@writer before anybody was asked")
+    await stage.quiet()
+    code = (await stage.hub.bridges.code("discord")).code
+    server.use_command(channel, KARL, "Karl", "pair", f"{code} writer")
+    await stage.quiet()
+    found = await stage.chat(channel.id)
+    assert found.state == "paired"
+    await stage.disconnect()
+    await stage.connect()
+    await stage.quiet()
+    assert await stage.said(str(found.conversation)) == []
+
+
+async def test_a_bots_account_in_a_text_means_its_agent(tmp_path: Path) -> None:
+    id = "900000000000000077"
+    token = f"{b64encode(id.encode()).decode()}.test-token.writer"
+    async with (
+        FakeDiscord(READER, token) as server,
+        Hub.open(tmp_path, agents=[player(name) for name in AGENTS]) as hub,
+    ):
+        stage = Stage(hub, DiscordWorld(server, {"writer": token}))
+        await stage.connect()
+        await stage.quiet()
+        chat, where = await stage.group()
+        channel = server.channels[chat]
+        message = server.say(channel, KARL, "Karl", f"<@{id}> and <@{BOT_ID}> look at <@1002>")
+        await stage.quiet()
+        [text] = [text for sender, text in await stage.said(where) if sender == "karl-discord"]
+        assert text == "@writer and @moot look at <@1002>"
+        server.edit(channel, message, f"<@{BOT_ID}> ask <@{id}>")
+        await stage.quiet()
+        [text] = [text for sender, text in await stage.said(where) if sender == "karl-discord"]
+        assert text == "ask @writer"
+        await stage.disconnect()
+
+
+async def test_a_webhooks_address_is_in_nothing_that_is_kept_or_logged(
+    stage: Stage, server: FakeDiscord, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "moot")
+    chat, _ = await stage.group()
+    for status in (400, 403, 404, 500):
+        server.refusals.append((status, "no"))
+        stage.world.say(chat, KARL, "@critic try")
+        await until(lambda: refusals_left(server), lambda left: not left, seconds=10)
+    await stage.quiet()
+    posts = [*await stage.hub.bridges.posts("dead"), *await stage.hub.bridges.posts("unconfirmed")]
+    assert len(posts) >= 3
+    printed = capfd.readouterr()
+    everything = f"{posts}{printed.out}{printed.err}{caplog.text}"
+    assert [hook["token"] for hook in server.webhooks.values() if f"/{hook['token']}" in everything] == []
+
+
+async def refusals_left(server: FakeDiscord) -> int:
+    return len(server.refusals)
+
+
+async def test_headers_that_tell_to_wait_are_obeyed_and_nothing_is_lost(
+    stage: Stage, server: FakeDiscord
+) -> None:
+    chat, where = await stage.group()
+    server.bucket_size, server.bucket_seconds = 2, 0.7
+    before = len(stage.world.posts(chat))
+    for number in range(6):
+        await stage.hub.post(where, f"line {number}")
+    shown = await until(lambda: stage.shown(chat, before), lambda posts: len(posts) == 6, seconds=20)
+    assert [post.text for post in shown] == [f"● user: line {number}" for number in range(6)]
+
+
+async def test_each_agent_has_a_picture(stage: Stage, server: FakeDiscord) -> None:
+    chat, _ = await stage.group()
+    stage.world.say(chat, KARL, "/ask analyst writer go")
+    await stage.quiet()
+    pictures = {post.name: post.avatar for post in server.posts if post.name}
+    assert pictures == {
+        "analyst": "https://cdn.discordapp.com/embed/avatars/4.png",
+        "writer": "https://cdn.discordapp.com/embed/avatars/1.png",
+    }
+    assert avatar_of("a b", "https://example.org/{agent}.png") == "https://example.org/a%20b.png"
 
 
 @pytest.mark.parametrize(

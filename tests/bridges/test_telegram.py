@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from telegram import Message, Update
 
-from moot import Hub
+from moot import Hub, agent
 from moot.bridges.findings import BAD, OK, WARN
 from moot.bridges.telegram.checkup import checked
 from moot.bridges.telegram.entities import rendered
 from moot.model.records.chat_apps.bridge import ChatKind
+from moot.rules.words import slash
 from moot.testing.fake_telegram import FakeTelegram
 from tests.bridges.conftest import player
 from tests.bridges.stage import Stage
@@ -118,6 +119,153 @@ async def test_only_one_process_polls_a_token_and_the_check_says_so(server: Fake
     assert "/setprivacy" in by_bot["@analyst_bot", WARN].fix
     assert "does not accept the token of ghost's bot" in by_bot["ghost", BAD].text
     assert "9:unknown" not in str(found), "a token is never shown"
+
+
+async def test_who_has_no_bot_in_a_group_speaks_through_one_that_is_there(
+    stage: Stage, server: FakeTelegram
+) -> None:
+    world = stage.world
+    assert isinstance(world, TelegramWorld)
+    group = server.add_supergroup("Half", world.tokens["critic"])
+    chat = str(group.id)
+    await stage.quiet()
+    where = await stage.pair(chat)
+    await stage.hub.conversations.join(where, "writer")
+    await stage.disconnect()
+    await stage.connect()
+    before = len(world.posts(chat))
+    await stage.hub.post(where, "@writer @critic from the terminal")
+    await stage.quiet()
+    shown = [(post.bot, post.text) for post in server.posts_in(group.id)][before:]
+    through = {bot for bot, _ in shown}
+    assert through == {world.tokens["critic"]}
+    assert [text for _, text in shown] == [
+        "● user: @writer @critic from the terminal",
+        "● writer: writer answers writer critic from the terminal",
+        "critic answers writer critic from the terminal",
+    ]
+
+
+async def test_a_bot_that_is_thrown_out_is_spoken_for(stage: Stage, server: FakeTelegram) -> None:
+    chat, where = await stage.group()
+    place = server.chats[int(chat)]
+    before = len(stage.world.posts(chat))
+    await stage.hub.post(where, "@writer one")
+    await stage.quiet()
+    assert isinstance(stage.world, TelegramWorld)
+    place.bots.discard(stage.world.tokens["writer"])  # nobody was told
+    await stage.hub.post(where, "@writer two")
+    texts = [post.text for post in await stage.shown(chat, before)]
+    assert texts[-1] == "● writer: writer answers writer two"
+    assert await stage.hub.bridges.posts() == []
+
+
+async def test_a_private_chat_with_several_agents_says_who_speaks(stage: Stage) -> None:
+    chat = stage.world.add_private(KARL, "writer")
+    await stage.pair(chat, KARL)
+    await stage.hub.bridges.link("telegram", KARL, "user")
+    stage.world.say(chat, KARL, "/group create writer critic")
+    before = len(await stage.shown(chat))
+    stage.world.say(chat, KARL, "/ask writer critic go")
+    shown = await stage.shown(chat, before)
+    assert [post.text for post in shown] == ["writer answers go", "● critic: critic answers go"]
+
+
+async def test_in_a_basic_group_a_reply_asks_whose_post_it_is_whatever_its_number(
+    stage: Stage, server: FakeTelegram
+) -> None:
+    chat, _ = await stage.group(ChatKind.GROUP)
+    before = len(stage.world.posts(chat))
+    for name in AGENTS:
+        stage.world.say(chat, KARL, f"@{name} hello")
+        await stage.quiet()
+    posts = stage.world.posts(chat)[before:]
+    for post in posts:
+        seen = len(stage.world.posts(chat))
+        stage.world.say(chat, KARL, "and you?", reply_to=post.id)
+        assert [one.speaker for one in await stage.shown(chat, seen)] == [post.speaker]
+
+
+async def test_an_update_that_cannot_be_read_is_laid_aside_and_stops_nothing(
+    stage: Stage, server: FakeTelegram
+) -> None:
+    chat, where = await stage.group()
+    place = server.chats[int(chat)]
+    nameless: dict[str, Any] = {"from": {"id": 5}}
+    server.say(place, int(KARL), "Karl", "of a kind that no library knows yet", **nameless)
+    stage.world.say(chat, KARL, "whole")
+    await stage.quiet()
+    assert "whole" in [text for _, text in await stage.said(where)]
+    assert len(await stage.hub.bridges.dead_letters()) == 3, "one for each bot that was told"
+
+
+async def test_one_token_that_is_refused_silences_no_other_bot(tmp_path: Path, server: FakeTelegram) -> None:
+    world = TelegramWorld(server)
+    del server.bots[world.tokens["writer"]]
+    async with Hub.open(tmp_path, agents=[player(name) for name in AGENTS]) as hub:
+        stage = Stage(hub, world)
+        await stage.connect()
+        world.tokens = {name: token for name, token in world.tokens.items() if name != "writer"}
+        chat, _ = await stage.group()
+        stage.world.say(chat, KARL, "@critic are you there?")
+        assert [post.speaker for post in await stage.shown(chat, 1)] == ["critic"]
+        await stage.disconnect()
+
+
+async def test_commands_are_offered_in_private_chats_and_once_in_a_group(
+    stage: Stage, server: FakeTelegram
+) -> None:
+    chat, _ = await stage.group()
+    offered = {name.partition(" ")[0] for name in slash.ROWS} - {"quit"}
+    bots = list(server.bots.values())
+    assert all(set(bot.commands["all_private_chats"]) == offered for bot in bots)
+    assert [set(bot.commands[chat]) for bot in bots if chat in bot.commands] == [offered]
+
+
+async def test_an_answer_that_grows_is_shown_as_a_draft_in_a_private_chat(
+    tmp_path: Path, server: FakeTelegram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.bridges.typing_signs.DRAFT_SECONDS", 0.05)
+
+    @agent("writer")
+    async def slow(turn: Any) -> str:
+        await turn.say("one ")
+        await until(lambda: drafts(server), lambda found: "one" in found, seconds=10)
+        await turn.say("two")
+        await until(lambda: drafts(server), lambda found: "one two" in found, seconds=10)
+        return "one two"
+
+    async with Hub.open(tmp_path, agents=[slow]) as hub:
+        stage = Stage(hub, TelegramWorld(server))
+        await stage.connect()
+        chat = stage.world.add_private(KARL, "writer")
+        await stage.pair(chat, KARL)
+        stage.world.say(chat, KARL, "count")
+        shown = await stage.shown(chat, 1)
+        assert [post.text for post in shown] == ["one two"]
+        assert server.drafts == {}, "the post takes its place"
+        await stage.disconnect()
+
+
+async def drafts(server: FakeTelegram) -> str:
+    return " ".join(server.drafted)
+
+
+async def test_no_token_is_in_what_is_logged_or_kept(
+    stage: Stage, server: FakeTelegram, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level("DEBUG")
+    chat, _ = await stage.group()
+    server.refusals.append((400, "Bad Request: no"))
+    server.breaks.append(False)
+    stage.world.say(chat, KARL, "@critic one")
+    stage.world.say(chat, KARL, "@writer two")
+    await stage.quiet()
+    kept = str(await stage.hub.bridges.posts()) + str(await stage.hub.bridges.dead_letters())
+    printed = capfd.readouterr()
+    everything = caplog.text + printed.out + printed.err + kept
+    assert "getUpdates" in caplog.text, "requests are logged, and say to which method"
+    assert not [token for token in server.bots if token.partition(":")[2] in everything]
 
 
 def test_what_is_drawn_has_valid_entities_and_no_link_that_runs() -> None:

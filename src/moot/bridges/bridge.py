@@ -1,10 +1,10 @@
 """The port of a bridge: what it brings in, how it takes what goes out, and how sending can fail.
 
-Above: crossing.py runs one. Below: telegram/ and discord/ speak to their chat app; moot.testing has one in memory. A
+Above: worker.py runs one. Below: telegram/ and discord/ speak to their chat app; moot.testing has one in memory. A
 bridge keeps nothing: whatever must survive is in the store before it tells its chat app that it has it.
 """
 
-from typing import Final, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -84,6 +84,12 @@ class Pressed(Struct, frozen=True):
 Incoming: TypeAlias = Wrote | Rewrote | ChatSeen | Pressed
 
 
+class PairedChat(NamedTuple):
+    chat: str
+    since: float
+    """Nothing older is its business, in seconds since 1970."""
+
+
 class Ears(Protocol):
     """Where a bridge brings what it hears, and what it may ask."""
 
@@ -91,11 +97,15 @@ class Ears(Protocol):
         """Return when it is stored, or needs not to be; only then may the chat app be told."""
         ...
 
-    async def knows(self, key: str) -> bool:
-        """Whether something was heard before."""
+    async def lay_aside(self, key: str, error: str) -> None:
+        """Something came that cannot be read: it is shown to the owner, and does not stop what follows."""
         ...
 
-    async def chats(self) -> list[str]:
+    async def knows(self, key: str) -> bool:
+        """Whether something was heard before, and nothing more becomes of it."""
+        ...
+
+    async def chats(self) -> list[PairedChat]:
         """Those that are paired."""
         ...
 
@@ -163,10 +173,14 @@ class Bridge(Protocol):
         """Show that somebody writes; it may fail, and nobody minds."""
         ...
 
+    def has_drafts(self, kind: ChatKind) -> bool:
+        """Whether an answer can be shown there while it grows."""
+        ...
+
+    async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
+        """Show what somebody has said so far; it may fail, and nobody minds. The post that follows takes its place."""
+        ...
+
     async def close_buttons(self, post: BridgePost, text: str) -> None:
         """Take the buttons away from under a post, and say what was chosen; it may fail, and nobody minds."""
         ...
-
-
-TYPING_SECONDS: Final = 4.0
-"""After so long it has to be shown again."""

@@ -5,13 +5,17 @@ Above: intake.py. Below: hub/commands/slash.py, which carries the same commands 
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
+from typing import TypeAlias
+
+from msgspec import structs
 
 from moot import shapes
 from moot.bridges import permissions, phrases
 from moot.bridges.bridge import ChatSeen, Pressed, Rewrote, Wrote
 from moot.bridges.unpaired import UnpairedChats
-from moot.errors import MootError, NotFound, NotPermitted
+from moot.errors import Conflict, MootError, NotFound, NotPermitted
 from moot.failpoints import failpoint
 from moot.flow.pair_chat import PairChat
 from moot.flow.record_arrival import RecordArrival
@@ -19,6 +23,8 @@ from moot.hub import Hub
 from moot.hub.commands.slash import At, carry_out
 from moot.model.entrance import DoorName
 from moot.model.records.chat_apps.bridge import (
+    CONTINUE,
+    SETTLED,
     ArrivalState,
     BridgeAccount,
     BridgeChat,
@@ -28,16 +34,21 @@ from moot.model.records.chat_apps.bridge import (
 )
 from moot.rules.words import slash
 
+OnChosen: TypeAlias = Callable[[BridgePost, str], Awaitable[None]]
+"""Told which post was chosen under, and who chose what."""
 PRESS_LOOKS = 10
 PRESS_SECONDS = 0.2
 
 
 class ChatCommands:
-    def __init__(self, hub: Hub, door: DoorName, default_agent: str) -> None:
+    def __init__(
+        self, hub: Hub, door: DoorName, default_agent: str, on_chosen: OnChosen | None = None
+    ) -> None:
         self._hub = hub
         self._records = hub.bridges.records
         self._door = door
         self._default_agent = default_agent
+        self._on_chosen = on_chosen
         self._unpaired = UnpairedChats(hub, door, default_agent)
 
     async def carry_out(
@@ -81,7 +92,7 @@ class ChatCommands:
         done = await carry_out(command, At(voice, where, (self._door, chat.chat)))
         if done.moved is not None and done.moved.id != chat.conversation:
             await self._bind(chat, account, done.moved)
-        elif done.left or isinstance(command, slash.GroupDissolveCommand):
+        elif done.left:
             await self.standing_chat(chat, account)
         return "\n".join(done.lines) or "done"
 
@@ -99,14 +110,19 @@ class ChatCommands:
         )
 
     async def standing_chat(self, chat: BridgeChat, account: BridgeAccount) -> BridgeChat:
-        """The chat with a conversation that can be talked in: where its group was dissolved, the person is alone with
-        the bot's agent again, or with the default one."""
+        """The chat with a conversation that can be talked in: where its group was dissolved, it is with one agent
+        again, the bot's or the default one. A chat of several people gets a conversation of its own for that:
+        somebody's direct one would show the others what is said in it elsewhere."""
         if await self._records.bound([chat.conversation]) and await self._is_theirs(chat, account):
             return chat
         bound = await self._hub.conversations.list(channel_type=self._door, channel_group_id=chat.chat)
         own = chat.listener or next(iter(chat.agents), "") or await self._agent_of(chat)
-        agent = own if chat.kind is ChatKind.PRIVATE else self._default_agent or own
-        where = bound[0] if bound else await self._unpaired.direct(agent, account)
+        if bound:
+            where = bound[0]
+        elif chat.kind is ChatKind.PRIVATE:
+            where = await self._unpaired.direct(own, account)
+        else:
+            where = await self._unpaired.alone(chat, self._default_agent or own, account)
         return await self._bind(chat, account, where)
 
     async def _agent_of(self, chat: BridgeChat) -> str:
@@ -125,11 +141,15 @@ class ChatCommands:
         return self._records.name(account.participant) in {seat.name for seat in where.participants}
 
     async def answered(self, wrote: Wrote, chat: BridgeChat) -> tuple[int, str]:
-        """Which message here a reply answers, and which agent said that; 0 and nobody where it answers nothing."""
-        post = await self._records.sent_as(self._door, chat.chat, wrote.reply_to)
+        """Which message here a reply answers, and which agent said that; 0 and nobody where it answers nothing. Where
+        ids differ per account, only what the listener's own bot said is known by the id that it heard."""
+        by = wrote.replied_agent if chat.kind is ChatKind.GROUP else None
+        is_known = chat.kind is not ChatKind.GROUP or wrote.replied_agent == wrote.agent
+        post = await self._records.sent_as(self._door, chat.chat, wrote.reply_to, by=by) if is_known else None
         if post is not None and post.conversation == chat.conversation:
             return post.seq, post.speaker if post.seq else ""
-        arrival = await self._records.arrival(self._door, wrote.reply_key) if wrote.reply_key else None
+        key = wrote.reply_key if not wrote.replied_agent else ""
+        arrival = await self._records.arrival(self._door, key) if key else None
         if arrival is not None and arrival.conversation == chat.conversation:
             return arrival.seq, ""
         return 0, wrote.replied_agent
@@ -145,10 +165,13 @@ class ChatCommands:
             await voice.edit(message.id, edited.text, version=message.version)
 
     async def press(self, pressed: Pressed, chat: BridgeChat, account: BridgeAccount) -> None:
-        """A button answers a decision, if it is this person's to decide."""
+        """A button answers a decision, if it is this person's to decide, or resumes what a brake stopped."""
         post = await self._pressed_post(pressed, chat)
         if post is None or not post.decision or not 0 <= pressed.choice < len(post.buttons):
             raise NotFound("this button belongs to nothing any more", what="decision")
+        if post.decision == CONTINUE:
+            await self._resume(pressed, chat, account, post)
+            return
         voice = self._hub.voice_of(account.participant, self._door)
         try:
             await voice.decisions.answer(post.decision, post.buttons[pressed.choice])
@@ -156,10 +179,33 @@ class ChatCommands:
             raise NotPermitted("this is not yours to decide") from None
         await self._record(pressed, ArrivalState.DONE, "")
 
+    async def _resume(
+        self, pressed: Pressed, chat: BridgeChat, account: BridgeAccount, post: BridgePost
+    ) -> None:
+        """Under what a brake said: whether its agents go on is chosen once, by somebody who may."""
+        command = slash.ContinueCommand()
+        if not permissions.may(account, command):
+            raise NotPermitted("guests cannot resume what a brake stopped")
+        where = await self._member_of(chat, account)
+        voice = permissions.voice(self._hub, account, self._door, command, where.id)
+        key = f"choice/{post.id}"
+        choice = RecordArrival(self._door, key, chat.chat, account.account, ArrivalState.BEGUN)
+        begun = await self._records.record(choice)
+        if begun.arrival.state in SETTLED:
+            raise Conflict("this was chosen already")
+        if pressed.choice == 0:
+            await carry_out(command, At(voice, where, (self._door, chat.chat)))
+        await self._records.record(structs.replace(choice, state=ArrivalState.DONE))
+        await self._record(pressed, ArrivalState.DONE, "")
+        if self._on_chosen is not None:
+            name = self._records.name(account.participant)
+            await self._on_chosen(post, f"{name}: {post.buttons[pressed.choice]}")
+
     async def _pressed_post(self, pressed: Pressed, chat: BridgeChat) -> BridgePost | None:
         """Somebody may press before it is written down that the post is there."""
         for _ in range(PRESS_LOOKS):
-            post = await self._records.sent_as(self._door, chat.chat, pressed.message)
+            by = pressed.agent if chat.kind is ChatKind.GROUP else None
+            post = await self._records.sent_as(self._door, chat.chat, pressed.message, by=by)
             if post is not None:
                 return post
             await asyncio.sleep(PRESS_SECONDS)

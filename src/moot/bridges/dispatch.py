@@ -9,11 +9,12 @@ from contextlib import suppress
 from typing import Final
 
 import structlog
+from msgspec import structs
 
 from moot.bridges.bridge import Bridge, ChatMoved, Flooded, NotSent, SendTrouble, Unsure
 from moot.bridges.flood import FloodGate
 from moot.bridges.lease import Lease
-from moot.bridges.pieces import split, without_unsafe_links
+from moot.bridges.pieces import split, without_speakers, without_unsafe_links
 from moot.errors import Conflict, MootError
 from moot.failpoints import failpoint
 from moot.flow.find_chat import FindChat
@@ -23,13 +24,22 @@ from moot.flow.plan_posts import PlanPosts
 from moot.hub import Hub
 from moot.model.message import Message
 from moot.model.participant import TAKES_TURNS, Kind
-from moot.model.records.chat_apps.bridge import BridgeChat, BridgePost, BridgePostState, PairingState, Piece
+from moot.model.records.chat_apps.bridge import (
+    CONTINUE,
+    BridgeChat,
+    BridgePost,
+    BridgePostState,
+    PairingState,
+    Piece,
+)
 
 log = structlog.get_logger("moot.bridges")
 
 PAGE: Final = 100
 QUIET_NOTICES: Final = frozenset({"joined", "left"})
 """Notices that a chat app shows by itself."""
+BRAKE: Final = "brake"
+GO_ON: Final = ("Continue once", "Stay off")
 RETRY_SECONDS: Final = 2.0
 
 
@@ -74,26 +84,24 @@ class Dispatch:
             return []
         name = self._records.name(message.author)
         speaks = message.kind in TAKES_TURNS and self._bridge.can_speak_as(name)
-        text = without_unsafe_links(message.text)
+        text = without_speakers(without_unsafe_links(message.text))
         if message.metadata.get("partial"):
             text = f"{text} … (interrupted)"
         if not speaks and message.kind is not Kind.SYSTEM:
             text = f"● {name}: {text}"
         texts = split(text, self._bridge.longest, self._bridge.size)
-        decision = await self._records.asking(message) if message.kind in TAKES_TURNS else None
         made = [Piece(each, speaker=name if speaks else "", seq=message.seq) for each in texts]
-        if decision is not None and decision.choices and made:
-            last = made.pop()
-            made.append(
-                Piece(
-                    last.text,
-                    last.speaker,
-                    last.seq,
-                    buttons=decision.choices,
-                    decision=decision.id,
-                )
-            )
+        buttons, decision = await self._buttons(message)
+        if buttons and made:
+            made[-1] = structs.replace(made[-1], buttons=buttons, decision=decision)
         return made
+
+    async def _buttons(self, message: Message) -> tuple[tuple[str, ...], str]:
+        """What can be chosen under a message, and what that decides."""
+        if message.metadata.get("notice") == BRAKE and message.metadata.get("root"):
+            return GO_ON, CONTINUE
+        decision = await self._records.asking(message) if message.kind in TAKES_TURNS else None
+        return (decision.choices, decision.id) if decision is not None else ((), "")
 
     # --- sending --------------------------------------------------------------------------------------------
 

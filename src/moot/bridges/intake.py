@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from moot.bridges import phrases
 from moot.bridges.bridge import ChatSeen, Incoming, Pressed, Rewrote, Wrote
-from moot.bridges.chat_commands import ChatCommands
+from moot.bridges.chat_commands import ChatCommands, OnChosen
 from moot.bridges.unpaired import UnpairedChats, code_in
 from moot.errors import BadValue, MootError
 from moot.failpoints import failpoint
@@ -47,14 +47,16 @@ class Manners(Struct, frozen=True):
 
 
 class ChatIntake:
-    def __init__(self, hub: Hub, door: DoorName, manners: Manners) -> None:
+    def __init__(
+        self, hub: Hub, door: DoorName, manners: Manners, *, on_chosen: OnChosen | None = None
+    ) -> None:
         self._hub = hub.through(door)
         self._records = self._hub.bridges.records
         self._door = door
         self._manners = manners
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._unpaired = UnpairedChats(self._hub, door, manners.default_agent)
-        self._commands = ChatCommands(self._hub, door, manners.default_agent)
+        self._commands = ChatCommands(self._hub, door, manners.default_agent, on_chosen)
 
     async def hear(self, incoming: Incoming) -> None:
         """Return when it is stored, or needs not to be. Raises where the store cannot be written."""

@@ -21,9 +21,15 @@ _definition = re.compile(r"(?m)^[ \t>]*\[[^\]\n]{1,200}\]:[ \t]*(\S+).*$").findi
 _autolink = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,30}:[^\s<>]{0,2000})>").finditer
 _scheme = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.\s-]*):").match
 _fence = re.compile(r"^[ \t>]*(`{3,}|~{3,})(.*)$").match
+_speaker = re.compile(r"(?m)^[ \t>]*●(?=[^\n]{0,80}:)").sub
 _JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 SHORTEST_PIECE: Final = 0.5
 """A blank line is a better place to cut than a later one, as long as so much of a piece is used."""
+
+
+def without_speakers(text: str) -> str:
+    """Lines that look as if the bridge named another speaker there are told from those that do."""
+    return _speaker("○", text) if "●" in text else text
 
 
 def utf16(text: str) -> int:

@@ -64,9 +64,11 @@ def _telegram(settings: TelegramSettings) -> Bridge:
         )
     try:
         from moot.bridges.telegram.bridge import TelegramBridge  # noqa: PLC0415  an extra, only where it is used
+        from moot.bridges.telegram.webhook import planned  # noqa: PLC0415  as above
     except ImportError as error:
         raise missing("telegram", error) from error
-    return TelegramBridge(tokens, api_url=settings.api_url)
+    webhook = planned(settings.webhook_url, settings.webhook_secret, settings.webhook_listen)
+    return TelegramBridge(tokens, api_url=settings.api_url, webhook=webhook)
 
 
 def _discord(settings: DiscordSettings) -> Bridge:
@@ -80,7 +82,7 @@ def _discord(settings: DiscordSettings) -> Bridge:
     except ImportError as error:
         raise missing("discord", error) from error
     bots = settings.bots if settings.identity is DiscordIdentity.BOTS else {}
-    return DiscordBridge(settings.token, bots, api_url=settings.api_url)
+    return DiscordBridge(settings.token, bots, api_url=settings.api_url, avatar_url=settings.avatar_url)
 
 
 def missing(name: str, error: ImportError) -> BadValue:

@@ -5,7 +5,9 @@ the agents whose bots are in it.
 """
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, Final
 
 from moot.bridges import phrases
 from moot.bridges.bridge import Wrote
@@ -85,13 +87,31 @@ class UnpairedChats:
             return bound[0]
         agents = named or [name for name in chat.agents if await self._is_agent(name)]
         agents = agents or ([self._default_agent] if self._default_agent else [])
-        taken = {found.name for found in await self._hub.conversations.list()}
+        return await self._create(chat, agents, account)
+
+    async def _create(
+        self, chat: BridgeChat, agents: Sequence[str], account: BridgeAccount, **settings: Any
+    ) -> Conversation:
+        taken = {
+            found.name
+            for ended in (False, True)
+            for found in await self._hub.conversations.list(archived=ended)
+        }
         base = slug(chat.title or f"{self._door.value} chat")[:60]
-        name = next(made for made in (base, *(f"{base}-{n}" for n in range(2, 10_000))) if made not in taken)
-        people = [self._records.name(account.participant)]
+        numbered = (f"{base}-{n}" if n > 1 else base for n in count(1))
+        name = next(made for made in numbered if made not in taken)
         return await self._hub.conversations.create(
-            name, participants=[*agents, *people], channel=(self._door, chat.chat)
+            name,
+            participants=[*agents, self._records.name(account.participant)],
+            settings=settings or None,
+            channel=(self._door, chat.chat),
         )
+
+    async def alone(self, chat: BridgeChat, agent: str, account: BridgeAccount) -> Conversation:
+        """Everybody in a chat with one agent, which answers each line."""
+        if not await self._is_agent(agent):
+            raise BadValue("no agent answers here", detail="there is no default_agent")
+        return await self._create(chat, [agent], account, reply_strategy="round_robin")
 
     async def direct(self, agent: str, account: BridgeAccount) -> Conversation:
         """The person alone with the bot's agent, or with whoever answers by default."""

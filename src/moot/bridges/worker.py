@@ -1,4 +1,4 @@
-"""A crossing: one bridge at work in this hub, for as long as its lease holds; otherwise it waits for its turn.
+"""A worker: one bridge at work in this hub, for as long as its lease holds; otherwise it waits for its turn.
 
 Above: start.py runs one per bridge that is set up. Below: intake.py and dispatch.py, and the bridge itself.
 """
@@ -9,14 +9,22 @@ from contextlib import suppress
 import structlog
 
 from moot.bridges import lease
-from moot.bridges.bridge import TYPING_SECONDS, Bridge, Incoming
+from moot.bridges.bridge import Bridge, Incoming, PairedChat
 from moot.bridges.dispatch import Dispatch
 from moot.bridges.intake import ChatIntake, Manners
 from moot.bridges.lease import Lease
+from moot.bridges.typing_signs import TypingSigns
 from moot.errors import MootError
+from moot.flow.record_arrival import RecordArrival
 from moot.hub import Hub
 from moot.model.event import EventType
-from moot.model.records.chat_apps.bridge import BRIDGE_POSTS, BridgeChat, PairingState
+from moot.model.records.chat_apps.bridge import (
+    BRIDGE_POSTS,
+    SETTLED,
+    ArrivalState,
+    BridgePost,
+    PairingState,
+)
 from moot.shapes import Event
 
 log = structlog.get_logger("moot.bridges")
@@ -24,7 +32,10 @@ log = structlog.get_logger("moot.bridges")
 FOLLOWED = (
     EventType.MESSAGE_POSTED,
     EventType.TURN_STARTED,
+    EventType.TURN_DELTA,
     EventType.TURN_FINISHED,
+    EventType.TURN_OWED,
+    EventType.TURN_HELD,
     EventType.DECISION_ANSWERED,
     EventType.RESET,
 )
@@ -39,11 +50,11 @@ class BridgeWorker:
         self._records = self._hub.bridges.records
         self.bridge = bridge
         self.lease = Lease(self._hub, bridge.name, holder=holder)
-        self.intake = ChatIntake(hub, bridge.name, manners)
+        self.intake = ChatIntake(hub, bridge.name, manners, on_chosen=self._chosen)
         self.dispatch = Dispatch(self._hub, bridge, self.lease)
         self.is_running = asyncio.Event()
         """Set while the bridge is run here."""
-        self._typing: dict[str, asyncio.Task[None]] = {}
+        self.signs = TypingSigns(self._hub, bridge)
 
     async def run(self) -> None:
         """Until cancelled: wait for the lease, work while it holds, and wait again."""
@@ -74,10 +85,10 @@ class BridgeWorker:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self.is_running.clear()
-            everything = [*tasks, *self._typing.values()]
-            for task in everything:
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*everything, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self.signs.close()
             await self.dispatch.close()
         for task in tasks:
             if not task.cancelled() and (error := task.exception()) is not None:
@@ -104,12 +115,23 @@ class BridgeWorker:
         await self.intake.hear(incoming)
         await self.dispatch.plan_all()
 
-    async def knows(self, key: str) -> bool:
-        return await self._records.arrival(self.bridge.name, key) is not None
+    async def lay_aside(self, key: str, error: str) -> None:
+        log.error("cannot be read", action="update_unreadable", key=key, error=error)
+        command = RecordArrival(self.bridge.name, key, "", "", ArrivalState.DEAD, error=error)
+        await self._records.record(command)
 
-    async def chats(self) -> list[str]:
+    async def knows(self, key: str) -> bool:
+        arrival = await self._records.arrival(self.bridge.name, key)
+        return arrival is not None and arrival.state in SETTLED
+
+    async def chats(self) -> list[PairedChat]:
         found = await self._records.chats(self.bridge.name)
-        return [chat.chat for chat in found if chat.state is PairingState.PAIRED]
+        coded = await self._records.coded_at(self.bridge.name)
+        return [
+            PairedChat(chat.chat, coded.get(chat.chat, chat.created_at))
+            for chat in found
+            if chat.state is PairingState.PAIRED
+        ]
 
     async def _sweep(self) -> None:
         while True:
@@ -129,37 +151,22 @@ class BridgeWorker:
     async def _on_event(self, event: Event) -> None:
         match event.type:
             case EventType.TURN_STARTED:
-                await self._show_typing(event)
-            case EventType.TURN_FINISHED:
-                self._stop_typing(event)
+                await self.signs.began(event)
+            case EventType.TURN_DELTA:
+                self.signs.said(event)
+            case EventType.TURN_FINISHED | EventType.TURN_OWED | EventType.TURN_HELD:
+                self.signs.ended(str(event.body.get("id", "")))
             case EventType.DECISION_ANSWERED:
                 await self._decided(event)
             case _:
                 await self.dispatch.plan_all()
 
-    async def _show_typing(self, event: Event) -> None:
-        for chat in await self._records.chats(self.bridge.name):
-            if chat.state is PairingState.PAIRED and chat.conversation == event.conversation:
-                speaker, turn = str(event.body.get("agent", "")), str(event.body.get("id", ""))
-                task = asyncio.ensure_future(self._type(chat, speaker))
-                self._typing[f"{turn}/{chat.chat}"] = task
-
-    async def _type(self, chat: BridgeChat, speaker: str) -> None:
-        while True:
-            with suppress(Exception):  # the border of the bridge: nobody misses it
-                await self.bridge.show_typing(chat.chat, speaker)
-            await self._records.clock.sleep_until(self._records.clock.now() + TYPING_SECONDS)
-
-    def _stop_typing(self, event: Event) -> None:
-        turn = str(event.body.get("id", ""))
-        for name in [name for name in self._typing if name.startswith(f"{turn}/")]:
-            self._typing.pop(name).cancel()
-
     async def _decided(self, event: Event) -> None:
-        """The buttons go, and who chose what stands in their place."""
-        answer = event.body.get("answer")
         for post in await self._records.posts(BRIDGE_POSTS.where(decision=str(event.body.get("id", "")))):
             if post.bridge == self.bridge.name and post.external:
-                text = f"{post.text}\n\n{event.body.get('to')}: {answer}"
-                with suppress(Exception):  # the border of the bridge: the answer itself is posted anyhow
-                    await self.bridge.close_buttons(post, text)
+                await self._chosen(post, f"{event.body.get('to')}: {event.body.get('answer')}")
+
+    async def _chosen(self, post: BridgePost, choice: str) -> None:
+        """The buttons go, and who chose what stands in their place."""
+        with suppress(Exception):  # the border of the bridge: what was chosen is done anyhow
+            await self.bridge.close_buttons(post, f"{post.text}\n\n{choice}")

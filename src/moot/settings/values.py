@@ -167,6 +167,9 @@ class TelegramSettings(Struct, frozen=True, forbid_unknown_fields=True):
     guest_messages_per_minute: int = 6
     guest_messages_per_day: int = 100
     api_url: str = "https://api.telegram.org"
+    webhook_url: str = ""
+    webhook_secret: str = ""
+    webhook_listen: str = "127.0.0.1:8443"
 
 
 class DiscordSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -178,6 +181,7 @@ class DiscordSettings(Struct, frozen=True, forbid_unknown_fields=True):
     guest_messages_per_minute: int = 6
     guest_messages_per_day: int = 100
     api_url: str = "https://discord.com/api/v10"
+    avatar_url: str = ""
 
 
 class BridgeSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -33,6 +33,7 @@ class MemoryChatApp:
         self.members: dict[str, tuple[ChatRef, tuple[str, ...]]] = {}
         self.posts: list[MemoryPost] = []
         self.typing: list[tuple[str, str]] = []
+        self.drafts: list[tuple[str, str, str]] = []
         self.troubles: deque[tuple[BaseException, bool]] = deque()
         """What the next posts meet: a trouble, and whether they are there all the same."""
         self._ids = count(1)
@@ -124,6 +125,12 @@ class MemoryBridge:
 
     async def show_typing(self, chat: str, speaker: str) -> None:
         self._app.typing.append((chat, speaker))
+
+    def has_drafts(self, kind: ChatKind) -> bool:
+        return kind is ChatKind.PRIVATE
+
+    async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
+        self._app.drafts.append((chat, speaker, text))
 
     async def close_buttons(self, post: BridgePost, text: str) -> None:
         changed = [

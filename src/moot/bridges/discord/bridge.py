@@ -7,6 +7,7 @@ repeats no request: a post would be there twice.
 
 import asyncio
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 import aiohttp
@@ -21,10 +22,12 @@ from moot.bridges.bridge import (
     FloodRule,
     Incoming,
     NotSent,
+    PairedChat,
     SendTrouble,
     Unsure,
 )
 from moot.bridges.discord.messages import (
+    avatar_of,
     commands,
     key_of,
     pressed,
@@ -49,7 +52,8 @@ WAIT_AT_MOST: Final = 0.5
 """Seconds that the library may wait by itself; what takes longer is told."""
 PACE: Final = FloodRule(0.5, 30)
 HOOK: Final = "Moot"
-FETCHED: Final = 100
+MAX_FETCHED: Final = 2_000
+"""Messages per channel that are looked through for what was missed."""
 THREADS: Final = (
     hikari.ChannelType.GUILD_PUBLIC_THREAD,
     hikari.ChannelType.GUILD_PRIVATE_THREAD,
@@ -74,8 +78,10 @@ class DiscordBridge:
         *,
         api_url: str = API_URL,
         pace: FloodRule | None = None,
+        avatar_url: str = "",
     ) -> None:
         self._token = token
+        self._avatar_url = avatar_url
         self._bot_tokens = bots
         self._api_url = api_url
         self._pace = pace or PACE
@@ -152,7 +158,7 @@ class DiscordBridge:
         try:
             await bot.rest.set_application_commands(get_token_id(self._token), commands())
         except hikari.HTTPError as error:
-            log.warning("no slash commands", action="commands_unregistered", error=str(error))
+            log.warning("no slash commands", action="commands_unregistered", error=in_words(error))
 
     async def _take(self, heard: Arrived, ears: Ears) -> None:
         if isinstance(heard, hikari.PartialInteraction):
@@ -182,14 +188,14 @@ class DiscordBridge:
             else:
                 await interaction.create_initial_response(kind)
         except hikari.HTTPError as error:
-            log.debug("not answered", action="interaction_unanswered", error=str(error))
+            log.debug("not answered", action="interaction_unanswered", error=in_words(error))
 
     async def _on_message(self, event: hikari.MessageCreateEvent) -> None:
         await self._heard.put(event.message)
 
     async def _on_edit(self, event: hikari.MessageUpdateEvent) -> None:
         is_guild = isinstance(event, hikari.GuildMessageUpdateEvent)
-        await self._heard.put(rewritten(event.message, is_guild=is_guild))
+        await self._heard.put(rewritten(event.message, is_guild=is_guild, bots=self._own_names))
 
     async def _on_interaction(self, event: hikari.InteractionCreateEvent) -> None:
         await self._heard.put(event.interaction)
@@ -197,29 +203,41 @@ class DiscordBridge:
     async def _written(self, message: hikari.Message) -> Incoming:
         place = await self._place(str(int(message.channel_id)))
         is_guild = not isinstance(place, hikari.DMChannel)
-        return written(message, is_guild=is_guild, title=place.name or "", own=self._own)
+        return written(message, is_guild=is_guild, title=place.name or "", bots=self._own_names)
 
     async def _catch_up(self, bot: GatewayBot, ears: Ears) -> None:
-        for chat in await ears.chats():
+        for paired in await ears.chats():
             try:
-                newest = await bot.rest.fetch_messages(int(chat)).limit(FETCHED)
+                missed = await self._missed(bot, paired, ears)
             except hikari.HTTPError as error:
-                log.warning("could not catch up", action="catch_up_failed", chat=chat, error=str(error))
+                log.warning(
+                    "could not catch up", action="catch_up_failed", chat=paired.chat, error=in_words(error)
+                )
                 continue
-            missed: list[hikari.Message] = []
-            for message in newest:
-                if await ears.knows(key_of(message.id)):
-                    break
-                missed.append(message)
-            else:
-                missed = []  # nothing here was heard before: it is older than the pairing
             for message in reversed(missed):
                 await ears.hear(await self._written(message))
 
+    async def _missed(self, bot: GatewayBot, paired: PairedChat, ears: Ears) -> list[hikari.Message]:
+        """What people wrote since something was last heard, the newest first. Agents' posts lie between, any number."""
+        missed: list[hikari.Message] = []
+        since = hikari.Snowflake.from_datetime(datetime.fromtimestamp(paired.since, UTC))
+        seen = 0
+        async for message in bot.rest.fetch_messages(int(paired.chat)):
+            seen += 1
+            if message.id < since or await ears.knows(key_of(message.id)):
+                return missed
+            if seen > MAX_FETCHED:
+                log.warning("too much was missed", action="catch_up_cut", chat=paired.chat, fetched=seen)
+                return missed
+            if not message.author.is_bot and message.webhook_id is None:
+                missed.append(message)
+        return missed
+
     @property
-    def _own(self) -> int:
-        me = self._bot.get_me() if self._bot is not None else None
-        return int(me.id) if me is not None else 0
+    def _own_names(self) -> dict[int, str]:
+        """A token begins with its bot's account."""
+        speakers = {int(get_token_id(token)): agent for agent, token in self._bot_tokens.items()}
+        return {int(get_token_id(self._token)): ""} | speakers
 
     # --- out ------------------------------------------------------------------------------------------------
 
@@ -229,9 +247,9 @@ class DiscordBridge:
         except hikari.HikariError as error:
             raise self._trouble(error) from error
         except aiohttp.ClientConnectorError as error:
-            raise NotSent(str(error)) from error
+            raise NotSent(type(error).__name__) from error
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unsure(repr(error)) from error
+            raise Unsure(type(error).__name__) from error
 
     async def _sent(self, post: BridgePost) -> hikari.Snowflake:
         rest = self._rest()
@@ -252,6 +270,7 @@ class DiscordBridge:
             post.text,
             thread=int(post.chat) if is_thread else hikari.UNDEFINED,
             username=shown_name(post.speaker),
+            avatar_url=avatar_of(post.speaker, self._avatar_url),
             components=buttons,
             **QUIETLY,
         )
@@ -287,16 +306,22 @@ class DiscordBridge:
                 return Flooded(error.retry_after)
             case hikari.NotFoundError():
                 self._hooks.clear()  # somebody may have deleted the webhook: the next try makes another
-                return NotSent(str(error))
+                return NotSent(in_words(error))
             case hikari.ClientHTTPResponseError():
-                return NotSent(str(error), is_final=True)
+                return NotSent(in_words(error), is_final=True)
             case hikari.HTTPError() if isinstance(error.__cause__, aiohttp.ClientConnectorError):
-                return NotSent(str(error))
+                return NotSent(in_words(error))
             case _:
-                return Unsure(str(error))
+                return Unsure(in_words(error))
 
     async def show_typing(self, chat: str, speaker: str) -> None:
         await (self._speakers.get(speaker) or self._rest()).trigger_typing(int(chat))
+
+    def has_drafts(self, kind: ChatKind) -> bool:
+        return False  # an edit counts as a post, and there are five in five seconds for all of them
+
+    async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
+        """There are none."""
 
     async def close_buttons(self, post: BridgePost, text: str) -> None:
         rest, place = self._rest(), await self._place(post.chat)
@@ -317,6 +342,13 @@ class DiscordBridge:
             components=[],
             **QUIETLY,
         )
+
+
+def in_words(error: hikari.HikariError) -> str:
+    """What Discord said, without the address: a webhook's is a secret, and so is an interaction's."""
+    if isinstance(error, hikari.HTTPResponseError):
+        return f"{int(error.status)} {error.message or 'and no reason given'}"
+    return type(error).__name__
 
 
 def _buttons(labels: tuple[str, ...]) -> Any:

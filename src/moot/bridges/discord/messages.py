@@ -1,7 +1,9 @@
 """Events of Discord to what a bridge hears, and the table of commands to what Discord registers. No connection here."""
 
-from collections.abc import Sequence
-from typing import Final
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+from urllib.parse import quote
 
 import hikari
 from hikari.api import CommandBuilder
@@ -9,12 +11,18 @@ from hikari.impl import SlashCommandBuilder
 
 from moot.bridges.bridge import AccountRef, ChatRef, Incoming, Pressed, Rewrote, Wrote
 from moot.model.records.chat_apps.bridge import ChatKind
+from moot.rules.palette import colour_index
 from moot.rules.words import slash
 
 MAX_NAME: Final = 80
 REFUSED: Final = {"discord": "dscord", "clyde": "clde"}
 """Words that Discord lets no webhook be called by, and what stands for them."""
 DESCRIPTION: Final = 100
+READER: Final = "@moot"
+"""How a text calls the bot that reads for all."""
+OwnNames: TypeAlias = Mapping[int, str]
+"""Our bots' accounts, and whose each is; the one that reads for all is nobody's."""
+_mention = re.compile(r"<@!?(\d{1,20})>").sub
 NOT_OFFERED: Final = frozenset({"quit"})
 
 
@@ -27,13 +35,20 @@ def shown_name(agent: str) -> str:
     return name[:MAX_NAME] or "agent"
 
 
+def avatar_of(agent: str, form: str) -> str:
+    """The picture beside what an agent says: the owner's, or one of Discord's six by the agent's colour."""
+    if form:
+        return form.replace("{agent}", quote(agent, safe=""))
+    return f"https://cdn.discordapp.com/embed/avatars/{colour_index(agent)}.png"
+
+
 def chat_of(channel: hikari.Snowflakeish, *, is_guild: bool, title: str = "") -> ChatRef:
     """A message in a channel has the same id for everybody; a direct chat is with the one bot that reads."""
     return ChatRef(str(int(channel)), ChatKind.SUPERGROUP if is_guild else ChatKind.PRIVATE, title)
 
 
-def written(message: hikari.Message, *, is_guild: bool, title: str, own: int) -> Wrote:
-    text, is_addressed = text_of(message, own)
+def written(message: hikari.Message, *, is_guild: bool, title: str, bots: OwnNames) -> Wrote:
+    text, is_addressed = text_of(message, bots)
     replied = message.message_reference
     reply = str(int(replied.id)) if replied is not None and replied.id is not None else ""
     return Wrote(
@@ -48,13 +63,14 @@ def written(message: hikari.Message, *, is_guild: bool, title: str, own: int) ->
     )
 
 
-def rewritten(message: hikari.PartialMessage, *, is_guild: bool) -> Incoming | None:
+def rewritten(message: hikari.PartialMessage, *, is_guild: bool, bots: OwnNames) -> Incoming | None:
     if not isinstance(message.author, hikari.User) or not message.content:
         return None
     at = int(message.edited_timestamp.timestamp()) if message.edited_timestamp else 0
     account = account_of(message.author, is_bot=bool(message.webhook_id))
     key = f"{key_of(message.id)}#{at}"
-    return Rewrote(key, chat_of(message.channel_id, is_guild=is_guild), account, message.content)
+    text, _ = text_of(message, bots)
+    return Rewrote(key, chat_of(message.channel_id, is_guild=is_guild), account, text)
 
 
 def key_of(message: hikari.Snowflakeish) -> str:
@@ -66,15 +82,21 @@ def account_of(user: hikari.User, *, is_bot: bool = False) -> AccountRef:
     return AccountRef(str(int(user.id)), shown, is_bot=is_bot or user.is_bot)
 
 
-def text_of(message: hikari.PartialMessage, own: int) -> tuple[str, bool]:
-    """What was written; files are said to be there. And whether the bot is meant."""
-    text = message.content or ""
-    marks = (f"<@{own}>", f"<@!{own}>")
-    is_addressed = any(mark in text for mark in marks)
-    for mark in marks:
-        text = text.replace(mark, "").strip() if text.startswith(mark) else text.replace(mark, "@moot")
+def text_of(message: hikari.PartialMessage, bots: OwnNames) -> tuple[str, bool]:
+    """What was written, with bots' accounts as their agents' names; files are said to be there. And whether a bot is
+    meant: the one that reads for all is nobody's name, and its own in front of a line says only that."""
+    met: list[str] = []
+
+    def named(found: re.Match[str]) -> str:
+        name = bots.get(int(found[1]))
+        if name is None:
+            return found[0]
+        met.append(name)
+        return f"@{name}" if name else READER if found.start() else ""
+
+    text = _mention(named, message.content or "").strip()
     notes = [f"[file {one.filename}, which agents cannot see]" for one in message.attachments or ()]
-    return " ".join((*notes, text)).strip(), is_addressed
+    return " ".join((*notes, text)).strip(), bool(met)
 
 
 # --- commands ------------------------------------------------------------------------------------------------

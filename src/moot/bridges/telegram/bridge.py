@@ -5,13 +5,18 @@ a group is first seen, and the group is told what to do about it.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from functools import partial
 from typing import Final
+from zlib import crc32
 
 import httpx
 import structlog
+from msgspec import Struct
 from telegram import (
     Bot,
+    BotCommandScopeAllPrivateChats,
+    BotCommandScopeChat,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
     LinkPreviewOptions,
@@ -44,18 +49,21 @@ from moot.bridges.bridge import (
     SendTrouble,
     Unsure,
 )
-from moot.bridges.pieces import utf16
-from moot.bridges.telegram.connection import API_URL, AgentBot, closed, connected, own
+from moot.bridges.pieces import split, utf16
+from moot.bridges.telegram.connection import API_URL, AgentBot, closed, connected, fetched, own
 from moot.bridges.telegram.entities import rendered
+from moot.bridges.telegram.menu import menu
 from moot.bridges.telegram.updates import incoming
+from moot.bridges.telegram.webhook import WebhookListener, WebhookPlan
+from moot.errors import BadValue
 from moot.model.entrance import DoorName
+from moot.model.json import JsonObject
 from moot.model.records.chat_apps.bridge import BridgePost, ChatKind
 
 log = structlog.get_logger("moot.bridges")
 
 WANTED: Final = ["message", "edited_message", "my_chat_member", "callback_query"]
 POLL_SECONDS: Final = 25
-READ_MORE: Final = 10.0
 AGAIN_SECONDS: Final = 2.0
 IN_GROUPS: Final = FloodRule(1.0, 20)
 IN_PRIVATE: Final = FloodRule(1.0, 60)
@@ -74,6 +82,14 @@ PRIVACY: Final = (
 )
 
 
+class BotPresence(Struct, frozen=True):
+    """One of our bots is in a group."""
+
+    agent: str
+    reads: bool
+    """It hears every line there."""
+
+
 class TelegramBridge:
     name = DoorName.TELEGRAM
     longest = 3900
@@ -86,16 +102,18 @@ class TelegramBridge:
         api_url: str = API_URL,
         pace: FloodRule | None = None,
         poll_seconds: int = POLL_SECONDS,
+        webhook: WebhookPlan | None = None,
     ) -> None:
         self._tokens = tokens
         self._api_url = api_url
         self._pace = pace
         self._poll_seconds = poll_seconds
+        self._webhook = webhook
         self._bots: dict[str, AgentBot] = {}
         self._looked_at: set[str] = set()
         self._looking = asyncio.Lock()
-        self._speaks_in: dict[str, str] = {}
-        """Group → an agent whose bot is in it."""
+        self._there: dict[int, list[BotPresence]] = {}
+        """Group → our bots in it, as far as it was looked at."""
 
     def size(self, text: str) -> int:
         return utf16(text)
@@ -109,31 +127,41 @@ class TelegramBridge:
     # --- in -------------------------------------------------------------------------------------------------
 
     async def run(self, ears: Ears) -> None:
-        self._bots = await connected(self._tokens, self._api_url)
+        self._bots = await connected(self._tokens, self._api_url, on_refused=_tell_refused)
+        self._looked_at.clear()
+        self._there.clear()
         try:
-            async with asyncio.TaskGroup() as polls:
-                for one in self._bots.values():
-                    polls.create_task(self._poll(one, ears))
+            await self._offer_commands()
+            async with asyncio.TaskGroup() as listening:
+                if self._webhook is not None:
+                    listener = WebhookListener(self._webhook, self._bots, partial(self._called, ears))
+                    listening.create_task(listener.serve(WANTED))
+                else:
+                    for one in self._bots.values():
+                        listening.create_task(self._poll(one, ears))
         finally:
             bots, self._bots = self._bots, {}
             await closed(bots)
+
+    async def _called(self, ears: Ears, one: AgentBot, update: JsonObject) -> None:
+        await self._take(update, one, ears)
+
+    async def _offer_commands(self) -> None:
+        """Each bot in its private chats; in a group only one of them, or every command would be offered by each."""
+        for one in self._bots.values():
+            await self._quietly(one.bot.set_my_commands(menu(), scope=BotCommandScopeAllPrivateChats()))
 
     async def _poll(self, one: AgentBot, ears: Ears) -> None:
         offset: int | None = None
         while True:
             try:
-                updates = await one.bot.get_updates(
-                    offset=offset,
-                    timeout=self._poll_seconds,
-                    allowed_updates=WANTED,
-                    read_timeout=self._poll_seconds + READ_MORE,
-                )
+                updates = await fetched(one.bot, offset, self._poll_seconds, WANTED)
             except TelegramError as error:
                 await self._wait(one, error)
                 continue
             for update in updates:
                 await self._take(update, one, ears)
-                offset = update.update_id + 1
+                offset = int(update["update_id"]) + 1
 
     async def _wait(self, one: AgentBot, error: TelegramError) -> None:
         if isinstance(error, Conflict):
@@ -145,22 +173,21 @@ class TelegramBridge:
             log.warning("could not poll", action="poll_failed", bot=one.username, error=error.message)
         await asyncio.sleep(_seconds(error) if isinstance(error, RetryAfter) else AGAIN_SECONDS)
 
-    async def _take(self, update: Update, one: AgentBot, ears: Ears) -> None:
+    async def _take(self, raw: JsonObject, one: AgentBot, ears: Ears) -> None:
         try:
+            update = Update.de_json(raw, one.bot)
             found = incoming(update, one.agent, own(self._bots))
         except Exception as error:  # the border to the library: one update must not block the rest
-            log.error(
-                "an update cannot be read", action="update_unreadable", id=update.update_id, error=repr(error)
-            )
+            await ears.lay_aside(f"update/{one.agent}/{raw.get('update_id')}", type(error).__name__)
             return
         for heard in found:
+            if isinstance(heard, ChatSeen):
+                self._there.pop(_numbers(heard.chat.id)[0], None)
             is_group = heard.chat.kind is not ChatKind.PRIVATE
             if is_group and not (isinstance(heard, ChatSeen) and (heard.left or heard.moved_from)):
-                self._speaks_in[heard.chat.id] = one.agent
                 await self._look_at(heard.chat, ears)
             if isinstance(heard, ChatSeen) and heard.left:
                 self._looked_at.discard(heard.chat.id)
-                self._speaks_in.pop(heard.chat.id, None)
             await ears.hear(heard)
         if update.callback_query is not None:
             await self._quietly(one.bot.answer_callback_query(update.callback_query.id))
@@ -173,44 +200,79 @@ class TelegramBridge:
                 self._looked_at.add(chat.id)
 
     async def _look_around(self, chat: ChatRef, ears: Ears) -> None:
-        there: list[tuple[bool, str]] = []
-        for agent, one in self._bots.items():
-            try:
-                member = await one.bot.get_chat_member(_numbers(chat.id)[0], one.id)
-            except TelegramError:
-                continue
-            if member.status in HERE:
-                reads = one.reads_all or member.status == ChatMemberStatus.ADMINISTRATOR
-                there.append((reads, agent))
-        there.sort(key=lambda found: not found[0])
-        deaf = bool(there) and not any(reads for reads, _ in there)
-        names = ", ".join(f"@{self._bots[agent].username}" for _, agent in there)
-        for _, agent in there:
-            await ears.hear(ChatSeen(chat, agent, notice=PRIVACY.format(bots=names) if deaf else ""))
+        there = await self._present(_numbers(chat.id)[0])
+        deaf = bool(there) and not any(one.reads for one in there)
+        names = ", ".join(f"@{self._bots[one.agent].username}" for one in there)
+        for one in there[:1]:
+            scope = BotCommandScopeChat(_numbers(chat.id)[0])
+            await self._quietly(self._bots[one.agent].bot.set_my_commands(menu(), scope=scope))
+        for one in there:
+            await ears.hear(ChatSeen(chat, one.agent, notice=PRIVACY.format(bots=names) if deaf else ""))
             deaf = False
+
+    async def _present(self, group: int) -> list[BotPresence]:
+        """Our bots in a group, those first that read every line."""
+        if group not in self._there:
+            found = [one for agent in self._bots if (one := await self._presence(group, agent)) is not None]
+            self._there[group] = sorted(found, key=lambda one: not one.reads)
+        return self._there[group]
+
+    async def _presence(self, group: int, agent: str) -> BotPresence | None:
+        one = self._bots[agent]
+        try:
+            member = await one.bot.get_chat_member(group, one.id)
+        except (BadRequest, Forbidden):
+            return None
+        if member.status not in HERE:
+            return None
+        return BotPresence(agent, one.reads_all or member.status == ChatMemberStatus.ADMINISTRATOR)
 
     # --- out ------------------------------------------------------------------------------------------------
 
     async def send(self, post: BridgePost) -> str:
-        one = self._speaker(post.chat, post.speaker)
-        text, entities = rendered(post.text)
+        try:
+            one = await self._carrier(post.chat, post.speaker)
+            try:
+                return await self._sent_by(one, post)
+            except Forbidden:
+                other = await self._other_carrier(post, one)
+                if other is None:
+                    raise
+                return await self._sent_by(other, post)
+        except TelegramError as error:
+            raise _trouble(error) from error
+
+    async def _sent_by(self, one: AgentBot, post: BridgePost) -> str:
+        said = post.text if post.speaker in ("", one.agent) else f"● {post.speaker}: {post.text}"
+        text, entities = rendered(said)
         try:
             message = await self._sent(one.bot, post, text, entities)
         except BadRequest as error:
             if isinstance(error, ChatMigrated) or not entities:
-                raise _trouble(error) from error
-            message = await self._sent_plain(one.bot, post, error)
-        except TelegramError as error:
-            raise _trouble(error) from error
+                raise
+            # A refusal says that nothing was sent: without its markup the text may pass.
+            log.warning("sent without markup", action="markup_refused", post=post.id, error=error.message)
+            message = await self._sent(one.bot, post, said, [])
         return str(message.message_id)
 
-    async def _sent_plain(self, bot: Bot, post: BridgePost, first: BadRequest) -> Message:
-        """A refusal says that nothing was sent: without its markup the text may pass."""
-        log.warning("sent without markup", action="markup_refused", post=post.id, error=first.message)
-        try:
-            return await self._sent(bot, post, post.text, [])
-        except TelegramError as error:
-            raise _trouble(error) from error
+    async def _carrier(self, chat: str, speaker: str) -> AgentBot:
+        """Whose bot says it: the speaker's own where it is in the chat; else one that is, which names the speaker."""
+        if not self._bots:
+            raise NotSent("not connected to Telegram")
+        if ":" in chat:
+            there = [chat.partition(":")[0]]
+        else:
+            there = [one.agent for one in await self._present(_numbers(chat)[0])]
+        name = speaker if speaker in there else next(iter(there), speaker)
+        return self._bots.get(name) or next(iter(self._bots.values()))
+
+    async def _other_carrier(self, post: BridgePost, one: AgentBot) -> AgentBot | None:
+        """Another bot, where one has been thrown out of a group and nobody was told yet."""
+        if ":" in post.chat:
+            return None
+        self._there.pop(_numbers(post.chat)[0], None)
+        other = await self._carrier(post.chat, post.speaker)
+        return other if other.agent != one.agent else None
 
     async def _sent(self, bot: Bot, post: BridgePost, text: str, entities: list[MessageEntity]) -> Message:
         chat, thread = _numbers(post.chat)
@@ -230,30 +292,40 @@ class TelegramBridge:
         chat = _numbers(post.chat)[0]
         return ":" in post.chat or str(chat).startswith("-100")
 
-    def _speaker(self, chat: str, speaker: str) -> AgentBot:
-        name = chat.partition(":")[0] if ":" in chat else speaker or self._speaks_in.get(chat, "")
-        found = self._bots.get(name) or next(iter(self._bots.values()), None)
-        if found is None:
-            raise NotSent("not connected to Telegram")
-        return found
-
     async def show_typing(self, chat: str, speaker: str) -> None:
         number, thread = _numbers(chat)
-        bot = self._speaker(chat, speaker).bot
+        bot = (await self._carrier(chat, speaker)).bot
         await bot.send_chat_action(number, ChatAction.TYPING, message_thread_id=thread or None)
 
+    def has_drafts(self, kind: ChatKind) -> bool:
+        return kind is ChatKind.PRIVATE
+
+    async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
+        """It lasts for half a minute and is no message: nothing is left to be taken back."""
+        bot, (number, thread) = (await self._carrier(chat, speaker)).bot, _numbers(chat)
+        shown = split(text, self.longest, utf16)[-1:]
+        if shown:
+            draft = crc32(turn.encode()) | 1
+            await bot.send_message_draft(number, draft, shown[0], message_thread_id=thread or None)
+
     async def close_buttons(self, post: BridgePost, text: str) -> None:
-        bot = self._speaker(post.chat, post.speaker).bot
+        bot = (await self._carrier(post.chat, post.speaker)).bot
         words, entities = rendered(text)
         await bot.edit_message_text(
             words, _numbers(post.chat)[0], int(post.external), entities=entities or None
         )
 
-    async def _quietly(self, call: object) -> None:
+    async def _quietly(self, call: Awaitable[object]) -> None:
+        """What nobody waits for."""
         try:
-            await call  # type: ignore[misc]
+            await call
         except TelegramError as error:
-            log.debug("not answered", action="press_unanswered", error=error.message)
+            log.debug("not done", action="call_failed", error=error.message)
+
+
+def _tell_refused(agent: str, refusal: BadValue) -> None:
+    """One bot less: the others need not be silent for it."""
+    log.error(refusal.title, action="bot_refused", agent=agent, fix=[str(way) for way in refusal.fix])
 
 
 def _numbers(chat: str) -> tuple[int, int]:

@@ -6,6 +6,7 @@ Above: the command line. Nothing is confirmed and nothing stays: a test message 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from telegram import WebhookInfo
 from telegram.constants import ChatMemberStatus
 from telegram.error import Conflict, TelegramError
 
@@ -21,7 +22,13 @@ TEST_TEXT: Final = "Moot tests whether this bot can post here; this message is d
 
 
 async def checked(
-    tokens: Mapping[str, str], api_url: str, chats: Sequence[ChatElsewhere], *, hub_polls: bool, posts: bool
+    tokens: Mapping[str, str],
+    api_url: str,
+    chats: Sequence[ChatElsewhere],
+    *,
+    hub_polls: bool,
+    posts: bool,
+    webhook_url: str = "",
 ) -> list[SetupFinding]:
     found: list[SetupFinding] = []
     bots: dict[str, AgentBot] = {}
@@ -33,7 +40,7 @@ async def checked(
                 fix = " · ".join(str(way) for way in error.fix)
                 found.append(SetupFinding(agent, BAD, error.title, fix))
         for one in bots.values():
-            found += await _bot(one, hub_polls=hub_polls)
+            found += await _bot(one, hub_polls=hub_polls, webhook_url=webhook_url)
         for chat in chats:
             found += await _chat(chat, bots, posts=posts)
     finally:
@@ -41,17 +48,17 @@ async def checked(
     return found
 
 
-async def _bot(one: AgentBot, *, hub_polls: bool) -> list[SetupFinding]:
+async def _bot(one: AgentBot, *, hub_polls: bool, webhook_url: str) -> list[SetupFinding]:
     name = f"@{one.username}"
     found = [SetupFinding(name, OK, f"token accepted, speaks for {one.agent}")]
     try:
         hook = await one.bot.get_webhook_info()
-        if hook.url:
-            found.append(
-                SetupFinding(
-                    name, BAD, "a webhook is set, so that nothing can be polled", "delete it: deleteWebhook"
-                )
-            )
+        if webhook_url:
+            found += _hook(name, hook, f"{webhook_url.rstrip('/')}/{one.agent}", is_up=hub_polls)
+        elif hook.url:
+            text = "a webhook is set, so that nothing can be polled"
+            fix = 'remove it: curl "https://api.telegram.org/bot$TOKEN/deleteWebhook", or set webhook_url'
+            found.append(SetupFinding(name, BAD, text, fix))
         elif not hub_polls:
             await one.bot.get_updates(limit=1, timeout=0)
             found.append(SetupFinding(name, OK, "nobody else polls this token"))
@@ -66,6 +73,19 @@ async def _bot(one: AgentBot, *, hub_polls: bool) -> list[SetupFinding]:
         text = "privacy mode is on: in groups only commands and replies arrive, unless the bot is an administrator"
         found.append(SetupFinding(name, WARN, text, PRIVACY_FIX))
     return found
+
+
+def _hook(name: str, hook: WebhookInfo, wanted: str, *, is_up: bool) -> list[SetupFinding]:
+    """Whether Telegram calls this hub, and what came of its last call."""
+    if hook.url != wanted and not is_up:
+        return [SetupFinding(name, OK, "the webhook is set when the hub starts")]
+    if hook.url != wanted:
+        fix = "another hub may have set its own; start this one again"
+        return [SetupFinding(name, BAD, f"Telegram does not call {wanted}", fix)]
+    if hook.last_error_message:
+        fix = "look at webhook_url, its certificate, and the proxy in front of webhook_listen"
+        return [SetupFinding(name, BAD, f"Telegram's last call failed: {hook.last_error_message}", fix)]
+    return [SetupFinding(name, OK, "Telegram calls this hub")]
 
 
 async def _chat(chat: ChatElsewhere, bots: Mapping[str, AgentBot], *, posts: bool) -> list[SetupFinding]:

@@ -4,12 +4,15 @@ Updates are confirmed by the offset of the next poll, which is moved only after 
 why the library's own polling is not used: it confirms what it has fetched, whatever becomes of it.
 """
 
+import logging
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from moot.errors import BadValue
+from moot.model.json import JsonObject
 
 os.environ.setdefault(
     "PTB_TIMEDELTA", "1"
@@ -24,6 +27,23 @@ from moot.bridges.telegram.updates import OwnBots
 API_URL = "https://api.telegram.org"
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
+
+
+class TokenRefused(BadValue):
+    """One bot cannot be used; nothing is said about the others."""
+
+
+class _WithoutTokens(logging.Filter):
+    """The address of a request has the bot's token in it, and whoever runs a hub may log requests."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = _token("/bot***", record.getMessage()), ()
+        return True
+
+
+_token = re.compile(r"/bot\d+(?::|%3A)[^/'\"\s]+").sub
+for _name in ("telegram.Bot", "httpx", "httpcore.http11", "httpcore.connection"):
+    logging.getLogger(_name).addFilter(_WithoutTokens())
 
 
 class AgentBot(Struct, frozen=True):
@@ -51,15 +71,27 @@ def _client(connections: int, base: str) -> HTTPXRequest:
     )
 
 
-async def connected(tokens: Mapping[str, str], api_url: str) -> dict[str, AgentBot]:
-    """All bots, by their agents. A token that is refused is said by its agent, never by itself."""
+async def connected(
+    tokens: Mapping[str, str], api_url: str, on_refused: Callable[[str, BadValue], None] | None = None
+) -> dict[str, AgentBot]:
+    """All bots, by their agents. A token that is refused is said by its agent, never by itself; with `on_refused` the
+    others connect all the same."""
     found: dict[str, AgentBot] = {}
+    refused: list[TokenRefused] = []
     try:
         for agent, token in tokens.items():
-            found[agent] = await _connected(agent, token, api_url)
+            try:
+                found[agent] = await _connected(agent, token, api_url)
+            except TokenRefused as refusal:
+                if on_refused is None:
+                    raise
+                on_refused(agent, refusal)
+                refused.append(refusal)
     except BaseException:  # half connected is not connected, whatever went wrong
         await closed(found)
         raise
+    if refused and not found:
+        raise refused[0]
     return found
 
 
@@ -70,7 +102,7 @@ async def _connected(agent: str, token: str, api_url: str) -> AgentBot:
         me = await bot.get_me()
     except InvalidToken as error:
         await _let_go(bot)
-        raise BadValue(
+        raise TokenRefused(
             f"Telegram does not accept the token of {agent}'s bot",
             detail="it is wrong, or was revoked",
             fix=(
@@ -88,6 +120,14 @@ async def _let_go(bot: Bot) -> None:
     """Of a bot that has not come up; its own way to do so wants one that has."""
     for client in (bot.request, bot._request[0]):
         await client.shutdown()
+
+
+async def fetched(bot: Bot, offset: int | None, seconds: int, wanted: list[str]) -> list[JsonObject]:
+    """What a bot has not confirmed yet, as Telegram wrote it. The library's own call reads all of it or nothing: one
+    update that it cannot read would come again for ever, and nothing behind it."""
+    asked = {"timeout": seconds, "offset": offset, "allowed_updates": wanted}
+    found: list[JsonObject] = await bot._post("getUpdates", asked, read_timeout=seconds + READ_SECONDS)
+    return found
 
 
 def unreachable(error: TelegramError) -> BadValue:

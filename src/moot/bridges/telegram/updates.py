@@ -112,7 +112,7 @@ def _pressed(update: Update, agent: str) -> list[Incoming]:
     chat = _chat(message.chat, agent, thread)
     if chat is None:
         return []
-    account = AccountRef(str(query.from_user.id), query.from_user.full_name, query.from_user.is_bot)
+    account = AccountRef(str(query.from_user.id), _shown(query.from_user), query.from_user.is_bot)
     return [Pressed(f"press/{query.id}", chat, account, str(message.message_id), int(data[2:]), agent)]
 
 
@@ -136,7 +136,12 @@ def _key(chat: Chat, agent: str, message: int) -> str:
 
 
 def _account(user: User, own: OwnBots) -> AccountRef:
-    return AccountRef(str(user.id), user.full_name, is_bot=user.is_bot or user.id in own.agents)
+    return AccountRef(str(user.id), _shown(user), is_bot=user.is_bot or user.id in own.agents)
+
+
+def _shown(user: User) -> str:
+    """What people call it; an account may have no name at all."""
+    return user.full_name or user.username or ""
 
 
 def _text(message: Message, own: OwnBots) -> tuple[str, bool]:

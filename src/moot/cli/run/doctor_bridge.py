@@ -82,9 +82,16 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
             from moot.bridges.telegram.checkup import checked  # noqa: PLC0415  an extra
 
             assert settings.bridges.telegram is not None
-            bots, url = settings.bridges.telegram.bots, settings.bridges.telegram.api_url
+            found = settings.bridges.telegram
             hub_polls = running_hub(home) is not None
-            return await checked(bots, url, chats, hub_polls=hub_polls, posts=posts)
+            return await checked(
+                found.bots,
+                found.api_url,
+                chats,
+                hub_polls=hub_polls,
+                posts=posts,
+                webhook_url=found.webhook_url,
+            )
         from moot.bridges.discord.checkup import checked as checked_discord  # noqa: PLC0415  an extra
 
         assert settings.bridges.discord is not None

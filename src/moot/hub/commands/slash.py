@@ -187,7 +187,7 @@ async def _dissolve(_: slash.GroupDissolveCommand, at: At) -> Done:
             f"{at.where.name} is not a group", detail="only groups can be dissolved", fix=("/archive",)
         )
     await at.hub.conversations.dissolve(at.where.id)
-    home = at.where.home
+    home = at.where.home if not any(at.channel) else ""  # a chat elsewhere goes back by itself
     back = await at.hub.conversations.implicit([home]) if home else None
     sentence = f"{at.where.name} is dissolved; its history stays readable under that name"
     return Done((sentence,), moved=back, left=back is None)

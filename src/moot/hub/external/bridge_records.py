@@ -84,12 +84,15 @@ class BridgeRecords:
     async def posts(self, lookup: Lookup[BridgePost]) -> list[BridgePost]:
         return await self._core.parts.store.records(lookup)
 
-    async def sent_as(self, bridge: str, chat: str, external: str) -> BridgePost | None:
-        """The post that a chat app knows by this id."""
+    async def sent_as(
+        self, bridge: str, chat: str, external: str, *, by: str | None = None
+    ) -> BridgePost | None:
+        """The post that a chat app knows by this id; where ids differ per account, the one by this agent's bot."""
         found = (
             await self._core.parts.store.records(BRIDGE_POSTS.where(external=external)) if external else []
         )
-        return next((post for post in found if (post.bridge, post.chat) == (bridge, chat)), None)
+        here = [post for post in found if (post.bridge, post.chat) == (bridge, chat)]
+        return next((post for post in here if by in (None, post.speaker)), None)
 
     async def asking(self, message: Message) -> PersonsDecision | None:
         """The decision that a message asks for, while it is open."""
@@ -142,6 +145,12 @@ class BridgeRecords:
 
     async def hold(self, command: HoldBridge) -> BridgeLease:
         return await self._core.do(hold_bridge, command)
+
+    async def coded_at(self, bridge: str) -> dict[str, float]:
+        """Chat → when the code was made that paired it, as long as that is kept."""
+        found = await self._core.parts.store.records(PAIRING_CODES.all())
+        used = sorted((code.created_at, code.used_by) for code in found if code.bridge == bridge)
+        return {chat: at for at, chat in used if chat}
 
     async def is_usable(self, bridge: str, digest: str) -> bool:
         """Whether a code pairs a chat now; the decision that pairs it looks again."""

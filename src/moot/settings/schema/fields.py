@@ -332,6 +332,16 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
             "Agent that answers when no bot's agent is addressed", constraints.NAME_OR_NOTHING
         ),
         "bots": Fact("Agent name to bot token, one bot per agent", constraints.SECRET, secret=True),
+        "webhook_url": Fact(
+            "Public https address that Telegram calls in place of being polled; empty: the bots poll",
+            constraints.PLAIN,
+        ),
+        "webhook_secret": Fact(
+            "Secret that Telegram sends with each call, 16 letters or more", constraints.SECRET, secret=True
+        ),
+        "webhook_listen": Fact(
+            "Host and port on which those calls arrive, usually behind a proxy", constraints.PLAIN
+        ),
     },
     DiscordSettings: {
         **_BRIDGE,
@@ -339,6 +349,10 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         "token": Fact("Token of the one bot that serves all agents", constraints.SECRET, secret=True),
         "identity": Fact("How agents appear: by webhook, or each as its own bot", one_of(DiscordIdentity)),
         "bots": Fact('Agent name to bot token, for `identity = "bots"`', constraints.SECRET, secret=True),
+        "avatar_url": Fact(
+            "Address of the picture of each agent, with `{agent}` for its name; empty: Discord's own, by colour",
+            constraints.PLAIN,
+        ),
     },
 }
 

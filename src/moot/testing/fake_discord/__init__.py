@@ -7,11 +7,11 @@
 Modelled: identify, heartbeats and READY; resuming a session, which replays what was missed; compressed frames; the
 message content intent, without which texts come empty; channels, threads and direct messages; webhooks with a name per
 message, their refused names, and that what they post comes back to the bot; allowed mentions; 2,000 characters; slash
-commands as they are registered and used; buttons; 401, 403, 404 and 429; answers that break off. Answers parse with
-hikari's own types.
+commands as they are registered and used; buttons; 401, 403, 404 and 429; headers that tell what is left of a channel's
+bucket, and to wait; answers that break off; ids that grow with the time. Answers parse with hikari's own types.
 
 Not modelled: guild members, roles and permissions beyond one switch, presences, voice, files, embeds, reactions,
-shards, and rate limits that count by themselves (they are set by a test).
+shards, and 429 that come by themselves (they are set by a test).
 """
 
 from moot.testing.fake_discord.rest_api import FakeDiscord

@@ -1,17 +1,17 @@
 """The requests of Discord's API that a bridge makes, answered from a state of channels, on a loopback socket."""
 
-import asyncio
 import re
-from collections import deque
+import time
 from collections.abc import Callable
-from contextlib import suppress
+from email.utils import formatdate
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import parse_qsl
 
 from msgspec import json
 
 from moot.model.json import Json, JsonObject
+from moot.testing.chat_app_server import AnswerLost, AnswerRefused, ChatAppServer, WholeAnswer
 from moot.testing.fake_discord.gateway import Gateway
 from moot.testing.fake_discord.server_state import (
     APP_ID,
@@ -22,86 +22,65 @@ from moot.testing.fake_discord.server_state import (
     ServerState,
     user_of,
 )
-from moot.testing.fake_llm.http import QUERY, Outgoing, read_request
+from moot.testing.fake_llm.http import QUERY
 
 MAX_TEXT: Final = 2000
 REFUSED_NAMES: Final = ("discord", "clyde")
 NO_CONTENT: Final = 204
 
 
-class RestError(Exception):
-    def __init__(self, status: int, text: str, **more: Any) -> None:
-        super().__init__(text)
-        self.status = status
-        self.more = more
-
-
-class AnswerLost(Exception):
-    """The connection ends before the answer."""
-
-
-class FakeDiscord(ServerState):
+class FakeDiscord(ServerState, ChatAppServer):
     def __init__(self, *tokens: str) -> None:
         super().__init__()
         self.tokens = set(tokens)
         self.gateway = Gateway(self, self.tokens)
-        self.url = ""
-        self.floods: deque[float] = deque()
-        self.refusals: deque[tuple[int, str]] = deque()
-        self.breaks: deque[bool] = deque()
         self.responses: list[tuple[str, JsonObject]] = []
         """Interaction → what it was answered with."""
         self._caller = ""
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
 
-    async def __aenter__(self) -> "FakeDiscord":
+    async def __aenter__(self) -> Self:
         await self.gateway.open()
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/api/v10"
+        await super().__aenter__()
+        self.url += "/api/v10"
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in list(self._connections):
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-        await self._server.wait_closed()
+        await super().__aexit__(kind, error, trace)
         await self.gateway.close()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        try:
-            await self._serve(reader, Outgoing(writer))
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        except asyncio.CancelledError:  # by closing, which waits for it: nobody else cancels a connection
-            pass
-        finally:
-            self._connections.discard(task)
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+    async def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> WholeAnswer:
+        status, answer = self._answer(method, path, headers, body)
+        return WholeAnswer(status, None if status == NO_CONTENT else answer, self._limits(method, path))
 
-    async def _serve(self, reader: asyncio.StreamReader, out: Outgoing) -> None:
-        while not out.broken and (request := await read_request(reader)) is not None:
-            method, path, headers, body = request
-            try:
-                status, answer = self._answer(method, path, headers, body)
-                await out.whole(status, b"" if status == NO_CONTENT else json.encode(answer))
-            except AnswerLost:
-                await out.reset()
-            except RestError as error:
-                problem = {"message": str(error), "code": 0, **error.more}
-                after = error.more.get("retry_after")
-                await out.whole(
-                    error.status, json.encode(problem), retry_after=None if after is None else str(after)
-                )
+    def refused(self, refusal: AnswerRefused) -> WholeAnswer:
+        after = refusal.more.get("retry_after")
+        headers = {} if after is None else {"retry_after": str(after)}
+        return WholeAnswer(refusal.status, {"message": str(refusal), "code": 0, **refusal.more}, headers)
+
+    def flooded(self, seconds: float) -> AnswerRefused:
+        return AnswerRefused(429, "You are being rate limited.", retry_after=seconds, **{"global": False})
+
+    def _limits(self, method: str, path: str) -> dict[str, str]:
+        """What a post leaves of its channel's bucket, as Discord tells it."""
+        if (
+            method != "POST"
+            or not self.bucket_size
+            or not re.search(r"/(messages|webhooks/\d+/[\w-]+)$", path)
+        ):
+            return {}
+        self._used += 1
+        left = max(0, self.bucket_size - self._used)
+        self._used %= self.bucket_size
+        return {
+            "x_ratelimit_limit": str(self.bucket_size),
+            "x_ratelimit_remaining": str(left),
+            "x_ratelimit_reset_after": str(self.bucket_seconds),
+            "x_ratelimit_reset": str(time.time() + self.bucket_seconds),
+            "x_ratelimit_bucket": "posts",
+            "date": formatdate(usegmt=True),
+        }
 
     def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Json]:
         path = path.removeprefix("/api/v10")
@@ -111,14 +90,14 @@ class FakeDiscord(ServerState):
             if wanted == method and met is not None:
                 self._check_token(path, headers)
                 return work(self, sent, *met.groups())
-        raise RestError(404, f"404: Not Found: {method} {path} is not modelled")
+        raise AnswerRefused(404, f"404: Not Found: {method} {path} is not modelled")
 
     def _check_token(self, path: str, headers: dict[str, str]) -> None:
         token = headers.get("authorization", "").removeprefix("Bot ")
         self._caller = token
         with_own_token = re.match(r"/(webhooks|interactions)/\d+/", path)
         if not with_own_token and token not in self.tokens:
-            raise RestError(401, "401: Unauthorized")
+            raise AnswerRefused(401, "401: Unauthorized")
 
     # --- the requests ---------------------------------------------------------------------------------------
 
@@ -132,9 +111,11 @@ class FakeDiscord(ServerState):
     def get_channel(self, _: JsonObject, id: str) -> tuple[int, Json]:
         return 200, self._channel(id).fields
 
-    def get_messages(self, _: JsonObject, id: str) -> tuple[int, Json]:
-        """The newest first."""
-        return 200, list(reversed(self._channel(id).messages))[:100]
+    def get_messages(self, sent: JsonObject, id: str) -> tuple[int, Json]:
+        """The newest first, a page at a time."""
+        before = int(sent.get("before") or 0)
+        found = [one for one in self._channel(id).messages if not before or int(one["id"]) < before]
+        return 200, list(reversed(found))[: int(sent.get("limit") or 50)]
 
     def get_webhooks(self, _: JsonObject, id: str) -> tuple[int, Json]:
         return 200, [hook for hook in self.webhooks.values() if hook["channel_id"] == self._channel(id).id]
@@ -159,7 +140,7 @@ class FakeDiscord(ServerState):
     def execute_webhook(self, sent: JsonObject, id: str, token: str) -> tuple[int, Json]:
         hook = self.webhooks.get(id)
         if hook is None or hook["token"] != token:
-            raise RestError(404, "Unknown Webhook")
+            raise AnswerRefused(404, "Unknown Webhook")
         name = sent.get("username") or hook["name"]
         _check_name(name)
         channel = self._channel(sent.get("thread_id") or hook["channel_id"])
@@ -196,37 +177,39 @@ class FakeDiscord(ServerState):
     ) -> JsonObject:
         text = str(sent.get("content", ""))
         if not text.strip() or len(text) > MAX_TEXT:
-            raise RestError(400, "Invalid Form Body: content has to be 1 to 2000 characters")
-        if self.floods:
-            wait = self.floods.popleft()
-            raise RestError(429, "You are being rate limited.", retry_after=wait, **{"global": False})
-        if self.refusals:
-            raise RestError(*self.refusals.popleft())
-        broken = self.breaks.popleft() if self.breaks else None
-        if broken is False:
-            raise AnswerLost
+            raise AnswerRefused(400, "Invalid Form Body: content has to be 1 to 2000 characters")
+        is_lost = self.bad_luck()
         mentions = sent.get("allowed_mentions")
-        post = FakePost(self.next_id(), channel.id, name, text, _buttons(sent), mentions, self._caller)
+        post = FakePost(
+            self.next_id(),
+            channel.id,
+            name,
+            text,
+            _buttons(sent),
+            mentions,
+            self._caller,
+            str(sent.get("avatar_url") or ""),
+        )
         self.posts.append(post)
         body = {**self.message(channel, post.id, author, text), **more}
         channel.messages.append(body)
         self.dispatch("MESSAGE_CREATE", self._as_seen(channel, body))  # a bot hears itself and its webhooks
-        if broken:
+        if is_lost:
             raise AnswerLost
         return body
 
     def _channel(self, id: str) -> FakeChannel:
         channel = self.channels.get(id)
         if channel is None:
-            raise RestError(404, "Unknown Channel")
+            raise AnswerRefused(404, "Unknown Channel")
         if channel.forbidden:
-            raise RestError(403, "Missing Access")
+            raise AnswerRefused(403, "Missing Access")
         return channel
 
 
 def _check_name(name: str) -> None:
     if not 1 <= len(name) <= 80 or any(word in name.lower() for word in REFUSED_NAMES):  # noqa: PLR2004
-        raise RestError(400, f"Invalid Form Body: username {name!r}")
+        raise AnswerRefused(400, f"Invalid Form Body: username {name!r}")
 
 
 def _buttons(sent: JsonObject) -> list[str]:

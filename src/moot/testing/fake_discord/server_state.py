@@ -1,6 +1,6 @@
 """What a fake Discord knows: channels, webhooks, posts, and the events that a session has to be told."""
 
-from itertools import count
+import time
 from typing import Any, Final
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ TEXT, DM, THREAD = 0, 1, 11
 BOT_ID: Final = "900000000000000001"
 APP_ID: Final = "900000000000000002"
 GUILD_ID: Final = "900000000000000003"
+EPOCH_MS: Final = 1_420_070_400_000
 AT: Final = "2026-01-05T09:00:00.000000+00:00"
 
 
@@ -49,10 +50,13 @@ class FakePost(Struct):
     allowed_mentions: Any = None
     token: str = ""
     """The bot that posted it, where no webhook did."""
+    avatar: str = ""
+    """Address of the picture that stands there."""
 
 
 class ServerState:
     def __init__(self) -> None:
+        super().__init__()
         self.channels: dict[str, FakeChannel] = {}
         self.webhooks: dict[str, JsonObject] = {}
         self.posts: list[FakePost] = []
@@ -61,10 +65,17 @@ class ServerState:
         self.has_message_content = True
         self.events: list[tuple[str, JsonObject]] = []
         """Everything that was dispatched, in order: what a session resumes from."""
-        self._ids = count(1_000_000_000_000_000_000)
+        self.bucket_size = 0
+        """So many posts, then the headers tell to wait; 0: they tell nothing."""
+        self.bucket_seconds = 1.0
+        self._used = 0
+        self._newest = 0
 
     def next_id(self) -> str:
-        return str(next(self._ids))
+        """A snowflake: its first bits are the time, and each is larger than all before."""
+        now = (int(time.time() * 1000) - EPOCH_MS) << 22
+        self._newest = max(now, self._newest + 1)
+        return str(self._newest)
 
     def add_channel(self, name: str) -> FakeChannel:
         return self._add(FakeChannel(self.next_id(), TEXT, name))

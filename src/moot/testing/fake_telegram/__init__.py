@@ -9,11 +9,12 @@ Modelled: a queue of updates per bot that is repeated until it is confirmed by a
 token; 429 with `retry_after`; privacy mode, administrators, bots that see other bots; message ids that are common in
 supergroups and count per account in basic groups and private chats; migration of a basic group; topics; edits, replies
 and buttons; 400 for entities outside their text, for empty texts and for more than 4,096 UTF-16 units; 401 and 403;
-answers that break off; webhooks as far as they are set and reported. Answers parse with python-telegram-bot's types.
+answers that break off; drafts in private chats; commands, where they are offered; webhooks, which are called with their
+secret, one update after the other, until each is answered with 200. Answers parse with python-telegram-bot's types.
 
 Not modelled: files and media beyond their kind, channels, inline mode, payments, stickers, reactions, business
-accounts, rate limits that count by themselves (they are set by a test), `parse_mode` (which is refused), and calls to a
-webhook.
+accounts, rate limits that count by themselves (they are set by a test), `parse_mode` (which is refused), and that a
+webhook has to have a certificate.
 """
 
 from moot.testing.fake_telegram.bot_api import FakeTelegram

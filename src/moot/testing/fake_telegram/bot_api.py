@@ -1,17 +1,17 @@
 """The methods of the Bot API that a bridge uses, answered from a world of chats, over HTTP on a loopback socket."""
 
 import asyncio
-from collections import deque
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl
 
 from msgspec import json
 
 from moot.model.json import Json, JsonObject
-from moot.testing.fake_llm.http import Outgoing, read_request
+from moot.testing.chat_app_server import AnswerLost, AnswerRefused, ChatAppServer, WholeAnswer
 from moot.testing.fake_telegram.chat_world import (
     BASIC,
     NOW,
@@ -22,88 +22,47 @@ from moot.testing.fake_telegram.chat_world import (
     SentMessage,
     utf16,
 )
+from moot.testing.fake_telegram.webhook_calls import WebhookCalls
 
 MAX_TEXT: Final = 4096
+MAX_ABOUT: Final = 256
 Method = Callable[["FakeTelegram", FakeBot, JsonObject], Awaitable[Json]]
 
 
-class ApiError(Exception):
-    def __init__(self, code: int, description: str, **parameters: Any) -> None:
-        super().__init__(description)
-        self.code = code
-        self.parameters = parameters
-
-
-class FakeTelegram(ChatWorld):
+class FakeTelegram(ChatWorld, ChatAppServer):
     def __init__(self) -> None:
         super().__init__()
-        self.url = ""
         self.calls: list[tuple[str, str, JsonObject]] = []
         """Bot, method, arguments."""
-        self.floods: deque[float] = deque()
-        """How long the next posts are told to wait."""
-        self.refusals: deque[tuple[int, str]] = deque()
-        """What the next posts are refused with."""
-        self.breaks: deque[bool] = deque()
-        """The next posts get no answer; whether they are there all the same."""
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
-
-    async def __aenter__(self) -> "FakeTelegram":
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        port = self._server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-        return self
+        self._hooks = WebhookCalls(self)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in list(self._connections):
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-        await self._server.wait_closed()
+        await self._hooks.close()
+        await super().__aexit__(kind, error, trace)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        try:
-            await self._serve(reader, Outgoing(writer))
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        except asyncio.CancelledError:  # by closing, which waits for it: nobody else cancels a connection
-            pass
-        finally:
-            self._connections.discard(task)
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+    async def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> WholeAnswer:
+        return WholeAnswer(200, {"ok": True, "result": await self._answer(path, _arguments(headers, body))})
 
-    async def _serve(self, reader: asyncio.StreamReader, out: Outgoing) -> None:
-        while not out.broken and (request := await read_request(reader)) is not None:
-            _, path, headers, body = request
-            try:
-                result = await self._answer(path, _arguments(headers, body))
-                answer: JsonObject = {"ok": True, "result": result}
-                await out.whole(200, json.encode(answer))
-            except BrokenOff:
-                await out.reset()
-            except ApiError as error:
-                answer = {"ok": False, "error_code": error.code, "description": str(error)}
-                answer |= {"parameters": error.parameters} if error.parameters else {}
-                await out.whole(error.code, json.encode(answer))
+    def refused(self, refusal: AnswerRefused) -> WholeAnswer:
+        answer: JsonObject = {"ok": False, "error_code": refusal.status, "description": str(refusal)}
+        answer |= {"parameters": refusal.more} if refusal.more else {}
+        return WholeAnswer(refusal.status, answer)
+
+    def flooded(self, seconds: float) -> AnswerRefused:
+        text = f"Too Many Requests: retry after {seconds}"
+        return AnswerRefused(429, text, retry_after=max(1, round(seconds)))
 
     async def _answer(self, path: str, arguments: JsonObject) -> Json:
         _, _, rest = path.partition("/bot")
         token, _, method = rest.partition("/")
         bot = self.bots.get(token.replace("%3A", ":"))
         if bot is None:
-            raise ApiError(401, "Unauthorized")
+            raise AnswerRefused(401, "Unauthorized")
         found = METHODS.get(method)
         if found is None:
-            raise ApiError(404, f"Not Found: method {method} is not modelled")
+            raise AnswerRefused(404, f"Not Found: method {method} is not modelled")
         self.calls.append((bot.username, method, arguments))
         return await found(self, bot, arguments)
 
@@ -119,7 +78,7 @@ class FakeTelegram(ChatWorld):
 
     async def get_updates(self, bot: FakeBot, arguments: JsonObject) -> Json:
         if bot.webhook:
-            raise ApiError(409, "Conflict: can't use getUpdates method while webhook is active")
+            raise AnswerRefused(409, "Conflict: can't use getUpdates method while webhook is active")
         bot.poller += 1
         mine = bot.poller
         bot.grown.set()  # whoever polls already learns that it is not alone
@@ -129,7 +88,7 @@ class FakeTelegram(ChatWorld):
         end = asyncio.get_running_loop().time() + float(arguments.get("timeout") or 0)
         while not bot.queue or bot.poller != mine:
             if bot.poller != mine:
-                raise ApiError(409, "Conflict: terminated by other getUpdates request")
+                raise AnswerRefused(409, "Conflict: terminated by other getUpdates request")
             left = end - asyncio.get_running_loop().time()
             if left <= 0:
                 break
@@ -143,20 +102,25 @@ class FakeTelegram(ChatWorld):
         text = str(arguments.get("text", ""))
         entities = arguments.get("entities") or []
         if arguments.get("parse_mode"):
-            raise ApiError(400, "Bad Request: parse_mode is not modelled")
+            raise AnswerRefused(400, "Bad Request: parse_mode is not modelled")
         _check_text(text, entities)
-        if self.floods:
-            wait = self.floods.popleft()
-            raise ApiError(429, f"Too Many Requests: retry after {wait}", retry_after=max(1, round(wait)))
-        if self.refusals:
-            raise ApiError(*self.refusals.popleft())
-        broken = self.breaks.popleft() if self.breaks else None
-        if broken is False:
-            raise BrokenOff
+        is_lost = self.bad_luck()
         sent = self._keep(bot, chat, text, arguments)
-        if broken:
-            raise BrokenOff
+        self.drafts.pop((chat.id, bot.token), None)
+        if is_lost:
+            raise AnswerLost
         return self._message(bot, chat, sent)
+
+    async def send_message_draft(self, bot: FakeBot, arguments: JsonObject) -> Json:
+        chat = self._chat(bot, arguments)
+        if chat.kind != PRIVATE:
+            raise AnswerRefused(400, "Bad Request: drafts are for private chats")
+        if not int(arguments.get("draft_id") or 0):
+            raise AnswerRefused(400, "Bad Request: draft_id must be non-zero")
+        _check_text(str(arguments.get("text", "")), arguments.get("entities") or [])
+        self.drafts[chat.id, bot.token] = str(arguments["text"])
+        self.drafted.append(str(arguments["text"]))
+        return True
 
     def _keep(self, bot: FakeBot, chat: FakeChat, text: str, arguments: JsonObject) -> SentMessage:
         markup = arguments.get("reply_markup") or {}
@@ -211,7 +175,7 @@ class FakeTelegram(ChatWorld):
         chat = self._chat(bot, arguments)
         found = [one for one in self.bots.values() if one.id == int(arguments["user_id"])]
         if not found:
-            raise ApiError(400, "Bad Request: user not found")
+            raise AnswerRefused(400, "Bad Request: user not found")
         [member] = found
         if member.token in chat.admins:
             return {"user": member.as_user, "status": "administrator", **ADMIN_RIGHTS}
@@ -219,6 +183,9 @@ class FakeTelegram(ChatWorld):
 
     async def set_webhook(self, bot: FakeBot, arguments: JsonObject) -> Json:
         bot.webhook = str(arguments.get("url", ""))
+        bot.secret = str(arguments.get("secret_token", ""))
+        bot.grown.set()
+        self._hooks.serve(bot)
         return True
 
     async def delete_webhook(self, bot: FakeBot, _: JsonObject) -> Json:
@@ -233,7 +200,9 @@ class FakeTelegram(ChatWorld):
         }
 
     async def set_my_commands(self, bot: FakeBot, arguments: JsonObject) -> Json:
-        bot.commands = list(arguments.get("commands") or [])
+        scope = arguments.get("scope") or {"type": "default"}
+        place = str(scope.get("chat_id", scope["type"]))
+        bot.commands[place] = [_command(one) for one in arguments.get("commands") or []]
         return True
 
     async def answer_callback_query(self, bot: FakeBot, arguments: JsonObject) -> Json:
@@ -244,12 +213,12 @@ class FakeTelegram(ChatWorld):
     def _chat(self, bot: FakeBot, arguments: JsonObject) -> FakeChat:
         chat = self.chats.get(int(arguments.get("chat_id") or 0))
         if chat is None:
-            raise ApiError(400, "Bad Request: chat not found")
+            raise AnswerRefused(400, "Bad Request: chat not found")
         if chat.kind == BASIC and chat.migrated_to:
             description = "Bad Request: group chat was upgraded to a supergroup chat"
-            raise ApiError(400, description, migrate_to_chat_id=chat.migrated_to)
+            raise AnswerRefused(400, description, migrate_to_chat_id=chat.migrated_to)
         if chat.kind != PRIVATE and bot.token not in chat.bots:
-            raise ApiError(403, "Forbidden: bot is not a member of the group chat")
+            raise AnswerRefused(403, "Forbidden: bot is not a member of the group chat")
         return chat
 
     def _own(self, bot: FakeBot, chat: FakeChat, arguments: JsonObject) -> SentMessage:
@@ -257,7 +226,7 @@ class FakeTelegram(ChatWorld):
         for sent in self.sent:
             if sent.chat == chat.id and sent.bot == bot.token and sent.ids[bot.token] == wanted:
                 return sent
-        raise ApiError(400, "Bad Request: message to edit not found")
+        raise AnswerRefused(400, "Bad Request: message to edit not found")
 
     def posts_in(self, chat: int) -> list[SentMessage]:
         return [sent for sent in self.sent if sent.chat == chat]
@@ -268,22 +237,25 @@ class FakeTelegram(ChatWorld):
         return not any(bot.queue for bot in self.bots.values())
 
 
-class BrokenOff(Exception):
-    """The connection ends before the answer."""
+def _command(row: JsonObject) -> str:
+    name, about = str(row["command"]), str(row["description"])
+    if not re.fullmatch(r"[a-z0-9_]{1,32}", name) or not 1 <= len(about) <= MAX_ABOUT:
+        raise AnswerRefused(400, f"Bad Request: invalid command {name}")
+    return name
 
 
 def _check_text(text: str, entities: list[JsonObject]) -> None:
     if not text.strip():
-        raise ApiError(400, "Bad Request: message text is empty")
+        raise AnswerRefused(400, "Bad Request: message text is empty")
     size = utf16(text)
     if size > MAX_TEXT:
-        raise ApiError(400, "Bad Request: message is too long")
+        raise AnswerRefused(400, "Bad Request: message is too long")
     for entity in entities:
         offset, length = int(entity["offset"]), int(entity["length"])
         if offset < 0 or length <= 0 or offset + length > size:
-            raise ApiError(400, f"Bad Request: entity {entity['type']} lies outside the text")
+            raise AnswerRefused(400, f"Bad Request: entity {entity['type']} lies outside the text")
         if entity["type"] == "text_link" and not str(entity.get("url", "")).startswith(SCHEMES):
-            raise ApiError(400, f"Bad Request: unsupported URL protocol in {entity.get('url')}")
+            raise AnswerRefused(400, f"Bad Request: unsupported URL protocol in {entity.get('url')}")
 
 
 def _arguments(headers: dict[str, str], body: bytes) -> JsonObject:
@@ -324,6 +296,7 @@ METHODS: Final[dict[str, Method]] = {
     "getMe": FakeTelegram.get_me,
     "getUpdates": FakeTelegram.get_updates,
     "sendMessage": FakeTelegram.send_message,
+    "sendMessageDraft": FakeTelegram.send_message_draft,
     "editMessageText": FakeTelegram.edit_message_text,
     "deleteMessage": FakeTelegram.delete_message,
     "sendChatAction": FakeTelegram.send_chat_action,

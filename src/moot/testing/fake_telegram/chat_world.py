@@ -21,10 +21,13 @@ class FakeBot(Struct):
     """On: in groups it sees commands, replies to it and what concerns itself, and no plain mention."""
     sees_bots: bool = False
     webhook: str = ""
+    secret: str = ""
+    """What it is called with."""
     queue: list[JsonObject] = []
     poller: int = 0
     """The number of the newest poll."""
-    commands: list[Json] = []
+    commands: dict[str, list[str]] = {}
+    """Where they are offered → their names."""
     grown: Any = None
 
     @property
@@ -69,10 +72,15 @@ class ChatWorld:
     """The state behind the API, and what people do in it."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.bots: dict[str, FakeBot] = {}
         self.chats: dict[int, FakeChat] = {}
         self.sent: list[SentMessage] = []
         self.typing: list[tuple[int, str]] = []
+        self.drafts: dict[tuple[int, str], str] = {}
+        """Chat and bot → what is shown as being written."""
+        self.drafted: list[str] = []
+        """Every draft that was shown."""
         self._updates = count(1000)
         self._numbers = count(1)
         self._ids: Counter[tuple[int, str]] = Counter()

@@ -99,6 +99,8 @@ class BridgeArrival(Struct, frozen=True, gc=False):
     created_at: float = 0.0
 
 
+CONTINUE = "continue"
+"""In place of a decision: the buttons say whether those whom a brake stopped go on."""
 SETTLED = frozenset({ArrivalState.DONE, ArrivalState.REFUSED, ArrivalState.DEAD})
 """Nothing more becomes of it."""
 MAX_TRIES = 5
@@ -143,7 +145,7 @@ class BridgePost(Struct, frozen=True, gc=False):
     error: str = ""
     buttons: tuple[str, ...] = ()
     decision: str = ""
-    """The decision that its buttons answer."""
+    """The decision that its buttons answer, or CONTINUE."""
     created_at: float = 0.0
     updated_at: float = 0.0
 
