@@ -139,3 +139,23 @@ async def test_two_that_write_in_one_repository_get_two_checkouts_and_one_that_r
 
         await until(gone, bool)
         assert places["coder"].exists(), "there is work in it"
+
+
+async def test_nothing_that_the_repositorys_own_settings_name_is_run(home: Home, repository: Path) -> None:
+    """They are not the owner's word: whoever works in the repository can write them, also from inside a sandbox."""
+    ran = repository.parent / "ran"
+    program = repository.parent / "evil"
+    program.write_text(f"#!/bin/sh\necho $0 $* >> {ran}\ncat\n")
+    program.chmod(0o755)
+    (repository / ".gitattributes").write_text("* filter=evil\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message=attributes")
+    for name in ("core.fsmonitor", "filter.evil.smudge", "filter.evil.clean", "filter.evil.process"):
+        git(repository, "config", name, str(program))
+    included = repository / ".git" / "more"
+    included.write_text(f'[filter "evil"]\n\tsmudge = {program}\n\trequired = true\n')
+    git(repository, "config", "include.path", "more")
+    place = await worktrees.make(home, "ann", repository)
+    (place / "part" / "file").touch()
+    assert await worktrees.clear(home, "ann") is None
+    assert not ran.exists(), ran.read_text()

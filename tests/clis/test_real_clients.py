@@ -135,7 +135,7 @@ async def assert_woken(place: Place, played: Played, name: str) -> None:
     assert "please look at the tests" not in played.heard[1].text
     woken = played.heard[2]
     assert "please look at the tests" in woken.text
-    assert f'for you, \\"{name}\\", by Moot' in woken.text
+    assert f'for you, \\"{name}\\", from Moot' in woken.text
     assert played.heard[3].results[-1]["delivered"] is True
     assert len(played.heard) == 4, "the turn was made longer once"
     where = message_id(woken.text).rpartition(":")[0]

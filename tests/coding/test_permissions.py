@@ -9,7 +9,7 @@ from moot.brains.command.cli_plan import environment, plan_of
 from moot.brains.command.driver import Permissions, Wish
 from moot.brains.command.permission import goes_without_asking
 from moot.errors import BadValue
-from moot.settings import AgentSettings
+from moot.settings import AgentSettings, Home
 from moot.settings.values import CliPermissions, CodingSettings
 from tests.coding.test_interjection import direct
 from tests.coding.workshop import Workshop
@@ -152,3 +152,95 @@ async def test_all_is_shut_into_its_project(workshop: Workshop) -> None:
     assert answer.text.strip().endswith("0")
     assert (workshop.project("arya") / "here").exists()
     assert not outside.exists()
+
+
+async def test_9_a_yes_is_good_once_whichever_conversation_and_session_asks(workshop: Workshop) -> None:
+    """Also where the same program is asked elsewhere, and where its session was lost meanwhile."""
+    workshop.agent("arya", "claude")
+    async with workshop.hub() as hub:
+        await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        [asked] = await hub.decisions.list(state="open")
+        await hub.decisions.answer(asked.id, "allow once")
+        await hub.settled(timeout=20)
+        assert (await hub.ask("arya", "! wish Bash make deploy", timeout=20)).text == "allow"
+        elsewhere = await hub.conversations.create("elsewhere", participants=["arya"])
+        await hub.post(elsewhere.id, "@arya\n! wish Bash make deploy")
+        await hub.settled(elsewhere.id, timeout=20)
+        there = (await hub.messages(elsewhere.id))[-1]
+    for file in (workshop.person / ".fake_clis").glob("*.json"):
+        file.unlink()
+    async with workshop.hub() as hub:
+        again = await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        [used] = await hub.decisions.list(state="used")
+    assert there.text.startswith("deny")
+    assert again.text.startswith("deny")
+    assert used.id == asked.id
+
+
+async def test_9_what_is_too_long_to_be_read_is_not_asked_for(workshop: Workshop) -> None:
+    """A yes to the beginning would be a yes to any end."""
+    workshop.agent("arya", "claude")
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", f"! wish Bash echo {'x' * 5000}; rm -rf /", timeout=20)
+        assert await hub.decisions.list() == []
+    assert answer.text.startswith("deny: This is 50")
+
+
+@EVERY
+async def test_behind_the_wall_moots_tools_are_there(workshop: Workshop, kind: str) -> None:
+    workshop.agent("arya", kind, permissions="all", sandbox="bwrap")
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", "! moot list_agents {}", timeout=30)
+    assert '"self":"arya"' in answer.text
+
+
+async def test_behind_the_wall_nothing_can_be_planted_that_runs_outside_later(workshop: Workshop) -> None:
+    """What a person's programs start from is read-only or not there: settings of the CLI, of the desktop, of git."""
+    workshop.agent("arya", "claude", permissions="all", sandbox="bwrap")
+    project = workshop.project("arya")
+    (project / ".git" / "hooks").mkdir(parents=True)
+    (project / ".git" / "config").write_text("[core]\n")
+    (workshop.person / ".claude").mkdir()
+    (workshop.person / ".claude" / "settings.json").write_text("{}")
+    (workshop.person / ".config" / "autostart").mkdir(parents=True)
+    (workshop.person / ".local" / "share" / "keyrings").mkdir(parents=True)
+    (workshop.person / ".local" / "share" / "keyrings" / "login").write_text("a secret")
+    targets = (
+        *(project / ".git" / "hooks" / "post-commit", project / ".git" / "config"),
+        workshop.person / ".claude" / "settings.json",
+        workshop.person / ".config" / "autostart" / "evil.desktop",
+    )
+    plant = "; ".join(f"echo evil >> {target}" for target in targets)
+    async with workshop.hub() as hub:
+        answer = await hub.ask(
+            "arya",
+            f"! run {plant}; cat {workshop.person}/.local/share/keyrings/login; touch here",
+            timeout=30,
+        )
+    assert not [target for target in targets if target.exists() and "evil" in target.read_text()]
+    assert "a secret" not in answer.text
+    assert (project / "here").exists()
+
+
+async def test_behind_the_wall_claude_reads_its_key_and_no_other(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-planted-key")
+    workshop.agent("arya", "claude", permissions="all", sandbox="bwrap", credential="api-key")
+    async with workshop.hub() as hub:
+        run = workshop.home.run / "clis"
+        (run / "other.key").write_text("another's")
+        answer = await hub.ask("arya", f"! run cat {run}/arya.key; ls {run}", timeout=30)
+    assert "sk-planted" in answer.text
+    assert "other.key" not in answer.text
+
+
+async def test_a_home_that_lies_too_deep_for_a_socket_serves_acp_all_the_same(
+    workshop: Workshop,
+) -> None:
+    workshop.home = Home(workshop.root / ("deep" * 20) / "moot")
+    workshop.home.path.mkdir(parents=True, mode=0o700)
+    workshop.agent("arya", "acp")
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", "! moot list_agents {}", timeout=30)
+    assert '"self":"arya"' in answer.text

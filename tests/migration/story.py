@@ -363,7 +363,6 @@ async def _linked(stage: Stage, hub: Hub) -> None:
         1,
         True,
         0.5,
-        "d1",
         1.0,
     )
     await store_of(hub).transact(

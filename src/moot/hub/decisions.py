@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from moot import shapes
 from moot.errors import BadValue
-from moot.flow import answer_decision, give_up, post
+from moot.flow import answer_decision, give_up, post, use_decision
 from moot.hub.commands.ask_person import checked_choices
 from moot.hub.commands.send import sent
 from moot.hub.core import Core
@@ -64,6 +64,30 @@ class Decisions(DecisionCalls):
         decision = DecisionId(str(posted.message.metadata["decision"]))
         no_hurry = give_up.GiveUp(posted.message.conversation, posted.message.seq, decision=decision)
         await core.parts.store.transact(give_up, no_hurry)
+
+    @in_process("how a hosted program does what a person allowed it once")
+    async def use(self, question: str, answer: str) -> bool:
+        """Whether this question was answered so, and that was not used yet; now it is."""
+        granted = [one for one in (await self._own()) if (one.question, one.answer) == (question, answer)]
+        for one in granted:
+            if one.state is DecisionState.ANSWERED and await self._core.do(
+                use_decision, use_decision.UseDecision(self._speaker.me, one.id)
+            ):
+                return True
+        return False
+
+    @in_process("how a hosted program asks for the same thing once")
+    async def is_open(self, question: str) -> bool:
+        now = self._core.parts.clock.now()
+        return any(
+            one.question == question and one.state_at(now) is DecisionState.OPEN for one in await self._own()
+        )
+
+    async def _own(self) -> Sequence[PersonsDecision]:
+        """What this one asked the owner."""
+        owner = await self._core.directory.participant(self._core.parts.settings.hub.user)
+        found = await self._core.parts.store.records(DECISIONS.where(by=self._speaker.me))
+        return [one for one in found if one.to == owner.id]
 
     async def _mine(self) -> dict[str, PersonsDecision]:
         store, me = self._core.parts.store, self._speaker.me

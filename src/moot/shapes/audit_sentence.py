@@ -36,6 +36,7 @@ SENTENCES: Final[dict[Did, str]] = {
     Did.CONVERSATION_PURGED: "erased {name} ({it}, {messages} messages)",
     Did.CONVERSATION_UNARCHIVED: "unarchived {name} ({it})",
     Did.DECISION_ANSWERED: "answered decision {it} of {asked_by}",
+    Did.DECISION_USED: "did what decision {it} allowed once",
     Did.LIMIT_RESET: "reset the limit of {from} to {to}",
     Did.LINK_ADOPTED: "took over the link of {from} and {to} ({sentence})",
     Did.LINK_CHANGED: "changed the link of {from} and {to} ({sentence})",

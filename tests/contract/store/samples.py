@@ -342,7 +342,6 @@ CLI_SESSION = CliSession(
     reached=4,
     open=True,
     cost_usd=0.25,
-    grants="d1 d2",
     updated_at=AT,
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from moot import files
-from moot.brains.command.cli_sandbox import find_bwrap, wrapper
+from moot.brains.command.cli_sandbox import Wall, find_bwrap, no_wall, wrapper
 from moot.brains.command.command_brain import CliPlan
 from moot.brains.command.driver import Driver, Permissions
 from moot.brains.command.drivers.acp import AcpDriver
@@ -75,7 +75,8 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
         key = KeyRing(environ, home.keys).need(provider, row.name).key
         if words[0] == "claude":
             key_file = run / f"{row.name}.key"
-            run.mkdir(mode=0o700, exist_ok=True)
+            for folder in (home.run, run):
+                folder.mkdir(mode=0o700, exist_ok=True)
             files.replace(key_file, key.reveal().encode())
         else:
             given |= dict.fromkeys(("OPENAI_API_KEY", "CODEX_API_KEY"), key.reveal())
@@ -158,9 +159,7 @@ def _project(row: AgentSettings, coding: CodingSettings, home: Home) -> Path:
     return project
 
 
-def _wall(
-    row: AgentSettings, project: Path, environ: Mapping[str, str], home: Home
-) -> Callable[[list[str]], list[str]]:
+def _wall(row: AgentSettings, project: Path, environ: Mapping[str, str], home: Home) -> Wall:
     if row.sandbox is CliSandbox.NONE:
         if row.permissions.value == Permissions.ALL:
             raise BadValue(
@@ -168,7 +167,7 @@ def _wall(
                 detail='permissions = "all" is only possible with sandbox = "bwrap"',
                 fix=(f'set sandbox = "bwrap" for {row.name}, or permissions = "ask"',),
             )
-        return lambda argv: argv
+        return no_wall
     bwrap = find_bwrap()
     if bwrap is None:
         raise BadValue(

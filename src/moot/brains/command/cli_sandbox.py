@@ -3,63 +3,99 @@ home.
 
 Above: cli_plan.py. Below: bubblewrap. The network stays: the CLI talks to its provider. Its end is the keeper's
 business; `--die-with-parent` and a process namespace of its own make it certain.
+
+What decides which programs run later, outside the wall, stays as it is: settings and hooks of the CLIs, hooks and
+settings of the project's repository. What of these is not there yet can still be made; see the how-to.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
+
+Wall: TypeAlias = Callable[[list[str], Sequence[Path]], list[str]]
+"""Puts a command line behind the wall, with what it has to see besides."""
 
 STATE: Final = (
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".config",
-    ".cache",
-    ".local/share",
-    ".local/state",
-    ".gemini",
-    ".qwen",
+    *(".claude", ".claude.json", ".codex", ".gemini", ".qwen", ".copilot", ".kimi"),
+    *(
+        f".{place}/{name}"
+        for place in ("config", "cache", "local/share", "local/state")
+        for name in ("opencode", "goose")
+    ),
+    ".config/github-copilot",
 )
-"""Where CLIs keep their login and their sessions."""
+"""Where CLIs keep their login and their sessions. Not whole folders such as `.config`: what other programs start from
+lies there too."""
+STATE_VARIABLES: Final = ("CLAUDE_CONFIG_DIR", "CODEX_HOME")
+SETTINGS: Final = (
+    *(
+        "settings.json",
+        "settings.local.json",
+        "hooks",
+        "commands",
+        "agents",
+        "plugins",
+        "skills",
+        "CLAUDE.md",
+    ),
+    *("config.toml", "hooks.json", "AGENTS.md", "prompts", "rules"),
+)
+"""What in such a folder says which programs run, or what a model is told."""
+OF_PROJECTS: Final = (".git/hooks", ".git/config", ".claude", ".codex", ".mcp.json", ".vscode", ".idea")
 
 
 def find_bwrap() -> str | None:
     return shutil.which("bwrap")
 
 
-def wrapper(
-    bwrap: str, project: Path, environ: Mapping[str, str], hidden: Path
-) -> Callable[[list[str]], list[str]]:
-    """Puts a command line behind the wall. `hidden` is Moot's own home."""
-    home = Path(environ.get("HOME") or "/nonexistent").resolve()
+def no_wall(argv: list[str], visible: Sequence[Path] = ()) -> list[str]:
+    return argv
 
-    def wrapped(argv: list[str]) -> list[str]:
+
+def wrapper(bwrap: str, project: Path, environ: Mapping[str, str], hidden: Path) -> Wall:
+    """`hidden` is Moot's own home."""
+    home = Path(environ.get("HOME") or "/nonexistent").resolve()
+    state = [home / part for part in STATE] + [
+        Path(environ[name]) for name in STATE_VARIABLES if environ.get(name)
+    ]
+
+    def wrapped(argv: list[str], visible: Sequence[Path] = ()) -> list[str]:
         program = shutil.which(argv[0], path=environ.get("PATH")) or argv[0]
-        real = Path(program).resolve()
         words = [bwrap, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/"]
         words += ["--dev", "/dev", "--proc", "/proc"]
+        seen = (*_installed(Path(program)), *_moot())
         for cover in (Path("/tmp"), home):  # what lies in them comes after: the later covers the earlier
             if cover.is_dir() and cover != Path("/"):
                 words += ["--tmpfs", str(cover)]
-                for folder in _needed((real, Path(program)), cover):
-                    words += ["--ro-bind", str(folder), str(folder)]
-        for part in STATE:
-            if (home / part).exists():
-                words += ["--bind", str(home / part), str(home / part)]
+                words += _bound("--ro-bind", (path for path in seen if path.is_relative_to(cover)))
+        words += _bound("--bind", state)
+        words += _bound("--ro-bind", (place / part for place in state for part in SETTINGS))
         words += ["--tmpfs", str(hidden)] if hidden.is_dir() else []
-        words += ["--bind", str(project), str(project), "--chdir", str(project), "--"]
-        return [*words, program, *argv[1:]]
+        words += _bound("--bind", (path for path in visible if path.is_dir()))
+        words += _bound("--ro-bind", (path for path in visible if path.is_file()))
+        words += ["--bind", str(project), str(project)]
+        words += _bound("--ro-bind", (project / part for part in OF_PROJECTS))
+        return [*words, "--chdir", str(project), "--", program, *argv[1:]]
 
     return wrapped
 
 
-def _needed(program: tuple[Path, ...], cover: Path) -> list[Path]:
-    """What of a folder that is covered the program itself lies in."""
-    found: list[Path] = []
-    for path in program:
-        if path.is_relative_to(cover):
-            top = cover / path.relative_to(cover).parts[0]
-            found.append(top if top.is_dir() and os.access(top, os.R_OK) else path.parent)
-    return list(dict.fromkeys(found))
+def _bound(how: str, paths: Iterator[Path] | Sequence[Path]) -> list[str]:
+    return [word for path in dict.fromkeys(paths) if path.exists() for word in (how, str(path), str(path))]
+
+
+def _installed(program: Path) -> list[Path]:
+    """The folders that a program is installed in, and no more around them than it needs."""
+    found = [program.parent]
+    real = program.resolve()
+    above = [folder for folder in real.parents if folder.name == "node_modules"]
+    found.append(above[-1] if above else real.parent)
+    return [path for path in found if path.is_dir() and os.access(path, os.R_OK)]
+
+
+def _moot() -> list[Path]:
+    """Moot itself, as it is installed: its own small programs run behind the wall too (tool_relay.py)."""
+    return [Path(sys.prefix), Path(sys.base_prefix), Path(__file__).resolve().parents[2]]

@@ -91,8 +91,7 @@ class CliTurn:
 
     async def run(self, driver: Driver, text: str, session: CliSession) -> CliSession:
         """Prompt the CLI and see it through; the session's row as it is then. Raises where there is no answer."""
-        used = frozenset(session.grants.split())
-        self._allowing = TurnPermissions(self._turn, self._permissions, self._project, used)
+        self._allowing = TurnPermissions(self._turn, self._permissions, self._project)
         self._turn.begin_answer()
         happened: asyncio.Queue[Happened | CliError] = asyncio.Queue(MAX_WAITING)
         pump = asyncio.create_task(_pump(driver, text, happened))
@@ -127,7 +126,11 @@ class CliTurn:
         try:
             while True:
                 done, _ = await asyncio.wait({getting}, timeout=LOOK_SECONDS)
+                await self._bounded(driver)
                 if not done:
+                    if not driver.alive:  # its keeper was killed: nobody closes its pipes
+                        await self._tools.cut_off("its program ended before the result was known")
+                        raise CliDied("its program was killed")
                     if self._tools.any_running:
                         await self._turn.say("")
                         stopping_since = await self._hurried(driver, stopping_since, loop.time())
@@ -144,6 +147,13 @@ class CliTurn:
                 await self._pass_on(driver, one)
         finally:
             getting.cancel()
+
+    async def _bounded(self, driver: Driver) -> None:
+        """Its own tools and Moot's are counted together."""
+        if self._tools.too_many:
+            await driver.interrupt()
+            await self._tools.cut_off("stopped before it ended")
+            raise CliError(f"kept calling tools and was stopped after {MAX_CALLS}")
 
     async def _hurried(self, driver: Driver, since: float | None, now: float) -> float | None:
         """Somebody interrupts while a tool runs: it has a few seconds to end by itself."""
@@ -162,9 +172,6 @@ class CliTurn:
                 await self._turn.say("")
             case ToolBegan():
                 await self._tools.began(happened)
-                if self._tools.count > MAX_CALLS:
-                    await driver.interrupt()
-                    raise CliError(f"kept calling tools and was stopped after {MAX_CALLS}")
             case ToolEnded():
                 await self._tools.ended(happened)
             case Used(usage, total):
@@ -185,8 +192,7 @@ class CliTurn:
         if usage.calls or usage.cost_usd:
             self._turn.spend(usage)
             self._spent = usage
-        grants = " ".join(sorted(self._allowing.used)) if self._allowing is not None else session.grants
-        return structs.replace(session, open=False, grants=grants)
+        return structs.replace(session, open=False)
 
     async def _stop(
         self,
@@ -225,7 +231,7 @@ def _arguments(call: ToolCall) -> dict[str, object]:
 
 
 async def _pump(driver: Driver, text: str, happened: "asyncio.Queue[Happened | CliError]") -> None:
-    """BesideTurn whoever reads it: a reader that is cancelled must not tear what the CLI is saying."""
+    """Beside whoever reads it: a reader that is cancelled must not tear what the CLI is saying."""
     try:
         async for one in driver.prompt(text):
             await happened.put(one)

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from moot.brain import CliHostedTurn, HostedTurn, Tool
 from moot.brains.command import prompt_text
+from moot.brains.command.cli_sandbox import Wall, no_wall
 from moot.brains.command.cli_turn import CliTurn
 from moot.brains.command.driver import (
     CliDied,
@@ -44,7 +45,7 @@ class CliPlan(Struct, frozen=True):
     environ: Mapping[str, str]
     run_folder: Path
     permissions: Permissions = Permissions.EDIT
-    wrap: Callable[[list[str]], list[str]] = lambda argv: argv
+    wrap: Wall = no_wall
     key_file: Path | None = None
     runs_once: bool = False
     """A process for each turn, which has no session."""

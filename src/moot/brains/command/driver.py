@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from moot.brains.command.cli_sandbox import Wall, no_wall
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec, Usage
 
 
@@ -129,7 +130,7 @@ class CliPlace(Struct, frozen=True):
     allow: Callable[[Wish], Awaitable[WishAnswer]]
     run_folder: Path
     """For what lives only as long as a process."""
-    wrap: Callable[[list[str]], list[str]] = lambda argv: argv
+    wrap: Wall = no_wall
     """Puts a command line into the sandbox, where there is one."""
     key_file: Path | None = None
     """Holds the one credential the CLI is given, where it does not log in by itself."""

@@ -49,6 +49,10 @@ class OpenTools:
     def any_running(self) -> bool:
         return self._step is not None or self.asked > 0
 
+    @property
+    def too_many(self) -> bool:
+        return self.count > MAX_CALLS
+
     async def began(self, tool: ToolBegan) -> None:
         async with self._writing:
             self.count += 1
@@ -86,9 +90,11 @@ class OpenTools:
             await self._turn.end_step(step, result)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """A tool of Moot's, in the agent's name."""
+        """A tool of Moot's, in the agent's name. Whatever goes wrong is its result: the CLI waits for one."""
         tool = self._tools.get(call.name)
         self.count += 1
+        if self.too_many:
+            return ToolResult(f"{MAX_CALLS} calls are the most in one turn; yours ends now", failed=True)
         self.asked += 1
         try:
             async with self._writing:
@@ -97,12 +103,14 @@ class OpenTools:
                     return await self._turn.use(tool, call, answer=self.count, said="")
                 step = structs.replace(self._step, call=call.id, tool=call.name, arguments=call.arguments)
             return await self._beside(tool, step)
+        except Exception as error:  # as for a tool of any other brain
+            return ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", failed=True)
         finally:
             self.asked -= 1
 
     async def _beside(self, tool: Tool | None, step: Step) -> ToolResult:
         if tool is None:
             return ToolResult(f'unknown tool "{step.tool}"; tools are {", ".join(self._tools)}', failed=True)
-        arguments = json.decode(step.arguments or "{}")
+        arguments = json.decode(step.arguments or "{}", type=dict[str, Any])
         turn: Any = BesideTurn(self._turn, step)
         return await tool.run(arguments, turn)

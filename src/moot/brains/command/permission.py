@@ -17,6 +17,8 @@ from moot.brains.command.driver import Permissions, Wish, WishAnswer
 from moot.errors import MootError, TimedOut
 
 ASK_SECONDS: Final = 120.0
+MAX_SHOWN: Final = 4_000
+"""Characters of an action: a person allows what they can read, and not what stands behind it."""
 ALLOW, DENY = "allow once", "deny"
 PRIVATE: Final = frozenset({".git", ".claude", ".codex", ".mcp.json", ".vscode", ".idea"})
 """Parts of a project that decide what runs in it later; changing them is more than an edit."""
@@ -46,45 +48,40 @@ def goes_without_asking(wish: Wish, permissions: Permissions, project: Path) -> 
 class TurnPermissions:
     """Of one agent, in one turn."""
 
-    def __init__(
-        self, turn: CliHostedTurn, permissions: Permissions, project: Path, used: frozenset[str]
-    ) -> None:
+    def __init__(self, turn: CliHostedTurn, permissions: Permissions, project: Path) -> None:
         self._turn = turn
         self._permissions = permissions
         self._project = project
-        self.used = set(used)
-        """Decisions that were used: each is good for one time."""
-        self.denied: list[str] = []
 
     async def verdict(self, wish: Wish) -> WishAnswer:
         if goes_without_asking(wish, self._permissions, self._project):
             return PASSED
         if self._permissions is Permissions.READ:
-            self.denied.append(wish.action)
             return WishAnswer(
                 allowed=False, words="You may only read here. Go on without it, and say what you would do."
             )
-        question = self._question(wish)
+        if len(wish.action) > MAX_SHOWN:
+            return WishAnswer(
+                allowed=False,
+                words=f"This is {len(wish.action)} characters long, and a person is asked for at most {MAX_SHOWN}, "
+                "which they can read. Put it into a file of the project, and ask to run that.",
+            )
         try:
-            return await self._asked(question, wish)
+            return await self._asked(self._question(wish))
         except MootError as refusal:  # nobody can be asked: that is a denial, and the turn goes on
             return WishAnswer(allowed=False, words=f"You may not do this: {refusal.title}")
 
     def _question(self, wish: Wish) -> str:
         return f"May {self._turn.agent} do this in {self._project}?\n\n{wish.tool}: {wish.action}"
 
-    async def _asked(self, question: str, wish: Wish) -> WishAnswer:
-        hub = self._turn.hub
-        known = [one for one in await hub.decisions.list() if one.question == question]
-        granted = next((one for one in known if one.answer == ALLOW and one.id not in self.used), None)
-        if granted is not None:
-            self.used.add(granted.id)
+    async def _asked(self, question: str) -> WishAnswer:
+        decisions = self._turn.hub.decisions
+        if await decisions.use(question, ALLOW):
             return PASSED
-        self.denied.append(wish.action)
         if self._permissions is Permissions.ASK:
             return await self._waited(question)
-        if not any(one.state == "open" for one in known):
-            await hub.decisions.propose(question, choices=(ALLOW, DENY))
+        if not await decisions.is_open(question):
+            await decisions.propose(question, choices=(ALLOW, DENY))
         return WishAnswer(
             allowed=False,
             words="You may not do this by yourself. A person was asked, and you are called again if they allow it. "
@@ -101,7 +98,6 @@ class TurnPermissions:
             return WishAnswer(
                 allowed=False, words=f"Nobody answered within {ASK_SECONDS:.0f} s, so you may not do this."
             )
-        if answer.text.strip() == ALLOW:
-            self.denied.pop()
+        if answer.text.strip() == ALLOW and await hub.decisions.use(question, ALLOW):
             return PASSED
         return WishAnswer(allowed=False, words="A person has denied this.")

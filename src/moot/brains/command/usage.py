@@ -42,6 +42,11 @@ def codex_usage(total: JsonObject, before: JsonObject, model: str) -> Usage:
     )
 
 
+def codex_rest(total: JsonObject, last: JsonObject) -> JsonObject:
+    """What a thread had used before its last request."""
+    return {name: _number(total, name) - _number(last, name) for name in total}
+
+
 def priced(usage: Usage) -> Usage:
     """With what it cost, where the price of the model is known and nobody said it."""
     if usage.cost_usd is not None or not usage.model:

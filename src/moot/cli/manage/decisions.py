@@ -10,7 +10,7 @@ from moot.cli.frame.params import AT_LEAST_1, Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.screen import ago
 
-STATES = ("open", "answered", "expired")
+STATES = ("open", "answered", "expired", "used")
 
 
 @click.group(
@@ -46,7 +46,7 @@ def list_(session: Session, state: str | None, before: str | None, limit: int) -
                     d.id,
                     d.state,
                     d.by,
-                    d.question.splitlines()[0][:60],
+                    " ".join(d.question.split())[:100],
                     ", ".join(d.choices),
                     ago(d.created_at),
                 )

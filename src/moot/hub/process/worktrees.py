@@ -9,6 +9,7 @@ Above: spawned_agents.py. Below: git, as a program. Not here: who needs one.
 
 import asyncio
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +24,10 @@ log = structlog.get_logger("moot.worktrees")
 GIT_SECONDS: Final = 60.0
 SETUP_SECONDS: Final = 600.0
 BRANCHES: Final = "moot/"
-QUIET: Final = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_CONFIG_COUNT": "1",
-    "GIT_CONFIG_KEY_0": "core.hooksPath",
-    "GIT_CONFIG_VALUE_0": os.devnull,
-}
-"""Git asks nobody anything, and runs no hook of the repository: its files are not trusted."""
+QUIET: Final = {"core.hooksPath": os.devnull, "core.fsmonitor": "false"}
+"""Git runs no hook of the repository, nor a program that watches its files: what it says is not trusted."""
+PROGRAMS: Final = r"^filter\..*\.(clean|smudge|process|required)$"
+"""Settings by which files are changed on their way in and out, by programs."""
 
 
 class GitAnswer(Struct, frozen=True):
@@ -114,7 +112,10 @@ async def clear(home: Home, agent: str) -> Leftover | None:
 
 async def _work_in(place: Path, own: str) -> str:
     """What would be lost with a worktree; empty where nothing would."""
-    status = await _git(place, "status", "--porcelain", "--untracked-files=all", "--ignored=no")
+    # submodules are left to git, which removes no worktree that has one
+    status = await _git(
+        place, "status", "--porcelain", "--untracked-files=all", "--ignored=no", "--ignore-submodules=all"
+    )
     if status.code:
         return "git cannot tell what is in it"
     if status.lines:
@@ -129,10 +130,19 @@ async def _work_in(place: Path, own: str) -> str:
 
 
 async def _git(folder: Path, *words: str) -> GitAnswer:
-    return await _run(folder, "git", "-C", str(folder), *words, seconds=GIT_SECONDS)
+    """Git, with every program switched off that the repository's own settings name; those of the user stay."""
+    asked = ("config", "--show-scope", "--name-only", "--get-regexp", PROGRAMS)
+    known = await _run(folder, "git", "-C", str(folder), *asked, seconds=GIT_SECONDS, settings=QUIET)
+    scopes = [line.partition("\t") for line in known.lines if not known.code]
+    theirs = [name for scope, _, name in scopes if scope in ("local", "worktree")]
+    filters = {name: "false" if name.endswith(".required") else "" for name in theirs}
+    words = ("git", "-C", str(folder), *words)
+    return await _run(folder, *words, seconds=GIT_SECONDS, settings={**QUIET, **filters})
 
 
-async def _run(folder: Path, *argv: str, seconds: float) -> GitAnswer:
+async def _run(
+    folder: Path, *argv: str, seconds: float, settings: Mapping[str, str] | None = None
+) -> GitAnswer:
     """Run a program without a shell and without anything to ask; with its words, whichever way they came."""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -141,7 +151,7 @@ async def _run(folder: Path, *argv: str, seconds: float) -> GitAnswer:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-            env={**_surroundings(), **QUIET},
+            env={**_surroundings(), **_as_variables(settings or {})},
             start_new_session=True,
         )
     except OSError as trouble:  # no such folder, or no such program
@@ -153,6 +163,14 @@ async def _run(folder: Path, *argv: str, seconds: float) -> GitAnswer:
         await process.wait()
         return GitAnswer(124, f"{argv[0]} took longer than {seconds:g} s")
     return GitAnswer(process.returncode or 0, text.decode(errors="replace"))
+
+
+def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings of git, as its environment carries them; with nobody there whom it could ask."""
+    given = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (name, value) in enumerate(settings.items()):
+        given |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return given
 
 
 def _surroundings() -> dict[str, str]:

@@ -52,6 +52,8 @@ class AuditedAct(StrEnum):
     CONVERSATION_PURGED = "conversation.purged"
     CONVERSATION_UNARCHIVED = "conversation.unarchived"
     DECISION_ANSWERED = "decision.answered"
+    DECISION_USED = "decision.used"
+    """What a person allowed once was done."""
     LIMIT_RESET = "limit.reset"
     LINK_ADOPTED = "link.adopted"
     LINK_CHANGED = "link.changed"

@@ -30,8 +30,6 @@ class CliSession(Struct, frozen=True, gc=False):
     """That prompt has not come to its end: after a crash the CLI is told so, instead of being prompted again."""
     cost_usd: float = 0.0
     """What is charged of it so far; the CLI counts from the session's beginning."""
-    grants: str = ""
-    """Decisions by which a person allowed something once, and which were used."""
     updated_at: float = 0.0
 
 

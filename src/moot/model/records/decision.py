@@ -19,6 +19,8 @@ class DecisionState(StrEnum):
     OPEN = "open"
     ANSWERED = "answered"
     EXPIRED = "expired"
+    USED = "used"
+    """Answered, and what the answer allowed once has been done."""
 
 
 class PersonsDecision(Struct, frozen=True, gc=False):

@@ -9,7 +9,9 @@ stands in the messages it is given, one act a line:
     ! say TEXT               the answer, word by word
     ! slow TEXT              the same, with a tenth of a second between words
     ! run COMMAND            a tool of its own: a shell command in its own session, as claude runs them
+    ! beside COMMAND ; TOOL {JSON}   a command, and a tool of Moot's while it runs
     ! moot TOOL {JSON}       a tool of Moot's
+    ! flood NUMBER           so many words, as fast as they are taken
     ! wish TOOL ACTION       asks whether it may, and says what it was told
     ! env NAME               says whether it has this variable
     ! prompt                 says what it was prompted with

@@ -109,8 +109,8 @@ class ScriptedCli:
         match word:
             case "say" | "slow":
                 self.say(rest, 0.1 if word == "slow" else 0.0)
-            case "run":
-                self.run(rest)
+            case "run" | "beside":
+                self.run(*rest.split(" ; ", 1) if word == "beside" else (rest,))
             case "moot":
                 tool, _, arguments = rest.partition(" ")
                 self.say(str(self.call(tool, json.loads(arguments or "{}"))))
@@ -121,11 +121,8 @@ class ScriptedCli:
                 raise ProviderFails(rest)
             case "die":
                 os.kill(os.getpid(), signal.SIGKILL)
-            case "hang":
-                self.pause(3600)
-            case "noise":
-                self.pipe.write("warning: this is not JSON")
-                self.pipe.write("[1, 2]")
+            case "hang" | "noise" | "flood":
+                self.misbehave(word, rest)
             case "env" | "prompt":
                 echo = prompt.replace("\n! ", "\n| ")
                 self.say(
@@ -133,6 +130,15 @@ class ScriptedCli:
                 )
             case _:
                 self.more(word, rest)
+
+    def misbehave(self, word: str, rest: str) -> None:
+        if word == "hang":
+            self.pause(3600)
+        elif word == "noise":
+            self.pipe.write("warning: this is not JSON")
+            self.pipe.write("[1, 2]")
+        for _ in range(int(rest) if word == "flood" else 0):
+            self.delta("word ")
 
     def more(self, word: str, rest: str) -> None:
         """What only one protocol can do."""
@@ -146,7 +152,8 @@ class ScriptedCli:
             self.pause(pause)
             self.delta(piece)
 
-    def run(self, command: str) -> None:
+    def run(self, command: str, call: str = "") -> None:
+        """A command; with `call` a tool of Moot's while it runs."""
         number = f"tool-{next(self.numbers)}"
         self.tool_began(number, command)
         self.child = subprocess.Popen(
@@ -158,6 +165,9 @@ class ScriptedCli:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        if call:
+            tool, _, arguments = call.partition(" ")
+            self.call(tool, json.loads(arguments or "{}"))
         while self.child.poll() is None:
             if self.stopped.wait(0.02):
                 os.killpg(self.child.pid, signal.SIGKILL)

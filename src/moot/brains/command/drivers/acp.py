@@ -6,7 +6,6 @@ skipped, what an agent asks that we do not offer is answered as unknown, and a p
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import json
@@ -26,7 +25,7 @@ from moot.brains.command.driver import (
     Used,
     Wish,
 )
-from moot.brains.command.program.cli_process import CliProcess
+from moot.brains.command.drivers.spoken_cli import SpokenCli
 from moot.brains.command.program.line_peer import LinePeer, RpcRefusal
 from moot.brains.command.program.tool_socket import ToolSocket
 from moot.model.json import JsonObject
@@ -56,10 +55,9 @@ class AcpDriver:
 
     def __init__(self, words: list[str]) -> None:
         self._words = words
-        self._happened: asyncio.Queue[Happened | None] = asyncio.Queue()
-        self._prompted = False
+        self._cli = SpokenCli(words[0])
+        self._peer: LinePeer | None = None
         self._idle = asyncio.Event()
-        self._interrupted = False
         self._replaying = False
         self._session = ""
         self._tools: ToolSocket | None = None
@@ -69,15 +67,11 @@ class AcpDriver:
 
     async def open(self, place: CliPlace, resume: str | None) -> Opened:
         self._place = place
-        process = await CliProcess.start(
-            place.wrap(list(self._words)),
-            cwd=place.project,
-            environ=place.environ,
-            run_folder=place.run_folder,
-        )
-        self._peer = LinePeer(process, self._asked, self._noticed, version="2.0")
+        self._tools = await ToolSocket.open(place)
+        process = await self._cli.start(list(self._words), place, visible=(self._tools.folder,))
+        peer = self._peer = LinePeer(process, self._asked, self._noticed, version="2.0", room=self._cli.room)
         try:
-            about = await self._peer.request(
+            about = await peer.request(
                 "initialize",
                 {
                     "protocolVersion": VERSION,
@@ -88,121 +82,117 @@ class AcpDriver:
                     "clientInfo": {"name": "moot", "title": "Moot", "version": "1"},
                 },
             )
-            self._tools = await ToolSocket.open(place)
-            opened = await self._open_session(place, about.get("agentCapabilities") or {}, resume)
-            await self._set_mode(place, opened.get("modes") or {})
+            opened = await self._open_session(peer, place, about.get("agentCapabilities") or {}, resume)
+            await self._set_mode(peer, place, opened.get("modes") or {})
         except RpcRefusal as refusal:
             await self.close()
             if resume:
                 raise SessionLost(f"{self._words[0]} does not know the session any more") from None
             raise CliDied(f"{self._words[0]} refused to open a session: {refusal}") from None
         except CliDied as died:
-            words = process.last_words
-            await self.close()
-            raise CliDied(f"{self._words[0]} could not be started: {words[-300:] or died.notice}") from None
+            raise await self._cli.not_opened(died) from None
         version = str((about.get("agentInfo") or {}).get("version", ""))
         return Opened(self._session, version, resumed=resume is not None)
 
-    async def _open_session(self, place: CliPlace, can: JsonObject, resume: str | None) -> JsonObject:
+    async def _open_session(
+        self, peer: LinePeer, place: CliPlace, can: JsonObject, resume: str | None
+    ) -> JsonObject:
         assert self._tools is not None
         where: JsonObject = {"cwd": str(place.project), "mcpServers": [self._tools.server]}
         if not resume:
-            opened = await self._peer.request("session/new", where)
+            opened = await peer.request("session/new", where)
             self._session = str(opened.get("sessionId", ""))
             return opened
         self._session = resume
         sessions = can.get("sessionCapabilities") or {}
         if "resume" in sessions:
-            return await self._peer.request("session/resume", {"sessionId": resume, **where})
+            return await peer.request("session/resume", {"sessionId": resume, **where})
         if can.get("loadSession"):
             self._replaying = True
             try:
-                return await self._peer.request("session/load", {"sessionId": resume, **where})
+                return await peer.request("session/load", {"sessionId": resume, **where})
             finally:
                 self._replaying = False
         raise RpcRefusal("it cannot resume sessions")
 
-    async def _set_mode(self, place: CliPlace, modes: JsonObject) -> None:
+    async def _set_mode(self, peer: LinePeer, place: CliPlace, modes: JsonObject) -> None:
         there = [str(mode.get("id")) for mode in modes.get("availableModes") or () if isinstance(mode, dict)]
         mode = next((mode for mode in MODES[place.permissions] if mode in there), None)
         if mode is not None:
-            await self._peer.request("session/set_mode", {"sessionId": self._session, "modeId": mode})
+            await peer.request("session/set_mode", {"sessionId": self._session, "modeId": mode})
 
     # --- prompting -------------------------------------------------------------------------------------------
 
     async def prompt(self, text: str) -> AsyncIterator[Happened]:
-        while not self._happened.empty():
-            self._happened.get_nowait()
-        self._interrupted = False
         for attempt in range(2):
-            answering = asyncio.create_task(self._ask(text))
+            answering: set[asyncio.Task[None]] = set()
+
+            async def begin(answering: "set[asyncio.Task[None]]" = answering) -> None:
+                answering.add(asyncio.create_task(self._ask(text)))
+
             ended: Ended | None = None
             try:
-                while ended is None:
-                    happened = await self._happened.get()
-                    if happened is None:
-                        raise self._died()
+                async for happened in self._cli.prompted(begin):
                     if isinstance(happened, Ended):
                         ended = happened
                     else:
                         yield happened
             finally:
-                answering.cancel()
+                for task in answering:
+                    task.cancel()
             # A cancel that came late may have hit the prompt behind it: that one is sent once more.
-            if ended.how is not PromptEnding.INTERRUPTED or self._interrupted or attempt:
+            stray = ended is not None and ended.how is PromptEnding.INTERRUPTED and not self._cli.interrupted
+            if ended is not None and (attempt or not stray):
                 yield ended
                 return
 
     async def _ask(self, text: str) -> None:
-        self._prompted = True
         self._idle.clear()
         prompt = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
+        assert self._peer is not None
         try:
             done = await self._peer.request("session/prompt", prompt, None)
             self._used(done.get("usage"))
             reason = str(done.get("stopReason", ""))
-            how = PromptEnding.INTERRUPTED if self._interrupted else ENDINGS.get(reason, PromptEnding.END)
-            self._happened.put_nowait(Ended(how, reason.replace("_", " ")))
+            how = PromptEnding.INTERRUPTED if self._cli.interrupted else ENDINGS.get(reason, PromptEnding.END)
+            self._cli.tell(Ended(how, reason.replace("_", " ")))
         except RpcRefusal as refusal:
-            self._happened.put_nowait(Ended(PromptEnding.ERROR, " ".join(str(refusal).split())[:300]))
+            self._cli.tell(Ended(PromptEnding.ERROR, " ".join(str(refusal).split())[:300]))
         except CliDied:
-            self._happened.put_nowait(None)
+            self._cli.is_over()
         finally:
-            self._prompted = False
             self._idle.set()
-
-    def _died(self) -> CliDied:
-        words = self._peer.process.last_words[-300:]
-        return CliDied(f"{self._words[0]} ended in the middle of its answer: {words}".rstrip(": "))
 
     async def interrupt(self) -> None:
         """A cancel is sent only while a prompt is open: a late one would hit the next."""
-        if not self._prompted or not self.alive:
-            return
-        self._interrupted = True
+        if not self._idle.is_set():
+            await self._cli.interrupt(self._cancel)
+
+    async def _cancel(self) -> None:
         for wish in self._wishes:
             wish.set()
-        with suppress(CliDied):
-            await self._peer.notify("session/cancel", {"sessionId": self._session})
+        assert self._peer is not None
+        await self._peer.notify("session/cancel", {"sessionId": self._session})
         try:
             await asyncio.wait_for(self._idle.wait(), INTERRUPT_SECONDS)
         except TimeoutError:
-            await self._peer.process.end()
+            raise CliDied(f"{self._words[0]} did not stop within {INTERRUPT_SECONDS:g} s") from None
 
     async def close(self) -> None:
-        await self._peer.close()
+        if self._peer is not None:
+            await self._peer.close()
         if self._tools is not None:
             await self._tools.close()
 
     @property
     def alive(self) -> bool:
-        return self._peer.process.alive
+        return self._cli.alive
 
     # --- what it says ----------------------------------------------------------------------------------------
 
     def _noticed(self, method: str, params: JsonObject) -> None:
         if not method:
-            self._happened.put_nowait(None)
+            self._cli.is_over()
         elif method == "session/update" and not self._replaying:
             self._updated(params.get("update") or {})
 
@@ -212,27 +202,27 @@ class AcpDriver:
             case "agent_message_chunk":
                 content = update.get("content") or {}
                 if content.get("type") == "text":
-                    self._happened.put_nowait(Spoke(str(content.get("text", ""))))
+                    self._cli.tell(Spoke(str(content.get("text", ""))))
             case "tool_call":
                 arguments = json.encode(update.get("rawInput") or {}).decode()[:4000]
                 name = str(update.get("title") or update.get("kind") or "tool")
-                self._happened.put_nowait(ToolBegan(call, name, arguments))
+                self._cli.tell(ToolBegan(call, name, arguments))
                 self._finished(call, update)
             case "tool_call_update":
                 self._finished(call, update)
             case _:
-                self._happened.put_nowait(Spoke(""))
+                self._cli.tell(Spoke(""))
 
     def _finished(self, call: str, update: JsonObject) -> None:
         status = update.get("status")
         if status in ("completed", "failed"):
-            self._happened.put_nowait(ToolEnded(call, _text(update.get("content")), status == "failed"))
+            self._cli.tell(ToolEnded(call, _text(update.get("content")), status == "failed"))
 
     def _used(self, counts: Any) -> None:
         if isinstance(counts, dict):
             read, wrote = counts.get("inputTokens") or 0, counts.get("outputTokens") or 0
             usage = Usage(int(read), int(wrote), int(counts.get("cachedReadTokens") or 0), calls=1)
-            self._happened.put_nowait(Used(usage))
+            self._cli.tell(Used(usage))
 
     # --- what it asks ----------------------------------------------------------------------------------------
 
@@ -241,7 +231,7 @@ class AcpDriver:
             return None
         options = [option for option in params.get("options") or () if isinstance(option, dict)]
         gone = asyncio.Event()
-        if self._interrupted:
+        if self._cli.interrupted:
             gone.set()
         self._wishes.add(gone)
         asking = asyncio.ensure_future(self._place.allow(_wish(params.get("toolCall") or {})))
@@ -266,7 +256,7 @@ def _wish(call: JsonObject) -> Wish:
     given = call.get("rawInput") or {}
     action = given.get("command") if isinstance(given, dict) else None
     title = str(call.get("title") or call.get("kind") or "tool")
-    return Wish(title, str(action or title)[:2000], places, str(call.get("kind") or ""))
+    return Wish(title, str(action or title), places, str(call.get("kind") or ""))
 
 
 def _text(content: Any) -> str:

@@ -7,8 +7,10 @@ Above: command_brain.py. Below: cli_process.py, tool_server.py. The pipe's contr
 
 import asyncio
 import itertools
+import shlex
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
@@ -31,6 +33,7 @@ from moot.brains.command.driver import (
     Used,
     Wish,
 )
+from moot.brains.command.drivers.spoken_cli import SpokenCli
 from moot.brains.command.program import tool_server
 from moot.brains.command.program.cli_process import CliProcess
 from moot.brains.command.usage import claude_usage
@@ -67,13 +70,10 @@ class ClaudeDriver:
     keeps_partial = True
 
     def __init__(self, program: str = "claude") -> None:
-        self._program = program
+        self._cli = SpokenCli(program)
         self._numbers = itertools.count(1)
         self._answers: dict[str, asyncio.Future[JsonObject]] = {}
-        self._happened: asyncio.Queue[Happened | None] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._prompted = False
-        self._interrupted = False
         self._seen: dict[str, Usage] = {}
         self._message = ""
         self._model = ""
@@ -83,25 +83,19 @@ class ClaudeDriver:
     async def open(self, place: CliPlace, resume: str | None) -> Opened:
         self._place = place
         self._session = resume or str(uuid4())
-        argv = place.wrap([self._program, *self._words(place, resume)])
-        environ = {**place.environ, **ENVIRON}
-        self._process = await CliProcess.start(
-            argv, cwd=place.project, environ=environ, run_folder=place.run_folder
-        )
-        self._reading = asyncio.create_task(self._read())
+        key = (place.key_file,) if place.key_file is not None else ()
+        words = [self._cli.name, *self._words(place, resume)]
+        process = await self._cli.start(words, place, ENVIRON, key)
+        self._tasks.add(asyncio.create_task(self._read(process)))
         try:
             about = await self._control(
                 {"subtype": "initialize", "hooks": None, "sdkMcpServers": ["moot"]}, OPEN_SECONDS
             )
-        except CliDied:
-            await self._process.exit_code()
-            words = self._process.last_words
-            await self.close()
-            if resume and "No conversation found" in words:
+        except CliDied as died:
+            trouble = await self._cli.not_opened(died)
+            if resume and "No conversation found" in trouble.notice:
                 raise SessionLost("claude does not know the session any more") from None
-            raise CliDied(
-                f"claude could not be started: {words[-300:] or 'it ended without a word'}"
-            ) from None
+            raise trouble from None
         return Opened(self._session, str(about.get("version", "")), resumed=resume is not None)
 
     def _words(self, place: CliPlace, resume: str | None) -> list[str]:
@@ -122,7 +116,7 @@ class ClaudeDriver:
         words += ["--permission-prompt-tool", "stdio", "--disallowedTools", ",".join(OFF)]
         words += ["--append-system-prompt", place.brief]
         if place.key_file is not None:
-            helper = {"apiKeyHelper": f"cat '{place.key_file}'"}
+            helper = {"apiKeyHelper": key_helper(place.key_file)}
             words += ["--settings", json.encode(helper).decode()]
         if place.budget_usd is not None:
             words += ["--max-budget-usd", f"{place.budget_usd:.4f}"]
@@ -131,51 +125,29 @@ class ClaudeDriver:
     # --- prompting -------------------------------------------------------------------------------------------
 
     async def prompt(self, text: str) -> AsyncIterator[Happened]:
-        while not self._happened.empty():
-            self._happened.get_nowait()
-        self._seen, self._message, self._interrupted, self._prompted = {}, "", False, True
+        self._seen, self._message = {}, ""
         content = {"role": "user", "content": text}
-        try:
-            await self._send(
-                {"type": "user", "message": content, "parent_tool_use_id": None, "session_id": ""}
-            )
-            while True:
-                happened = await self._happened.get()
-                if happened is None:
-                    raise self._died()
-                yield happened
-                if isinstance(happened, Ended):
-                    return
-        finally:
-            self._prompted = False
-
-    def _died(self) -> CliDied:
-        return CliDied(
-            f"claude ended in the middle of its answer: {self._process.last_words[-300:]}".rstrip(": ")
-        )
+        said = {"type": "user", "message": content, "parent_tool_use_id": None, "session_id": ""}
+        async for happened in self._cli.prompted(lambda: self._send(said)):
+            yield happened
 
     async def interrupt(self) -> None:
-        if not self._prompted or not self.alive:
-            return
-        self._interrupted = True
-        try:
-            await self._control({"subtype": "interrupt"}, INTERRUPT_SECONDS)
-        except CliDied:
-            await self._process.end()
+        await self._cli.interrupt(lambda: self._control({"subtype": "interrupt"}, INTERRUPT_SECONDS))
 
     async def close(self) -> None:
-        await self._process.end()
-        for task in (self._reading, *self._tasks):
+        await self._cli.end()
+        for task in self._tasks:
             task.cancel()
 
     @property
     def alive(self) -> bool:
-        return self._process.alive
+        return self._cli.alive
 
     # --- the pipe --------------------------------------------------------------------------------------------
 
     async def _send(self, message: JsonObject) -> None:
-        await self._process.write(json.encode(message) + b"\n")
+        assert self._cli.process is not None
+        await self._cli.process.write(json.encode(message) + b"\n")
 
     async def _control(self, request: JsonObject, seconds: float) -> JsonObject:
         number = f"moot-{next(self._numbers)}"
@@ -189,18 +161,19 @@ class ClaudeDriver:
         finally:
             self._answers.pop(number, None)
 
-    async def _read(self) -> None:
+    async def _read(self, process: CliProcess) -> None:
         try:
-            async for line in self._process.lines():
+            async for line in process.lines():
                 with suppress(DecodeError):  # noise
                     message = json.decode(line)
                     if isinstance(message, dict):
                         self._take(message)
+                await self._cli.room()
         finally:
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(CliDied("claude has ended"))
-            self._happened.put_nowait(None)
+            self._cli.is_over()
 
     def _take(self, message: JsonObject) -> None:
         match message.get("type"):
@@ -215,7 +188,7 @@ class ClaudeDriver:
             case "assistant" | "user" if not message.get("parent_tool_use_id"):
                 self._tools(message.get("message") or {})
             case "system" if message.get("subtype") == "api_retry":
-                self._happened.put_nowait(Retrying(str(message.get("error", ""))))
+                self._cli.tell(Retrying(str(message.get("error", ""))))
             case "result":
                 self._ended(message)
             case _:
@@ -238,11 +211,11 @@ class ClaudeDriver:
                 begun = event.get("message") or {}
                 self._message, self._model = str(begun.get("id", "")), str(begun.get("model", ""))
                 self._used(begun.get("usage"))
-                self._happened.put_nowait(NewAnswer())
+                self._cli.tell(NewAnswer())
             case "message_delta":
                 self._used(event.get("usage"))
             case "content_block_delta" if (delta := event.get("delta") or {}).get("type") == "text_delta":
-                self._happened.put_nowait(Spoke(str(delta.get("text", ""))))
+                self._cli.tell(Spoke(str(delta.get("text", ""))))
 
     def _used(self, counts: Any) -> None:
         """Each answer says first what it read, later how much it wrote."""
@@ -256,13 +229,13 @@ class ClaudeDriver:
             kind = block.get("type") if isinstance(block, dict) else None
             if kind == "tool_use" and not str(block.get("name", "")).startswith(OWN_TOOLS):
                 arguments = json.encode(block.get("input") or {}).decode()
-                self._happened.put_nowait(ToolBegan(str(block.get("id")), str(block.get("name")), arguments))
+                self._cli.tell(ToolBegan(str(block.get("id")), str(block.get("name")), arguments))
             elif kind == "tool_use":
-                self._happened.put_nowait(Spoke(""))
+                self._cli.tell(Spoke(""))
             elif kind == "tool_result":
                 text = _text(block.get("content"))
                 failed = bool(block.get("is_error"))
-                self._happened.put_nowait(ToolEnded(str(block.get("tool_use_id")), text, failed))
+                self._cli.tell(ToolEnded(str(block.get("tool_use_id")), text, failed))
 
     def _ended(self, message: JsonObject) -> None:
         usage = Usage()
@@ -271,13 +244,13 @@ class ClaudeDriver:
         if not usage.calls and isinstance(message.get("usage"), dict):
             usage = claude_usage(message["usage"], self._model, None)
         total = message.get("total_cost_usd")
-        whole = isinstance(total, int | float) and not self._interrupted
-        self._happened.put_nowait(Used(usage, float(total) if whole and total is not None else None))
-        self._happened.put_nowait(self._ending(message))
+        whole = isinstance(total, int | float) and not self._cli.interrupted
+        self._cli.tell(Used(usage, float(total) if whole and total is not None else None))
+        self._cli.tell(self._ending(message))
 
     def _ending(self, message: JsonObject) -> Ended:
         subtype, text = str(message.get("subtype", "")), message.get("result")
-        if self._interrupted:
+        if self._cli.interrupted:
             return Ended(PromptEnding.INTERRUPTED)
         if "budget" in subtype or "max_turns" in subtype:
             return Ended(PromptEnding.LIMIT, subtype.removeprefix("error_").replace("_", " "))
@@ -288,7 +261,13 @@ class ClaudeDriver:
     # --- what it asks ----------------------------------------------------------------------------------------
 
     async def _asked(self, message: JsonObject) -> None:
-        request = message.get("request") or {}
+        try:
+            answer = await self._answer(message.get("request") or {})
+        except Exception as trouble:  # whatever it was: claude waits for an answer
+            answer = {"subtype": "error", "error": f"{type(trouble).__name__}: {trouble}"}
+        await self._respond(message, answer)
+
+    async def _answer(self, request: JsonObject) -> JsonObject:
         match request.get("subtype"):
             case "mcp_message":
                 answer = await tool_server.answered(self._place, request.get("message") or {})
@@ -296,9 +275,8 @@ class ClaudeDriver:
             case "can_use_tool":
                 done = await self._may(request)
             case other:
-                await self._respond(message, {"subtype": "error", "error": f"unknown request {other}"})
-                return
-        await self._respond(message, {"subtype": "success", "response": done})
+                return {"subtype": "error", "error": f"unknown request {other}"}
+        return {"subtype": "success", "response": done}
 
     async def _respond(self, message: JsonObject, response: JsonObject) -> None:
         with suppress(CliDied):
@@ -313,12 +291,17 @@ class ClaudeDriver:
         return {"behavior": "deny", "message": verdict.words}
 
 
+def key_helper(file: Path) -> str:
+    """The command by which claude reads its key."""
+    return shlex.join(("cat", str(file)))
+
+
 def wish_of(tool: str, given: JsonObject) -> Wish:
     path = given.get("file_path") or given.get("path") or given.get("notebook_path")
     action = given.get("command") or path or json.encode(given).decode()
     paths = (str(path),) if path else ()
     kind = "execute" if tool == "Bash" else "edit" if tool in ("Write", "Edit", "NotebookEdit") else ""
-    return Wish(tool, str(action)[:2000], paths, kind)
+    return Wish(tool, str(action), paths, kind)
 
 
 def _text(content: Any) -> str:

@@ -5,8 +5,8 @@ Above: command_brain.py. Below: line_peer.py. A thread starts read-only and may 
 says. Held against the real program by `make test-clis`.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import json
@@ -28,10 +28,10 @@ from moot.brains.command.driver import (
     Used,
     Wish,
 )
-from moot.brains.command.program.cli_process import CliProcess
-from moot.brains.command.program.line_peer import LinePeer, RpcRefusal
+from moot.brains.command.drivers.spoken_cli import SpokenCli
+from moot.brains.command.program.line_peer import OPEN_SECONDS, LinePeer, RpcRefusal
 from moot.brains.command.program.tool_server import new_call
-from moot.brains.command.usage import codex_usage
+from moot.brains.command.usage import codex_rest, codex_usage
 from moot.model.json import JsonObject
 
 INTERRUPT_SECONDS: Final = 5.0
@@ -49,49 +49,44 @@ class CodexDriver:
     keeps_partial = False
 
     def __init__(self, program: str = "codex") -> None:
-        self._program = program
-        self._happened: asyncio.Queue[Happened | None] = asyncio.Queue()
+        self._cli = SpokenCli(program)
+        self._peer: LinePeer | None = None
         self._turn = ""
         self._thread = ""
         self._model = ""
-        self._total: JsonObject = {}
-        self._before: JsonObject = {}
-        self._interrupted = False
+        self._total: JsonObject | None = None
+        """What the thread has used since its beginning; None before codex has said it."""
+        self._before: JsonObject | None = None
         self._errors: list[str] = []
 
     # --- opening ---------------------------------------------------------------------------------------------
 
     async def open(self, place: CliPlace, resume: str | None) -> Opened:
         self._place = place
-        argv = place.wrap([self._program, "app-server"])
-        process = await CliProcess.start(
-            argv, cwd=place.project, environ=place.environ, run_folder=place.run_folder
-        )
-        self._peer = LinePeer(process, self._asked, self._noticed)
+        process = await self._cli.start([self._cli.name, "app-server"], place)
+        peer = self._peer = LinePeer(process, self._asked, self._noticed, room=self._cli.room)
         try:
-            about = await self._peer.request(
+            about = await peer.request(
                 "initialize",
                 {
                     "clientInfo": {"name": "moot", "title": "Moot", "version": "1"},
                     "capabilities": {"experimentalApi": True},
                 },
             )
-            await self._peer.notify("initialized", {})
-            opened = await self._open_thread(place, resume)
+            await peer.notify("initialized", {})
+            opened = await self._open_thread(peer, place, resume)
         except RpcRefusal as refusal:
             await self.close()
             if resume and ("no rollout found" in str(refusal) or "not found" in str(refusal)):
                 raise SessionLost("codex does not know the thread any more") from None
             raise CliDied(f"codex refused to open a thread: {refusal}") from None
         except CliDied as died:
-            words = process.last_words
-            await self.close()
-            raise CliDied(f"codex could not be started: {words[-300:] or died.notice}") from None
+            raise await self._cli.not_opened(died) from None
         self._thread = str((opened.get("thread") or {}).get("id", resume or ""))
         self._model = str(opened.get("model", ""))
         return Opened(self._thread, str(about.get("userAgent", "")), resumed=resume is not None)
 
-    async def _open_thread(self, place: CliPlace, resume: str | None) -> JsonObject:
+    async def _open_thread(self, peer: LinePeer, place: CliPlace, resume: str | None) -> JsonObject:
         config = {
             "features": {"multi_agent": False, "goals": False},
             "shell_environment_policy": {"inherit": "core"},
@@ -103,9 +98,7 @@ class CodexDriver:
             "config": config,
         }
         if resume:
-            return await self._peer.request(
-                "thread/resume", {"threadId": resume, "excludeTurns": True, **settings}
-            )
+            return await peer.request("thread/resume", {"threadId": resume, "excludeTurns": True, **settings})
         tools = [
             {
                 "type": "function",
@@ -121,37 +114,30 @@ class CodexDriver:
             "description": "Talk with agents and people",
             "tools": tools,
         }
-        return await self._peer.request(
+        return await peer.request(
             "thread/start", {**settings, "developerInstructions": place.brief, "dynamicTools": [moot]}
         )
 
     # --- prompting -------------------------------------------------------------------------------------------
 
     async def prompt(self, text: str) -> AsyncIterator[Happened]:
-        while not self._happened.empty():
-            self._happened.get_nowait()
-        self._interrupted, self._errors, self._before, self._turn = False, [], self._total, ""
+        self._errors, self._before, self._turn = [], self._total, ""
         try:
-            begun = await self._peer.request(
-                "turn/start",
-                {
-                    "threadId": self._thread,
-                    "input": [{"type": "text", "text": text}],
-                    "sandboxPolicy": self._walls(),
-                },
-            )
-            self._turn = str((begun.get("turn") or {}).get("id", ""))
-            while True:
-                happened = await self._happened.get()
-                if happened is None:
-                    raise self._died()
+            async for happened in self._cli.prompted(lambda: self._begin(text)):
                 yield happened
-                if isinstance(happened, Ended):
-                    return
         except RpcRefusal as refusal:
             yield Ended(PromptEnding.ERROR, str(refusal)[:300])
         finally:
             self._turn = ""
+
+    async def _begin(self, text: str) -> None:
+        said = {"threadId": self._thread, "input": [{"type": "text", "text": text}]}
+        begun = await self._asks("turn/start", {**said, "sandboxPolicy": self._walls()})
+        self._turn = str((begun.get("turn") or {}).get("id", ""))
+
+    async def _asks(self, method: str, params: JsonObject, seconds: float = OPEN_SECONDS) -> JsonObject:
+        assert self._peer is not None
+        return await self._peer.request(method, params, seconds)
 
     def _walls(self) -> JsonObject:
         if self._place.permissions is Permissions.READ:
@@ -166,28 +152,22 @@ class CodexDriver:
             "excludeTmpdirEnvVar": True,
         }
 
-    def _died(self) -> CliDied:
-        words = self._peer.process.last_words[-300:]
-        return CliDied(f"codex ended in the middle of its answer: {words}".rstrip(": "))
-
     async def interrupt(self) -> None:
-        if not self._turn or not self.alive:
-            return
-        self._interrupted = True
-        try:
-            params = {"threadId": self._thread, "turnId": self._turn}
-            await self._peer.request("turn/interrupt", params, INTERRUPT_SECONDS)
-        except RpcRefusal:  # it has just ended by itself
-            return
-        except CliDied:
-            await self._peer.process.end()
+        if self._turn:
+            await self._cli.interrupt(self._stop)
+
+    async def _stop(self) -> None:
+        with suppress(RpcRefusal):  # it has just ended by itself
+            stopped = {"threadId": self._thread, "turnId": self._turn}
+            await self._asks("turn/interrupt", stopped, INTERRUPT_SECONDS)
 
     async def close(self) -> None:
-        await self._peer.close()
+        if self._peer is not None:
+            await self._peer.close()
 
     @property
     def alive(self) -> bool:
-        return self._peer.process.alive
+        return self._cli.alive
 
     # --- what it says ----------------------------------------------------------------------------------------
 
@@ -195,34 +175,41 @@ class CodexDriver:
         item = params.get("item") or {}
         match method:
             case "":
-                self._happened.put_nowait(None)
+                self._cli.is_over()
             case "item/agentMessage/delta":
-                self._happened.put_nowait(Spoke(str(params.get("delta", ""))))
+                self._cli.tell(Spoke(str(params.get("delta", ""))))
             case "item/started" if item.get("type") in TOOL_ITEMS:
                 name = TOOL_ITEMS[item["type"]]
-                self._happened.put_nowait(ToolBegan(str(item.get("id")), name, _arguments(item)))
+                self._cli.tell(ToolBegan(str(item.get("id")), name, _arguments(item)))
             case "item/completed" if item.get("type") in TOOL_ITEMS:
                 failed = item.get("status") in ("failed", "declined")
                 text = str(item.get("aggregatedOutput") or item.get("status") or "")
-                self._happened.put_nowait(ToolEnded(str(item.get("id")), text, failed))
+                self._cli.tell(ToolEnded(str(item.get("id")), text, failed))
             case "item/started" if item.get("type") == "agentMessage":
-                self._happened.put_nowait(NewAnswer())
+                self._cli.tell(NewAnswer())
             case "thread/tokenUsage/updated":
-                self._total = (params.get("tokenUsage") or {}).get("total") or {}
-                self._happened.put_nowait(Used(codex_usage(self._total, self._before, self._model)))
+                self._counted(params.get("tokenUsage") or {})
             case "error":
                 words = str((params.get("error") or {}).get("message", ""))
                 self._errors.append(words)
                 if params.get("willRetry"):
-                    self._happened.put_nowait(Retrying(words))
+                    self._cli.tell(Retrying(words))
             case "turn/completed":
-                self._happened.put_nowait(self._ending(params.get("turn") or {}))
+                self._cli.tell(self._ending(params.get("turn") or {}))
             case _:
                 pass  # what later versions say besides
 
+    def _counted(self, counts: JsonObject) -> None:
+        """A thread that is resumed counts from its beginning: what it had used before is all but the last request."""
+        self._total = counts.get("total") or {}
+        if self._before is None:
+            self._before = codex_rest(self._total, counts.get("last") or {})
+        if self._cli.is_prompted:
+            self._cli.tell(Used(codex_usage(self._total, self._before, self._model)))
+
     def _ending(self, turn: JsonObject) -> Ended:
         status = turn.get("status")
-        if self._interrupted or status == "interrupted":
+        if self._cli.interrupted or status == "interrupted":
             return Ended(PromptEnding.INTERRUPTED)
         if status == "failed":
             error = (turn.get("error") or {}).get("message") or (self._errors[-1:] or ["it failed"])[0]
@@ -246,7 +233,7 @@ def _wish(method: str, params: JsonObject) -> Wish:
     command = params.get("command")
     if "commandExecution" in method:
         words = " ".join(command) if isinstance(command, list) else str(command or "a command")
-        return Wish("shell", words[:2000], kind="execute")
+        return Wish("shell", words, kind="execute")
     root = str(params.get("grantRoot") or "")
     return Wish("edit", root or str(params.get("reason") or "files"), (root,) if root else (), "edit")
 

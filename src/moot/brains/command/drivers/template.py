@@ -65,7 +65,7 @@ class TemplateDriver:
         filled = {"{prompt}": text, "{project}": str(place.project), "{agent}": place.agent}
         argv = [_filled(word, filled) for word in self._words]
         process = self._process = await CliProcess.start(
-            place.wrap(argv), cwd=place.project, environ=place.environ, run_folder=place.run_folder
+            place.wrap(argv, ()), cwd=place.project, environ=place.environ, run_folder=place.run_folder
         )
         try:
             if "{prompt}" not in " ".join(self._words):

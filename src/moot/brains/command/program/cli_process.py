@@ -1,20 +1,24 @@
 """One program under its keeper: lines in, lines out, and an end that takes everything along that it started.
 
 Above: the drivers. Below: keeper.py, which watches from outside. Its number and start time are written to a folder of
-the home while it runs, so that a host that starts later can end what an earlier one could not (`sweep`).
+the home while it runs, so that a host that starts later can end what an earlier one could not (`sweep`). Whatever it
+starts inherits a mark: where the keeper itself was killed, what it kept is found by that.
 """
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import signal
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from moot.brains.command.driver import CliDied
 from moot.brains.command.program import keeper
@@ -26,13 +30,16 @@ GRACE_SECONDS: Final = 3.0
 _LAST_WAIT_SECONDS: Final = 3.0
 _CHUNK: Final = 64 << 10
 _FILE_BYTES: Final = 8 << 30
+MARK: Final = "MOOT_PROCESS"
+"""A number of no other use, in the environment of everything a program starts."""
 
 
 class CliProcess:
-    def __init__(self, process: Process, life: int, mark: Path | None) -> None:
+    def __init__(self, process: Process, life: int, mark: str, note: Path | None) -> None:
         self._process = process
         self._life = life
-        self._mark = mark
+        self._note = note
+        self.mark = mark
         self._stderr: deque[bytes] = deque()
         self._stderr_size = 0
         self._hearing = asyncio.create_task(self._hear_stderr())
@@ -53,6 +60,7 @@ class CliProcess:
         grace: float = GRACE_SECONDS,
     ) -> "CliProcess":
         watched, life = os.pipe()
+        mark = uuid4().hex
         terms = {
             "host": os.getpid(),
             "life": watched,
@@ -66,17 +74,20 @@ class CliProcess:
                 stdout=PIPE,
                 stderr=PIPE,
                 cwd=cwd,
-                env=dict(environ),
+                env={**environ, MARK: mark},
                 pass_fds=(watched,),
                 start_new_session=True,
                 limit=_CHUNK,
             )
         except OSError as error:
             os.close(life)
-            raise CliDied(f"{argv[0]} could not be started: {error.strerror or error}") from error
+            raise CliDied(f"{argv[0]} could not be started: {_why(error, cwd)}") from error
+        except BaseException:  # cancelled: whoever was just starting goes when its life line does
+            os.close(life)
+            raise
         finally:
             os.close(watched)
-        return cls(process, life, _marked(run_folder, process.pid))
+        return cls(process, life, mark, _noted(run_folder, process.pid, mark))
 
     @property
     def pid(self) -> int:
@@ -155,11 +166,11 @@ class CliProcess:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), GRACE_SECONDS + _LAST_WAIT_SECONDS)
         if process.returncode is None:
-            for pid in (*keeper.descendants(process.pid), process.pid):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+            _kill(*keeper.descendants(process.pid), process.pid)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), _LAST_WAIT_SECONDS)
+        if process.returncode is None or process.returncode < 0:  # killed: it could not see to the rest
+            await asyncio.to_thread(_end_marked, self.mark)
         os.close(self._life)
         self._hearing.cancel()
         transport = getattr(
@@ -167,8 +178,8 @@ class CliProcess:
         )  # a pipe that somebody still holds must not stay open here
         if transport is not None:
             transport.close()
-        if self._mark is not None:
-            self._mark.unlink(missing_ok=True)
+        if self._note is not None:
+            self._note.unlink(missing_ok=True)
 
     async def _hear_stderr(self) -> None:
         stderr = self._process.stderr
@@ -189,33 +200,71 @@ def started_at(pid: int) -> str:
     return stat.rpartition(")")[2].split()[19]
 
 
-def _marked(folder: Path | None, pid: int) -> Path | None:
+def _why(error: OSError, cwd: Path) -> str:
+    if not cwd.is_dir():
+        return f"its folder {cwd} is not there"
+    if error.errno == errno.E2BIG:
+        return "what it is given does not fit on a command line; leave {prompt} out, and it reads it from its input"
+    return error.strerror or str(error)
+
+
+def _noted(folder: Path | None, pid: int, mark: str) -> Path | None:
     if folder is None:
         return None
     folder.mkdir(mode=0o700, exist_ok=True)
-    mark = folder / f"{pid}.json"
+    note = folder / f"{pid}.json"
     host = os.getpid()
-    known = {"pid": pid, "started": started_at(pid), "host": host, "host_started": started_at(host)}
-    mark.write_text(json.dumps(known), encoding="utf-8")
-    return mark
+    known = {
+        "pid": pid,
+        "started": started_at(pid),
+        "mark": mark,
+        "host": host,
+        "host_started": started_at(host),
+    }
+    note.write_text(json.dumps(known), encoding="utf-8")
+    return note
+
+
+def _marked(mark: str) -> list[int]:
+    """Processes that were started below a program, whoever their parent is now."""
+    mine, found = f"{MARK}={mark}".encode(), []
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdigit() and int(name) != os.getpid():
+            with contextlib.suppress(OSError):  # another user's, or it has just ended
+                if mine in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+                    found.append(int(name))
+    return found
+
+
+def _end_marked(mark: str) -> None:
+    """Again until a look finds none: one that is just forking is found by the next."""
+    until = time.monotonic() + _LAST_WAIT_SECONDS
+    while mark and (left := _marked(mark)) and time.monotonic() < until:
+        _kill(*left)
+
+
+def _kill(*pids: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def sweep(folder: Path) -> list[int]:
-    """End keepers whose host is gone, with all that is below them. Known by number and start time, never by name."""
+    """End keepers whose host is gone, with all that is below them. Known by number and start time or by their mark,
+    never by name."""
     ended: list[int] = []
-    for mark in folder.glob("*.json") if folder.is_dir() else ():
+    for note in folder.glob("*.json") if folder.is_dir() else ():
         try:
-            known = json.loads(mark.read_text(encoding="utf-8"))
+            known = json.loads(note.read_text(encoding="utf-8"))
             pid, host = int(known["pid"]), int(known["host"])
         except (OSError, ValueError, KeyError, TypeError):
-            mark.unlink(missing_ok=True)
+            note.unlink(missing_ok=True)
             continue
         if started_at(host) == known["host_started"] and known["host_started"]:
             continue
         if known["started"] and started_at(pid) == known["started"]:
-            for one in (*keeper.descendants(pid), pid):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(one, signal.SIGKILL)
+            _kill(*keeper.descendants(pid), pid)
             ended.append(pid)
-        mark.unlink(missing_ok=True)
+        _end_marked(str(known.get("mark", "")))
+        note.unlink(missing_ok=True)
     return ended

@@ -17,6 +17,7 @@ from moot.brains.command.program.cli_process import CliProcess
 from moot.model.json import JsonObject
 
 UNKNOWN_METHOD: Final = -32601
+FAILED: Final = -32603
 OPEN_SECONDS: Final = 60.0
 
 Answer = Callable[[str, JsonObject], Awaitable[JsonObject | None]]
@@ -38,10 +39,12 @@ class LinePeer:
         answer: Answer,
         on_notice: Callable[[str, JsonObject], None],
         version: str = "",
+        room: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.process = process
         self._answer = answer
         self._on_notice = on_notice
+        self._room = room
         self._version = {"jsonrpc": version} if version else {}
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._numbers = itertools.count(1)
@@ -82,6 +85,8 @@ class LinePeer:
                     message = json.decode(line)
                     if isinstance(message, dict):
                         self._take(message)
+                if self._room is not None:
+                    await self._room()
         finally:
             for answer in self._waiting.values():
                 if not answer.done():
@@ -111,10 +116,13 @@ class LinePeer:
             waiting.set_result(message.get("result"))
 
     async def _reply(self, number: Any, method: str, params: JsonObject) -> None:
-        result = await self._answer(method, params)
+        error: JsonObject = {"code": UNKNOWN_METHOD, "message": f"unknown method {method}"}
+        try:
+            result = await self._answer(method, params)
+        except Exception as trouble:  # whatever it was: the other side waits for an answer
+            result, error = None, {"code": FAILED, "message": f"{type(trouble).__name__}: {trouble}"}
         with suppress(CliDied):
             if result is None:
-                error = {"code": UNKNOWN_METHOD, "message": f"unknown method {method}"}
                 await self._send({"id": number, "error": error})
             else:
                 await self._send({"id": number, "result": result})

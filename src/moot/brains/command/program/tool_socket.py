@@ -7,6 +7,7 @@ folder of the owner's alone, and it speaks for exactly one agent.
 import asyncio
 import os
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -21,17 +22,22 @@ from moot.model.json import JsonObject
 MAX_LINE: Final = 16 << 20
 
 
+MAX_PATH: Final = 100
+"""Bytes of a socket's path that every system takes."""
+
+
 class ToolSocket:
-    def __init__(self, place: CliPlace, path: Path) -> None:
+    def __init__(self, place: CliPlace, folder: Path) -> None:
         self._place = place
-        self._path = path
+        self.folder = folder
+        """Its own: a process in a sandbox sees this one, and no other agent's."""
+        self._path = folder / "s"
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
     async def open(cls, place: CliPlace) -> "ToolSocket":
-        place.run_folder.mkdir(mode=0o700, exist_ok=True)
-        made = cls(place, place.run_folder / f"{uuid4().hex[:8]}.sock")
+        made = cls(place, _own_folder(place.run_folder))
         made._server = await asyncio.start_unix_server(made._serve, made._path, limit=MAX_LINE)
         os.chmod(made._path, 0o600)
         return made
@@ -48,6 +54,8 @@ class ToolSocket:
         for task in self._tasks:
             task.cancel()
         self._path.unlink(missing_ok=True)
+        with suppress(OSError):  # somebody has put something there
+            self.folder.rmdir()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, ValueError):  # it went, or sent a line that nobody would
@@ -66,3 +74,13 @@ class ToolSocket:
             with suppress(ConnectionError):
                 writer.write(json.encode(answer) + b"\n")
                 await writer.drain()
+
+
+def _own_folder(run: Path) -> Path:
+    """In the home's run folder; where that lies too deep for a socket, in a private one for temporary files."""
+    run.mkdir(mode=0o700, exist_ok=True)
+    folder = run / uuid4().hex[:8]
+    if len(os.fsencode(folder / "s")) > MAX_PATH:
+        return Path(tempfile.mkdtemp(prefix="moot-"))
+    folder.mkdir(mode=0o700)
+    return folder

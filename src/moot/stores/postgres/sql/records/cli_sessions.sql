@@ -5,18 +5,18 @@
 CREATE VIEW cli_sessions_shape AS
 SELECT agent, conversation, json_build_array(
     agent, conversation, driver, session, project, version, brief, turn, reached, open, cost_usd,
-    grants, updated_us / 1e6::float8
+    updated_us / 1e6::float8
 )::text AS shape FROM cli_sessions;
 
 -- name: put
 -- A session, new or gone on.
 INSERT INTO cli_sessions (
-    agent, conversation, driver, session, project, version, brief, turn, reached, open, cost_usd, grants, updated_us
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    agent, conversation, driver, session, project, version, brief, turn, reached, open, cost_usd, updated_us
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT (agent, conversation) DO UPDATE SET
     driver = excluded.driver, session = excluded.session, project = excluded.project, version = excluded.version,
     brief = excluded.brief, turn = excluded.turn, reached = excluded.reached, open = excluded.open, cost_usd = excluded.cost_usd,
-    grants = excluded.grants, updated_us = excluded.updated_us;
+    updated_us = excluded.updated_us;
 
 -- name: drop
 -- The CLI does not know it any more.

@@ -5,18 +5,18 @@
 CREATE TEMP VIEW cli_sessions_shape AS
 SELECT agent, conversation, json_array(
     agent, conversation, driver, session, project, version, brief, turn, reached, open, cost_usd,
-    grants, updated_us / 1e6
+    updated_us / 1e6
 ) AS shape FROM main.cli_sessions;
 
 -- name: put
 -- A session, new or gone on.
 INSERT INTO cli_sessions (
-    agent, conversation, driver, session, project, version, brief, turn, reached, open, cost_usd, grants, updated_us
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    agent, conversation, driver, session, project, version, brief, turn, reached, open, cost_usd, updated_us
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (agent, conversation) DO UPDATE SET
     driver = excluded.driver, session = excluded.session, project = excluded.project, version = excluded.version,
     brief = excluded.brief, turn = excluded.turn, reached = excluded.reached, open = excluded.open, cost_usd = excluded.cost_usd,
-    grants = excluded.grants, updated_us = excluded.updated_us;
+    updated_us = excluded.updated_us;
 
 -- name: drop
 -- The CLI does not know it any more.

@@ -1,0 +1,128 @@
+"""A CLI that stays between prompts, as the driver of any protocol knows it: its process, what it says until a prompt
+has come to its end, and whether somebody interrupts it.
+
+Above: claude.py, codex.py, acp.py, which know what its lines mean. Below: cli_process.py.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from moot.brains.command.driver import CliDied, CliPlace, Ended, Happened, Spoke
+from moot.brains.command.program.cli_process import CliProcess
+
+MAX_WAITING: Final = 1024
+"""Things that were said and that nobody has taken yet; a CLI that says more waits."""
+MAX_WORDS: Final = 300
+"""Characters of what a CLI complained about that people are told."""
+
+
+class SpokenCli:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.process: CliProcess | None = None
+        self.is_prompted = False
+        self.interrupted = False
+        self.waiting: deque[Happened | None] = deque()
+        """What it said, in order; None where its process has ended."""
+        self._more = asyncio.Event()
+        self._less = asyncio.Event()
+
+    # --- its process -----------------------------------------------------------------------------------------
+
+    async def start(
+        self,
+        words: list[str],
+        place: CliPlace,
+        environ: Mapping[str, str] | None = None,
+        visible: tuple[Path, ...] = (),
+    ) -> CliProcess:
+        """`visible` is what it has to see where it is in a sandbox."""
+        self.process = await CliProcess.start(
+            place.wrap(words, visible),
+            cwd=place.project,
+            environ={**place.environ, **(environ or {})},
+            run_folder=place.run_folder,
+        )
+        return self.process
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.alive
+
+    @property
+    def last_words(self) -> str:
+        return self.process.last_words[-MAX_WORDS:] if self.process is not None else ""
+
+    async def end(self) -> None:
+        if self.process is not None:
+            await self.process.end()
+
+    async def not_opened(self, why: CliDied) -> CliDied:
+        """It did not come so far as to have a session: it is ended, and what it complained about is said."""
+        silent = not self.alive
+        await self.end()
+        words = self.last_words or (why.notice if not silent else "it ended without a word")
+        return CliDied(f"{self.name} could not be started: {words}")
+
+    # --- what it says ----------------------------------------------------------------------------------------
+
+    def tell(self, happened: Happened) -> None:
+        if self.interrupted and isinstance(happened, Spoke):
+            return  # nobody will read it, and its end waits behind it
+        self.waiting.append(happened)
+        self._more.set()
+
+    def is_over(self) -> None:
+        """Its pipe has closed."""
+        self.waiting.append(None)
+        self._more.set()
+
+    async def room(self) -> None:
+        """Whoever reads the pipe waits here, so that a flood stays in it. Not while it is interrupted: then its end is
+        waited for."""
+        while len(self.waiting) >= MAX_WAITING and not self.interrupted:
+            self._less.clear()
+            await self._less.wait()
+
+    async def prompted(self, send: Callable[[], Awaitable[None]]) -> AsyncIterator[Happened]:
+        """Send a prompt, and everything that happens until its end. Raises CliDied where the process ends first."""
+        self.waiting.clear()
+        self._less.set()
+        self.interrupted, self.is_prompted = False, True
+        try:
+            await send()
+            while True:
+                happened = await self._taken()
+                if happened is None:
+                    words = f"{self.name} ended in the middle of its answer: {self.last_words}"
+                    raise CliDied(words.rstrip(": "))
+                yield happened
+                if isinstance(happened, Ended):
+                    return
+        finally:
+            self.is_prompted = False
+
+    async def _taken(self) -> Happened | None:
+        while not self.waiting:
+            self._more.clear()
+            await self._more.wait()
+        happened = self.waiting.popleft()
+        self._less.set()
+        return happened
+
+    # --- interrupting it -------------------------------------------------------------------------------------
+
+    async def interrupt(self, ask: Callable[[], Awaitable[object]]) -> None:
+        """Have it stop, as its protocol asks for that; a process that does not answer is ended. One that has just ended
+        its prompt is left alone: a late interrupt would hit the next."""
+        if not self.is_prompted or not self.alive:
+            return
+        self.interrupted = True
+        self._less.set()
+        try:
+            await ask()
+        except CliDied:
+            await self.end()
