@@ -98,8 +98,10 @@ export const words = {
     chooseText: 'Or start one: talk to one agent, or put several in a room.',
     gone: 'There is no such conversation',
     goneText: 'It was deleted, or you may not see it.',
+    goneBack: 'All conversations',
     empty: 'No messages yet',
     emptyText: 'Mention an agent to make it answer, or just talk and let them decide.',
+    emptyAlone: 'You are alone here. ⋯ adds an agent; until then this is a place for notes to yourself.',
     beginning: 'This is the beginning.',
     loadingOlder: 'Loading older messages',
     newBelow: (count: number) => `↓ ${count} new`,
@@ -133,6 +135,19 @@ export const words = {
     remove: (who: string) => `Remove ${who}`,
     settings: 'Turn-taking',
     settingsSaved: 'Saved.',
+    setting: {
+      reply_strategy: 'Strategy',
+      max_agent_turns_per_message: 'Most turns per message',
+      max_depth: 'Most rounds among agents',
+      cooldown_seconds: 'Cooldown, s',
+      agent_reply_timeout: 'Time to answer, s',
+      max_voluntary_responders: 'Most who join unasked',
+    } as Record<string, string>,
+    strategies: {
+      hybrid: 'hybrid: the mentioned must, others may',
+      mention_only: 'mention only: nobody joins unasked',
+      round_robin: 'round robin: everybody in turn',
+    } as Record<string, string>,
     archive: 'Archive',
     rename: 'Name',
     edited: 'edited',
@@ -164,7 +179,7 @@ export const words = {
     invites: 'not here yet',
     everyone: 'everybody here',
     examples: (names: string[]) => {
-      const [first = 'arya', second] = names;
+      const [first = '', second] = names;
       return [
         `@${first} what do you think?`,
         second ? `@${first} @${second} compare notes, please.` : `@${first} what can you do?`,
@@ -305,6 +320,8 @@ export const words = {
     conversations: 'Conversations',
     noInbox: 'Nothing waits for it.',
     noLogs: 'Nothing was logged yet.',
+    noConversations: 'None yet.',
+    all: 'All agents',
     noLinks: 'No links: it may write to whomever shares a conversation with it.',
     fileSaved: 'Saved. It is read at the start of the next turn.',
     fileConflict:
@@ -346,7 +363,11 @@ export const words = {
     delegateTo: 'To',
     delegateText: 'Task',
     delegated: 'The task is on its way.',
-    noDeadline: 'no deadline',
+    ended: (when: string) => `ended ${when}`,
+    due: (when: string) => (when ? `due ${when}` : 'no deadline'),
+    talk: (by: string, to: string) => `task: ${by} → ${to}`,
+    life: 'What happened to it',
+    steps: { given: 'given', working: 'working' },
     conversation: 'Where it was given',
   },
   notes: {

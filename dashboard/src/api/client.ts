@@ -62,8 +62,10 @@ export async function call<T>(
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
+  more: Pick<RequestInit, 'keepalive'> = {},
 ): Promise<T> {
   const answer = await request(path, {
+    ...more,
     method,
     headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -8,9 +8,10 @@ import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import { words } from '@/words';
 import { blocksOf } from './blocks';
+import { htmlAsText } from './html';
 import './markdown.css';
 
-const REMARK = [remarkGfm];
+const REMARK = [remarkGfm, htmlAsText];
 const SCHEMA = {
   ...defaultSchema,
   protocols: { ...defaultSchema.protocols, href: ['http', 'https', 'mailto'], src: ['http', 'https', 'data'] },

@@ -13,7 +13,7 @@ interface Toast {
 type Show = (text: string, options?: { bad?: boolean; undo?: () => void }) => void;
 
 const STAYS_MS = 5_000;
-const UNDO_MS = 10_000;
+export const UNDO_MS = 10_000;
 const ToastContext = createContext<Show>(() => {});
 
 export const useToast = (): Show => useContext(ToastContext);

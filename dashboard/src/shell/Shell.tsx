@@ -4,24 +4,31 @@ import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { useLine } from '@/live/hooks';
 import { needing, useFreshNow, useNowAnswer } from '@/parts/now';
 import { Empty } from '@/parts/Page';
+import { decoded, useTitle } from '@/parts/talks';
 import { words } from '@/words';
 import './shell.css';
 import { Banner } from './Banner';
 import { BottomBar } from './BottomBar';
 import { Boundary } from './Boundary';
 import { useKeys } from './keys';
-import { PAGES } from './pages';
+import { PAGES, PLACES } from './pages';
 import { Sidebar } from './Sidebar';
 import { useVoice } from './voice';
 
 const Palette = lazy(() => import('@/features/palette/Palette'));
 const KeySheet = lazy(() => import('@/features/palette/KeySheet'));
 
+/** What the tab is called: how much waits, then what is shown. */
 function Title() {
   const waiting = needing(useNowAnswer()).length;
+  const [location] = useLocation();
+  const [, area = '', thing = ''] = location.split('/');
+  const place = PLACES.find((one) => one.path === `/${area}`)?.name;
+  const name = useTitle(area === 'links' ? `link:${decoded(thing)}` : decoded(thing));
+  const here = thing && area !== 'settings' ? name : place;
   useEffect(() => {
-    document.title = waiting > 0 ? `(${waiting}) ${words.product}` : words.product;
-  }, [waiting]);
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${here ? `${here} · ` : ''}${words.product}`;
+  }, [waiting, here]);
   return null;
 }
 

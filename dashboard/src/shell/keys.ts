@@ -3,6 +3,7 @@ import { useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { useStore } from '@/live/hooks';
 import type { Live } from '@/live/state';
+import { decoded } from '@/parts/talks';
 
 const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
@@ -40,7 +41,7 @@ export function useKeys({ palette, sheet }: { palette: () => void; sheet: () => 
       else if (event.key === 'F6') nextRegion(event.shiftKey ? -1 : 1);
       else if (event.altKey && event.shiftKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
         const current = /^\/c\/([^/]+)/.exec(window.location.pathname)?.[1] ?? '';
-        const next = nextUnread(store.state, decodeURIComponent(current), event.key === 'ArrowDown' ? 1 : -1);
+        const next = nextUnread(store.state, decoded(current), event.key === 'ArrowDown' ? 1 : -1);
         if (next) go(`/c/${encodeURIComponent(next)}`);
       } else if (event.key === '?' && !typing(event.target)) sheet();
       else return;

@@ -3,6 +3,7 @@ import { useRef } from 'react';
 import type { HubEvent, Message } from '@/api/shapes';
 import { useEvents, useStore } from '@/live/hooks';
 import { useAnnounce } from '@/parts/Announcer';
+import { decoded } from '@/parts/talks';
 import { words } from '@/words';
 
 const LONGEST = 200;
@@ -12,7 +13,7 @@ export function useVoice(): void {
   const announce = useAnnounce();
   const replying = useRef(new Set<string>());
   useEvents((event: HubEvent) => {
-    const shown = decodeURIComponent(/^\/c\/([^/]+)/.exec(window.location.pathname)?.[1] ?? '');
+    const shown = decoded(/^\/c\/([^/]+)/.exec(window.location.pathname)?.[1] ?? '');
     if (event.type === 'brake.tripped') {
       const name = store.state.conversations[event.conversation ?? '']?.name ?? '';
       announce(words.now.stopped(name), true);

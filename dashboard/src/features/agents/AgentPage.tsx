@@ -9,6 +9,7 @@ import { activityWords } from '@/parts/activity';
 import { Mark, Name } from '@/parts/Mark';
 import { Meter } from '@/parts/Meter';
 import { Empty, Page, Trouble } from '@/parts/Page';
+import { decoded, hrefOf, titleOf } from '@/parts/talks';
 import { fullTime } from '@/parts/time';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
@@ -21,6 +22,7 @@ function useAnswer<T>(key: string, path: string, enabled = true) {
 }
 
 function Overview({ agent }: { agent: Agent }) {
+  const self = useLive((live) => live.self);
   const links = useDerived(
     (live) => [live.links],
     (live) => Object.values(live.links).filter((link) => link.from === agent.name || link.to === agent.name),
@@ -60,17 +62,11 @@ function Overview({ agent }: { agent: Agent }) {
         <h2 className="label">{words.agents.conversations}</h2>
         {(answer.data?.conversations ?? []).map((one) => (
           <div key={one.id}>
-            <Link
-              href={
-                one.kind === 'link'
-                  ? `/links/${encodeURIComponent(one.id.replace(/^link:/, ''))}`
-                  : `/c/${encodeURIComponent(one.id)}`
-              }
-            >
-              {one.name}
-            </Link>
+            <Link href={hrefOf(one.id)}>{titleOf(one, self)}</Link>
           </div>
         ))}
+        {answer.data?.conversations.length === 0 && <p className="muted">{words.agents.noConversations}</p>}
+        {answer.error && <p className="muted">{saidPlainly(answer.error)}</p>}
       </section>
     </div>
   );
@@ -121,12 +117,17 @@ function Logs({ name }: { name: string }) {
 }
 
 export default function AgentPage({ params }: { params: Record<string, string | undefined> }) {
-  const name = decodeURIComponent(params.name ?? '');
+  const name = decoded(params.name ?? '');
   const agent = useLive((live) => live.agents[name]);
   const owner = useLive((live) => live.owner);
   const [search, setSearch] = useSearchParams();
   const now = useNow(1000);
-  if (!agent) return <Empty title={words.agents.gone(name)} />;
+  if (!agent)
+    return (
+      <Empty title={words.agents.gone(name)}>
+        <Link href="/agents">{words.agents.all}</Link>
+      </Empty>
+    );
   const { tabs } = words.agents;
   const title = (
     <span className="row">

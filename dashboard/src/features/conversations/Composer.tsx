@@ -8,11 +8,11 @@ import { useLive, useRefusal, useStore } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
 import { isAgent } from '@/live/state';
 import { Offers } from '@/parts/Offers';
+import { useTitle } from '@/parts/talks';
 import { words } from '@/words';
 import { runCommand, useCommands } from './commands';
 import { isCommand, menuFor, type Offer } from './completion';
 import { draftOf, keepDraft, onDraft } from './drafts';
-import { titleOf } from './sections';
 import { usePreview } from './usePreview';
 import { WakeLine } from './WakeLine';
 
@@ -52,6 +52,7 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
   const conversation = useLive((live) => live.conversations[id]);
   const agents = useLive((live) => live.agents);
   const self = useLive((live) => live.self);
+  const title = useTitle(id);
   const commands = useCommands();
   const preview = usePreview(id, text);
   const menu = useMemo(
@@ -216,7 +217,7 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
           className="composer__box"
           rows={1}
           value={text}
-          placeholder={conversation ? words.chat.placeholder(titleOf(conversation, self)) : ''}
+          placeholder={words.chat.placeholder(title)}
           aria-label={words.chat.composer}
           aria-autocomplete="list"
           aria-controls={menu ? 'composer-offers' : undefined}

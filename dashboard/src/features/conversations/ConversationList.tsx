@@ -4,9 +4,10 @@ import { Link } from 'wouter';
 import type { Conversation } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { Mark } from '@/parts/Mark';
+import { hrefOf, titleIn } from '@/parts/talks';
 import { clockTime } from '@/parts/time';
 import { words } from '@/words';
-import { sectionsOf, titleOf } from './sections';
+import { sectionsOf } from './sections';
 
 const Row = memo(function Row({
   conversation,
@@ -18,15 +19,11 @@ const Row = memo(function Row({
   here: boolean;
 }) {
   const paused = useLive((live) => conversation.id in live.brakes);
-  const title = titleOf(conversation, self);
-  const href =
-    conversation.kind === 'link'
-      ? `/links/${encodeURIComponent(conversation.id.replace(/^link:/, ''))}`
-      : `/c/${encodeURIComponent(conversation.id)}`;
+  const title = useLive((live) => titleIn(live, conversation.id));
   const unread = conversation.unread ?? 0;
   const other = conversation.kind === 'direct' ? conversation.participants.find((seat) => seat.name !== self) : null;
   return (
-    <Link href={href} className="chat-row" aria-current={here ? 'page' : undefined}>
+    <Link href={hrefOf(conversation.id)} className="chat-row" aria-current={here ? 'page' : undefined}>
       {other ? (
         <Mark name={other.name} mark={other.mark} filled />
       ) : (

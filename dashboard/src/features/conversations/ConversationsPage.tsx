@@ -1,8 +1,9 @@
 /** Conversations: which there are, the one that is open, and what explains it. */
 import { useEffect, useState } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { useLive } from '@/live/hooks';
 import { Empty } from '@/parts/Page';
+import { decoded } from '@/parts/talks';
 import { words } from '@/words';
 import './conversations.css';
 import { Conversation } from './Conversation';
@@ -12,7 +13,7 @@ import { NewConversation } from './NewConversation';
 export default function ConversationsPage({ params }: { params: Record<string, string | undefined> }) {
   const [search, setSearch] = useSearchParams();
   const [, go] = useLocation();
-  const asked = params.id ? decodeURIComponent(params.id) : null;
+  const asked = params.id ? decoded(params.id) : null;
   // An address may name a conversation; inside, it is known by its id.
   const id = useLive((live) =>
     asked === null
@@ -36,6 +37,7 @@ export default function ConversationsPage({ params }: { params: Record<string, s
       {id && !known && (
         <Empty title={words.chat.gone}>
           <p>{words.chat.goneText}</p>
+          <Link href="/c">{words.chat.goneBack}</Link>
         </Empty>
       )}
       {!id && (

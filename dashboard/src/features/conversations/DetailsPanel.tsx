@@ -11,7 +11,7 @@ import { SidePanel } from '@/parts/SidePanel';
 import { useToast } from '@/parts/Toasts';
 import { words } from '@/words';
 
-const STRATEGIES = ['hybrid', 'forced', 'voluntary', 'round_robin'];
+const STRATEGIES = ['hybrid', 'mention_only', 'round_robin'];
 const NUMBERS = [
   'max_agent_turns_per_message',
   'max_depth',
@@ -94,15 +94,15 @@ function Rules({ id }: { id: string }) {
       <h3 className="label">{words.chat.settings}</h3>
       {'reply_strategy' in settings && (
         <Select
-          label="reply_strategy"
-          data={[...new Set([...STRATEGIES, String(settings.reply_strategy)])]}
+          label={words.chat.setting.reply_strategy ?? ''}
+          data={STRATEGIES.map((value) => ({ value, label: words.chat.strategies[value] ?? value }))}
           value={String(settings.reply_strategy)}
           onChange={(value) => value && set('reply_strategy', value)}
         />
       )}
       {NUMBERS.filter((key) => key in settings).map((key) => (
         <label key={key} className="details__number">
-          <span>{key}</span>
+          <span title={key}>{words.chat.setting[key] ?? key}</span>
           <input
             className="field"
             type="number"

@@ -10,10 +10,10 @@ import { activityWords } from '@/parts/activity';
 import { Mark } from '@/parts/Mark';
 import { Meter } from '@/parts/Meter';
 import { useToast } from '@/parts/Toasts';
+import { useTitle } from '@/parts/talks';
 import { useNow } from '@/parts/useNow';
 import { isBusy } from '@/theme/agents';
 import { words } from '@/words';
-import { titleOf } from './sections';
 
 function useChain(id: string): BrakeReport['chains'][number] | undefined {
   const queries = useQueryClient();
@@ -67,7 +67,7 @@ function Seats({ id }: { id: string }) {
 export function Header({ id, onDetails }: { id: string; onDetails: () => void }) {
   const toast = useToast();
   const conversation = useLive((live) => live.conversations[id]);
-  const self = useLive((live) => live.self);
+  const title = useTitle(id);
   const running = useDerived(
     (live) => [live.turns],
     (live) => Object.values(live.turns).some((turn) => turn.conversation === id && turn.state === 'running'),
@@ -94,7 +94,7 @@ export function Header({ id, onDetails }: { id: string; onDetails: () => void })
         <div className="row">
           <h1 className="cut">
             {conversation.kind === 'group' ? '# ' : ''}
-            {titleOf(conversation, self)}
+            {title}
           </h1>
         </div>
         <div className="conversation__facts">

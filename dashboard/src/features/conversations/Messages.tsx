@@ -1,6 +1,6 @@
 /** The transcript of a conversation, with what can be done with each message. */
 import { type KeyboardEvent, memo, useCallback, useMemo } from 'react';
-import { call, saidPlainly } from '@/api/client';
+import { saidPlainly } from '@/api/client';
 import type { Message } from '@/api/shapes';
 import { useLive, usePending, usePieces, useStore } from '@/live/hooks';
 import { headOf, isAgent } from '@/live/state';
@@ -13,6 +13,7 @@ import { lettersOn } from '@/parts/preferences';
 import { useToast } from '@/parts/Toasts';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
+import { deleteLater, useLeaving } from './deletions';
 import { setDraft } from './drafts';
 import { Receipts } from './Receipts';
 
@@ -61,21 +62,23 @@ function Starters({ id }: { id: string }) {
   const seats = useLive((live) => live.conversations[id]?.participants);
   const names = (seats ?? []).filter((seat) => isAgent(seat.kind)).map((seat) => seat.name);
   return (
-    <Empty title={words.chat.empty}>
-      <p>{words.chat.emptyText}</p>
-      <div className="row row--wrap conversation__starters">
-        {words.chat.examples(names).map((example) => (
-          <button
-            key={example}
-            type="button"
-            className="plain-button plain-button--line"
-            onClick={() => setDraft(id, example)}
-          >
-            {example}
-          </button>
-        ))}
-      </div>
-    </Empty>
+    <div className="transcript transcript--empty">
+      <Empty title={words.chat.empty}>
+        <p>{names.length ? words.chat.emptyText : words.chat.emptyAlone}</p>
+        <div className="row row--wrap conversation__starters">
+          {(names.length ? words.chat.examples(names) : []).map((example) => (
+            <button
+              key={example}
+              type="button"
+              className="plain-button plain-button--line"
+              onClick={() => setDraft(id, example)}
+            >
+              {example}
+            </button>
+          ))}
+        </div>
+      </Empty>
+    </div>
   );
 }
 
@@ -90,6 +93,7 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
   const pieces = usePieces(id);
   const pending = usePending(id);
   const looks = useLooks(id);
+  const leaving = useLeaving();
   const rows = useMemo(
     () => rowsOf({ thread, passes: passes ?? [], pieces, pending }),
     [thread, passes, pieces, pending],
@@ -102,6 +106,7 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
         if (message.kind === 'system' || message.kind === 'tool')
           return <ThinLine>{message.text.replace(/^\[(.*)\]$/s, '$1')}</ThinLine>;
         const own = message.from === self;
+        if (leaving.has(message.id)) return <ThinLine>{words.chat.deleted}</ThinLine>;
         const foot = own ? <Receipts message={message.id} /> : null;
         return (
           <Bubble
@@ -130,7 +135,7 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
       if (row.kind === 'pending') return <Pending text={row.pending.text} at={row.pending.at} />;
       return drawPlain(row);
     },
-    [looks, self],
+    [looks, self, leaving],
   );
 
   const acts = useMemo(() => {
@@ -138,15 +143,9 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
       void navigator.clipboard?.writeText(`${window.location.origin}/c/${encodeURIComponent(id)}/m/${message.seq}`);
       toast(words.copied);
     };
-    const remove = async (message: Message) => {
-      try {
-        await call('DELETE', `/api/messages/${encodeURIComponent(message.id)}`, undefined, {
-          'If-Match': `"${message.version}"`,
-        });
-        toast(words.chat.deletedUndo);
-      } catch (trouble) {
-        toast(saidPlainly(trouble), { bad: true });
-      }
+    const remove = (message: Message) => {
+      const undo = deleteLater(message, (trouble) => toast(saidPlainly(trouble), { bad: true }));
+      toast(words.chat.deletedUndo, { undo });
     };
     return {
       key(event: KeyboardEvent, message: Message): boolean {

@@ -1,21 +1,12 @@
 /** The list of conversations, sorted into what a person looks for. Pure. */
 import type { Conversation } from '@/api/shapes';
 import type { Live } from '@/live/state';
+import { titleOf } from '@/parts/talks';
 import { words } from '@/words';
 
 export interface Section {
   title: string;
   rows: Conversation[];
-}
-
-/** What a conversation is called by somebody who is in it. */
-export function titleOf(conversation: Conversation, self: string): string {
-  if (conversation.kind === 'link') return conversation.participants.map((seat) => seat.name).join(' ↔ ');
-  if (conversation.kind === 'direct') {
-    const others = conversation.participants.filter((seat) => seat.name !== self).map((seat) => seat.name);
-    return others.join(', ') || conversation.name;
-  }
-  return conversation.name;
 }
 
 const newest = (a: Conversation, b: Conversation): number => (b.updated_at ?? '').localeCompare(a.updated_at ?? '');

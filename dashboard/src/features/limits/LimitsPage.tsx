@@ -8,6 +8,7 @@ import { Mark, Name } from '@/parts/Mark';
 import { Meter } from '@/parts/Meter';
 import { Page, Trouble } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
+import { hrefOf, useTitle } from '@/parts/talks';
 import { words } from '@/words';
 import './limits.css';
 
@@ -52,6 +53,10 @@ function Pairs({ report, act, owner }: { report: BrakeReport; act: Act; owner: b
   );
 }
 
+function Talk({ id }: { id: string }) {
+  return <Link href={hrefOf(id)}>{useTitle(id)}</Link>;
+}
+
 function Chains({ report, act }: { report: BrakeReport; act: Act }) {
   const brakes = useLive((live) => live.brakes);
   return (
@@ -64,7 +69,7 @@ function Chains({ report, act }: { report: BrakeReport; act: Act }) {
           <div key={`${chain.id} ${chain.root}`} className="stack limits__chain">
             <div className="row row--wrap">
               <span aria-hidden="true">{stopped ? '‖' : '○'}</span>
-              <Link href={`/c/${encodeURIComponent(chain.id)}`}>{chain.conversation}</Link>
+              <Talk id={chain.id} />
               {stopped && (
                 <>
                   <span className="chip">{words.limits.stopped}</span>
@@ -97,6 +102,7 @@ export default function LimitsPage() {
   const toast = useToast();
   const owner = useLive((live) => live.owner);
   const version = useLive((live) => live.versions.limits);
+  const agents = useLive((live) => live.agents);
   const answer = useQuery({
     queryKey: ['limits', 'all', version],
     queryFn: () => get<BrakeReport>('/api/limits'),
@@ -123,7 +129,7 @@ export default function LimitsPage() {
             <h2>{words.limits.agents}</h2>
             {report.agents.map((row) => (
               <div key={row.agent} className="row row--wrap limits__row">
-                <Mark name={row.agent} filled />
+                <Mark name={row.agent} colour={agents[row.agent]?.color} state={agents[row.agent]?.activity.state} />
                 <Name name={row.agent} />
                 <span className="grow" />
                 <Meter label={words.limits.turns} used={row.turns} max={row.max_turns} />

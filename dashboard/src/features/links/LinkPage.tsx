@@ -14,6 +14,7 @@ import { Select, Switch } from '@/parts/Fields';
 import { Markdown } from '@/parts/Markdown';
 import { Empty, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
+import { decoded } from '@/parts/talks';
 import { words } from '@/words';
 import './links.css';
 
@@ -102,14 +103,19 @@ function Channel({ link, as, thins }: { link: Link; as: string; thins: Thin[] })
 
 export default function LinkPage({ params }: { params: Record<string, string | undefined> }) {
   const toast = useToast();
-  const id = decodeURIComponent(params.id ?? '');
+  const id = decoded(params.id ?? '');
   const link = useLive((live) => live.links[id]);
   const owner = useLive((live) => live.owner);
   const count = useLive((live) => (link ? headOf(live, link.channel) : 0));
   const [as, setAs] = useState('');
   const [refused, setRefused] = useState(true);
   const thins = useRefusals(link, refused && owner);
-  if (!link) return <Empty title={words.links.gone} />;
+  if (!link)
+    return (
+      <Empty title={words.links.gone}>
+        <Anchor href="/topology">{words.links.back}</Anchor>
+      </Empty>
+    );
   const enable = async () => {
     try {
       await call('PUT', `/api/links/${encodeURIComponent(id)}`, { enabled: true });

@@ -8,6 +8,7 @@ import type { Note } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { TextField } from '@/parts/Fields';
 import { Empty, Trouble } from '@/parts/Page';
+import { decoded } from '@/parts/talks';
 import { words } from '@/words';
 import './notes.css';
 import { NoteEditor } from './NoteEditor';
@@ -39,7 +40,7 @@ function NewNote({ onClose, onMade }: { onClose: () => void; onMade: (name: stri
 
 export default function NotesPage({ params }: { params: Record<string, string | undefined> }) {
   const [, go] = useLocation();
-  const name = params.name ? decodeURIComponent(params.name) : null;
+  const name = params.name ? decoded(params.name) : null;
   const version = useLive((live) => live.versions.notes);
   const [creating, setCreating] = useState(false);
   const answer = useQuery({

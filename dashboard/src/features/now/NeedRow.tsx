@@ -2,6 +2,7 @@
 import { Link } from 'wouter';
 import { Command } from '@/parts/Command';
 import type { NowRow } from '@/parts/now';
+import { useTitle } from '@/parts/talks';
 import { ago } from '@/parts/time';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
@@ -23,22 +24,22 @@ const GLYPHS: Record<string, string> = {
   unread: '✉',
 };
 
-function textOf(row: NowRow): string {
+function textOf(row: NowRow, where: string): string {
   switch (row.what) {
     case 'question':
       return words.now.asks(row.decision?.by ?? row.agent, row.decision?.question ?? '');
     case 'paused':
-      return words.now.stopped(row.conversation);
+      return words.now.stopped(where);
     case 'away':
       return words.now.away(row.agent, row.count);
     case 'unread':
-      return words.now.unread(row.conversation, row.count);
+      return words.now.unread(where, row.count);
     case 'left':
       return words.now.left(row.agent);
     case 'broken':
       return words.now.broken(row.agent);
     default:
-      return words.now.failed(row.agent, row.conversation);
+      return words.now.failed(row.agent, where);
   }
 }
 
@@ -52,6 +53,7 @@ function Button({ text, onClick }: { text: string; onClick: () => void }) {
 
 export function NeedRow({ row, act, onOpen, onHide }: Props) {
   const now = useNow(30_000);
+  const title = useTitle(row.conversation_id || row.conversation);
   const where = row.conversation_id ? encodeURIComponent(row.conversation_id) : '';
   const choices = (row.decision?.choices ?? []) as (string | { value?: string; label?: string })[];
   return (
@@ -60,7 +62,7 @@ export function NeedRow({ row, act, onOpen, onHide }: Props) {
         {GLYPHS[row.what] ?? '·'}
       </span>
       <span className="grow">
-        {textOf(row)} <span className="muted small">{ago(row.since || row.at, now)}</span>
+        {textOf(row, title)} <span className="muted small">{ago(row.since || row.at, now)}</span>
         {row.error && <span className="muted small now-row__more">{row.error}</span>}
         {row.what === 'away' && <Command text={`moot agent start ${row.agent}`} />}
       </span>

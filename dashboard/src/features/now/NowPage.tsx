@@ -9,6 +9,7 @@ import { Mark } from '@/parts/Mark';
 import { type NowRow, needing, useNowAnswer } from '@/parts/now';
 import { Empty, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
+import { hrefOf, useTitle } from '@/parts/talks';
 import { ago } from '@/parts/time';
 import { useNow } from '@/parts/useNow';
 import { isBusy } from '@/theme/agents';
@@ -28,6 +29,8 @@ function useActs() {
   };
 }
 
+const Title = ({ id }: { id: string }) => useTitle(id);
+
 function Working({ onPeek }: { onPeek: (id: string) => void }) {
   const act = useActs();
   const turns = useDerived(
@@ -35,7 +38,6 @@ function Working({ onPeek }: { onPeek: (id: string) => void }) {
     (live) => Object.values(live.turns).filter((turn) => turn.state === 'running'),
   );
   const agents = useLive((live) => live.agents);
-  const conversations = useLive((live) => live.conversations);
   const now = useNow(turns.length ? 1000 : null);
   if (!turns.length) return null;
   return (
@@ -46,8 +48,8 @@ function Working({ onPeek }: { onPeek: (id: string) => void }) {
           <Mark name={turn.agent} colour={agents[turn.agent]?.color} filled />
           <strong>{turn.agent}</strong>
           <span className="muted">{activityWords(agents[turn.agent], now)}</span>
-          <Link href={`/c/${encodeURIComponent(turn.conversation)}`} className="grow cut">
-            {conversations[turn.conversation]?.name ?? turn.conversation}
+          <Link href={hrefOf(turn.conversation)} className="grow cut">
+            <Title id={turn.conversation} />
           </Link>
           <button type="button" className="plain-button plain-button--line" onClick={() => onPeek(turn.conversation)}>
             {words.now.peek}
@@ -78,7 +80,7 @@ function Done({ rows }: { rows: NowRow[] }) {
         {rows.map((row) => (
           <Link
             key={`${row.turn}${row.agent}${row.at}`}
-            href={row.conversation_id ? `/c/${encodeURIComponent(row.conversation_id)}` : '/c'}
+            href={row.conversation_id ? hrefOf(row.conversation_id) : '/c'}
             className="chip now-done__chip"
           >
             <Mark name={row.agent} colour={agents[row.agent]?.color} />
@@ -175,7 +177,7 @@ export default function NowPage() {
                 key={keyOf(row)}
                 row={row}
                 act={act}
-                onOpen={(id) => go(`/c/${encodeURIComponent(id)}`)}
+                onOpen={(id) => go(hrefOf(id))}
                 onHide={() => setHidden(new Set([...hidden, keyOf(row)]))}
               />
             ))}

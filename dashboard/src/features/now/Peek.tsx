@@ -4,6 +4,7 @@ import { useLive, usePieces, useStore } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
 import { Name } from '@/parts/Mark';
 import { SidePanel } from '@/parts/SidePanel';
+import { useTitle } from '@/parts/talks';
 import { words } from '@/words';
 
 const SHOWN = 6;
@@ -11,7 +12,7 @@ const SHOWN = 6;
 export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
   const store = useStore();
   const thread = useLive((live) => live.threads[id]);
-  const name = useLive((live) => live.conversations[id]?.name ?? id);
+  const name = useTitle(id);
   const pieces = usePieces(id);
   const [text, setText] = useState('');
   useEffect(() => void store.want(id), [store, id]);

@@ -4,10 +4,10 @@ import { type FormEvent, useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { at, get, saidPlainly } from '@/api/client';
 import type { Hits } from '@/api/shapes';
-import { useLive } from '@/live/hooks';
 import { Command } from '@/parts/Command';
 import { Mark, Name } from '@/parts/Mark';
 import { Empty, Page, Trouble } from '@/parts/Page';
+import { hrefOf, useTitle } from '@/parts/talks';
 import { fullTime } from '@/parts/time';
 import { words } from '@/words';
 import { marked, pillsOf, withoutPill } from './query';
@@ -27,19 +27,14 @@ function Snippet({ text, query }: { text: string; query: string }) {
 }
 
 function Group({ id, hits, query }: { id: string; hits: Hit[]; query: string }) {
-  const name = useLive((live) => live.conversations[id]?.name ?? id);
-  const base = id.startsWith('link:') ? `/links/${encodeURIComponent(id.slice(5))}` : `/c/${encodeURIComponent(id)}`;
+  const name = useTitle(id);
   return (
     <section className="card stack search__group">
       <h2>
         {name} <span className="muted small">{words.search.hits(hits.length)}</span>
       </h2>
       {hits.map(({ message, snippet }) => (
-        <Link
-          key={message.id}
-          className="search__hit"
-          href={id.startsWith('link:') ? base : `${base}/m/${message.seq}`}
-        >
+        <Link key={message.id} className="search__hit" href={hrefOf(id, message.seq)}>
           <span className="row">
             <Mark name={message.from} filled />
             <Name name={message.from} />

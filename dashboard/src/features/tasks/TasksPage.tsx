@@ -4,31 +4,48 @@ import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
 import { call, saidPlainly } from '@/api/client';
 import type { Task } from '@/api/shapes';
-import { useDerived } from '@/live/hooks';
+import { useDerived, useLive } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
 import { isAgent } from '@/live/state';
 import { Choice, Select } from '@/parts/Fields';
 import { Mark, Name } from '@/parts/Mark';
 import { Empty, Page, Trouble } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
-import { fullTime } from '@/parts/time';
+import { hrefOf } from '@/parts/talks';
+import { clockTime, fullTime } from '@/parts/time';
 import { words } from '@/words';
 import './tasks.css';
 
-const OPEN = new Set([
-  'open',
-  'running',
-  'accepted',
-  'working',
-  'pending',
-  'given',
-  'in_progress',
-  'submitted',
-  'created',
-]);
+const OPEN = new Set(['open', 'working']);
 
 const resultText = (result: unknown): string =>
   typeof result === 'string' ? result : result ? JSON.stringify(result, null, 2) : '';
+
+function Who({ name }: { name: string }) {
+  const agent = useLive((live) => live.agents[name]);
+  return (
+    <span className="row task__who">
+      <Mark name={name} colour={agent?.color} state={agent?.activity.state} />
+      <Name name={name} colour={agent?.color} />
+    </span>
+  );
+}
+
+/** Given, taken up, over: each with its time, as far as the task has come. */
+function Life({ task, over }: { task: Task; over: boolean }) {
+  const steps = [
+    `${words.tasks.steps.given} ${clockTime(task.created_at)}`,
+    ...(task.state !== 'open' || task.note ? [words.tasks.steps.working] : []),
+    ...(over ? [`${task.state} ${clockTime(task.updated_at)}`] : []),
+  ];
+  return (
+    <ol className="task__life small muted" aria-label={words.tasks.life}>
+      {steps.map((step) => (
+        <li key={step}>{step}</li>
+      ))}
+    </ol>
+  );
+}
 
 function Card({ task }: { task: Task }) {
   const toast = useToast();
@@ -44,13 +61,13 @@ function Card({ task }: { task: Task }) {
     <article className="card task" data-state={task.state}>
       <div className="row row--wrap">
         <span className={`chip task__state task__state--${task.state}`}>{task.state}</span>
-        <Mark name={task.by} filled />
-        <Name name={task.by} />
+        <Who name={task.by} />
         <span aria-hidden="true">→</span>
-        <Mark name={task.to} filled />
-        <Name name={task.to} />
+        <Who name={task.to} />
         <span className="grow" />
-        <span className="muted small">{task.deadline ? fullTime(task.deadline) : words.tasks.noDeadline}</span>
+        <span className="muted small" title={fullTime(task.updated_at ?? task.created_at)}>
+          {over ? words.tasks.ended(clockTime(task.updated_at)) : words.tasks.due(clockTime(task.deadline))}
+        </span>
         {!over && (
           <button type="button" className="plain-button plain-button--line" onClick={cancel}>
             {words.tasks.cancel}
@@ -58,6 +75,7 @@ function Card({ task }: { task: Task }) {
         )}
       </div>
       <p className="task__text">{task.task}</p>
+      <Life task={task} over={over} />
       {task.note && (
         <p className="muted small">
           {words.tasks.note}: {task.note}
@@ -70,7 +88,7 @@ function Card({ task }: { task: Task }) {
         </div>
       )}
       {task.conversation && (
-        <Link className="small" href={`/c/${encodeURIComponent(task.conversation)}`}>
+        <Link className="small" href={hrefOf(task.conversation)}>
           {words.tasks.conversation}
         </Link>
       )}

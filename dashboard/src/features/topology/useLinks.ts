@@ -5,8 +5,6 @@ import { useStore } from '@/live/hooks';
 import { useToast } from '@/parts/Toasts';
 import { words } from '@/words';
 
-const UNDO_MS = 10_000;
-
 export interface Wanted {
   from: string;
   to: string;
@@ -38,24 +36,27 @@ export function useLinks() {
       refused(trouble);
     }
   };
-  /** Switched off at once, deleted when nobody has taken it back: so undoing it leaves the same link. */
+  /** At once, whatever becomes of this tab. A link between the same two that comes back has its id and channel again. */
   const remove = async (link: Link) => {
-    await change(link.id, { enabled: false });
-    let back = false;
-    toast(words.topology.deleted, {
-      undo: () => {
-        back = true;
-        void change(link.id, { enabled: link.enabled });
-        store.learn((state) => ({ ...state, links: { ...state.links, [link.id]: link } }));
-      },
-    });
+    try {
+      await call('DELETE', `/api/links/${encodeURIComponent(link.id)}`);
+    } catch (trouble) {
+      refused(trouble);
+      return;
+    }
     store.learn((state) => {
       const { [link.id]: _gone, ...links } = state.links;
       return { ...state, links };
     });
-    setTimeout(() => {
-      if (!back) void call('DELETE', `/api/links/${encodeURIComponent(link.id)}`).catch(refused);
-    }, UNDO_MS);
+    toast(words.topology.deleted, { undo: () => void again(link) });
+  };
+  const again = async ({ from, to, relationship, direction, enabled }: Link) => {
+    try {
+      const made = await create({ from, to, relationship, direction } as Wanted);
+      if (!enabled) await change(made.id, { enabled });
+    } catch (trouble) {
+      refused(trouble);
+    }
   };
   return { create, change, remove };
 }

@@ -1,0 +1,41 @@
+/** What a conversation is called, and where it is shown: the same on every page. */
+import type { Conversation } from '@/api/shapes';
+import { useLive } from '@/live/hooks';
+import type { Live } from '@/live/state';
+import { words } from '@/words';
+
+/** As somebody who is in it would call it. */
+export function titleOf(conversation: Conversation, self: string): string {
+  if (conversation.kind === 'link') return conversation.participants.map((seat) => seat.name).join(' ↔ ');
+  if (conversation.kind === 'direct') {
+    const others = conversation.participants.filter((seat) => seat.name !== self).map((seat) => seat.name);
+    return others.join(', ') || conversation.name;
+  }
+  return conversation.name;
+}
+
+/** The title of a conversation that may not be known here: a channel by its link, a task's by its task. */
+export function titleIn(live: Pick<Live, 'conversations' | 'links' | 'tasks' | 'self'>, id: string): string {
+  const task = Object.values(live.tasks).find((one) => one.conversation === id);
+  if (task) return words.tasks.talk(task.by, task.to);
+  const conversation = live.conversations[id];
+  if (conversation) return titleOf(conversation, live.self);
+  const link = live.links[id.replace(/^link:/, '')];
+  return link ? words.links.title(link.from, link.to) : id;
+}
+
+export const useTitle = (id: string): string => useLive((live) => titleIn(live, id));
+
+export const hrefOf = (id: string, seq?: number): string =>
+  id.startsWith('link:')
+    ? `/links/${encodeURIComponent(id.slice(5))}`
+    : `/c/${encodeURIComponent(id)}${seq ? `/m/${seq}` : ''}`;
+
+/** A part of an address as it was meant; one that nobody could have meant is left as it is. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
