@@ -1,9 +1,11 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Link } from '@/api/shapes';
 import { diff } from '@/features/notes/diff';
 import { matching } from '@/features/palette/choices';
 import { marked, pillsOf, withoutPill } from '@/features/search/query';
 import { between, placesOf, relationshipOf, tidied } from '@/features/topology/graph';
+import { countsAt, Replay } from '@/features/topology/replay';
 
 const link = (from: string, to: string, relationship = 'superior') =>
   ({ id: `${from}${to}`, from, to, relationship }) as Link;
@@ -56,4 +58,53 @@ test('a query shows its operators as pills and marks its words', () => {
 test('the palette prefers what begins with what was typed', () => {
   const choices = ['rebuild', 'build'].map((title) => ({ value: title, title, hint: '' }));
   expect(matching(choices, 'bui').map((choice) => choice.title)).toEqual(['build', 'rebuild']);
+});
+
+test('tidying finds a place of their own for everybody, whatever the links', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  const name = fc.constantFrom(...names);
+  const drawn = fc.array(fc.tuple(name, name, fc.constantFrom('superior', 'peer', 'subordinate')), { maxLength: 14 });
+  fc.assert(
+    fc.property(drawn, (lines) => {
+      const places = Object.values(
+        tidied(
+          names,
+          lines.map(([from, to, relationship]) => link(from, to, relationship)),
+        ),
+      );
+      expect(new Set(places.map(({ x, y }) => `${x} ${y}`)).size).toBe(names.length);
+    }),
+  );
+});
+
+test('a manager stands above two peers who report to it, and who has no links stands below', () => {
+  const links = [link('manager', 'support'), link('manager', 'engineering'), link('support', 'engineering', 'peer')];
+  const places = tidied(['engineering', 'manager', 'support', 'user'], links);
+  expect(places.manager?.y).toBeLessThan(places.support?.y ?? 0);
+  expect(places.support?.y).toBe(places.engineering?.y);
+  expect(places.user?.y).toBeGreaterThan(places.support?.y ?? 0);
+});
+
+test('tidying makes no endless row of a crowd', () => {
+  const names = Array.from({ length: 50 }, (_, number) => `agent-${number}`);
+  const columns = Object.values(tidied(names, [])).map(({ x }) => x);
+  expect(Math.max(...columns) - Math.min(...columns)).toBeLessThan(2500);
+});
+
+test('looking back counts what had passed over each channel by then', () => {
+  const passed = [
+    { at: 10, channel: 'x', from: 'a' },
+    { at: 20, channel: 'x', from: 'b' },
+    { at: 20, channel: 'y', from: 'c' },
+  ];
+  expect([...countsAt(passed, 19)]).toEqual([['x', 1]]);
+  const replay = new Replay();
+  replay.load(passed);
+  expect(replay.count('x')).toBeNull();
+  replay.show(5);
+  const told: string[] = [];
+  replay.watchers.add(({ from }) => told.push(from));
+  replay.run(20);
+  expect(told).toEqual(['a', 'b', 'c']);
+  expect(replay.count('x')).toBe(2);
 });

@@ -6,6 +6,7 @@ import { activityWords } from '@/parts/activity';
 import { Mark } from '@/parts/Mark';
 import { useNow } from '@/parts/useNow';
 import { agentStyle, isBusy } from '@/theme/agents';
+import { words } from '@/words';
 
 const SIDES = [
   ['top', Position.Top],
@@ -16,6 +17,7 @@ const SIDES = [
 
 export const AgentNode = memo(function AgentNode({ id, selected }: NodeProps) {
   const agent = useLive((live) => live.agents[id]);
+  const self = useLive((live) => live.self);
   const busy = isBusy(agent?.activity.state);
   const now = useNow(busy ? 1000 : null);
   const human = agent?.kind === 'human';
@@ -36,6 +38,7 @@ export const AgentNode = memo(function AgentNode({ id, selected }: NodeProps) {
           <Mark name={id} colour={agent?.color} state={agent?.activity.state} />
         )}
         <strong className="cut">{id}</strong>
+        {id === self && <span className="muted small">({words.you})</span>}
       </div>
       <div className="map-node__state cut">
         {[agent?.role, human ? '' : activityWords(agent, now)].filter(Boolean).join(' · ')}

@@ -5,6 +5,7 @@ import { useEvents, useLive } from '@/live/hooks';
 import { Lock } from '@/parts/Lock';
 import { stillness } from '@/parts/preferences';
 import { words } from '@/words';
+import { useReplayed } from './replay';
 
 const MOST = 4;
 const BRIGHT_MS = 2000;
@@ -20,20 +21,25 @@ export const LinkEdge = memo(function LinkEdge(props: EdgeProps) {
   const [path, labelX, labelY] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
   const link = useLive((live) => live.links[id]);
   const channel = link?.channel ?? `link:${id}`;
-  const count = useLive((live) => live.traffic[channel] ?? 0);
+  const counted = useLive((live) => live.traffic[channel] ?? 0);
   const held = useLive((live) => channel in live.brakes);
   const [pulses, setPulses] = useState<Pulse[]>([]);
   const [bright, setBright] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  useEvents((event) => {
-    if (event.type !== 'message.posted' || event.conversation !== channel || !link) return;
+  const pulse = (key: string, from: string | null) => {
     setBright(true);
     if (timer.current) clearTimeout(timer.current);
     timer.current = setTimeout(() => setBright(false), BRIGHT_MS);
     if (stillness()) return;
-    const back = event.by === link.to;
-    setPulses((all) => (all.length >= MOST ? all : [...all, { id: event.id ?? '', back }]));
+    const back = from === link?.to;
+    setPulses((all) => (all.length >= MOST ? all : [...all, { id: key, back }]));
+  };
+  const replayed = useReplayed(channel, (passed) => pulse(`${passed.at} ${Date.now()}`, passed.from));
+  useEvents((event) => {
+    if (event.type === 'message.posted' && event.conversation === channel && replayed === null)
+      pulse(event.id ?? '', event.by);
   });
+  const count = replayed ?? counted;
   if (!link) return null;
   const classes = [
     'map-edge',

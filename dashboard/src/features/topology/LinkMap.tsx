@@ -49,9 +49,12 @@ interface Props {
   onDrawn(drawn: Drawn): void;
   onOpen(id: string | null): void;
   onSelf(): void;
+  onNode(name: string): void;
+  /** A line was let go where nobody stands. */
+  onNobody(from: string): void;
 }
 
-export function LinkMap({ selected, onDrawn, onOpen, onSelf }: Props) {
+export function LinkMap({ selected, onDrawn, onOpen, onSelf, onNode, onNobody }: Props) {
   const store = useStore();
   const names = useDerived(
     (live) => [Object.keys(live.agents).join('\n')],
@@ -121,8 +124,11 @@ export function LinkMap({ selected, onDrawn, onOpen, onSelf }: Props) {
     [onDrawn, onSelf],
   );
   const ended = useCallback<OnConnectEnd>(
-    (_event, state) => state.fromNode && state.toNode && state.fromNode.id === state.toNode.id && onSelf(),
-    [onSelf],
+    (_event, state) => {
+      if (state.fromNode && state.toNode && state.fromNode.id === state.toNode.id) onSelf();
+      else if (state.fromNode && !state.toNode) onNobody(state.fromNode.id);
+    },
+    [onSelf, onNobody],
   );
   const pressed = (event: KeyboardEvent) => {
     const node = (event.target as HTMLElement).closest<HTMLElement>('.react-flow__node')?.dataset.id;
@@ -130,6 +136,7 @@ export function LinkMap({ selected, onDrawn, onOpen, onSelf }: Props) {
     if (node && event.key.toLowerCase() === 'l' && lettersOn() && !event.ctrlKey && !event.metaKey)
       onDrawn({ from: node, to: '', relationship: 'peer' });
     else if (edge && event.key === 'Enter') onOpen(edge);
+    else if (node && event.key === 'Enter') onNode(node);
     else return;
     event.preventDefault();
   };
@@ -144,6 +151,7 @@ export function LinkMap({ selected, onDrawn, onOpen, onSelf }: Props) {
         onNodesChange={changed}
         onConnect={connected}
         onConnectEnd={ended}
+        onNodeClick={(_event, node) => onNode(node.id)}
         onEdgeClick={(_event, edge) => onOpen(edge.id)}
         onPaneClick={() => onOpen(null)}
         connectionMode={ConnectionMode.Loose}

@@ -9,6 +9,7 @@ import { isAgent } from '@/live/state';
 import { Command } from '@/parts/Command';
 import { Choice } from '@/parts/Fields';
 import { Lock } from '@/parts/Lock';
+import { NewAgent } from '@/parts/NewAgent';
 import { Empty, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { words } from '@/words';
@@ -17,6 +18,9 @@ import { between, tidied } from './graph';
 import { Inspector } from './Inspector';
 import { type Drawn, LinkDialog } from './LinkDialog';
 import { LinkTable } from './LinkTable';
+import { NodePanel } from './NodePanel';
+import { ReplayBar } from './ReplayBar';
+import { Replay, ReplayContext } from './replay';
 
 const LinkMap = lazy(() => import('./LinkMap').then((module) => ({ default: module.LinkMap })));
 
@@ -46,7 +50,15 @@ export default function TopologyPage() {
     (live) => Object.values(live.agents).filter((agent) => isAgent(agent.kind)).length,
   );
   const edge = search.get('edge');
+  const node = search.get('node');
   const open = (id: string | null) => setSearch(id ? { edge: id } : {}, { replace: true });
+  const openNode = (name: string | null) => setSearch(name ? { node: name } : {}, { replace: true });
+  const [making, setMaking] = useState<{ linkTo: string } | null>(null);
+  const owner = useLive((live) => live.owner);
+  const [replay] = useState(() => new Replay());
+  const asked = search.get('at');
+  const moment = (at: number | null) =>
+    setSearch(at === null ? {} : { at: new Date(at).toISOString() }, { replace: true });
   const draw = (next: Drawn) => {
     const known = next.to ? between(Object.values(links), next.from, next.to) : undefined;
     if (!known) return setDrawn(next);
@@ -85,51 +97,88 @@ export default function TopologyPage() {
       >
         {words.topology.link}
       </button>
-      {view === 'map' && (
-        <button type="button" className="plain-button plain-button--line" onClick={tidy}>
-          {words.topology.tidy}
+      {owner && (
+        <button type="button" className="plain-button plain-button--line" onClick={() => setMaking({ linkTo: '' })}>
+          {words.topology.addAgent}
         </button>
+      )}
+      {view === 'map' && (
+        <>
+          <button type="button" className="plain-button plain-button--line" onClick={tidy}>
+            {words.topology.tidy}
+          </button>
+          <button
+            type="button"
+            className="plain-button plain-button--line"
+            aria-pressed={asked !== null}
+            onClick={() => moment(asked === null ? Date.now() : null)}
+          >
+            {words.topology.replaying.title}
+          </button>
+        </>
       )}
     </>
   );
   return (
-    <Page title={words.topology.title} actions={actions} bare>
-      {agents === 0 ? (
-        <Empty title={words.topology.none}>
-          <p>{words.topology.noneText}</p>
-          <Command text={words.topology.noneCommand} />
-        </Empty>
-      ) : view === 'map' ? (
-        <div className="map-frame">
-          <Suspense fallback={<div className="shell__loading">{words.loading}</div>}>
-            <LinkMap
-              selected={edge}
-              onDrawn={draw}
-              onOpen={open}
-              onSelf={() => toast(words.topology.self, { bad: true })}
-            />
-          </Suspense>
-          <Legend />
-          {agents === 1 && (
-            <p className="map-hint">
-              {words.topology.lonely}. {words.topology.lonelyText}
-            </p>
-          )}
-        </div>
-      ) : (
-        <LinkTable onLink={(from) => setDrawn({ from, to: '', relationship: 'peer' })} onOpen={open} />
-      )}
-      {edge && links[edge] && <Inspector key={edge} id={edge} onClose={() => open(null)} />}
-      {drawn && (
-        <LinkDialog
-          drawn={drawn}
-          onClose={() => setDrawn(null)}
-          onMade={(link) => {
-            setDrawn(null);
-            open(link.id);
-          }}
-        />
-      )}
-    </Page>
+    <ReplayContext value={replay}>
+      <Page title={words.topology.title} actions={actions} bare>
+        {agents === 0 ? (
+          <Empty title={words.topology.none}>
+            <p>{words.topology.noneText}</p>
+            <Command text={words.topology.noneCommand} />
+          </Empty>
+        ) : view === 'map' ? (
+          <div className="map-frame">
+            <Suspense fallback={<div className="shell__loading">{words.loading}</div>}>
+              <LinkMap
+                selected={edge}
+                onDrawn={draw}
+                onOpen={open}
+                onSelf={() => toast(words.topology.self, { bad: true })}
+                onNode={openNode}
+                onNobody={(from) => setMaking({ linkTo: from })}
+              />
+            </Suspense>
+            <Legend />
+            {asked !== null && <ReplayBar replay={replay} at={Date.parse(asked) || null} onMoment={moment} />}
+            {agents === 1 && (
+              <p className="map-hint">
+                {words.topology.lonely}. {words.topology.lonelyText}
+              </p>
+            )}
+          </div>
+        ) : (
+          <LinkTable onLink={(from) => setDrawn({ from, to: '', relationship: 'peer' })} onOpen={open} />
+        )}
+        {edge && links[edge] && <Inspector key={edge} id={edge} onClose={() => open(null)} />}
+        {node && !edge && (
+          <NodePanel
+            key={node}
+            name={node}
+            onLink={() => setDrawn({ from: node, to: '', relationship: 'peer' })}
+            onOpen={open}
+            onClose={() => openNode(null)}
+          />
+        )}
+        {making && (
+          <NewAgent
+            onClose={() => setMaking(null)}
+            onMade={(name) =>
+              making.linkTo ? setDrawn({ from: making.linkTo, to: name, relationship: 'peer' }) : openNode(name)
+            }
+          />
+        )}
+        {drawn && (
+          <LinkDialog
+            drawn={drawn}
+            onClose={() => setDrawn(null)}
+            onMade={(link) => {
+              setDrawn(null);
+              open(link.id);
+            }}
+          />
+        )}
+      </Page>
+    </ReplayContext>
   );
 }

@@ -1,5 +1,4 @@
 /** The graph as values: where nodes stand, what a dragged line means, how everything is tidied. Pure. */
-import dagre from '@dagrejs/dagre';
 import type { Link, Point } from '@/api/shapes';
 
 export const WIDTH = 176;
@@ -37,26 +36,92 @@ export function between(links: Iterable<Link>, a: string, b: string): Link | und
   return undefined;
 }
 
-/** Everything anew, chiefs above those who report to them. */
-export function tidied(names: readonly string[], links: readonly Link[]): Record<string, Point> {
-  const graph = new dagre.graphlib.Graph({ multigraph: false });
-  graph.setGraph({ rankdir: 'TB', nodesep: GAP, ranksep: 88 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const name of names) graph.setNode(name, { width: WIDTH, height: HEIGHT });
-  for (const link of links) {
-    if (!graph.hasNode(link.from) || !graph.hasNode(link.to)) continue;
-    const [above, below] = link.relationship === 'subordinate' ? [link.to, link.from] : [link.from, link.to];
-    graph.setEdge(above, below, {
-      minlen: link.relationship === 'peer' ? 0 : 1,
-      weight: link.relationship === 'peer' ? 1 : 3,
-    });
+const ROW = HEIGHT + 88;
+const COLUMN = WIDTH + GAP;
+const SWEEPS = 4;
+
+/** Who stands above whom, as pairs. */
+const reports = (links: readonly Link[]): [string, string][] =>
+  links
+    .filter((link) => link.relationship !== 'peer')
+    .map((link) => (link.relationship === 'subordinate' ? [link.to, link.from] : [link.from, link.to]));
+
+/** How far below the top everybody stands. A circle of superiors has no top: it is cut where it was entered. */
+function ranksOf(names: readonly string[], links: readonly Link[]): Map<string, number> {
+  const below = new Map<string, string[]>();
+  const led = new Set<string>();
+  const known = new Set(names);
+  const pairs = reports(links).filter(([above, under]) => known.has(above) && known.has(under));
+  for (const [above, under] of pairs) {
+    below.set(above, [...(below.get(above) ?? []), under]);
+    led.add(under);
   }
-  dagre.layout(graph);
+  const ranks = new Map<string, number>();
+  const sink = (name: string, rank: number, path: ReadonlySet<string>) => {
+    if (path.has(name) || (ranks.get(name) ?? -1) >= rank) return;
+    ranks.set(name, rank);
+    for (const under of below.get(name) ?? []) sink(under, rank + 1, new Set([...path, name]));
+  };
+  for (const name of below.keys()) if (!led.has(name)) sink(name, 0, new Set());
+  for (const name of below.keys()) if (!ranks.has(name)) sink(name, 0, new Set());
+  // Peers of somebody with a rank stand beside them; peers among themselves stand at the top.
+  for (const link of links) {
+    if (link.relationship !== 'peer') continue;
+    for (const [one, other] of [
+      [link.from, link.to],
+      [link.to, link.from],
+    ] as const)
+      if (known.has(one) && !ranks.has(one)) ranks.set(one, ranks.get(other) ?? 0);
+  }
+  return ranks;
+}
+
+/** Rows from the top, none too long; who has no links stands in the last ones. */
+function rowsOf(names: readonly string[], links: readonly Link[]): string[][] {
+  const ranks = ranksOf(names, links);
+  const last = Math.max(-1, ...ranks.values()) + 1;
+  const groups: string[][] = [];
+  for (const name of names) {
+    const rank = ranks.get(name) ?? last;
+    groups[rank] = [...(groups[rank] ?? []), name];
+  }
+  const most = Math.max(4, Math.ceil(Math.sqrt(names.length * 2)));
+  return groups.flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / most) }, (_, part) => group.slice(part * most, (part + 1) * most)),
+  );
+}
+
+/** Everything anew, chiefs above those who report to them, who is linked near each other. */
+export function tidied(names: readonly string[], links: readonly Link[]): Record<string, Point> {
+  const near = new Map<string, string[]>();
+  for (const link of links)
+    for (const [one, other] of [
+      [link.from, link.to],
+      [link.to, link.from],
+    ] as const)
+      near.set(one, [...(near.get(one) ?? []), other]);
+  const rows = rowsOf(names, links);
+  const x = new Map<string, number>();
+  const spread = () => {
+    for (const row of rows)
+      for (const [index, name] of row.entries()) x.set(name, (index - (row.length - 1) / 2) * COLUMN);
+  };
+  spread();
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    for (const row of rows) {
+      const middle = (name: string) => {
+        const others = (near.get(name) ?? []).filter((other) => x.has(other));
+        return others.length
+          ? others.reduce((sum, other) => sum + (x.get(other) ?? 0), 0) / others.length
+          : x.get(name);
+      };
+      const places = new Map(row.map((name) => [name, middle(name) ?? 0]));
+      row.sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+    }
+    spread();
+  }
   return Object.fromEntries(
-    names.map((name) => {
-      const { x, y } = graph.node(name) as Point;
-      return [name, { x: Math.round(x - WIDTH / 2), y: Math.round(y - HEIGHT / 2) }];
-    }),
+    rows.flatMap((row, rank) => row.map((name) => [name, { x: Math.round(x.get(name) ?? 0), y: rank * ROW }] as const)),
   );
 }
 
