@@ -1,9 +1,9 @@
 /** What can be done with an agent. What cannot says why. */
-import { Popover } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { call, saidPlainly } from '@/api/client';
 import type { Agent, Conversation } from '@/api/shapes';
 import { Command } from '@/parts/Command';
+import { Drop } from '@/parts/Drop';
 import { useToast } from '@/parts/Toasts';
 import { words } from '@/words';
 
@@ -68,17 +68,10 @@ export function AgentActs({ agent, owner }: { agent: Agent; owner: boolean }) {
       )}
       {owner && <Button text={words.agents.ping} onClick={ping} />}
       {away && (
-        <Popover position="bottom-end" shadow="md" width={340}>
-          <Popover.Target>
-            <button type="button" className="plain-button plain-button--line">
-              {words.agents.howToWake}
-            </button>
-          </Popover.Target>
-          <Popover.Dropdown>
-            <p>{words.agents.wake(agent.name)}</p>
-            <Command text={words.agents.wakeCommand(agent.name, agent.kind)} />
-          </Popover.Dropdown>
-        </Popover>
+        <Drop text={words.agents.howToWake}>
+          <p>{words.agents.wake(agent.name)}</p>
+          <Command text={words.agents.wakeCommand(agent.name, agent.kind)} />
+        </Drop>
       )}
     </div>
   );

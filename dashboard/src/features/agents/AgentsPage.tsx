@@ -1,16 +1,18 @@
 /** All agents: what they do, how they are reached, what they think with. */
 import { useMemo, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { Agent } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
 import { isAgent } from '@/live/state';
 import { activityWords } from '@/parts/activity';
 import { Command } from '@/parts/Command';
 import { Mark, Name } from '@/parts/Mark';
+import { NewAgent } from '@/parts/NewAgent';
 import { Empty, Page } from '@/parts/Page';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
 import { AgentActs } from './AgentActs';
+import { Spawned } from './Spawned';
 import './agents.css';
 
 function Row({ agent, now, owner }: { agent: Agent; now: number; owner: boolean }) {
@@ -39,6 +41,8 @@ function Row({ agent, now, owner }: { agent: Agent; now: number; owner: boolean 
 
 export default function AgentsPage() {
   const [filter, setFilter] = useState('');
+  const [making, setMaking] = useState(false);
+  const [, go] = useLocation();
   const owner = useLive((live) => live.owner);
   const agents = useDerived(
     (live) => [live.agents],
@@ -50,7 +54,10 @@ export default function AgentsPage() {
     () =>
       agents.filter(
         (agent) =>
-          !wanted || `${agent.name} ${agent.role} ${agent.brain} ${agent.reachability}`.toLowerCase().includes(wanted),
+          !wanted ||
+          `${agent.name} ${agent.role} ${agent.brain} ${agent.kind} ${agent.reachability} ${agent.activity.state}`
+            .toLowerCase()
+            .includes(wanted),
       ),
     [agents, wanted],
   );
@@ -59,14 +66,21 @@ export default function AgentsPage() {
     <Page
       title={words.agents.title}
       actions={
-        <input
-          className="field agents__filter"
-          type="search"
-          aria-label={words.agents.filter}
-          placeholder={words.agents.filter}
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
+        <>
+          <input
+            className="field agents__filter"
+            type="search"
+            aria-label={words.agents.filter}
+            placeholder={words.agents.filter}
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+          />
+          {owner && (
+            <button type="button" className="plain-button plain-button--main" onClick={() => setMaking(true)}>
+              {words.newAgent.title}
+            </button>
+          )}
+        </>
       }
     >
       {agents.length === 0 ? (
@@ -92,7 +106,12 @@ export default function AgentsPage() {
               ))}
             </tbody>
           </table>
+          {shown.length === 0 && <p className="muted">{words.agents.noneFound}</p>}
         </div>
+      )}
+      {owner && <Spawned />}
+      {making && (
+        <NewAgent onClose={() => setMaking(false)} onMade={(name) => go(`/agents/${encodeURIComponent(name)}`)} />
       )}
     </Page>
   );

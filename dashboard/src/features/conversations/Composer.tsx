@@ -1,5 +1,4 @@
 /** Where one writes: drafts that stay, mentions and commands offered, who will answer, and sending exactly once. */
-import { Menu as MantineMenu } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { call, saidPlainly } from '@/api/client';
@@ -7,6 +6,7 @@ import type { Message } from '@/api/shapes';
 import { useLive, useRefusal, useStore } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
 import { isAgent } from '@/live/state';
+import { Drop, DropItem } from '@/parts/Drop';
 import { Offers } from '@/parts/Offers';
 import { useTitle } from '@/parts/talks';
 import { words } from '@/words';
@@ -235,22 +235,17 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
           >
             {words.chat.send}
           </button>
-          <MantineMenu position="top-end" shadow="md">
-            <MantineMenu.Target>
-              <button
-                type="button"
-                className="plain-button plain-button--main"
-                aria-label={words.chat.sendMore}
-                disabled={!text.trim()}
-              >
-                ▾
-              </button>
-            </MantineMenu.Target>
-            <MantineMenu.Dropdown>
-              <MantineMenu.Item onClick={() => send({ interrupt: true })}>{words.chat.interrupt}</MantineMenu.Item>
-              <MantineMenu.Item onClick={() => send({ force: here })}>{words.chat.askAll}</MantineMenu.Item>
-            </MantineMenu.Dropdown>
-          </MantineMenu>
+          <Drop
+            menu
+            above
+            text="▾"
+            label={words.chat.sendMore}
+            className="plain-button plain-button--main"
+            disabled={!text.trim()}
+          >
+            <DropItem text={words.chat.interrupt} onClick={() => send({ interrupt: true })} />
+            <DropItem text={words.chat.askAll} onClick={() => send({ force: here })} />
+          </Drop>
         </div>
       </div>
       <div className="composer__under">{preview && <WakeLine preview={preview} />}</div>

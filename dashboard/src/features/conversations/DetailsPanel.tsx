@@ -36,6 +36,7 @@ function useChange(id: string) {
 function People({ id }: { id: string }) {
   const change = useChange(id);
   const seats = useLive((live) => live.conversations[id]?.participants) ?? [];
+  const self = useLive((live) => live.self);
   const agents = useLive((live) => live.agents);
   const others = useDerived(
     (live) => [live.agents, live.conversations[id]],
@@ -51,11 +52,11 @@ function People({ id }: { id: string }) {
         <div key={seat.name} className="row">
           <Mark
             name={seat.name}
-            mark={seat.mark}
+            mark={isAgent(seat.kind) ? seat.mark : '◇'}
             colour={agents[seat.name]?.color}
-            state={agents[seat.name]?.activity.state}
+            state={isAgent(seat.kind) ? agents[seat.name]?.activity.state : undefined}
           />
-          <span>{seat.name}</span>
+          <span>{seat.name === self ? `${seat.name} (${words.you})` : seat.name}</span>
           <span className="muted small grow cut">
             {isAgent(seat.kind) ? activityWords(agents[seat.name], Date.now()) : ''}
           </span>

@@ -54,7 +54,12 @@ function useLooks(id: string) {
       if (messageKind === 'human') return 'user';
       return kind !== 'group' && among.length === 1 && among[0]?.name === from ? 'assistant' : 'agent';
     };
-    return { look, mark: (name: string) => marks.get(name), colour: (name: string) => agents[name]?.color };
+    return {
+      look,
+      mark: (name: string) => marks.get(name),
+      colour: (name: string) => agents[name]?.color,
+      demo: (name: string) => agents[name]?.brain?.startsWith('demo') ?? false,
+    };
   }, [seats, kind, agents]);
 }
 
@@ -115,6 +120,7 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
             own={own}
             mark={looks.mark(message.from)}
             colour={looks.colour(message.from)}
+            demo={looks.demo(message.from)}
             foot={foot}
           />
         );

@@ -1,9 +1,9 @@
 /** How far a message of ours got with each agent: opened on demand. */
-import { Popover } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '@/api/client';
 import type { DeliveryProgress } from '@/api/shapes';
+import { Drop } from '@/parts/Drop';
 import { Mark } from '@/parts/Mark';
 import { exactTime } from '@/parts/time';
 import { words } from '@/words';
@@ -17,20 +17,15 @@ export function Receipts({ message }: { message: string }) {
     staleTime: 0,
   });
   return (
-    <Popover opened={open} onChange={setOpen} position="top-end" withinPortal shadow="md">
-      <Popover.Target>
-        <button
-          type="button"
-          className="plain-button receipts__button"
-          tabIndex={-1}
-          onClick={() => setOpen(!open)}
-          aria-label={words.chat.receipts}
-          aria-expanded={open}
-        >
-          ✓
-        </button>
-      </Popover.Target>
-      <Popover.Dropdown className="receipts" aria-label={words.chat.receipts}>
+    <Drop
+      above
+      text="✓"
+      label={words.chat.receipts}
+      className="plain-button receipts__button"
+      tabIndex={-1}
+      onOpen={setOpen}
+    >
+      <div className="receipts">
         <h2>{words.chat.receipts}</h2>
         {(answer.data?.deliveries ?? []).map((row) => (
           <div key={row.agent} className="receipts__row">
@@ -44,7 +39,7 @@ export function Receipts({ message }: { message: string }) {
             </span>
           </div>
         ))}
-      </Popover.Dropdown>
-    </Popover>
+      </div>
+    </Drop>
   );
 }

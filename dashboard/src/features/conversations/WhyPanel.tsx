@@ -1,10 +1,12 @@
 /** Why somebody spoke, and why everybody else did or did not. The words are the hub's. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { get } from '@/api/client';
+import { get, saidPlainly } from '@/api/client';
 import type { Message, Turn, Why } from '@/api/shapes';
 import { Mark } from '@/parts/Mark';
+import { Trouble } from '@/parts/Page';
 import { SidePanel } from '@/parts/SidePanel';
+import { hrefOf } from '@/parts/talks';
 import { words } from '@/words';
 
 interface Explained {
@@ -54,12 +56,14 @@ export function WhyPanel({ id, message, onClose }: { id: string; message: string
   const found = answer.data;
   return (
     <SidePanel title={words.why.title} onClose={onClose}>
+      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {!found && !answer.error && <p className="muted">{words.loading}</p>}
       {found && (
         <>
           <blockquote className="why__quote">
             <strong>{found.message.from}</strong> <span className="muted">#{found.message.seq}</span>
             <br />
-            {found.message.text.slice(0, 160)}
+            {found.message.text.length > 160 ? `${found.message.text.slice(0, 160)}…` : found.message.text}
           </blockquote>
           <dl className="why">
             <dt>{words.why.spoke(found.message.from)}</dt>
@@ -67,7 +71,7 @@ export function WhyPanel({ id, message, onClose }: { id: string; message: string
               {found.cause ? (
                 <>
                   {words.why.cause}{' '}
-                  <Link href={`/c/${encodeURIComponent(id)}/m/${found.cause.seq}`}>
+                  <Link href={hrefOf(found.cause.conversation, found.cause.seq)}>
                     {found.cause.from} #{found.cause.seq}
                   </Link>
                   {found.turn && ` (${found.turn.reason}, ${found.turn.duty})`}

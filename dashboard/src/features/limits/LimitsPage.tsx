@@ -10,6 +10,7 @@ import { Page, Trouble } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { hrefOf, useTitle } from '@/parts/talks';
 import { words } from '@/words';
+import { Budgets } from './Budgets';
 import './limits.css';
 
 type Act = (path: string, body?: unknown) => Promise<void>;
@@ -98,6 +99,15 @@ function Chains({ report, act }: { report: BrakeReport; act: Act }) {
   );
 }
 
+/** In one line: how many wait, were refused, were stopped. */
+function summary({ pairs, chains }: BrakeReport): string {
+  return words.limits.summary(
+    pairs.filter((pair) => (pair.hold_seconds ?? 0) > 0).length,
+    pairs.filter((pair) => (pair.refused_seconds ?? 0) > 0).length,
+    chains.filter((chain) => chain.stopped).length,
+  );
+}
+
 export default function LimitsPage() {
   const toast = useToast();
   const owner = useLive((live) => live.owner);
@@ -119,12 +129,13 @@ export default function LimitsPage() {
     }
   };
   return (
-    <Page title={words.limits.title}>
+    <Page title={words.limits.title} actions={report && <span className="muted small">{summary(report)}</span>}>
       {answer.error && <Trouble text={saidPlainly(answer.error)} />}
       {report && (
         <div className="limits">
           <Pairs report={report} act={act} owner={owner} />
           <Chains report={report} act={act} />
+          <Budgets settings={report.settings as unknown as Record<string, number>} />
           <section className="card stack">
             <h2>{words.limits.agents}</h2>
             {report.agents.map((row) => (

@@ -1,15 +1,17 @@
 /** The channel of a link: everything that passed, and what did not. */
 
 import { useQuery } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { type FormEvent, useCallback, useEffect, useMemo, useState } from 'react';
 import { Link as Anchor } from 'wouter';
 import { at, call, get, saidPlainly } from '@/api/client';
-import type { AuditEntry, Link } from '@/api/shapes';
-import { useLive, usePieces, useStore } from '@/live/hooks';
+import type { AuditEntry, Link, Message } from '@/api/shapes';
+import { useLive, usePending, usePieces, useRefusal, useStore } from '@/live/hooks';
+import { newKey } from '@/live/outbox';
 import { headOf } from '@/live/state';
 import { Bubble, Frame, ThinLine } from '@/parts/chat/Bubble';
 import { type Row, rowsOf, type Thin } from '@/parts/chat/rows';
 import { drawPlain, Transcript } from '@/parts/chat/Transcript';
+import { download, lines } from '@/parts/download';
 import { Select, Switch } from '@/parts/Fields';
 import { Markdown } from '@/parts/Markdown';
 import { Empty, Page } from '@/parts/Page';
@@ -43,7 +45,66 @@ function useRefusals(link: Link | undefined, on: boolean): Thin[] {
   );
 }
 
-function Channel({ link, as, thins }: { link: Link; as: string; thins: Thin[] }) {
+/** Which rows are shown: of whom, and whether they passed. */
+export interface Sieve {
+  sender: string;
+  state: string;
+}
+
+function passes(row: Row, { sender, state }: Sieve): boolean {
+  if (row.kind === 'message')
+    return state !== 'refused' && (!sender || row.message.from === sender || row.message.kind === 'system');
+  if (row.kind === 'thin') return state !== 'passed' && (!sender || row.thin.text.includes(sender));
+  return true;
+}
+
+/** All of the channel, page by page, as it is stored. */
+async function exported(link: Link): Promise<Message[]> {
+  const path = `/api/links/${encodeURIComponent(link.id)}/messages`;
+  const all: Message[] = [];
+  for (;;) {
+    const { messages } = await get<{ messages: Message[] }>(at(path, { after: all.at(-1)?.seq ?? 0, limit: 500 }));
+    all.push(...messages);
+    if (messages.length < 500) return all;
+  }
+}
+
+/** A person speaks into the channel: both agents read it, marked as a person's. */
+function PostAs({ link }: { link: Link }) {
+  const store = useStore();
+  const self = useLive((live) => live.self);
+  const pending = usePending(link.channel);
+  const refusal = useRefusal(link.channel);
+  const [text, setText] = useState('');
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (!text.trim()) return;
+    store.outbox.post({ key: newKey(), conversation: link.channel, text: text.trim(), at: new Date().toISOString() });
+    setText('');
+  };
+  return (
+    <form className="row link-channel__post" onSubmit={send}>
+      <input
+        className="field grow"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        aria-label={words.links.postAs(self)}
+        placeholder={words.links.postAs(self)}
+      />
+      <button type="submit" className="plain-button plain-button--main" disabled={!text.trim()}>
+        {words.chat.send}
+      </button>
+      {pending.length > 0 && <span className="muted small">{words.chat.sending}</span>}
+      {refusal && (
+        <span className="small link-channel__refused" role="alert">
+          {words.chat.refused} {refusal.problem.title}
+        </span>
+      )}
+    </form>
+  );
+}
+
+function Channel({ link, as, thins, sieve }: { link: Link; as: string; thins: Thin[]; sieve: Sieve }) {
   const store = useStore();
   const id = link.channel;
   const thread = useLive((live) => live.threads[id]);
@@ -53,7 +114,10 @@ function Channel({ link, as, thins }: { link: Link; as: string; thins: Thin[] })
   const agents = useLive((live) => live.agents);
   const pieces = usePieces(id);
   useEffect(() => void store.want(id), [store, id]);
-  const rows = useMemo(() => rowsOf({ thread, pieces, thins }), [thread, pieces, thins]);
+  const rows = useMemo(
+    () => rowsOf({ thread, pieces, thins }).filter((row) => passes(row, sieve)),
+    [thread, pieces, thins, sieve],
+  );
   const draw = useCallback(
     (row: Row) => {
       const marks = new Map((seats ?? []).map((seat) => [seat.name, seat.mark]));
@@ -69,6 +133,7 @@ function Channel({ link, as, thins }: { link: Link; as: string; thins: Thin[] })
             own={message.from === self}
             mark={marks.get(message.from)}
             colour={agents[message.from]?.color}
+            demo={agents[message.from]?.brain?.startsWith('demo') ?? false}
           />
         );
       }
@@ -94,9 +159,11 @@ function Channel({ link, as, thins }: { link: Link; as: string; thins: Thin[] })
   if (!thread) return <div className="shell__loading">{words.loading}</div>;
   if (rows.length <= 1)
     return (
-      <Empty title={words.links.empty}>
-        <p>{words.links.emptyText}</p>
-      </Empty>
+      <div className="grow">
+        <Empty title={thread.messages.length ? words.links.noneFound : words.links.empty}>
+          {thread.messages.length === 0 && <p>{words.links.emptyText}</p>}
+        </Empty>
+      </div>
     );
   return <Transcript id={id} rows={rows} head={head} whole={thread.whole} draw={draw} acts={acts} onOlder={older} />;
 }
@@ -109,6 +176,7 @@ export default function LinkPage({ params }: { params: Record<string, string | u
   const count = useLive((live) => (link ? headOf(live, link.channel) : 0));
   const [as, setAs] = useState('');
   const [refused, setRefused] = useState(true);
+  const [sieve, setSieve] = useState<Sieve>({ sender: '', state: '' });
   const thins = useRefusals(link, refused && owner);
   if (!link)
     return (
@@ -119,6 +187,13 @@ export default function LinkPage({ params }: { params: Record<string, string | u
   const enable = async () => {
     try {
       await call('PUT', `/api/links/${encodeURIComponent(id)}`, { enabled: true });
+    } catch (trouble) {
+      toast(saidPlainly(trouble), { bad: true });
+    }
+  };
+  const save = async () => {
+    try {
+      download(`${link.from}-${link.to}.jsonl`, lines(await exported(link)));
     } catch (trouble) {
       toast(saidPlainly(trouble), { bad: true });
     }
@@ -140,6 +215,30 @@ export default function LinkPage({ params }: { params: Record<string, string | u
           ...[link.from, link.to].map((name) => ({ value: name, label: `${words.links.viewAs}: ${name}` })),
         ]}
       />
+      <Select
+        aria-label={words.links.sender}
+        value={sieve.sender}
+        onChange={(value) => setSieve({ ...sieve, sender: value ?? '' })}
+        data={[
+          { value: '', label: `${words.links.sender}: ${words.timeline.all}` },
+          ...[link.from, link.to].map((name) => ({ value: name, label: `${words.links.sender}: ${name}` })),
+        ]}
+      />
+      {owner && (
+        <Select
+          aria-label={words.links.state}
+          value={sieve.state}
+          onChange={(value) => setSieve({ ...sieve, state: value ?? '' })}
+          data={[
+            { value: '', label: `${words.links.state}: ${words.timeline.all}` },
+            { value: 'passed', label: `${words.links.state}: ${words.links.states.passed}` },
+            { value: 'refused', label: `${words.links.state}: ${words.links.states.refused}` },
+          ]}
+        />
+      )}
+      <button type="button" className="plain-button plain-button--line" onClick={save}>
+        {words.export}
+      </button>
       {owner && (
         <Switch label={words.links.refusedAndHeld} checked={refused} onChange={(checked) => setRefused(checked)} />
       )}
@@ -161,7 +260,8 @@ export default function LinkPage({ params }: { params: Record<string, string | u
             )}
           </div>
         )}
-        <Channel link={link} as={as} thins={refused ? thins : []} />
+        <Channel link={link} as={as} thins={refused ? thins : []} sieve={sieve} />
+        {link.enabled && owner && <PostAs link={link} />}
       </div>
     </Page>
   );

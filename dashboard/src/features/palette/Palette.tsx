@@ -15,7 +15,8 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
   const agents = useLive((live) => live.agents);
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const all = useMemo(() => choicesOf(conversations, agents), [conversations, agents]);
+  const self = useLive((live) => live.self);
+  const all = useMemo(() => choicesOf(conversations, agents, self), [conversations, agents, self]);
   const found = useMemo(() => matching(all, text), [all, text]);
   const take = (value: string) => {
     onClose();

@@ -1,6 +1,7 @@
 /** What the palette offers, and what of it matches. Pure. */
 import type { Agent, Conversation } from '@/api/shapes';
 import { isAgent } from '@/live/state';
+import { titleOf } from '@/parts/talks';
 import { words } from '@/words';
 
 export interface Choice {
@@ -21,10 +22,14 @@ const PAGES: [string, string, string][] = [
   ['/search', words.nav.search, 'moot search'],
   ['/timeline', words.nav.timeline, 'moot audit log'],
   ['/limits', words.nav.limits, 'moot limits show'],
-  ['/settings', words.nav.settings, 'moot config show'],
+  ['/settings', words.nav.settings, 'moot config list'],
 ];
 
-export function choicesOf(conversations: Record<string, Conversation>, agents: Record<string, Agent>): Choice[] {
+export function choicesOf(
+  conversations: Record<string, Conversation>,
+  agents: Record<string, Agent>,
+  self: string,
+): Choice[] {
   const talks = Object.values(conversations).sort(
     (a, b) => (b.unread ?? 0) - (a.unread ?? 0) || (b.updated_at ?? '').localeCompare(a.updated_at ?? ''),
   );
@@ -38,7 +43,7 @@ export function choicesOf(conversations: Record<string, Conversation>, agents: R
         one.kind === 'link'
           ? `/links/${encodeURIComponent(one.id.replace(/^link:/, ''))}`
           : `/c/${encodeURIComponent(one.id)}`,
-      title: one.name,
+      title: titleOf(one, self),
       hint: `${one.archived ? words.palette.archived : words.palette.conversation} · moot chat --conv ${one.name}`,
     })),
     ...Object.values(agents)

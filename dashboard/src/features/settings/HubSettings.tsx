@@ -75,7 +75,8 @@ function Row({ setting, onSaved }: { setting: Setting; onSaved: () => void }) {
   );
 }
 
-export function HubSettings() {
+/** `only`: those whose keys match. */
+export function HubSettings({ only }: { only?: RegExp }) {
   const owner = useLive((live) => live.owner);
   const version = useLive((live) => live.versions.settings);
   const answer = useQuery({
@@ -85,8 +86,10 @@ export function HubSettings() {
     retry: false,
     placeholderData: (before) => before,
   });
+  const shownRows = (answer.data?.settings ?? []).filter((setting) => !only || only.test(setting.key));
   if (!owner) return <p className="muted">{words.settings.ownerOnly}</p>;
   if (answer.error) return <Trouble text={saidPlainly(answer.error)} />;
+  if (!shownRows.length) return null;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
     <div className="table-scroll" tabIndex={0}>
@@ -101,7 +104,7 @@ export function HubSettings() {
           </tr>
         </thead>
         <tbody>
-          {(answer.data?.settings ?? []).map((setting) => (
+          {shownRows.map((setting) => (
             <Row key={setting.key} setting={setting} onSaved={() => void answer.refetch()} />
           ))}
         </tbody>

@@ -16,6 +16,7 @@ import { useSession } from '@/session/hooks';
 import { words } from '@/words';
 import { Access } from './Access';
 import { HubSettings } from './HubSettings';
+import { Bridges, CodingClis, Data } from './Tools';
 import './settings.css';
 
 function You() {
@@ -24,6 +25,7 @@ function You() {
   return (
     <div className="stack">
       <p>{words.settings.signedInAs(self)}</p>
+      <p className="muted small">{words.settings.youText}</p>
       <div>
         <button type="button" className="plain-button plain-button--line" onClick={() => void session.signOut()}>
           {words.settings.signOut}
@@ -139,8 +141,11 @@ function About() {
 const PANELS: Record<string, () => React.JSX.Element> = {
   you: You,
   brains: Brains,
-  defaults: HubSettings,
+  defaults: () => <HubSettings />,
+  bridges: Bridges,
+  clis: CodingClis,
   appearance: Appearance,
+  data: Data,
   access: Access,
   about: About,
 };

@@ -9,16 +9,44 @@ import { words } from '@/words';
 
 const REFUSED = /refus|denied|held|block/;
 
-export function AuditLog({ refused }: { refused: boolean }) {
+export interface Wanted {
+  refused: boolean;
+  agent: string | null;
+  /** How far back, in seconds; null for all of it. */
+  back: number | null;
+}
+
+const PAGE = 300;
+
+/** The entries that are wanted, newest first. The hub narrows by agent and time, the page by what was refused. */
+export async function readLog({ agent, back, refused }: Wanted, most = PAGE): Promise<AuditEntry[]> {
+  const since = back === null ? null : new Date(Date.now() - back * 1000).toISOString();
+  const { entries } = await get<{ entries: AuditEntry[] }>(at('/api/audit', { agent, since, limit: most }));
+  return entries.filter((entry) => !refused || REFUSED.test(entry.act));
+}
+
+/** The hub's sentence without its last words: through which door has a column of its own. */
+const said = ({ sentence, door }: AuditEntry): string => sentence.replace(` by ${door}`, '');
+
+export function AuditLog({ wanted, onAll }: { wanted: Wanted; onAll: () => void }) {
   const position = useLive((live) => Math.floor(live.position / 5));
   const answer = useQuery({
-    queryKey: ['audit', position],
-    queryFn: () => get<{ entries: AuditEntry[] }>(at('/api/audit', { limit: 300 })),
+    queryKey: ['audit', position, wanted],
+    queryFn: () => readLog(wanted),
     placeholderData: (before) => before,
   });
-  const entries = (answer.data?.entries ?? []).filter((entry) => !refused || REFUSED.test(entry.act));
+  const entries = answer.data ?? [];
   if (answer.error) return <Trouble text={saidPlainly(answer.error)} />;
-  if (answer.data && !entries.length) return <Empty title={words.timeline.none} />;
+  if (answer.data && !entries.length)
+    return (
+      <Empty title={words.timeline.none}>
+        {(wanted.back !== null || wanted.agent || wanted.refused) && (
+          <button type="button" className="plain-button plain-button--line" onClick={onAll}>
+            {words.timeline.showAll}
+          </button>
+        )}
+      </Empty>
+    );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
     <div className="table-scroll" tabIndex={0}>
@@ -41,7 +69,7 @@ export function AuditLog({ refused }: { refused: boolean }) {
               <td className="small timeline__time">{fullTime(entry.at)}</td>
               <td>
                 {REFUSED.test(entry.act) && <span aria-hidden="true">✕ </span>}
-                {entry.sentence}
+                {said(entry)}
                 {entry.count > 1 && <span className="chip">{entry.count}×</span>}
               </td>
               <td className="timeline__wide">{entry.door}</td>

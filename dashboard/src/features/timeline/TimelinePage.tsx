@@ -1,14 +1,18 @@
 /** Timeline: what happened in which order, who did what, and whether the record is whole. */
 
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 import { at, get, saidPlainly } from '@/api/client';
 import type { AuditReport, Message, Turn } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
+import { download, lines } from '@/parts/download';
 import { Choice, Select, Switch } from '@/parts/Fields';
 import { Page, Trouble } from '@/parts/Page';
+import { useToast } from '@/parts/Toasts';
+import { titleIn } from '@/parts/talks';
 import { words } from '@/words';
-import { AuditLog } from './AuditLog';
+import { AuditLog, readLog, type Wanted } from './AuditLog';
 import { Flow } from './Flow';
 import { Sequence } from './Sequence';
 import './timeline.css';
@@ -68,16 +72,24 @@ export default function TimelinePage() {
   const [search, setSearch] = useSearchParams();
   const owner = useLive((live) => live.owner);
   const places = useDerived(
-    (live) => [live.conversations],
+    (live) => [live.conversations, live.tasks],
     (live) =>
       Object.values(live.conversations)
         .sort((a, b) => (b.updated_at ?? '').localeCompare(a.updated_at ?? ''))
-        .map((one) => ({ value: one.id, label: one.name })),
+        .map((one) => ({ value: one.id, label: titleIn(live, one.id) })),
   );
   const asked = search.get('conversation');
   const view = search.get('view') ?? (owner && !asked ? 'log' : 'sequence');
   const where = asked ?? places[0]?.value ?? null;
   const refused = search.get('refused') === '1';
+  const agents = useDerived(
+    (live) => [live.agents],
+    (live) => Object.keys(live.agents),
+  );
+  const agent = search.get('agent');
+  const back = search.get('back');
+  const wanted: Wanted = useMemo(() => ({ refused, agent, back: back ? Number(back) : null }), [refused, agent, back]);
+  const toast = useToast();
   const found = useConversation(view === 'log' ? null : where);
   const set = (changes: Record<string, string | null>) =>
     setSearch(
@@ -88,6 +100,15 @@ export default function TimelinePage() {
       },
       { replace: true },
     );
+  const save = async () => {
+    try {
+      const rows =
+        view === 'log' ? await readLog(wanted, 1000) : [...(found.data?.messages ?? []), ...(found.data?.turns ?? [])];
+      download(`moot-${view}.jsonl`, lines(rows));
+    } catch (trouble) {
+      toast(saidPlainly(trouble), { bad: true });
+    }
+  };
   const { views } = words.timeline;
   const actions = (
     <>
@@ -111,19 +132,38 @@ export default function TimelinePage() {
         />
       )}
       {view === 'log' && (
-        <Switch
-          label={words.timeline.only}
-          checked={refused}
-          onChange={(checked) => set({ refused: checked ? '1' : null })}
-        />
+        <>
+          <Select
+            aria-label={words.timeline.back}
+            value={back ?? ''}
+            onChange={(value) => set({ back: value })}
+            data={words.timeline.backs.map(([value, label]) => ({ value, label }))}
+          />
+          <Select
+            aria-label={words.timeline.who}
+            value={agent ?? ''}
+            onChange={(value) => set({ agent: value })}
+            data={[{ value: '', label: words.timeline.everybody }, ...agents]}
+          />
+          <Switch
+            label={words.timeline.only}
+            checked={refused}
+            onChange={(checked) => set({ refused: checked ? '1' : null })}
+          />
+        </>
       )}
+      <button type="button" className="plain-button plain-button--line" onClick={save}>
+        {words.export}
+      </button>
       {owner && <Chain />}
     </>
   );
   return (
     <Page title={words.timeline.title} actions={actions}>
       {found.error && <Trouble text={saidPlainly(found.error)} />}
-      {view === 'log' && owner && <AuditLog refused={refused} />}
+      {view === 'log' && owner && (
+        <AuditLog wanted={wanted} onAll={() => set({ refused: null, agent: null, back: null })} />
+      )}
       {view === 'sequence' && found.data && <Sequence messages={found.data.messages} turns={found.data.turns} />}
       {view === 'flow' && found.data && <Flow messages={found.data.messages} turns={found.data.turns} />}
     </Page>

@@ -88,11 +88,12 @@ function Body({ message }: { message: Message }) {
   );
 }
 
-export function badgesOf(message: Message): ReactNode {
-  const { brain, door } = (message.metadata ?? {}) as { brain?: string; door?: string };
+/** `demo`: its author's brain is the scripted one, which every message of it says. */
+export function badgesOf(message: Message, demo: boolean): ReactNode {
+  const { door } = (message.metadata ?? {}) as { door?: string };
   return (
     <>
-      {brain?.startsWith('demo') && <span className="chip">demo</span>}
+      {demo && <span className="chip">demo</span>}
       {door && !['http', 'sdk', 'cli', 'page', 'web'].includes(door) && (
         <span className="chip">{words.chat.via(door)}</span>
       )}
@@ -107,10 +108,11 @@ interface BubbleProps {
   own: boolean;
   mark?: string | undefined;
   colour?: number | null | undefined;
+  demo?: boolean;
   foot?: ReactNode;
 }
 
-export const Bubble = memo(function Bubble({ message, look, own, mark, colour, foot }: BubbleProps) {
+export const Bubble = memo(function Bubble({ message, look, own, mark, colour, demo = false, foot }: BubbleProps) {
   return (
     <Frame
       look={look}
@@ -118,7 +120,7 @@ export const Bubble = memo(function Bubble({ message, look, own, mark, colour, f
       name={message.from}
       mark={mark}
       colour={colour}
-      badges={badgesOf(message)}
+      badges={badgesOf(message, demo)}
       time={message.at}
       foot={foot}
     >

@@ -94,6 +94,17 @@ export function Transcript({ id, rows, head, whole, focusSeq, draw, acts, onOlde
     onEnd?.();
   }, [atEnd, head, onEnd]);
 
+  // Whoever is at the end stays there when a panel opens or the window changes.
+  const ending = useRef(atEnd);
+  ending.current = atEnd;
+  useEffect(() => {
+    const box = scroller.current;
+    if (!box) return;
+    const watch = new ResizeObserver(() => ending.current && list.scrollToEnd());
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, [list]);
+
   // A page that does not fill the screen has nothing to scroll: it asks for more by itself.
   useEffect(() => looked(), [looked]);
 
