@@ -77,18 +77,18 @@ async def test_a_question_and_its_answer_carry_one_correlation(home: KafkaHome) 
 async def test_an_agent_notes_how_far_it_has_come_in_its_own_group_and_goes_on_from_there(
     home: KafkaHome,
 ) -> None:
-    place = (f"{home.prefix}agent-bran", 0)
-    group = group_of(ParticipantId("bran"))
+    place = (f"{home.prefix}agent-arya", 0)
+    group = group_of(ParticipantId("arya"))
     reached = []
     for _ in range(2):
-        async with home.hub(echo("bran")) as hub:
-            receipt = await hub.send("bran", "hello")
+        async with home.hub(echo("arya")) as hub:
+            receipt = await hub.send("arya", "hello")
             await answered(hub, receipt.conversation, 2)
             await all_published(hub)
             end = await home.topics.end(place)
 
             async def noted() -> int:
-                return (await home.topics.cluster.offsets(group, [place])).get(place, 0)
+                return (await home.topics.offsets.read(group, [place])).get(place, 0)
 
             # the broker makes its topic of offsets with the first group, which takes its time
             await until(noted, lambda found, end=end: found == end, 30)  # type: ignore[misc]

@@ -10,6 +10,7 @@ from moot import Hub
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.cluster import Cluster, Place
 from moot.logs.kafka.log import KafkaLog
+from moot.logs.kafka.offsets import GroupOffsets
 from tests.support.beneath import store_of
 from tests.support.waiting import until
 
@@ -19,6 +20,7 @@ class Topics:
         self._brokers = Brokers(address)
         self._prefix = prefix
         self.cluster = Cluster(self._brokers)
+        self.offsets = GroupOffsets(self._brokers)
 
     async def names(self) -> list[str]:
         return [name for name in await asyncio.to_thread(self._list) if name.startswith(self._prefix)]

@@ -1,6 +1,6 @@
 """The relay over a store in memory: what is published leaves the outbox, once, whoever publishes and whatever fails."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 from msgspec import json
@@ -35,8 +35,10 @@ class Brokers:
         self.published += records
         return [n not in refuses for n in range(len(records))]
 
-    async def make_topics(self, names: Sequence[str]) -> None:
-        self.names.update(names)
+    async def make_topics(self, names: Iterable[str]) -> dict[str, TopicFound]:
+        wanted = list(names)
+        self.names.update(wanted)
+        return await self.topics(wanted)
 
     async def topics(self, names: Sequence[str]) -> dict[str, TopicFound]:
         return {name: TopicFound(name, self.identity, 1) for name in names if name in self.names}

@@ -32,7 +32,6 @@ PATIENCE_SECONDS = 30.0
 CONCERNS_READERS = frozenset(
     {EventType.AGENT_JOINED, EventType.CONVERSATION_CREATED, EventType.CONVERSATION_JOINED}
 )
-AGAIN_SECONDS = 5.0
 MOST_WAITING = 1_000_000
 """Rows of the outbox; beyond that nothing new is taken."""
 DEPTH_SECONDS = 5.0
@@ -67,9 +66,7 @@ class KafkaLog(EmbeddedLog):
                 host=host,
                 instance=instance,
             )
-            self.wakes = Wakes(
-                self._store, self._brokers, self.cluster, self.places, instance=instance, look=self.grown
-            )
+            self.wakes = Wakes(self._store, self._brokers, self.places, instance=instance, look=self.grown)
             self.watch(self._on_events)
             loop = asyncio.get_running_loop()
             self._serving = [loop.create_task(self.relay.run()), loop.create_task(self._keep_depth())]
@@ -77,14 +74,7 @@ class KafkaLog(EmbeddedLog):
             await self.wakes.serve(agents, watches=watches)
         except KafkaOutOfReach as trouble:  # nobody waits for brokers: the sweep does their work meanwhile
             log.warning("Kafka is out of reach", action="kafka_away", error=str(trouble))
-            self._serving.append(asyncio.get_running_loop().create_task(self._serve_again()))
-
-    async def _serve_again(self) -> None:
-        while self.wakes is not None:
-            await asyncio.sleep(AGAIN_SECONDS)
-            with suppress(KafkaOutOfReach, MootError):
-                await self.wakes.keep_up()
-                return
+            self.wakes.refresh()
 
     def committed(self, commit: Commit) -> None:
         super().committed(commit)

@@ -59,12 +59,9 @@ class Places:
 
     async def _make(self, agents: list[Participant], epoch: int = FIRST_EPOCH) -> None:
         names = {agent.id: self.name(agent, epoch) for agent in agents}
-        await self._cluster.make_topics(names.values())
-        found = await self._cluster.topics(names.values())
+        found = await self._cluster.make_topics(names.values())
         for agent, name in names.items():
-            if name in found:
-                topic = found[name]
-                await self._place(agent, name, epoch, topic.identity, topic.partitions)
+            await self._place(agent, name, epoch, found[name].identity, found[name].partitions)
 
     async def _place(
         self, agent: ParticipantId, name: str, epoch: int, identity: str, partitions: int
@@ -91,11 +88,10 @@ class Places:
         if lost:
             log.warning("topics were lost", action="topics_lost", topics=[self.known[a].name for a in lost])
             people = {who.id: who for who in await self._store.participants()}
-            await self._cluster.make_topics(self.known[agent].name for agent in lost)
-            again = await self._cluster.topics(self.known[agent].name for agent in lost)
+            again = await self._cluster.make_topics(self.known[agent].name for agent in lost)
             for agent in lost:
                 topic = self.known[agent]
-                if topic.name in again and agent in people:
+                if agent in people:
                     there = again[topic.name]
                     await self._place(agent, topic.name, topic.epoch, there.identity, there.partitions)
         return Changed(tuple(lost), tuple(repartitioned))

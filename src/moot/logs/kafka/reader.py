@@ -35,11 +35,14 @@ class RecordRead(Struct, frozen=True):
 
 
 Take = Callable[[list[RecordRead]], None]
+Began = Callable[[dict[Place, int]], None]
+"""Where reading has begun."""
 
 
 class TopicReader:
-    def __init__(self, brokers: Brokers, take: Take, lost: Callable[[], None]) -> None:
+    def __init__(self, brokers: Brokers, take: Take, began: Began, lost: Callable[[], None]) -> None:
         self._take = take
+        self._began = began
         self._lost = lost
         self._loop = asyncio.get_running_loop()
         self._consumer = Consumer(
@@ -92,11 +95,9 @@ class TopicReader:
         self._consumer.close()
 
     def _begin(self, places: dict[Place, int | None]) -> None:
-        wanted = [
-            TopicPartition(topic, part, self._end(topic, part) if offset is None else offset)
-            for (topic, part), offset in places.items()
-        ]
-        self._consumer.incremental_assign(wanted)
+        begun = {place: self._end(*place) if offset is None else offset for place, offset in places.items()}
+        self._consumer.incremental_assign([TopicPartition(*place, offset) for place, offset in begun.items()])
+        self._tell(self._began, {place: offset for place, offset in begun.items() if offset != OFFSET_END})
         self._tell(self._lost)
 
     def _end(self, topic: str, part: int) -> int:

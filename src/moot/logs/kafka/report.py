@@ -10,6 +10,7 @@ from msgspec import Struct
 from moot.flow import restate
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, Place
+from moot.logs.kafka.offsets import GroupOffsets
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.relay import KeptOutbox
 from moot.logs.kafka.wakes import group_of
@@ -66,7 +67,7 @@ class KafkaReport(Struct, frozen=True):
 
 
 async def report(store: Reported, brokers: Brokers, prefix: str, now: float) -> KafkaReport:
-    cluster = Cluster(brokers)
+    cluster, offsets = Cluster(brokers), GroupOffsets(brokers)
     places = Places(store, cluster, prefix)
     await places.refresh()
     topics = [places.known[agent] for agent in sorted(places.known)]
@@ -80,13 +81,14 @@ async def report(store: Reported, brokers: Brokers, prefix: str, now: float) -> 
         there = [one for one in topics if one.name in found]
         repartitioned = [one.name for one in there if found[one.name].partitions != one.partitions]
         rows = [
-            await _counted(cluster, brokers, one) if one in there else row
+            await _counted(offsets, brokers, one) if one in there else row
             for one, row in zip(topics, rows, strict=True)
         ]
     except KafkaOutOfReach as error:
         trouble = str(error)
     finally:
         cluster.close()
+        offsets.close()
     depth = await store.outbox_depth(COUNTED)
     held = next((one for one in await store.records(RELAYS.all()) if one.until > now), None)
     return KafkaReport(
@@ -103,10 +105,10 @@ async def report(store: Reported, brokers: Brokers, prefix: str, now: float) -> 
     )
 
 
-async def _counted(cluster: Cluster, brokers: Brokers, topic: AgentTopic) -> TopicReport:
+async def _counted(offsets: GroupOffsets, brokers: Brokers, topic: AgentTopic) -> TopicReport:
     places = [(topic.name, part) for part in range(topic.partitions)]
     ends = await asyncio.to_thread(ends_of, brokers, places)
-    kept = await cluster.offsets(group_of(topic.agent), places)
+    kept = await offsets.read(group_of(topic.agent), places)
     lag = sum(end - kept[place] for place, end in ends.items() if place in kept) if kept else None
     return TopicReport(topic.agent, topic.name, topic.epoch, topic.partitions, sum(ends.values()), lag)
 

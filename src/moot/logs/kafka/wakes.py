@@ -16,7 +16,8 @@ import structlog
 from moot.errors import MootError
 from moot.flow import park_record
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, Place
+from moot.logs.kafka.cluster import KafkaOutOfReach, Place
+from moot.logs.kafka.offsets import GroupOffsets
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.reader import RecordRead, TopicReader
 from moot.logs.kafka.record import UnreadableRecord, decoded
@@ -30,6 +31,8 @@ log = structlog.get_logger("moot.kafka")
 KEEP_SECONDS = 1.0
 """So often offsets that moved are written down."""
 CLOSE_SECONDS = 2.0
+AWAY_SECONDS = 5.0
+"""So long it is waited before brokers that did not answer are asked again."""
 AGAIN_SECONDS = 2.0
 """After new topics are read, it is looked once more: the first record of one may take its time."""
 
@@ -50,7 +53,6 @@ class Wakes:
         self,
         store: KeptOutbox,
         brokers: Brokers,
-        cluster: Cluster,
         places: Places,
         *,
         instance: str,
@@ -58,7 +60,7 @@ class Wakes:
     ) -> None:
         self._store = store
         self._brokers = brokers
-        self._cluster = cluster
+        self._offsets = GroupOffsets(brokers)
         self._places = places
         self._instance = instance
         self._look = look
@@ -71,8 +73,10 @@ class Wakes:
         """What is read, and for whom."""
         self._epochs: dict[str, int] = {}
         self._reached: dict[Place, int] = {}
-        self._kept: dict[Place, int] = {}
+        self._kept: dict[tuple[ParticipantId, Place], int] = {}
         self._changing = asyncio.Lock()
+        self._is_stale = False
+        self._refreshing: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.foreign = 0
         """Records of other homes, or of earlier epochs."""
@@ -88,11 +92,19 @@ class Wakes:
 
     def refresh(self) -> None:
         """Somebody may have come into a conversation, or into being."""
-        self._spawn(self._keep_up_soon())
+        self._is_stale = True
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = self._spawn(self._keep_up_soon())
 
     async def _keep_up_soon(self) -> None:
-        with suppress(MootError, KafkaOutOfReach):  # the sweep comes to it
-            await self.keep_up()
+        while self._is_stale:
+            self._is_stale = False
+            try:
+                await self.keep_up()
+            except (MootError, KafkaOutOfReach) as trouble:  # the sweep does it meanwhile
+                log.info("topics cannot be read yet", action="kafka_away", error=str(trouble))
+                self._is_stale = True
+                await asyncio.sleep(AWAY_SECONDS)
 
     async def keep_up(self) -> None:
         """Read what concerns this process now, and nothing else."""
@@ -104,9 +116,10 @@ class Wakes:
             self._readers = wanted
             if gone and self._reader is not None:
                 self._reader.leave(gone)
+                self._reached = {place: at for place, at in self._reached.items() if place not in gone}
             if starts:
                 if self._reader is None:
-                    self._reader = TopicReader(self._brokers, self._take, self._was_lost)
+                    self._reader = TopicReader(self._brokers, self._take, self._began, self._was_lost)
                     self._spawn(self._keep_offsets())
                 self._reader.read(starts)
         if starts:
@@ -136,7 +149,7 @@ class Wakes:
         for place, agents in new.items():
             for agent in agents:
                 by_agent.setdefault(agent, set()).add(place)
-        groups = [self._cluster.offsets(group_of(agent), there) for agent, there in by_agent.items()]
+        groups = [self._kept_by(agent, there) for agent, there in by_agent.items()]
         kept = dict(zip(by_agent, await asyncio.gather(*groups), strict=True))
         starts: dict[Place, int | None] = {}
         for place, agents in new.items():
@@ -144,6 +157,12 @@ class Wakes:
             known = [offset for offset in offsets if offset is not None]
             starts[place] = min(known) if known and len(known) == len(offsets) else None
         return starts
+
+    async def _kept_by(self, agent: ParticipantId, places: set[Place]) -> dict[Place, int]:
+        """Nobody waits for offsets: where they cannot be had it begins at the end, as if there were none."""
+        with suppress(KafkaOutOfReach):
+            return await self._offsets.read(group_of(agent), places)
+        return {}
 
     # --- what comes --------------------------------------------------------------------------------------
 
@@ -167,6 +186,11 @@ class Wakes:
         if is_pointed:
             self.refresh()
 
+    def _began(self, places: dict[Place, int]) -> None:
+        """What lies before is in the store, which is looked at now: who goes on from here has missed nothing."""
+        for place, offset in places.items():
+            self._reached.setdefault(place, offset)
+
     def _was_lost(self) -> None:
         """Brokers were away, records are gone, or reading has begun: what nobody has told is looked for."""
         self._look(0)
@@ -189,19 +213,24 @@ class Wakes:
                 await self.keep_offsets()
 
     async def keep_offsets(self) -> None:
-        moved = {place: at for place, at in self._reached.items() if self._kept.get(place) != at}
+        moved = {
+            (agent, place): at
+            for place, at in self._reached.items()
+            for agent in self._readers.get(place, ())
+            if self._kept.get((agent, place)) != at
+        }
         by_group: dict[str, dict[Place, int]] = {}
-        for place, at in moved.items():
-            for agent in self._readers.get(place, ()):
-                by_group.setdefault(group_of(agent), {})[place] = at
+        for (agent, place), at in moved.items():
+            by_group.setdefault(group_of(agent), {})[place] = at
         if by_group:
-            await self._cluster.keep_offsets(by_group)
+            await self._offsets.write(by_group)
         self._kept |= moved
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -212,3 +241,4 @@ class Wakes:
             with suppress(KafkaOutOfReach, TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await self.keep_offsets()
+        self._offsets.close()
