@@ -45,7 +45,7 @@ run: $(READY)  ## a demo team that talks; needs no API key. STORE=postgres LOG=k
 ifneq ($(filter postgres,$(STORE))$(filter kafka,$(LOG)),)
 	@$(PY) -m tools.services >/dev/null
 	@. ./.services/env && export $(if $(filter postgres,$(STORE)),MOOT_STORE__URL="$$MOOT_PG_URL") \
-		$(if $(filter kafka,$(LOG)),MOOT_LOG__URL="kafka://$$MOOT_KAFKA") && .venv/bin/moot demo || [ $$? -eq 130 ]
+		$(if $(filter kafka,$(LOG)),MOOT_LOG__URL="kafka://$$MOOT_KAFKA" MOOT_LOG__TOPIC_PREFIX="run$$(date +%s).") && .venv/bin/moot demo || [ $$? -eq 130 ]
 else
 	@.venv/bin/moot demo || [ $$? -eq 130 ]  # 130: left by Ctrl+C, which is no error
 endif

@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import socket
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.kafka_broker import KafkaBroker
-from tools.postgres_server import PostgresServer, is_passable
+from tools.postgres_server import PostgresServer, free_port, is_passable
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / ".services"
@@ -83,15 +85,27 @@ POSTGRES = Service("PostgreSQL", b"postgres", signal.SIGINT)
 KAFKA = Service("Kafka", b"kafka.Kafka", signal.SIGTERM)
 
 
+def kept_port(name: str) -> int:
+    """The one it had before, so that homes which name it find it again; another where that is taken."""
+    noted = HERE / f"{name}.port"
+    with suppress(OSError, ValueError), socket.socket() as probe:
+        port = int(noted.read_text())
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
+        return port
+    noted.write_text(str(free_port()))
+    return int(noted.read_text())
+
+
 def start() -> int:
     HERE.mkdir(mode=0o755, exist_ok=True)
     lines = dict(line.split("=", 1) for line in _lines())
     if POSTGRES.running() is None:
-        server = PostgresServer(POSTGRES.folder).start()
+        server = PostgresServer(POSTGRES.folder, port=kept_port("postgres")).start()
         POSTGRES.note(server.pid)
         lines["MOOT_PG_URL"] = server.url()
     if KAFKA.running() is None:
-        broker = KafkaBroker(KAFKA.folder).start()
+        broker = KafkaBroker(KAFKA.folder, port=kept_port("kafka")).start()
         KAFKA.note(broker.pid)
         lines["MOOT_KAFKA"] = broker.address
     ENV.write_text("".join(f"{name}={value}\n" for name, value in lines.items()))

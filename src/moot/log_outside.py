@@ -42,11 +42,7 @@ async def from_the_first_record(
         async for event in history.recorded(brokers_of(settings.log.url), reads, reads, homes):
             yield event
     except history.KafkaOutOfReach as trouble:
-        raise BadValue(
-            "the brokers of log.url do not answer, so their records cannot be read",
-            detail=str(trouble),
-            fix=("start the brokers of log.url and try again",),
-        ) from trouble
+        raise _away(trouble, "their records cannot be read") from trouble
 
 
 async def kafka_report(home: Home) -> Any:
@@ -73,12 +69,24 @@ async def kafka_rebuild(home: Home, agent: str | None) -> tuple[list[Any], int]:
             if who is None:
                 raise NotFound(f"no agent is called {agent}", what="agent")
             agents = [who.id]
-        begun: tuple[list[Any], int] = await from_kafka("report").rebuild(
-            store, brokers_of(settings.log.url), settings.log.topic_prefix, agents
-        )
+        report = from_kafka("report")
+        try:
+            begun: tuple[list[Any], int] = await report.rebuild(
+                store, brokers_of(settings.log.url), settings.log.topic_prefix, agents
+            )
+        except report.KafkaOutOfReach as trouble:
+            raise _away(trouble, "no topics can be made") from trouble
         return begun
     finally:
         await store.close()
+
+
+def _away(trouble: Exception, so: str) -> BadValue:
+    return BadValue(
+        f"the brokers of log.url do not answer, so {so}",
+        detail=str(trouble),
+        fix=("start the brokers of log.url and try again",),
+    )
 
 
 def _settings(home: Home) -> Settings:

@@ -6,13 +6,16 @@ import re
 import pytest
 from msgspec import json
 
+from moot import Hub
 from moot.cli.app import run
 from moot.cli.data.kafka_health import kafka as doctor_lines
 from moot.errors import BadValue, NotFound
 from moot.log_outside import kafka_rebuild, kafka_report
+from moot.logs.kafka.outlet import Outlet
 from moot.settings import Home
 from tests.kafka.conftest import KafkaHome
 from tests.kafka.test_records import answered, echo
+from tests.support.kafka import fresh_prefix
 from tests.support.topics import all_published
 
 
@@ -91,3 +94,42 @@ def test_the_command_tells_it_to_people_and_programs(
     assert json.decode(capsys.readouterr().out)["trouble"] == ""
     assert run([*here, "rebuild"]) == 2
     assert "--yes" in capsys.readouterr().err
+
+
+async def test_rebuilding_without_brokers_says_so(home: KafkaHome) -> None:
+    await talked(home)
+    toml = home.folder / "moot.toml"
+    toml.write_text(re.sub(r"kafka://[^\"]+", "kafka://127.0.0.1:1", toml.read_text()))
+    with pytest.raises(BadValue, match="do not answer, so no topics can be made"):
+        await kafka_rebuild(Home(home.folder), None)
+
+
+@pytest.mark.req("K-15")
+async def test_row_18_a_second_home_with_the_same_topics_is_refused_and_told_what_to_set(
+    home: KafkaHome, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    await talked(home)
+    second = tmp_path_factory.mktemp("second")
+    toml = (home.folder / "moot.toml").read_text()
+    (second / "moot.toml").write_text(toml)
+    with pytest.raises(BadValue, match=r"another home writes to .*agent-arya.*log\.topic_prefix"):
+        async with Hub.open(second, agents=[echo("arya")]):
+            pass
+    (second / "moot.toml").write_text(toml.replace(home.prefix, fresh_prefix()))
+    async with Hub.open(second, agents=[echo("arya")]) as hub:
+        receipt = await hub.send("arya", "hello")
+        await answered(hub, receipt.conversation, 2)
+        await all_published(hub)
+    found = await kafka_report(Home(home.folder))
+    assert found.taken == ()
+
+
+async def test_a_home_that_shares_its_topics_since_is_told_so(home: KafkaHome) -> None:
+    await talked(home)
+    [*_, (topic, last)] = await home.topics.records()
+    outlet = Outlet(home.topics._brokers)
+    assert await outlet.publish([(topic, "c", json.encode({**last, "instance": "another"}))]) == [True]
+    await outlet.close()
+    assert (await kafka_report(Home(home.folder))).taken == (topic,)
+    lines = await doctor_lines(Home(home.folder))
+    assert [line.state for line in lines if topic in line.text] == ["bad"]

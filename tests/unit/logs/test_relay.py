@@ -7,8 +7,9 @@ from msgspec import json
 
 from moot.flow import create, enrol, hold_relay, post
 from moot.flow.enrol import Newcomer
-from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound
+from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound, TopicTaken
 from moot.logs.kafka.places import Places
+from moot.logs.kafka.record import Envelope
 from moot.logs.kafka.relay import LEASE_SECONDS, Relay
 from moot.model.ids import HostId, ParticipantId
 from moot.model.limits import Terms
@@ -29,6 +30,8 @@ class Brokers:
         """Which of the next batch are not acknowledged."""
         self.names: set[str] = set()
         self.identity = "A"
+        self.lying: dict[str, list[Envelope]] = {}
+        """What the newest records of topics are."""
 
     async def publish(self, records: Sequence[tuple[str, str, bytes]]) -> list[bool]:
         refuses, self.refuses = self.refuses, set()
@@ -42,6 +45,9 @@ class Brokers:
 
     async def topics(self, names: Sequence[str]) -> dict[str, TopicFound]:
         return {name: TopicFound(name, self.identity, 1) for name in names if name in self.names}
+
+    async def newest(self, topics: Iterable[TopicFound]) -> dict[str, list[Envelope]]:
+        return {one.name: self.lying[one.name] for one in topics if one.name in self.lying}
 
     async def close(self) -> None: ...
 
@@ -59,9 +65,9 @@ class Stage:
         self.store = MemoryStore(source)
         self.brokers = Brokers()
 
-    def relay(self, host: str) -> Relay:
+    def relay(self, host: str, prefix: str = "") -> Relay:
         brokers: object = self.brokers
-        places = Places(self.store, brokers, "")  # type: ignore[arg-type]
+        places = Places(self.store, brokers, prefix)  # type: ignore[arg-type]
         return Relay(self.store, self.clock, brokers, places, host=HostId(host), instance="i1")  # type: ignore[arg-type]
 
     async def begin(self) -> str:
@@ -158,3 +164,45 @@ async def test_a_topic_that_was_lost_is_made_again_and_what_waits_is_published(s
     await relay.turn()
     assert stage.brokers.names >= {"agent-arya"}
     assert await stage.store.unpublished(10) == []
+
+
+def envelope(instance: str, where: str = "c", seq: int = 1) -> Envelope:
+    return Envelope("1.0.0", where, "user", "", where, f"{where}:{seq}", "append", seq=seq, instance=instance)
+
+
+@pytest.mark.req("K-15")
+async def test_row_18_a_topic_that_another_home_writes_to_is_refused_and_everything_stays(
+    stage: Stage,
+) -> None:
+    await stage.begin()
+    stage.brokers.names.add("agent-arya")
+    stage.brokers.lying = {"agent-arya": [envelope("another")]}
+    relay = stage.relay("h1")
+    with pytest.raises(TopicTaken, match=r"agent-arya.*topic_prefix"):
+        await relay.turn()
+    assert stage.brokers.published == []
+    assert await stage.store.unpublished(10)
+    stage.brokers.lying = {"agent-arya": [envelope(await stage.store.instance())]}
+    await relay.turn()
+    assert await stage.store.unpublished(10) == []
+
+
+@pytest.mark.req("K-15")
+async def test_row_17_a_store_that_was_set_back_goes_on_in_a_new_epoch(stage: Stage) -> None:
+    where = await stage.begin()
+    await stage.relay("h1").turn()
+    stage.brokers.lying = {"agent-arya": [envelope(await stage.store.instance(), where, 99)]}
+    await stage.clock.advance(LEASE_SECONDS + 1)
+    await stage.say(where, "after the backup")
+    await stage.relay("h2").turn()
+    assert stage.brokers.published[-1][0] == "agent-arya-e2"
+    assert stage.brokers.told[-1] == ("append", 1)
+
+
+async def test_a_prefix_that_was_set_later_gives_every_topic_its_new_name(stage: Stage) -> None:
+    where = await stage.begin()
+    await stage.relay("h1").turn()
+    await stage.clock.advance(LEASE_SECONDS + 1)
+    await stage.say(where, "under another name")
+    await stage.relay("h2", prefix="team-a.").turn()
+    assert stage.brokers.published[-1][0] == "team-a.agent-arya-e2"

@@ -54,6 +54,7 @@ def _tell(session: Session, found: KafkaReport) -> None:
         say(f"! dead letters: {found.dead_letters}, in the table dead_letters")
     for topic in found.topics:
         state = "gone" if topic.topic in found.lost else ""
+        state = state or ("written to by another home too" if topic.topic in found.taken else "")
         state = state or ("partitions were changed" if topic.topic in found.repartitioned else "")
         counted = "" if topic.records is None else f"{topic.records} records"
         behind = "" if topic.lag is None else f", {topic.lag} not read"

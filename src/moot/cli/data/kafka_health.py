@@ -42,6 +42,10 @@ async def kafka(home: Home) -> list[DoctorLine]:
         DoctorLine("kafka", WARN, f"{name} is gone; a running hub makes it again", "moot up")
         for name in found.lost
     ]
+    lines += [
+        DoctorLine("kafka", BAD, f"another home writes to {name} too", "set log.topic_prefix in moot.toml")
+        for name in found.taken
+    ]
     if found.dead_letters:
         text = f"{found.dead_letters} records made no sense; they are in the table dead_letters"
         lines.append(DoctorLine("kafka", WARN, text))

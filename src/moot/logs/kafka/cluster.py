@@ -1,4 +1,5 @@
-"""Topics of the brokers: made, described and dropped. How far agents have read in them: offsets.py.
+"""Topics of the brokers: made, described and dropped, and the newest record of each. How far agents have read in them:
+offsets.py.
 
 Every call is made in a thread and typed here: the client's answers are not. Trouble is `KafkaOutOfReach`.
 """
@@ -6,15 +7,17 @@ Every call is made in a thread and typed here: the client's answers are not. Tro
 import asyncio
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot.logs.kafka.address import Brokers
+from moot.logs.kafka.record import Envelope, UnreadableRecord, decoded
 
 SECONDS = 5.0
 """So long an answer is waited for."""
@@ -36,10 +39,21 @@ class KafkaOutOfReach(Exception):
     """The brokers do not answer, or not as they should."""
 
 
+class TopicTaken(KafkaOutOfReach):
+    """Another home writes to a topic that this one would use."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(
+            f"another home writes to {', '.join(names)}: log.topic_prefix has to tell them apart"
+        )
+
+
 class TopicFound(Struct, frozen=True):
     name: str
     identity: str
     partitions: int
+    is_new: bool = False
+    """It was made by whoever asked."""
 
 
 class Cluster:
@@ -57,25 +71,29 @@ class Cluster:
     async def make_topics(self, names: Iterable[str], partitions: int = 1) -> dict[str, TopicFound]:
         """Those that are not there yet; all of them as they are then."""
         wanted = list(dict.fromkeys(names))
-        await self._in_thread(self._make, wanted, partitions)
+        new: set[str] = await self._in_thread(self._make, wanted, partitions)
         found = await self.topics(wanted)
         tries = TRIES
         while len(found) < len(wanted) and tries:  # one that was just made is not known to everybody at once
             await asyncio.sleep(AGAIN_SECONDS)
             found, tries = await self.topics(wanted), tries - 1
         if len(found) == len(wanted):
-            return found
+            return {name: structs.replace(topic, is_new=name in new) for name, topic in found.items()}
         missing = ", ".join(name for name in wanted if name not in found)
         raise KafkaOutOfReach(f"topics were made and are not there: {missing}")
 
-    def _make(self, names: list[str], partitions: int) -> None:
+    def _make(self, names: list[str], partitions: int) -> set[str]:
+        new: set[str] = set()
         if not names:
-            return
+            return new
         topics = [NewTopic(name, partitions, -1) for name in names]
-        for each in self._admin.create_topics(topics, request_timeout=SECONDS).values():
+        for name, each in self._admin.create_topics(topics, request_timeout=SECONDS).items():
             error = _error(each)
-            if error is not None and not is_error(error, KafkaError.TOPIC_ALREADY_EXISTS):
+            if error is None:
+                new.add(name)
+            elif not is_error(error, KafkaError.TOPIC_ALREADY_EXISTS):
                 raise error
+        return new
 
     async def drop_topics(self, names: Iterable[str]) -> None:
         await self._in_thread(self._drop, list(names))
@@ -105,6 +123,26 @@ class Cluster:
                 raise error
         return found
 
+    async def newest(self, topics: Iterable[TopicFound]) -> dict[str, list[Envelope]]:
+        """The newest record of each partition that has one, by topic."""
+        found: dict[str, list[Envelope]] = await self._in_thread(self._read_newest, list(topics))
+        return found
+
+    def _read_newest(self, topics: list[TopicFound]) -> dict[str, list[Envelope]]:
+        found: dict[str, list[Envelope]] = {}
+        if not topics:
+            return found
+        consumer = Consumer(self._brokers.client(**{"group.id": "moot-none", "enable.auto.commit": False}))
+        try:
+            for topic in topics:
+                for part in range(topic.partitions):
+                    envelope = _last_of(consumer, topic.name, part)
+                    if envelope is not None:
+                        found.setdefault(topic.name, []).append(envelope)
+        finally:
+            consumer.close()
+        return found
+
     async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """A broker that is just coming up asks to be asked again."""
         tries = TRIES
@@ -114,7 +152,7 @@ class Cluster:
                 return await in_thread(self._threads, work, *arguments)
             except KafkaException as error:
                 if not tries or not any(is_error(error, code) for code in COMING_UP):
-                    raise KafkaOutOfReach(str(error)) from error
+                    raise KafkaOutOfReach(spoken(error)) from error
             except TimeoutError as error:
                 raise KafkaOutOfReach("the brokers do not answer") from error
             await asyncio.sleep(AGAIN_SECONDS)
@@ -130,6 +168,24 @@ async def in_thread(threads: ThreadPoolExecutor, work: Callable[..., Any], *argu
 
 def is_error(error: BaseException, code: int) -> bool:
     return isinstance(error, KafkaException) and bool(error.args) and error.args[0].code() == code
+
+
+def spoken(error: KafkaException) -> str:
+    """What the client says of it, in words."""
+    [reason, *_] = error.args or (error,)
+    return str(reason.str() if isinstance(reason, KafkaError) else reason)
+
+
+def _last_of(consumer: Consumer, topic: str, part: int) -> Envelope | None:
+    low, end = consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=SECONDS)
+    if end <= low:
+        return None
+    consumer.assign([TopicPartition(topic, part, end - 1)])
+    for message in consumer.consume(1, SECONDS):
+        with suppress(UnreadableRecord):
+            if message.error() is None:
+                return decoded(message.value()).envelope
+    return None
 
 
 def ignore(error: KafkaError) -> None:

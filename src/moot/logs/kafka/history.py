@@ -11,7 +11,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import KafkaOutOfReach
+from moot.logs.kafka.cluster import KafkaOutOfReach, spoken
 from moot.logs.kafka.record import UnreadableRecord, decoded
 from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, ParticipantId
@@ -48,7 +48,7 @@ async def recorded(
                     if event is not None:
                         yield event
     except KafkaException as error:
-        raise KafkaOutOfReach(str(error)) from error
+        raise KafkaOutOfReach(spoken(error)) from error
     finally:
         await asyncio.to_thread(consumer.close)
 

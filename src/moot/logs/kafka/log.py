@@ -11,13 +11,13 @@ from typing import Protocol
 
 import structlog
 
-from moot.errors import MootError, StoreUnwritable, Trouble
+from moot.errors import BadValue, MootError, StoreUnwritable, Trouble
 from moot.logs.embedded import EmbeddedLog
 from moot.logs.kafka.address import Brokers, brokers_of
-from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach
+from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, TopicTaken
 from moot.logs.kafka.outlet import Outlet
-from moot.logs.kafka.places import Places
-from moot.logs.kafka.relay import KeptOutbox, Relay
+from moot.logs.kafka.places import Places, StoreOfTopics
+from moot.logs.kafka.relay import Relay
 from moot.logs.kafka.wakes import Wakes
 from moot.model.event import Commit, Event, EventType
 from moot.model.ids import HostId, ParticipantId
@@ -26,6 +26,8 @@ from moot.settings.values import LogSettings
 
 log = structlog.get_logger("moot.kafka")
 
+START_SECONDS = 2.0
+"""So long a start waits for brokers, to hear that something is wrong with its settings; the rest is done meanwhile."""
 LOOK_SECONDS = 0.01
 PATIENCE_SECONDS = 30.0
 """So long a straggling transaction is waited for; then the sweep has it."""
@@ -37,7 +39,7 @@ MOST_WAITING = 1_000_000
 DEPTH_SECONDS = 5.0
 
 
-class StoreOfLog(KeptOutbox, EventReads, Protocol):
+class StoreOfLog(StoreOfTopics, EventReads, Protocol):
     """What of the store is used here."""
 
 
@@ -71,8 +73,18 @@ class KafkaLog(EmbeddedLog):
             loop = asyncio.get_running_loop()
             self._serving = [loop.create_task(self.relay.run()), loop.create_task(self._keep_depth())]
         try:
-            await self.wakes.serve(agents, watches=watches)
-        except KafkaOutOfReach as trouble:  # nobody waits for brokers: the sweep does their work meanwhile
+            async with asyncio.timeout(START_SECONDS):
+                await self.wakes.serve(agents, watches=watches)
+        except TopicTaken as taken:
+            raise BadValue(
+                str(taken),
+                detail="two homes that share brokers need topics of their own",
+                fix=("set log.topic_prefix to a name of this home", "delete the topics, if nobody uses them"),
+            ) from taken
+        except (
+            KafkaOutOfReach,
+            TimeoutError,
+        ) as trouble:  # nobody waits for brokers: the sweep does their work
             log.warning("Kafka is out of reach", action="kafka_away", error=str(trouble))
             self.wakes.refresh()
 

@@ -19,7 +19,7 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaExcepti
 from confluent_kafka.admin import AdminClient
 
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import KafkaOutOfReach, Place, ignore, in_thread
+from moot.logs.kafka.cluster import KafkaOutOfReach, Place, ignore, in_thread, spoken
 
 READ_SECONDS = 5.0
 WRITE_SECONDS = 5.0
@@ -71,7 +71,7 @@ class GroupOffsets:
             try:
                 _all_taken(_asked(self._client, by_group))
             except KafkaException as error:
-                trouble = str(error)
+                trouble = spoken(error)
             except TimeoutError:
                 trouble = "the coordinator of a group does not answer"
             if trouble:
@@ -84,7 +84,7 @@ class GroupOffsets:
         try:
             return await in_thread(self._threads, work, *arguments)
         except KafkaException as error:
-            raise KafkaOutOfReach(str(error)) from error
+            raise KafkaOutOfReach(spoken(error)) from error
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)

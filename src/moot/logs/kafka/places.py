@@ -1,8 +1,9 @@
 """Which topic each agent has: found, made and checked, and written down in the store.
 
 A topic is `{prefix}{kind}-{id}`, and `-eN` behind it from the second epoch on. One that is not what was written down
-(it was lost and made again, or has other partitions) is told to whoever asked. Two homes on one broker
-need prefixes of their own: nothing here refuses a topic that another home writes to; its records are passed over.
+(it was lost and made again, or has other partitions) is told to whoever asked. Two homes on one broker need prefixes of
+their own: a topic that another home writes to is refused. One that holds more than the store knows of is older than
+the store, which was restored: a new epoch begins.
 """
 
 from collections.abc import Iterable
@@ -12,19 +13,20 @@ import structlog
 from msgspec import Struct
 
 from moot.flow import place_topic
-from moot.logs.kafka.cluster import Cluster
+from moot.logs.kafka.cluster import Cluster, TopicFound, TopicTaken
+from moot.logs.kafka.record import Envelope
 from moot.model.ids import ParticipantId
 from moot.model.participant import Participant
 from moot.model.records.topic import TOPICS, AgentTopic
-from moot.ports import People, Records, Store
+from moot.ports import ConversationReads, OutboxReads, People, Records, Store
 
 log = structlog.get_logger("moot.kafka")
 
 FIRST_EPOCH = 1
 
 
-class Kept(Store, Records, People, Protocol):
-    """What of the store is used here."""
+class StoreOfTopics(Store, Records, People, OutboxReads, ConversationReads, Protocol):
+    """What of the store is used here, and by whoever publishes and reads."""
 
 
 class Changed(Struct, frozen=True):
@@ -36,7 +38,7 @@ class Changed(Struct, frozen=True):
 
 
 class Places:
-    def __init__(self, store: Kept, cluster: Cluster, prefix: str) -> None:
+    def __init__(self, store: StoreOfTopics, cluster: Cluster, prefix: str) -> None:
         self._store = store
         self._cluster = cluster
         self._prefix = prefix
@@ -60,6 +62,7 @@ class Places:
     async def _make(self, agents: list[Participant], epoch: int = FIRST_EPOCH) -> None:
         names = {agent.id: self.name(agent, epoch) for agent in agents}
         found = await self._cluster.make_topics(names.values())
+        await self._refuse_taken([topic for topic in found.values() if not topic.is_new])
         for agent, name in names.items():
             await self._place(agent, name, epoch, found[name].identity, found[name].partitions)
 
@@ -77,14 +80,22 @@ class Places:
     async def check(self) -> Changed:
         """Hold what is written down against what is there; topics that are gone are made again."""
         await self.refresh()
+        await self._follow_prefix()
         found = await self._cluster.topics(one.name for one in self.known.values())
-        lost, repartitioned = [], []
+        lost, repartitioned, kept = [], [], {}
         for agent, topic in list(self.known.items()):
             there = found.get(topic.name)
             if there is None or there.identity != topic.identity:
                 lost.append(agent)
             elif there.partitions != topic.partitions:
                 repartitioned.append(agent)
+            else:
+                kept[topic.name] = agent
+        newest = await self._refuse_taken([found[name] for name in kept])
+        ahead = [kept[name] for name, records in newest.items() if await self._is_ahead(records)]
+        if ahead:
+            log.warning("the store was set back", action="store_set_back", agents=ahead)
+            await self.begin_epoch(ahead)
         if lost:
             log.warning("topics were lost", action="topics_lost", topics=[self.known[a].name for a in lost])
             people = {who.id: who for who in await self._store.participants()}
@@ -95,6 +106,36 @@ class Places:
                     there = again[topic.name]
                     await self._place(agent, topic.name, topic.epoch, there.identity, there.partitions)
         return Changed(tuple(lost), tuple(repartitioned))
+
+    async def _follow_prefix(self) -> None:
+        """Topics are called as the settings say now; those that were called otherwise are left behind."""
+        people = {who.id: who for who in await self._store.participants()}
+        renamed = [
+            agent
+            for agent, topic in self.known.items()
+            if agent in people and topic.name != self.name(people[agent], topic.epoch)
+        ]
+        if renamed:
+            await self.begin_epoch(renamed)
+
+    async def _refuse_taken(self, topics: list[TopicFound]) -> dict[str, list[Envelope]]:
+        """Their newest records, all of which are ours."""
+        newest = await self._cluster.newest(topics)
+        mine = await self._store.instance()
+        taken = sorted(
+            name for name, records in newest.items() if any(one.instance != mine for one in records)
+        )
+        if taken:
+            raise TopicTaken(taken)
+        return newest
+
+    async def _is_ahead(self, records: list[Envelope]) -> bool:
+        """Whether they point at messages that conversations of the store have not come to."""
+        for one in records:
+            found = await self._store.conversation(one.conversation_id)
+            if found is not None and one.seq > found.head:
+                return True
+        return False
 
     async def begin_epoch(self, agents: Iterable[ParticipantId]) -> list[AgentTopic]:
         """Topics of their own for what is told from now on; the former ones are left as they are."""

@@ -8,7 +8,6 @@ writes ever waits for it. Above: log.py. Below: outlet.py produces, places.py kn
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
 
 import structlog
 
@@ -17,12 +16,12 @@ from moot.failpoints import failpoint
 from moot.flow import hold_relay, mark_published
 from moot.logs.kafka.cluster import KafkaOutOfReach
 from moot.logs.kafka.outlet import Outlet
-from moot.logs.kafka.places import Kept, Places
+from moot.logs.kafka.places import Places, StoreOfTopics
 from moot.logs.kafka.record import Record, encoded, envelope_of
 from moot.model.ids import ConversationId, HostId
 from moot.model.records.outbox import OUTBOX, OutboxRow
 from moot.model.records.relay import RelayLease
-from moot.ports import Clock, OutboxReads
+from moot.ports import Clock
 
 log = structlog.get_logger("moot.kafka")
 
@@ -36,14 +35,10 @@ CHECK_SECONDS = 3600.0
 """So often topics are held against what was written down of them."""
 
 
-class KeptOutbox(Kept, OutboxReads, Protocol):
-    """What of the store is used here."""
-
-
 class Relay:
     def __init__(
         self,
-        store: KeptOutbox,
+        store: StoreOfTopics,
         clock: Clock,
         outlet: Outlet,
         places: Places,

@@ -2,17 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from msgspec import Struct
 
 from moot.flow import restate
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, Place
+from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, Place, spoken
 from moot.logs.kafka.offsets import GroupOffsets
-from moot.logs.kafka.places import Places
-from moot.logs.kafka.relay import KeptOutbox
+from moot.logs.kafka.places import Places, StoreOfTopics
 from moot.logs.kafka.wakes import group_of
 from moot.model.conversation import Conversation
 from moot.model.ids import SYSTEM, ParticipantId
@@ -22,17 +20,13 @@ from moot.model.records.dead_letter import DEAD_LETTERS
 from moot.model.records.outbox import OF_AUTHOR, OutboxRow, topic_of
 from moot.model.records.relay import RELAYS
 from moot.model.records.topic import AgentTopic
-from moot.ports import ConversationReads, Page
+from moot.ports import Page
 
 COUNTED = 1_000_001
 SECONDS = 5.0
 PAGE = 500
 MANY_ROWS, LONG_SECONDS = 100_000, 300.0
 """From here on more waits than should."""
-
-
-class Reported(KeptOutbox, ConversationReads, Protocol):
-    """What of the store is used here."""
 
 
 class TopicReport(Struct, frozen=True):
@@ -60,18 +54,21 @@ class KafkaReport(Struct, frozen=True):
     lost: tuple[str, ...] = ()
     """Topics that are gone, or were made anew by somebody else."""
     repartitioned: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    """Topics that another home writes to as well."""
 
     @property
     def is_behind(self) -> bool:
         return self.outbox > MANY_ROWS or self.oldest_seconds > LONG_SECONDS
 
 
-async def report(store: Reported, brokers: Brokers, prefix: str, now: float) -> KafkaReport:
+async def report(store: StoreOfTopics, brokers: Brokers, prefix: str, now: float) -> KafkaReport:
     cluster, offsets = Cluster(brokers), GroupOffsets(brokers)
     places = Places(store, cluster, prefix)
     await places.refresh()
     topics = [places.known[agent] for agent in sorted(places.known)]
-    trouble, lost, repartitioned = "", list[str](), list[str]()
+    trouble, lost, repartitioned, taken = "", list[str](), list[str](), list[str]()
+    mine = await store.instance()
     rows = [TopicReport(one.agent, one.name, one.epoch, one.partitions) for one in topics]
     try:
         found = await cluster.topics(one.name for one in topics)
@@ -80,6 +77,8 @@ async def report(store: Reported, brokers: Brokers, prefix: str, now: float) -> 
         ]
         there = [one for one in topics if one.name in found]
         repartitioned = [one.name for one in there if found[one.name].partitions != one.partitions]
+        newest = await cluster.newest(found[one.name] for one in there)
+        taken = [name for name, records in newest.items() if any(one.instance != mine for one in records)]
         rows = [
             await _counted(offsets, brokers, one) if one in there else row
             for one, row in zip(topics, rows, strict=True)
@@ -102,6 +101,7 @@ async def report(store: Reported, brokers: Brokers, prefix: str, now: float) -> 
         topics=tuple(rows),
         lost=tuple(lost),
         repartitioned=tuple(repartitioned),
+        taken=tuple(sorted(taken)),
     )
 
 
@@ -122,13 +122,13 @@ def ends_of(brokers: Brokers, places: Sequence[Place]) -> dict[Place, int]:
             for place in places
         }
     except KafkaException as error:
-        raise KafkaOutOfReach(str(error)) from error
+        raise KafkaOutOfReach(spoken(error)) from error
     finally:
         consumer.close()
 
 
 async def rebuild(
-    store: Reported, brokers: Brokers, prefix: str, agents: Sequence[ParticipantId]
+    store: StoreOfTopics, brokers: Brokers, prefix: str, agents: Sequence[ParticipantId]
 ) -> tuple[list[AgentTopic], int]:
     """A new epoch for these agents, or for all that have a topic: new topics, and everything that was said in the
     conversations that live there told again. The former topics are left as they are."""
@@ -149,7 +149,7 @@ async def rebuild(
     return begun, count
 
 
-async def _restate(store: Reported, conversation: Conversation, topic: ParticipantId) -> int:
+async def _restate(store: StoreOfTopics, conversation: Conversation, topic: ParticipantId) -> int:
     rows = [_created(conversation, topic)]
     after, count = 0, 0
     while True:

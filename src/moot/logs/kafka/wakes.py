@@ -18,10 +18,9 @@ from moot.flow import park_record
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.cluster import KafkaOutOfReach, Place
 from moot.logs.kafka.offsets import GroupOffsets
-from moot.logs.kafka.places import Places
+from moot.logs.kafka.places import Places, StoreOfTopics
 from moot.logs.kafka.reader import RecordRead, TopicReader
 from moot.logs.kafka.record import UnreadableRecord, decoded
-from moot.logs.kafka.relay import KeptOutbox
 from moot.model.ids import ParticipantId
 from moot.model.records.outbox import POINTER
 from moot.model.records.topic import AgentTopic
@@ -31,6 +30,8 @@ log = structlog.get_logger("moot.kafka")
 KEEP_SECONDS = 1.0
 """So often offsets that moved are written down."""
 CLOSE_SECONDS = 2.0
+AROUND_SECONDS = 10.0
+"""So often it is looked which topics there are, without being told."""
 AWAY_SECONDS = 5.0
 """So long it is waited before brokers that did not answer are asked again."""
 AGAIN_SECONDS = 2.0
@@ -51,7 +52,7 @@ def group_of(agent: ParticipantId) -> str:
 class Wakes:
     def __init__(
         self,
-        store: KeptOutbox,
+        store: StoreOfTopics,
         brokers: Brokers,
         places: Places,
         *,
@@ -80,6 +81,8 @@ class Wakes:
         self._tasks: set[asyncio.Task[None]] = set()
         self.foreign = 0
         """Records of other homes, or of earlier epochs."""
+        self._shared: set[str] = set()
+        """Topics that another home writes to as well."""
         self.unreadable = 0
 
     async def serve(self, agents: Iterable[ParticipantId], *, watches: bool) -> None:
@@ -106,6 +109,12 @@ class Wakes:
                 self._is_stale = True
                 await asyncio.sleep(AWAY_SECONDS)
 
+    async def _look_around(self) -> None:
+        """Another process may have begun an epoch."""
+        while True:
+            await asyncio.sleep(AROUND_SECONDS)
+            self.refresh()
+
     async def keep_up(self) -> None:
         """Read what concerns this process now, and nothing else."""
         async with self._changing:
@@ -121,6 +130,7 @@ class Wakes:
                 if self._reader is None:
                     self._reader = TopicReader(self._brokers, self._take, self._began, self._was_lost)
                     self._spawn(self._keep_offsets())
+                    self._spawn(self._look_around())
                 self._reader.read(starts)
         if starts:
             asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._look, 0)
@@ -177,7 +187,7 @@ class Wakes:
                 self._spawn(self._park(received, str(reason)))
                 continue
             if envelope.instance != self._instance or envelope.epoch < self._epochs.get(received.topic, 0):
-                self.foreign += 1
+                self._pass_over(received.topic, envelope.instance)
                 continue
             newest, is_news = max(newest, envelope.event), True
             is_pointed = is_pointed or envelope.action == POINTER
@@ -185,6 +195,12 @@ class Wakes:
             self._look(newest)
         if is_pointed:
             self.refresh()
+
+    def _pass_over(self, topic: str, instance: str) -> None:
+        self.foreign += 1
+        if instance != self._instance and topic not in self._shared:
+            self._shared.add(topic)
+            log.warning("another home writes to a topic of this one", action="topic_shared", topic=topic)
 
     def _began(self, places: dict[Place, int]) -> None:
         """What lies before is in the store, which is looked at now: who goes on from here has missed nothing."""
