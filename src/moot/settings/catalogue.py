@@ -4,6 +4,7 @@ Above: `moot config`. Below: environment.py, which knows what can be set; toml/e
 `hub.port`, `agents.arya.role`, `templates.reviewer.brain`, `bridges.telegram.bots.arya`.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
@@ -25,6 +26,10 @@ from moot.settings.toml.file import keep, text_of
 from moot.settings.values import Section, TemplateSettings
 
 HIDDEN: Final = "…"
+_OPTION: Final = re.compile(
+    r"(?P<name>[?&][\w.]*(?:password|secret|token|key)[\w.]*=)(?!\$\{)[^&\s]+", re.IGNORECASE
+)
+"""An option of an address that holds a secret; a reference to a variable is none."""
 
 
 class Setting(Struct, frozen=True):
@@ -80,6 +85,11 @@ def change_all(
         if key not in known:
             raise _unknown(key, list(known), tree)
         path, fact = known[key]
+        if fact.secret and HIDDEN in wanted:
+            raise BadValue(
+                f"{key} has {HIDDEN} in place of a secret, as it is shown",
+                fix=(f"write it out, or better ${{VARIABLE}}, and set {key} again",),
+            )
         value = read_as(key, wanted, fact)
         text = _with_value(home, text, key, path, edits.literal(value, wanted))
         before = _at(tree, path)
@@ -155,7 +165,19 @@ def _setting(
         value = HIDDEN if fact.secret else value
     elif value is None:
         value, source = _default(path), "default"
+    elif fact.secret and isinstance(value, str):
+        value = concealed(value)
     return Setting(_key(path, tree), value, source, path, fact)
+
+
+def concealed(address: str) -> str:
+    """An address without the passwords that are written in it."""
+    scheme, found, rest = address.partition("://")
+    credentials, at, place = rest.rpartition("@")
+    user, colon, password = credentials.partition(":")
+    if colon and password and not password.startswith("${"):
+        credentials = f"{user}:{HIDDEN}"
+    return _OPTION.sub(rf"\g<name>{HIDDEN}", f"{scheme}{found}{credentials}{at}{place}")
 
 
 def _at(tree: Json, path: positions.Path) -> Json:

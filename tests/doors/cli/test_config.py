@@ -147,3 +147,15 @@ def test_the_editor_needs_a_terminal_and_the_file_is_checked_afterwards(own: She
     os.close(theirs)
     assert done.returncode == 2
     assert b"moot.toml:3:1 port = 99999 is not" in done.stderr
+
+
+def test_a_password_in_an_address_is_not_shown_and_not_lost(own: Shell, moot: Moot) -> None:
+    address = "postgresql://moot:S3CRET@127.0.0.1:1/moot"
+    (own.home / "moot.toml").write_text(f'[store]\nurl = "{address}"\n', encoding="utf-8")
+    for arguments in (("get", "store.url"), ("list",), ("list", "--json")):
+        assert "S3CRET" not in moot("config", *arguments).out
+    shown = moot("config", "get", "store.url").out.splitlines()[0]
+    told = moot("config", "set", "store.url", shown)
+    assert told.code == 2
+    assert "in place of a secret" in told.err
+    assert address in file_of(own)

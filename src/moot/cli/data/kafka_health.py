@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moot.cli.frame.hints import first
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
-from moot.errors import BadSettings, MootError
+from moot.errors import BadSettings, MootError, StoreUnwritable
 from moot.log_outside import has_kafka, kafka_report
 from moot.settings import Home, load
 from moot.wiring import storage
@@ -23,6 +23,8 @@ async def kafka(home: Home) -> list[DoctorLine]:
         return [DoctorLine("kafka", OK, "the brokers are asked once there is something to publish")]
     try:
         found = await kafka_report(home)
+    except StoreUnwritable:  # of the database it is told elsewhere
+        return []
     except MootError as error:
         return [DoctorLine("kafka", BAD, error.title, first(error.fix))]
     lines = []

@@ -275,7 +275,8 @@ async def _sound(home: Home) -> list[DoctorLine]:
         found = await health.check(home)
     except MootError as error:
         others = [way for way in error.fix if way != Hint(Act.RUN_DOCTOR)]
-        return [DoctorLine("database", BAD, f"{error.title} [{error.code}]", first(others))]
+        because = f": {error.detail}" if error.detail else ""
+        return [DoctorLine("database", BAD, f"{error.title}{because} [{error.code}]", first(others))]
     if found.problems:
         return [DoctorLine("database", BAD, "; ".join(found.problems), "moot backup restore")]
     sound = "integrity ok, all chains verified"

@@ -17,7 +17,7 @@ import asyncpg
 from moot.errors import MootError, StoreUnwritable
 from moot.stores.postgres.address import Address
 from moot.stores.postgres.statements import SCHEMA
-from moot.stores.postgres.trouble import OUT_OF_REACH, speaking_of, unreachable
+from moot.stores.postgres.trouble import OUT_OF_REACH, letting_in, speaking_of, unreachable
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ class Server:
             settings["enable_seqscan"] = (
                 "off"  # every row a batch loads has an index, also before anybody counted rows
             )
-        with speaking_of(self.address.shown):
+        with letting_in(self.address.shown):
             connection = await asyncpg.connect(
                 self.address.dsn,
                 timeout=CONNECT_SECONDS,

@@ -47,6 +47,7 @@ REFUSED = (
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
 )
+ABOUT_THE_ADDRESS = (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError)
 ABOUT_THE_DATA = (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError, DecodeError)
 RETRY_MS = 1000
 
@@ -62,6 +63,20 @@ def speaking_of(place: str) -> Iterator[None]:
         raise unreachable(place, error) from error
     except REFUSED as error:
         raise refused(place, error) from error
+
+
+@contextmanager
+def letting_in(place: str) -> Iterator[None]:
+    """As `speaking_of`, where a connection is made: whatever else the server says is about the address."""
+    try:
+        with speaking_of(place):
+            yield
+    except StoreUnwritable as error:
+        if isinstance(error.__cause__, ABOUT_THE_ADDRESS):
+            raise turned_away(place, error.__cause__) from error.__cause__
+        raise
+    except asyncpg.PostgresError as error:
+        raise turned_away(place, error) from error
 
 
 def _of_the_row(error: Exception) -> str:
@@ -125,6 +140,16 @@ def refused(place: str, error: BaseException) -> MootError:
         f"{place} takes nothing now",
         detail=f"{type(error).__name__}: {error}",
         fix=(Hint(Act.RUN_DOCTOR),),
+        path=place,
+        retry_after_ms=RETRY_MS,
+    )
+
+
+def turned_away(place: str, error: BaseException) -> MootError:
+    return StoreUnwritable(
+        f"{place} does not let Moot in",
+        detail=f"the server says: {error}",
+        fix=("correct store.url: its user, password, database and options", Hint(Act.RUN_DOCTOR)),
         path=place,
         retry_after_ms=RETRY_MS,
     )
