@@ -64,21 +64,30 @@ def title(scenario: dict[str, Any]) -> str:
 @pytest.mark.parametrize("backend", ["rules", "memory", "sqlite", "postgresql"])
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=title)
 async def test_scenario(scenario: dict[str, Any], backend: str, tmp_path: Path) -> None:
-    groups = convert(scenario.get("settings", {}), GroupSettings)
-    world = LinkedWorld(backend, tmp_path, groups, Limits(**scenario.get("limits", {})))
-    world.under(scenario.get("policy", "auto"))
+    world = world_of(scenario, backend, tmp_path)
     await world.open()
+    try:
+        await play_all(world, scenario)
+    finally:
+        await world.close()
+
+
+def world_of(scenario: dict[str, Any], backend: str, folder: Path) -> LinkedWorld:
+    groups = convert(scenario.get("settings", {}), GroupSettings)
+    world = LinkedWorld(backend, folder, groups, Limits(**scenario.get("limits", {})))
+    world.under(scenario.get("policy", "auto"))
+    return world
+
+
+async def play_all(world: LinkedWorld, scenario: dict[str, Any]) -> None:
     places = scenario.get("conversations", {"room": scenario["members"]})
     everyone = list(dict.fromkeys([*scenario["members"], *scenario.get("others", [])]))
     await world.enrol(everyone, scenario.get("external", []), scenario.get("away", []))
     await world.be_interrupted(scenario.get("on_busy", {}))
     for name, members in places.items():
         await world.make(name, members, scenario.get("kind", "group"), {})
-    try:
-        for number, step in enumerate(scenario["steps"], 1):
-            await play(world, dict(step), f"step {number} {step}")
-    finally:
-        await world.close()
+    for number, step in enumerate(scenario["steps"], 1):
+        await play(world, dict(step), f"step {number} {step}")
 
 
 async def play(world: LinkedWorld, step: dict[str, Any], label: str) -> None:
