@@ -158,7 +158,7 @@ CHECKED = (Suite("architecture", 60), Suite("unit", 60, workers=2))
 TESTED = (
     Suite("contract", 240, workers=2, in_memory=True),
     Suite("scenarios", 60, workers=2, in_memory=True),
-    Suite("kafka", 240, beside=True),
+    Suite("kafka", 330, beside=True),
     Suite("bridges", 80, WORKERS, in_memory=True),
     Suite("behaviour", 160, WORKERS, in_memory=True),
     Suite("replay", 120, WORKERS, in_memory=True),

@@ -11,10 +11,13 @@ from msgspec import json
 from moot import Hub
 from moot.logs.kafka import relay
 from moot.logs.kafka.outlet import Outlet
+from moot.logs.kafka.reader import TopicReader
 from moot.model.records.dead_letter import DEAD_LETTERS
 from tests.kafka.conftest import KafkaHome
 from tests.kafka.test_records import answered, echo
 from tests.support.beneath import store_of
+from tests.support.kafka import broker
+from tests.support.postgres import empty_database
 from tests.support.topics import all_published, log_of
 from tests.support.waiting import until
 from tools.kafka_broker import KafkaBroker
@@ -180,3 +183,53 @@ async def test_row_8_and_11_records_doubled_reordered_and_replayed_make_no_turn(
         await _forge(home, *[json.encode(one) for one in [*told, *reversed(told)]])
         await say(hub, 1)
         assert [message.seq for message in await hub.messages(where)] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.req("K-08", "K-15")
+async def test_row_12_a_reader_that_dies_with_a_record_in_hand_is_followed_by_one_that_reads_it_again(
+    home: KafkaHome,
+) -> None:
+    brokers, place = home.topics._brokers, (f"{home.prefix}agent-arya", 0)
+    async with home.hub(echo("arya")) as hub:
+        await say(hub, 1)
+        await all_published(hub)
+    began = await home.topics.end(place)
+    taken: list[list[int]] = [[], []]
+    for life in taken:
+        reader = TopicReader(
+            brokers,
+            lambda batch, life=life: life.extend(record.place for record in batch),  # type: ignore[misc]
+            lambda places: None,
+            lambda: None,
+        )
+        reader.read({place: began})  # what the one before has noted: it died before it noted more
+        if life is taken[0]:
+            async with home.hub(echo("arya")) as hub:
+                await say(hub, 1)
+                await all_published(hub)
+        end = await home.topics.end(place)
+
+        async def reached(life: list[int] = life) -> int:
+            return len(life)
+
+        await until(reached, lambda count, end=end: count == end - began, 10)  # type: ignore[misc]
+        await reader.close()
+    assert taken[0] == taken[1] != []
+
+
+@pytest.mark.req("K-12", "K-15")
+async def test_row_13_two_processes_that_read_the_same_answer_everything_once(tmp_path: Path) -> None:
+    store = await empty_database()
+    homes = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        homes.append(KafkaHome(tmp_path / name, store, broker().address))
+    toml = (homes[0].folder / "moot.toml").read_text()
+    (homes[1].folder / "moot.toml").write_text(toml)
+    async with homes[0].hub(echo("arya")) as one, homes[1].hub(echo("arya")) as two:
+        rooms = [await one.conversations.create(f"room-{n}", participants=["arya"]) for n in range(10)]
+        for n, room in enumerate(rooms):
+            await (one, two)[n % 2].post(room.id, "@arya hello")
+        await asyncio.gather(*(one.settled(room.id, timeout=30) for room in rooms))
+        for room in rooms:
+            assert [message.kind for message in await two.messages(room.id)] == ["human", "agent"]

@@ -96,7 +96,7 @@ async def test_an_agent_notes_how_far_it_has_come_in_its_own_group_and_goes_on_f
     assert reached[1] > reached[0] > 0
 
 
-async def test_an_edit_and_a_delete_are_records_that_point_at_their_message(home: KafkaHome) -> None:
+async def test_row_19_an_edit_and_a_delete_are_records_that_point_at_their_message(home: KafkaHome) -> None:
     async with home.hub(echo("arya")) as hub:
         room = await hub.conversations.create("room", participants=["arya"])
         said = await hub.post(room.id, "nobody in particular")

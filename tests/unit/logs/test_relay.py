@@ -30,6 +30,7 @@ class Brokers:
         """Which of the next batch are not acknowledged."""
         self.names: set[str] = set()
         self.identity = "A"
+        self.partitions = 1
         self.lying: dict[str, list[Envelope]] = {}
         """What the newest records of topics are."""
 
@@ -44,7 +45,9 @@ class Brokers:
         return await self.topics(wanted)
 
     async def topics(self, names: Sequence[str]) -> dict[str, TopicFound]:
-        return {name: TopicFound(name, self.identity, 1) for name in names if name in self.names}
+        return {
+            name: TopicFound(name, self.identity, self.partitions) for name in names if name in self.names
+        }
 
     async def newest(self, topics: Iterable[TopicFound]) -> dict[str, list[Envelope]]:
         return {one.name: self.lying[one.name] for one in topics if one.name in self.lying}
@@ -206,3 +209,20 @@ async def test_a_prefix_that_was_set_later_gives_every_topic_its_new_name(stage:
     await stage.say(where, "under another name")
     await stage.relay("h2", prefix="team-a.").turn()
     assert stage.brokers.published[-1][0] == "team-a.agent-arya-e2"
+
+
+async def test_row_20_partitions_that_were_changed_by_hand_stop_the_relay_until_a_new_epoch(
+    stage: Stage,
+) -> None:
+    where = await stage.begin()
+    await stage.relay("h1").turn()
+    stage.brokers.partitions = 3
+    await stage.say(where, "one")
+    await stage.clock.advance(LEASE_SECONDS + 1)
+    relay = stage.relay("h2")
+    with pytest.raises(KafkaOutOfReach, match="partitions were changed by hand"):
+        await relay.turn()
+    assert await stage.store.unpublished(10)
+    await relay._places.begin_epoch([ParticipantId("arya"), ParticipantId("bob")])
+    await relay.turn()
+    assert await stage.store.unpublished(10) == []
