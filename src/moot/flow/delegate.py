@@ -96,6 +96,8 @@ def give(draft: Draft, command: Delegate, author: Participant, worker: Participa
     check(draft, author, worker, link)
     task_id = named_by(command) if command.key else TaskId(f"t{at.conversation_id()[1:]}")
     branch = _branch(draft, author, worker, task_id)
+    turn = lineage.current_turn(branch, author, command.turn, command.fence)
+    links.may_hand_down(branch, author, worker, turn)
     said = post.speak(
         branch,
         author,
@@ -115,7 +117,6 @@ def give(draft: Draft, command: Delegate, author: Participant, worker: Participa
     if worker.id not in branch.turns:
         raise _no_turn(draft, worker, said.receipt().deliveries)
     channel = link.channel if link is not None else NOWHERE
-    turn = lineage.current_turn(branch, author, command.turn, command.fence)
     task = Task(
         id=task_id,
         by=author.id,

@@ -125,6 +125,18 @@ def may_call(room: Room, author: Participant, agent: ParticipantId) -> bool:
     return between(room, author.id, agent).bar is None
 
 
+def may_hand_down(room: Room, author: Participant, worker: Participant, turn: Turn | None) -> None:
+    """Refuse work that would begin what only the other end of a one-way link may begin. In its turn over that link a
+    superior may answer with work."""
+    link = room.draft.graph.between(author.id, worker.id)
+    answers = (
+        turn is not None and link is not None and turn.conversation == link.channel and _was_called(turn)
+    )
+    found = between(room, author.id, worker.id, answers=answers)
+    if author.speaks_in_turns and found.bar is not None:
+        raise refusal(room, author, worker, found)
+
+
 def may_bring_together(room: Room, author: Participant, newcomers: Sequence[Participant]) -> None:
     """Refuse an agent that puts agents whom the graph keeps apart into one conversation, itself too. People may."""
     if author.kind not in TAKES_TURNS:
