@@ -37,6 +37,19 @@ def test_no_send_that_is_typed_differs_from_the_second_opinion(moot: Moot, shell
     assert outcomes == {True, False}
 
 
+@pytest.mark.req("S-05")
+def test_a_typed_broadcast_reaches_those_it_may_and_leaves_nothing_with_the_others(moot: Moot) -> None:
+    """Whether or not its answers are waited for."""
+    for name in NAMES:
+        assert moot("agents", "new", name, "--brain", "external").code == 0
+    assert moot("links", "new", "ann", "bea").code == 0
+    for waits in ("--no-wait", "--timeout=0.2"):
+        sent = moot("send", "--all", "--as", "ann", f"hello, all of you: {waits}", waits, "--json").json
+        assert sent["delivered_to"] == ["bea"]
+        assert "cyd" in [refused["agent"] for refused in sent["failed"]]
+    assert "cyd" not in str([place["name"] for place in moot("conv", "list", "--json").json])
+
+
 def change(moot: Moot, chance: random.Random, links: dict[tuple[str, str], tuple[str, PlainLink]]) -> None:
     pair = chance.choice(PAIRS)
     if pair in links:

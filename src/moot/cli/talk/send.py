@@ -31,7 +31,7 @@ from moot.cli.talk.outcome import (
 from moot.cli.terminal.phrases import is_agent
 from moot.cli.terminal.standard_input import message_text
 from moot.client import RemoteHub
-from moot.errors import HubAbsent, NotFound
+from moot.errors import Braked, HubAbsent, NotFound, NotPermitted, RateLimited
 from moot.model.answer import Receipt
 from moot.model.intent import INTENTS
 from moot.model.json import JsonObject
@@ -260,8 +260,8 @@ async def broadcasting(session: Session, options: SendOptions, text: str) -> int
         if options.patience is not None:
             tell_broken(session, await host_the_absent(hub, session))
             for agent in await hub.agents.list():
-                if agent.name != voice.name:
-                    pair = await voice.conversations.implicit([agent.name])
+                pair = await _pair(voice, agent.name, text) if agent.name != voice.name else None
+                if pair is not None:
                     talk = FollowedConversation(voice, pair, view_for(session, voice, pair, together=True))
                     talk.shows_own = False
                     talks[agent.name] = await stack.enter_async_context(talk.following())
@@ -281,6 +281,13 @@ async def broadcasting(session: Session, options: SendOptions, text: str) -> int
             states = [row.state for talk in reached for row in await _parts(voice, talk)]
             outcome = _word(done, replies, settled, states, waited=options.patience is not None)
             return _tell(session, {**done, "replies": [r.to_dict() for r in replies], "outcome": outcome})
+
+
+async def _pair(voice: Hub, agent: str, text: str) -> shapes.Conversation | None:
+    """Where its answer will be; None for whom the message will not reach, which the broadcast tells."""
+    with suppress(NotPermitted, RateLimited, Braked):
+        return await voice.conversations.implicit([agent], text=text)
+    return None
 
 
 def _before(
