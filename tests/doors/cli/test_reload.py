@@ -203,10 +203,25 @@ def test_a_hub_whose_terminal_is_closed_ends_and_one_that_is_told_to_reload_does
         hub.wait()
 
 
-def test_a_broken_file_is_shown_in_the_status_of_a_running_hub(shell: Shell) -> None:
+LOOKS = (
+    "links list", "links show arya,gendry", "links log arya,gendry", "topology show", "topology export -",
+    "tasks list", "decisions list", "notes list", "limits show", "guard status", "audit log", "audit verify",
+    "agents list", "agents show arya", "agents tree", "conv list", "conv show build", "conv config build",
+    "tail", "inbox", "search hello", "people list", "tokens list arya", "group list --conv build",
+)  # fmt: skip
+
+
+def test_a_broken_file_is_shown_by_a_running_hub_and_hides_nothing(shell: Shell) -> None:
+    """The last good settings are in force: what there is can be looked at under them."""
+    shell.moot("links", "new", "arya", "gendry")
+    shell.moot("conv", "new", "build", "--with", "arya")
     shell.moot("up", "--detach")
     try:
         (shell.home / "moot.toml").write_text("[hub\n")
+        looked = {words: shell.moot(*words.split()) for words in LOOKS}
+        assert {words: told.err for words, told in looked.items() if told.code} == {}
+        assert looked["links list"].err.startswith("moot.toml:1:")
+        assert "The hub goes on with what it read before." in looked["links list"].err
         told = shell.moot("status", "--json").json
         assert [row["what"] for row in told["needs_you"]] == ["broken"]
         assert told["needs_you"][0]["error"].startswith("moot.toml:1:")

@@ -10,11 +10,12 @@ import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from moot.cli.frame.session import Session
 from moot.client import RemoteHub
+from moot.errors import BadSettings
 from moot.model.entrance import DoorName
 from moot.rules.brain_kinds import runs_here
 from moot.settings.home import Home, find_home
@@ -64,8 +65,22 @@ def with_links(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def reading_hub(session: Session) -> AsyncIterator[Hub]:
+    """The store itself, opened to read. While moot.toml is broken, a running hub says what there is: it goes on with
+    what it read last."""
     set_up_logs(session)
-    async with _hub().reading(home_of(session).path) as hub:
+    async with AsyncExitStack() as stack:
+        try:
+            hub = await stack.enter_async_context(_hub().reading(home_of(session).path))
+        except BadSettings as broken:
+            running = await RemoteHub.find(home_of(session), door="cli")
+            if running is None:
+                raise
+            stack.push_async_callback(running.close)
+            if session.broken_settings is None:
+                session.screen.note(f"{broken.title}. The hub goes on with what it read before.")
+            session.broken_settings = broken
+            yield cast("Hub", running)
+            return
         _heed_colours(session, hub)
         yield hub
 

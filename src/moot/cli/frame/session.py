@@ -12,6 +12,7 @@ from moot.cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from moot.cli.talk.no_wait import StoredPost
+    from moot.errors import BadSettings
 
 
 class Session:
@@ -26,6 +27,8 @@ class Session:
         self.quiet = False
         self.left = ""
         """What to say when the person interrupts: what became of the message."""
+        self.broken_settings: BadSettings | None = None
+        """What is wrong with moot.toml, where a running hub was asked because of it."""
         self.posted: StoredPost | None = None
         """The message of this command, where it is stored already and only to be told of."""
 

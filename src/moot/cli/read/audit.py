@@ -80,6 +80,8 @@ def verify(session: Session) -> None:
             sys.stderr.flush()
 
     async def walked(hub: Hub) -> shapes.AuditReport:
+        if session.broken_settings is not None:  # then a running hub walks them
+            return await hub.audit.verify()
         return await hub.audit.verified(progress)
 
     report = with_reading(session, walked)

@@ -1,19 +1,18 @@
 """`moot status`: where things stand, as text: what needs you, who works, what is done, and the hub."""
 
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from moot import shapes
 from moot.cli.frame.hints import first
-from moot.cli.frame.hub_access import home_of, with_hub, with_reading
+from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.params import AT_LEAST_1, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.cli.terminal.watch import watch
-from moot.errors import BadSettings, MootError
+from moot.errors import BadSettings
 from moot.hub import Hub
 from moot.hub.process.hub_lock import running_hub
 from moot.model.hint import from_data
@@ -38,12 +37,9 @@ def status(session: Session, watched: bool, limit: int) -> None:
     def look() -> JsonObject:
         home = home_of(session)
         running = running_hub(home)
-        try:
-            found = with_reading(session, lambda hub: standing(hub, limit))
-        except BadSettings as problem:
-            if running is None:
-                raise
-            found = _under_a_broken_file(session, problem)
+        found = with_reading(session, lambda hub: standing(hub, limit))
+        if session.broken_settings is not None:
+            found["needs_you"] = [_broken(session.broken_settings), *found["needs_you"]]
         return {"home": str(home.path), "hub": running, **found}
 
     def tell(found: JsonObject) -> None:
@@ -74,24 +70,9 @@ def _as_command(row: shapes.NowRow) -> JsonObject:
     return {"agent": "", "at": None, "since": None, **fields, "fix": first(from_data(row.fix))}
 
 
-def _under_a_broken_file(session: Session, problem: BadSettings) -> JsonObject:
-    """A running hub goes on under the settings that were good: what it knows, and what is wrong with the file."""
-    agents: list[shapes.Agent] = []
-    with suppress(MootError):
-        agents = with_hub(session, lambda hub: hub.agents.list())
-    wrong = {"what": "broken", "agent": "", "error": problem.title, "fix": first(problem.fix)}
-    rows: list[JsonObject] = []
-    return {
-        "agents": [{"name": agent.name, "state": _state(agent), "queue": agent.queue} for agent in agents],
-        "needs_you": [wrong],
-        "working": rows,
-        "done": rows,
-        "brakes": rows,
-    }
-
-
-def _state(agent: shapes.Agent) -> str:
-    return "away" if agent.status == "offline" else str(agent.activity["label"])
+def _broken(problem: BadSettings) -> JsonObject:
+    """What is wrong with the file, while a hub goes on under the settings that were good."""
+    return {"what": "broken", "agent": "", "error": problem.title, "fix": first(problem.fix)}
 
 
 def show(screen: Screen, found: JsonObject) -> None:
