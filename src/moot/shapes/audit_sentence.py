@@ -62,6 +62,10 @@ PEOPLE: Final = frozenset({"agent", "as", "asked_by", "by", "from", "participant
 """What names somebody in the detail of an entry."""
 
 
+OF_THE_FILE: Final = frozenset({Did.CONFIG_REFUSED, Did.CONFIG_RELOADED})
+"""What the hub does with moot.toml; all else that comes by it the file says."""
+
+
 class _Words(dict[str, str]):
     """What an entry does not say is left out of its sentence."""
 
@@ -80,8 +84,10 @@ def sentence(entry: AuditEntry, names: Names) -> str:
 
 
 def _who(entry: AuditEntry, names: Names) -> str:
+    if entry.door is DoorName.CONFIG:  # whoever's file it is did not type it
+        return "Moot" if entry.act in OF_THE_FILE else "moot.toml"
     if entry.by == SYSTEM:
-        return "moot.toml" if entry.door is DoorName.CONFIG else "Moot"
+        return "Moot"
     by = called(entry.by, names)
     return f"{by} for {called(entry.on_behalf_of, names)}" if entry.on_behalf_of else by
 

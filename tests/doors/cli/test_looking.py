@@ -247,6 +247,14 @@ def test_who_set_a_link_and_where_a_task_is_worked_on_are_told_in_words(moot: Mo
     assert made["conversation"] not in told.out + told.err
 
 
+def test_a_task_is_given_in_the_name_of_an_agent_along_its_links(moot: Moot) -> None:
+    moot("links", "new", "arya", "gendry", "--superior")
+    given = moot("tasks", "new", "gendry", "look into it", "--as", "arya", "--json").json
+    assert (given["by"], given["to"]) == ("arya", "gendry")
+    refused = moot("tasks", "new", "arya", "look into it", "--as", "gendry")
+    assert (refused.code, "gendry cannot delegate to arya" in refused.err) == (5, True)
+
+
 def test_an_agent_is_shown_in_words_and_nothing_twice(moot: Moot) -> None:
     told = moot("agents", "show", "arya").out
     labels = [line.split("  ")[1] for line in told.splitlines()[1:]]

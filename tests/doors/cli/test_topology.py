@@ -235,8 +235,9 @@ def test_the_log_of_a_link_has_what_was_done_to_it_and_what_was_said(wired: Shel
         ("link.changed", "user", "cli"),
     ]
     said = wired.moot("links", "log", "manager,support").out.splitlines()
-    assert "linked manager and support (manager is superior of support. Both may start.)" in said[0]
-    assert said[1].endswith("support: a customer waits")
+    linked = "linked manager and support (manager is superior of support. Both may start.)"
+    assert said[0].endswith(f"  moot.toml {linked} by config")
+    assert said[1].endswith("  support: a customer waits"), "who said it stands there once"
     wired.moot("links", "rm", link, "--yes")
     gone = wired.moot("links", "log", link).out.splitlines()
     assert "deleted the link of support and engineering" in gone[-1]

@@ -226,10 +226,7 @@ def log(session: Session, id: str, limit: int) -> None:
         session.screen.data(found)
         return
     for entry in found:
-        what = entry["what"] if entry["text"] is None else "said"
-        session.screen.say(
-            f"{day_time(entry['at'])}  {safe(entry['by'] or '-')} {what}: {safe(entry['line'])}"
-        )
+        session.screen.say(f"{day_time(entry['at'])}  {safe(entry['line'])}")
 
 
 async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:

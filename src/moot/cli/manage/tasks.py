@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -84,14 +84,17 @@ def show(session: Session, id: str) -> None:
     help="Seconds until it expires (default: limits.task_deadline_seconds).",
 )
 @click.option("--conv", metavar="ID", help="Conversation to report the outcome to; you must be in it.")
+@click.option("--as", "speaker", metavar="NAME", help="Delegate as one of your agents, along its links.")
 @click.pass_obj
-def new(session: Session, agent: str, text: str, deadline: float | None, conv: str | None) -> None:
+def new(session: Session, /, agent: str, text: str, *, speaker: str | None, **options: Any) -> None:
     """Delegate a task to an agent; the outcome is reported back."""
+    deadline, conv = options["deadline"], options["conv"]
 
     async def work(hub: Hub) -> PlacedTask:
         where = (await resolve.place(hub, conv)).id if conv else None
         worker = await resolve.agent(hub, agent)
-        made = hub.delegate(worker, text, deadline_seconds=deadline, conversation=where)
+        voice = hub.acting_as(await resolve.agent(hub, speaker)) if speaker else hub
+        made = voice.delegate(worker, text, deadline_seconds=deadline, conversation=where)
         return await _placed(hub, made)
 
     _tell(session, with_hub(session, work))
