@@ -8,6 +8,8 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import NotPermitted, Passed, TimedOut, TurnFailed
+from moot.flow import give_up
+from moot.model.records.wait import WAITS
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
 from tests.support.waiting import until
@@ -210,3 +212,45 @@ async def test_nobody_joins_a_direct_conversation_by_finding_it(tmp_path: Path) 
         assert again.id == made.id
         with pytest.raises(NotPermitted, match="direct conversation"):
             await hub.conversations.create("pair", participants=["asker"], kind="direct", exist_ok=True)
+
+
+async def killed_while_it_asks(home: Path, whom: str, question: str) -> None:
+    """A process in which x asks, and which dies before it can say that x has given up."""
+    dying = Hub.open(home)
+    hub = await dying.__aenter__()
+    for name in ("x", "b"):
+        await hub.agents.create(name, external=True)
+    asking = asyncio.ensure_future(hub.acting_as("x").ask(whom, question, timeout=300))
+    store = store_of(hub)
+    await until(lambda: store.records(WAITS.all()), bool)
+    transact = store.transact
+
+    async def unless_given_up(verb: Any, command: Any) -> Any:
+        return None if verb is give_up else await transact(verb, command)
+
+    store.transact = unless_given_up
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    await dying.__aexit__(None, None, None)
+
+
+@pytest.mark.req("M-05")
+async def test_an_answer_calls_whoever_asked_in_a_process_that_was_killed(tmp_path: Path) -> None:
+    await killed_while_it_asks(tmp_path, "b", "where do the logs of the last night lie?")
+    async with Hub.open(tmp_path) as hub:
+        asker, asked = hub.acting_as("x").mailbox, hub.acting_as("b").mailbox
+        [question] = (await asked.check(handed=())).messages
+        await asked.reply(question.id, "below /var/log, in the folder of that day")
+        [answer] = (await asker.check(handed=())).messages
+        assert answer.text == "below /var/log, in the folder of that day"
+        assert not (await asker.check(handed=None)).messages, "once"
+
+
+@pytest.mark.req("M-05", "M-08")
+async def test_what_a_person_decides_calls_whoever_asked_in_a_process_that_was_killed(tmp_path: Path) -> None:
+    await killed_while_it_asks(tmp_path, "user", "may I take the logs of the last night away?")
+    async with Hub.open(tmp_path) as hub:
+        [asked] = await hub.decisions.list()
+        await hub.decisions.answer(asked.id, "yes, but keep a copy of them somewhere")
+        [answer] = (await hub.acting_as("x").mailbox.check(handed=())).messages
+        assert answer.text == "yes, but keep a copy of them somewhere"

@@ -16,6 +16,7 @@ from moot.model.intent import ANSWERS, Intent
 from moot.model.moment import Moment
 from moot.model.records.audit import AuditedAct
 from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
+from moot.model.records.wait import WAITS
 from moot.model.turn import RUNNING, Turn
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -67,6 +68,7 @@ def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsD
         updated_at=at.now,
     )
     draft.put(DECISIONS, asked)
+    draft.drop(WAITS, asked.conversation, asked.seq)
     detail = {"asked_by": asked.by, "conversation": room.id, "seq": said.message.seq}
     acts.enter(draft, AuditedAct.DECISION_ANSWERED, command.author, f"decision {asked.id}", detail)
     draft.emit(EventType.DECISION_ANSWERED, room, by=command.author, body=structs.asdict(asked))

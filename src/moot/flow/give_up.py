@@ -1,6 +1,7 @@
 """Give up: whoever asked waits no longer, so the answer will call it as any other message does.
 
-Above: hub/commands/ask.py and ask_person.py, when a program stops waiting before its time. Without this an answer that
+Above: hub/commands/ask.py and ask_person.py, when a program stops waiting before its time, and when the process in
+which somebody waited is gone. Without this an answer that
 comes after all would wake nobody until the time that was set is over.
 """
 
@@ -11,6 +12,7 @@ from moot.model.change import Decision
 from moot.model.ids import ConversationId, TurnId
 from moot.model.moment import Moment
 from moot.model.records.decision import DECISIONS, DecisionId, DecisionState
+from moot.model.records.wait import WAITS
 from moot.model.turn import Turn
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -47,6 +49,7 @@ def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
     asked = seen.record(DECISIONS, command.decision) if command.decision is not None else None
     if asked is not None and asked.state is DecisionState.OPEN:
         draft.put(DECISIONS, structs.replace(asked, until=0.0, updated_at=at.now))
+        draft.drop(WAITS, asked.conversation, asked.seq)
     return Decision(draft.changes(), None)
 
 

@@ -12,7 +12,7 @@ from moot.flow import create, post
 from moot.flow.steps import find, obligations
 from moot.flow.steps.posted import Posted
 from moot.model.change import Decision
-from moot.model.ids import ParticipantId
+from moot.model.ids import HostId, ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Participant
 from moot.model.records.link import pair_key
@@ -35,6 +35,8 @@ class Send(Struct, frozen=True, gc=False):
     """A conversation of its own for the message, in place of the pair's."""
     by_person: bool = False
     """Its author is a person, who waits for others without anybody waiting for it."""
+    host: HostId = HostId("")
+    """Of a question: the process in which its author waits for the answer."""
 
 
 class Mistaken(Exception):
@@ -102,13 +104,16 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
 def _asked(room: Room, author: Participant, target: Participant, command: Send, message: post.Post) -> Posted:
     """A question whose author waits: for another agent, or for what a person decides."""
     if target.kind is HUMAN:
-        return obligations.ask_person(room, author, target, message, command.choices)
+        posted = obligations.ask_person(room, author, target, message, command.choices)
+        if author.speaks_in_turns:
+            obligations.wait_for(room, posted.message, target, message.awaited, command.host)
+        return posted
     if author.speaks_in_turns:
         assert not command.by_person, "who waits for whom was not looked up"
         obligations.check_ring(room.draft, author, target)
     posted = post.speak(room, author, message)
     if author.speaks_in_turns:
-        obligations.wait_for(room, posted.message, target.id, message.awaited)
+        obligations.wait_for(room, posted.message, target, message.awaited, command.host)
     return posted
 
 

@@ -26,6 +26,7 @@ from moot.host.host import AgentHost
 from moot.host.pace import Pace
 from moot.host.summariser import Summariser, SummaryPlan
 from moot.host.sweeper import Sweeper
+from moot.hub.commands.ask import end_waits_of_the_gone
 from moot.hub.core import Core
 from moot.hub.directory import Directory
 from moot.hub.enrolment import hosted, newcomers
@@ -163,6 +164,7 @@ class Runtime:
             parts.log.watch(listener)
         self._start_summariser()
         await self._detach_gone_hosts()
+        await end_waits_of_the_gone(parts, self._identity)
         await self._start(agents, enrolled)
         if self._listens:
             await self.watch()
@@ -363,6 +365,7 @@ class Runtime:
         await self.core.parts.log.catch_up()
         if await self._detach_gone_hosts():
             await self._sweep_everything_open()
+        await end_waits_of_the_gone(self.core.parts, self._identity)
         await self.core.sessions.lower_reach()
 
     async def _detach_gone_hosts(self) -> bool:

@@ -20,7 +20,7 @@ from moot.model.change import AppendMessage
 from moot.model.conversation import ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
-from moot.model.ids import SYSTEM, ConversationId, ParticipantId
+from moot.model.ids import SYSTEM, ConversationId, HostId, ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant
@@ -233,11 +233,13 @@ def check_ring(draft: Draft, asker: Participant, target: Participant) -> None:
         )
 
 
-def wait_for(room: Room, question: Message, target: ParticipantId, until: float) -> None:
+def wait_for(room: Room, question: Message, target: Participant, until: float, host: HostId) -> None:
     """From here on the author of a question waits, if the question gets a turn. Waits that are over are let go."""
     draft, now = room.draft, room.now
     for wait in draft.records(WAITS.all()):
         if wait.until <= now:
             draft.drop(WAITS, wait.conversation, wait.seq)
-    if any(turn.called_by(question.seq) for turn in (*room.turns.values(), *room.asks.of(target))):
-        draft.put(WAITS, Wait(room.id, question.seq, question.author, target, until))
+    is_person = not target.speaks_in_turns
+    turns = () if is_person else (*room.turns.values(), *room.asks.of(target.id))
+    if is_person or any(turn.called_by(question.seq) for turn in turns):
+        draft.put(WAITS, Wait(room.id, question.seq, question.author, target.id, until, host))

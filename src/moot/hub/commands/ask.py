@@ -17,13 +17,16 @@ from moot.flow.steps.posted import Posted
 from moot.hub.commands.send import sent
 from moot.hub.core import Core
 from moot.model.answer import Delivery
-from moot.model.ids import ParticipantId
+from moot.model.ids import HostId, ParticipantId
 from moot.model.message import Message
 from moot.model.participant import Participant
+from moot.model.records.decision import DecisionId
+from moot.model.records.wait import WAITS, Wait
 from moot.model.turn import OPEN, RuleName, Turn, TurnState
 from moot.ports import EVERY_TURN, Clock
 from moot.rules import answer_shape
 from moot.rules.reasons import REASONS
+from moot.wiring import Parts
 
 T = TypeVar("T")
 SHOWN = 500
@@ -82,6 +85,30 @@ async def _wait(
         with suppress(MootError):
             await core.parts.store.transact(give_up, command)
         raise
+
+
+async def end_waits_of_the_gone(parts: Parts, here: HostId) -> None:
+    """Nobody waits in a process that is gone: an answer calls whoever asked there, as any message does."""
+    store = parts.store
+    waits = await store.records(WAITS.all())
+    alive = {here, *(host.id for host in await store.hosts())} if waits else set()
+    for wait in waits:
+        if wait.host and wait.host not in alive:
+            with suppress(MootError):  # then the next look comes to it
+                await store.transact(give_up, await _given_up(parts, wait))
+
+
+async def _given_up(parts: Parts, wait: Wait) -> give_up.GiveUp:
+    store = parts.store
+    open_turns = await store.turns(
+        conversation=wait.conversation, agent=wait.target, states=tuple(OPEN), limit=EVERY_TURN
+    )
+    asking = next((turn.id for turn in open_turns if turn.called_by(wait.seq)), None)
+    question = await store.message(wait.conversation, wait.seq)
+    decision = question.metadata.get("decision") if question is not None else None
+    return give_up.GiveUp(
+        wait.conversation, wait.seq, asking, DecisionId(str(decision)) if decision else None
+    )
 
 
 async def until_moment(clock: Clock, awaited: "asyncio.Future[T]", until: float) -> T | None:

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.model.ids import ConversationId, ParticipantId
+from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.records.record import Table
 
 
@@ -16,6 +16,8 @@ class Wait(Struct, frozen=True, gc=False):
     target: ParticipantId
     until: float
     """When it gives up."""
+    host: HostId = HostId("")
+    """The process in which it waits: with that the wait ends too. Empty where nobody wrote it down."""
 
 
 WAITS = Table("waits", Wait, key=("conversation", "seq"), all_at_once=True, ends_with_conversation=True)

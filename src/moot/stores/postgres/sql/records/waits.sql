@@ -3,13 +3,13 @@
 -- name: shape
 -- A Wait.
 CREATE VIEW waits_shape AS
-SELECT conversation, seq, json_build_array(conversation, seq, asker, target, until)::text AS shape FROM waits;
+SELECT conversation, seq, json_build_array(conversation, seq, asker, target, until, host)::text AS shape FROM waits;
 
 -- name: put
 -- Somebody waits.
-INSERT INTO waits (conversation, seq, asker, target, until) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO waits (conversation, seq, asker, target, until, host) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (conversation, seq) DO UPDATE SET
-    asker = excluded.asker, target = excluded.target, until = excluded.until;
+    asker = excluded.asker, target = excluded.target, until = excluded.until, host = excluded.host;
 
 -- name: drop
 -- Nobody waits for this any more.

@@ -3,13 +3,13 @@
 -- name: shape
 -- A Wait.
 CREATE TEMP VIEW waits_shape AS
-SELECT conversation, seq, json_array(conversation, seq, asker, target, until) AS shape FROM main.waits;
+SELECT conversation, seq, json_array(conversation, seq, asker, target, until, host) AS shape FROM main.waits;
 
 -- name: put
 -- Somebody waits.
-INSERT INTO waits (conversation, seq, asker, target, until) VALUES (?, ?, ?, ?, ?)
+INSERT INTO waits (conversation, seq, asker, target, until, host) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (conversation, seq) DO UPDATE SET
-    asker = excluded.asker, target = excluded.target, until = excluded.until;
+    asker = excluded.asker, target = excluded.target, until = excluded.until, host = excluded.host;
 
 -- name: drop
 -- Nobody waits for this any more.

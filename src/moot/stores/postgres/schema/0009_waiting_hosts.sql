@@ -1,0 +1,3 @@
+-- In which process an agent waits for an answer: with that its wait ends.
+
+ALTER TABLE waits ADD COLUMN host text COLLATE "C" NOT NULL DEFAULT '';
