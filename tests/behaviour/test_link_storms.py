@@ -8,7 +8,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import Braked
-from moot.model.hint import Act
+from moot.model.hint import Act, Hint
 from moot.model.limits import Limits
 
 NAMES = [f"agent{number}" for number in range(17)]
@@ -42,9 +42,15 @@ async def said_by_agents(hub: Hub) -> int:
     return sum(message.kind == "agent" for messages in said for message in messages)
 
 
-async def test_seventeen_linked_agents_that_write_to_two_each_end_at_the_cap(tmp_path: Path) -> None:
+MANY_TURNS = NO_PAIR_BRAKE.replace("[limits]", "[limits]\nchain_turns = 1000\nchain_depth = 1000")
+
+
+@pytest.mark.parametrize("limits", [NO_PAIR_BRAKE, MANY_TURNS], ids=["usual turns", "any number of turns"])
+async def test_seventeen_linked_agents_that_write_to_two_each_end_at_the_cap(
+    tmp_path: Path, limits: str
+) -> None:
     stopped: list[Braked] = []
-    (tmp_path / "moot.toml").write_text(NO_PAIR_BRAKE)
+    (tmp_path / "moot.toml").write_text(limits)
     async with Hub.open(tmp_path, agents=[storming(name, stopped) for name in NAMES]) as hub:
         for place, name in enumerate(NAMES):
             for step in (1, 2):
@@ -53,6 +59,10 @@ async def test_seventeen_linked_agents_that_write_to_two_each_end_at_the_cap(tmp
         await hub.settled(timeout=20)
         assert await said_by_agents(hub) == Limits().chain_messages == 32
         assert any("/continue" in text for text in await notices(hub)), "the way out is named"
+        if limits is MANY_TURNS:  # messages are what ends it there, and the way out is one
+            assert await hub.conversations.resume(way_out(stopped[0]))
+            await hub.settled(timeout=20)
+            assert 32 < await said_by_agents(hub) <= 64
 
 
 async def notices(hub: Hub) -> list[str]:
@@ -96,6 +106,12 @@ async def test_a_low_cap_is_met_and_names_the_way_out(tmp_path: Path) -> None:
         assert stopped
         assert stopped[0].facts["rule"] == "chain"
         assert [way.act for way in stopped[0].fix] == [Act.CONTINUE_CHAIN]  # type: ignore[union-attr]
+
+
+def way_out(brake: Braked) -> str:
+    [hint] = brake.fix
+    assert isinstance(hint, Hint)
+    return hint.conversation
 
 
 async def test_thanks_for_thanks_over_a_link_end_after_three_exchanges(tmp_path: Path) -> None:

@@ -97,17 +97,19 @@ def root_stop(root: Root | None, limits: Limits) -> RuleName | None:
     if root.paused is not None:
         return root.paused
     return (
-        RuleName.CHAIN if root.turns >= limits.chain_turns or root.messages > limits.chain_messages else None
+        RuleName.CHAIN if root.turns >= limits.chain_turns or root.messages >= limits.chain_messages else None
     )
 
 
 def check_chain_messages(root: Root, where: str, limits: Limits) -> None:
-    """Refuses a message by tool on a chain on which agents have said all that one person's message may lead to."""
+    """Refuses a message by tool on a chain on which agents have said all that one person's message may lead to. The
+    last one called nobody, and where it was said the chain can be resumed."""
     if root.messages >= limits.chain_messages:
+        stopped_in = root.noticed[-1] if root.noticed else where
         raise Braked(
             f"agents have sent {root.messages} messages in this chain",
             detail=f"chain_messages is {limits.chain_messages}: a person has to resume it",
-            fix=(Hint(Act.CONTINUE_CHAIN, conversation=where),),
+            fix=(Hint(Act.CONTINUE_CHAIN, conversation=stopped_in),),
             rule=RuleName.CHAIN.value,
         )
 
