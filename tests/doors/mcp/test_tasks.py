@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from moot.doors.mcp import tools
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, Called, came_in
 from tests.support.waiting import until
@@ -135,3 +136,18 @@ async def test_a_person_is_asked_with_choices_and_decides_once(world: World) -> 
         await world.hub.decisions.answer(asked.id, "2")
         answer = await asking
         assert (answer["answered"], answer["message"]["text"]) == (True, "no")
+
+
+async def test_an_answer_that_takes_longer_than_a_call_is_held_comes_as_a_message(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "MAX_WAITING", 0.2)
+    async with came_in(world, "bob") as bob:
+        asked = {"question": "may we deploy this on a Friday?", "deadline_seconds": 3600}
+        waiting = await bob("ask", target="user", choices=["yes", "no"], **asked)
+        assert (waiting["answered"], waiting["outcome"]) == (False, "waiting")
+        [decision] = await world.hub.decisions.list(state="open")
+        await world.hub.decisions.answer(decision.id, "no")
+        assert [message["text"] for message in (await bob("check_messages"))["messages"]] == ["no"]
+        endless = await bob.error("ask", target="user", question="why?", deadline_seconds=1e9)
+        assert "deadline_seconds" in endless["title"]

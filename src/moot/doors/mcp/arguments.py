@@ -16,6 +16,8 @@ UNLISTED: Final = "unlisted"
 """Marks an argument that may be given, and that no model pays for: hardly one would."""
 Limit = Annotated[int, Meta(ge=1, le=500, extra_json_schema={UNLISTED: True})]
 Seconds = Annotated[float, Meta(ge=0, le=MAX_WAITING)]
+LONGEST_DEADLINE = 366 * 86400
+Deadline = Annotated[float, Meta(ge=0, le=LONGEST_DEADLINE)]
 
 
 class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +87,8 @@ class WhyArguments(Arguments, frozen=True):
 class AskArguments(Arguments, frozen=True):
     target: str
     question: str
-    deadline_seconds: Seconds = USUAL_DEADLINE
+    deadline_seconds: Deadline = USUAL_DEADLINE
+    """Beyond MAX_WAITING the answer comes as a message."""
     shape: JsonObject = {}
     choices: tuple[str, ...] = ()
 

@@ -4,6 +4,7 @@ The descriptions are short on purpose: an agent pays for them in every turn, and
 under 1,500 tokens (M-10, checked by a test). Refusals are results that an agent can act on, never protocol errors.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
@@ -15,6 +16,7 @@ from moot.doors import delivery
 from moot.doors.lookup import without_hints
 from moot.doors.mcp import hint_calls
 from moot.doors.mcp.arguments import (
+    MAX_WAITING,
     READ_AT_ONCE,
     Arguments,
     AskArguments,
@@ -142,18 +144,22 @@ async def ask(caller: Caller, arguments: AskArguments) -> Answer:
     caller.allowed(Action.POST)
     try:
         with caller.staying():
-            answer = await caller.admitted(Action.POST).ask(
-                arguments.target,
-                arguments.question,
-                timeout=arguments.deadline_seconds,
-                shape=arguments.shape or None,
-                choices=arguments.choices,
-            )
+            async with asyncio.timeout(MAX_WAITING):
+                answer = await caller.admitted(Action.POST).ask(
+                    arguments.target,
+                    arguments.question,
+                    timeout=arguments.deadline_seconds,
+                    shape=arguments.shape or None,
+                    choices=arguments.choices,
+                )
         await caller.still_good()
     except (TimedOut, Passed, TurnFailed) as unanswered:
         outcome = {TimedOut: "timed_out", Passed: "passed"}.get(type(unanswered), "failed")
         misfit: Answer = {name: fact for name, fact in unanswered.facts.items() if name in MISFIT_FACTS}
         return {"answered": False, "outcome": outcome, "error": unanswered.title, **misfit}
+    except TimeoutError:  # no client holds a call for longer; whoever stops waiting is called by the answer
+        later = f"{arguments.target} has not answered yet: the answer will be among your messages"
+        return {"answered": False, "outcome": "waiting", "error": later}
     return {"answered": True, "message": answer.to_dict()}
 
 
