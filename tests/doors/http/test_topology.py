@@ -1,6 +1,8 @@
 """The link graph over HTTP, in the seed's shapes: what a client that draws the map sends and gets (SPEC S-11)."""
 
+import os
 import time
+from statistics import median
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ WIRED = (
     {"from": "manager", "to": "engineering", "direction": "two_way", "relationship": "superior"},
 )
 """The seed's own organisation."""
+SLOWER = float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
 EDGE = ("id", "from", "to", "direction", "relationship", "enabled")
 
 
@@ -226,7 +229,7 @@ async def test_a_whole_list_is_applied_or_looked_at(world: World, wired: list[di
 
 @pytest.mark.alone
 async def test_500_agents_and_2000_links_are_answered_within_50_ms(world: World) -> None:
-    """By the fastest of 15 requests: others may use the machine. docs/explanation/performance.md has more figures."""
+    """By the median of 15 requests. docs/explanation/performance.md has more figures."""
     names = [f"agent-{number:03d}" for number in range(500)]
     await world.hub._core.do(
         enrol, enrol.Enrol(tuple(enrol.Newcomer(name=name) for name in names), fresh=True)
@@ -248,4 +251,4 @@ async def test_500_agents_and_2000_links_are_answered_within_50_ms(world: World)
         found = (await world.get("/api/topology")).json()
         seconds.append(time.perf_counter() - began)
         assert (len(found["links"]), len(found["agents"]) > 500) == (2000, True)
-    assert min(seconds) < 0.050, seconds
+    assert median(seconds) < 0.050 * SLOWER, seconds
