@@ -18,7 +18,7 @@ import aiosqlite
 
 from bench import guard
 from bench.measure import Table
-from bench.posts import TEXT, open_store, posting
+from bench.posts import NO_BRAKES, TEXT, open_store, posting, sending
 from bench.raw import (
     CALLS,
     CONVERSATION,
@@ -189,11 +189,31 @@ async def beside_each_other(producers: int, total: int, rounds: int) -> Table:
     return table
 
 
-async def linked(producers: int, total: int, rounds: int) -> Table:
+async def agents_own(producers: int, total: int, policy: Policy) -> float:
+    """Agents that write along their links, each to the next one: whom the policy asks about every time."""
+    with TemporaryDirectory() as folder:
+        store, _ = await open_store(Path(folder), 0, policy=policy, links=LINKS, limits=NO_BRAKES)
+
+        async def one(number: int) -> None:
+            await store.transact(*sending(number % LINKS, f"k{next(numbers)}"))
+
+        rate = await measured(one, producers, total, None)
+        await store.close()
+        return rate
+
+
+async def linked(producers: int, total: int, rounds: int, *, by_agents: bool) -> Table:
     """What the link graph costs who posts: a thousand links under which everybody is bound, and none that bind."""
-    table = Table(f"W1 durable-write {producers} with {LINKS} links", "posts/s")
+    whose = "sends of agents" if by_agents else "posts of a person"
+    table = Table(f"W1 durable-write {producers} with {LINKS} links, {whose}", "posts/s")
     contenders: dict[str, Any] = {
-        policy.value: lambda policy=policy: ours(producers, total, policy=policy, links=LINKS)
+        policy.value: (
+            lambda policy=policy: (
+                agents_own(producers, total, policy)
+                if by_agents
+                else ours(producers, total, policy=policy, links=LINKS)
+            )
+        )
         for policy in (Policy.LINKS, Policy.OPEN)
     }
     await table.run(contenders, rounds)
@@ -212,8 +232,11 @@ async def run(rounds: int = 11) -> list[str]:
         table.save()
         lines.append(f" {producers} producers")
         table.show(lines)
-    table = await linked(32, 12000, rounds)
-    table.save()
-    lines.append(f" 32 producers, {LINKS} links")
-    table.show(lines)
+    for by_agents in (False, True):
+        table = await linked(32, 12000, rounds, by_agents=by_agents)
+        table.save()
+        lines.append(
+            f" 32 producers, {LINKS} links, {'sends of agents' if by_agents else 'posts of a person'}"
+        )
+        table.show(lines)
     return lines
