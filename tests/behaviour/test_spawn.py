@@ -119,6 +119,7 @@ async def test_enrolment_link_task_and_turn_are_one_decision(home: Path) -> None
         assert before < hub.position
 
 
+@pytest.mark.req("S-05")
 async def test_the_link_binds_the_child_and_leaves_the_spawner_free(home: Path) -> None:
     async def act(hub: Hub) -> Any:
         await hub.spawn("coder")

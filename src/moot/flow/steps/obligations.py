@@ -239,7 +239,8 @@ def wait_for(room: Room, question: Message, target: Participant, until: float, h
     for wait in draft.records(WAITS.all()):
         if wait.until <= now:
             draft.drop(WAITS, wait.conversation, wait.seq)
-    is_person = not target.speaks_in_turns
-    turns = () if is_person else (*room.turns.values(), *room.asks.of(target.id))
-    if is_person or any(turn.called_by(question.seq) for turn in turns):
+    has_a_turn = any(
+        turn.called_by(question.seq) for turn in room.put_turns.values()
+    )  # made with the question
+    if has_a_turn or not target.speaks_in_turns:
         draft.put(WAITS, Wait(room.id, question.seq, question.author, target.id, until, host))
