@@ -13,7 +13,7 @@ from moot.hub.process import heads_key
 from moot.hub.process.heads_file import HeadsFile
 from moot.hub.queries.posted_log import posted_entries
 from moot.model.ids import ParticipantId
-from moot.model.records.audit import AuditedAct, AuditQuery
+from moot.model.records.audit import AuditedAct, AuditEntry, AuditQuery
 from moot.rules.words import search
 from moot.sdk.audit import AuditCalls
 from moot.sdk.call import in_process
@@ -50,9 +50,27 @@ class Audit(AuditCalls):
         )
         if conversation is not None:
             return await posted_entries(core, conversation, query)
+        found = await core.parts.store.audit_entries(query)
+        if link is not None:
+            found = [*found, *await self._refused_over(link, query)]
+            found.sort(key=lambda entry: (entry.last_at, entry.chain, entry.place), reverse=True)
+        return [shapes.AuditEntry.of(entry, core.directory.name) for entry in found[: query.limit]]
+
+    async def _refused_over(self, link: str, query: AuditQuery) -> list[AuditEntry]:
+        """What a link has refused to its two ends, which is on record in chains of theirs."""
+        store, others = self._core.parts.store, structs.replace(query, subjects=())
+        made = await store.audit_entries(AuditQuery(subjects=(f"link {link}",), limit=1))
+        ends = {str(entry.detail[side]) for entry in made for side in ("from", "to")}
+        refused = structs.replace(others, acts=(AuditedAct.REFUSED,), limit=MAX_ENTRIES)
+        found = [
+            entry
+            for end in sorted(ends)
+            for entry in await store.audit_entries(structs.replace(refused, agent=end))
+        ]
         return [
-            shapes.AuditEntry.of(entry, core.directory.name)
-            for entry in await core.parts.store.audit_entries(query)
+            entry
+            for entry in {(entry.chain, entry.place): entry for entry in found}.values()
+            if entry.detail.get("link") == link and others.picks(entry)
         ]
 
     async def verify(self) -> shapes.AuditReport:

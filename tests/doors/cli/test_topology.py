@@ -238,6 +238,12 @@ def test_the_log_of_a_link_has_what_was_done_to_it_and_what_was_said(wired: Shel
     linked = "linked manager and support (manager is superior of support. Both may start.)"
     assert said[0].endswith(f"  moot.toml {linked} by config")
     assert said[1].endswith("  support: a customer waits"), "who said it stands there once"
+    wired.moot("links", "disable", link)
+    for name in ("support", "engineering"):
+        other = {"support": "engineering", "engineering": "support"}[name]
+        assert wired.moot("send", other, "are you there?", "--as", name, "--no-wait").code == 5
+    tried = wired.moot("links", "log", link).out.splitlines()[-2:]
+    assert ["was refused: " in line for line in tried] == [True, True], "what did not pass is shown too"
     wired.moot("links", "rm", link, "--yes")
     gone = wired.moot("links", "log", link).out.splitlines()
     assert "deleted the link of support and engineering" in gone[-1]
