@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,7 +24,7 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tools.postgres_server import free_port, roomy_folder
+from tools.child_server import ChildServer, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 POM = ROOT / "tools" / "kafka" / "pom.xml"
@@ -164,25 +161,17 @@ def _run(*command: str) -> str:
     return done.stdout
 
 
-class KafkaBroker:
-    """Started, killed, paused, wiped, started again; always by the process id it was given."""
+class KafkaBroker(ChildServer):
+    """Wiped too, besides what can be done to any."""
 
     def __init__(self, folder: Path | None = None, *, port: int = 0, found: Installed | None = None) -> None:
-        self._made = folder is None
-        self.folder = folder or Path(tempfile.mkdtemp(prefix="moot-kafka-", dir=roomy_folder()))
-        self.port = port or free_port()
+        super().__init__("kafka", folder, port)
         self._controller = free_port()
         self._found = found or installed()
-        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
 
     # --- its life ----------------------------------------------------------------------------------------
 
@@ -201,15 +190,7 @@ class KafkaBroker:
                 *self._found.command("kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", str(settings))
             )
         java, *rest = self._found.command("kafka.Kafka", str(settings))
-        with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [java, *flags, *rest],
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        self._process = self.spawn([java, *flags, *rest], self.log)
         self._wait_until_ready()
         return self
 
@@ -217,49 +198,16 @@ class KafkaBroker:
     def _data(self) -> Path:
         return self.folder / "data"
 
-    def kill(self) -> None:
-        """At once; what the kernel was given it keeps."""
-        self._end(signal.SIGKILL)
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._end(signal.SIGTERM)
-
-    def pause(self) -> None:
-        """It holds its connections and answers nobody."""
-        os.kill(self.pid, signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        os.kill(self.pid, signal.SIGCONT)
-
     def wipe(self) -> None:
         """Killed, and everything it was given is gone."""
         self.kill()
         shutil.rmtree(self._data)
 
-    def remove(self) -> None:
-        """Stopped, and nothing of it left."""
-        self.stop()
-        if self._made:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _end(self, how: signal.Signals) -> None:
-        assert self._process is not None
-        self._process.send_signal(how)
-        try:
-            self._process.wait(30)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process = None
-
     def _wait_until_ready(self) -> None:
         until = time.monotonic() + READY_SECONDS
         while not _takes_a_record(self.address):
-            assert self._process is not None
-            if self._process.poll() is not None or time.monotonic() > until:
-                said = (self.folder / "log").read_bytes()[-3000:].decode("utf-8", "replace")
-                raise SystemExit(f"error: Kafka did not start:\n{said}")
+            if self.has_ended() or time.monotonic() > until:
+                raise SystemExit(f"error: Kafka did not start:\n{self.said()[-3000:]}")
             time.sleep(0.05)
 
 

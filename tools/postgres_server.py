@@ -11,16 +11,13 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
-import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import BinaryIO
 
-MEMORY = Path("/dev/shm")
-ROOM = 1 << 30
+from tools.child_server import ChildServer
+
 READY_SECONDS = 30.0
 STILL_HELD = "pre-existing shared memory block"
 SETTINGS = {
@@ -52,24 +49,16 @@ def debian_binaries(version: int = 15) -> Path | None:
     return folder if (folder / "postgres").exists() else None
 
 
-def roomy_folder() -> Path:
-    """Where a data directory may lie: in memory where there is room. Anybody can pass through it."""
-    in_memory = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM
-    return MEMORY if in_memory else Path("/tmp")
-
-
-class PostgresServer:
-    """Started, killed, started again; always by the process id it was given."""
+class PostgresServer(ChildServer):
+    stopped_by = signal.SIGINT
+    """Fast, and clean."""
+    patience = 10.0
 
     def __init__(self, folder: Path | None = None, binaries: Path | None = None, port: int = 0) -> None:
-        self._made = folder is None
-        self.folder = folder or Path(tempfile.mkdtemp(prefix="moot-pg-", dir=roomy_folder()))
+        super().__init__("pg", folder, port)
         self._user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
         self._binaries = self._readable(binaries or shipped_binaries())
         self.data = self.folder / "data"
-        self.port = port or free_port()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._databases = 0
 
     # --- its life ----------------------------------------------------------------------------------------
 
@@ -89,46 +78,14 @@ class PostgresServer:
 
     def _came_up(self, command: list[str], until: float) -> bool:
         """Not yet, while children of one that was killed are still about to notice: they hold its memory."""
-        log = self.folder / "log"
-        before = log.stat().st_size if log.exists() else 0
-        with log.open("ab") as written:
-            self._process = self._child(command, written)
+        before = self.log.stat().st_size if self.log.exists() else 0
+        self._process = self._child(command, self.log)
         if self._is_ready(until):
             return True
-        said = log.read_bytes()[before:].decode("utf-8", "replace")
+        said = self.said(before)
         if STILL_HELD in said and time.monotonic() < until:
             return False
         raise SystemExit(f"error: PostgreSQL did not start:\n{said[-2000:]}")
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
-
-    def kill(self) -> None:
-        """At once; what the kernel was given it keeps. Its children follow by themselves."""
-        self._end(signal.SIGKILL)
-
-    def stop(self) -> None:
-        """Fast, and clean."""
-        if self._process is not None:
-            self._end(signal.SIGINT)
-
-    def remove(self) -> None:
-        """Stopped, and nothing of it left."""
-        self.stop()
-        if self._made:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _end(self, how: signal.Signals) -> None:
-        assert self._process is not None
-        self._process.send_signal(how)
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process = None
 
     # --- its databases -----------------------------------------------------------------------------------
 
@@ -141,19 +98,15 @@ class PostgresServer:
         command = [
             "initdb", "-D", str(self.data), "-U", "postgres", "--auth=trust", "--no-sync", "--no-locale", "-E", "UTF8",
         ]  # fmt: skip
-        with (self.folder / "initdb.log").open("wb") as log:
-            if self._child(command, log).wait(60) != 0:
-                raise SystemExit(f"error: initdb failed:\n{(self.folder / 'initdb.log').read_text()}")
+        log = self.folder / "initdb.log"
+        if self._child(command, log).wait(60) != 0:
+            raise SystemExit(f"error: initdb failed:\n{log.read_text()}")
 
-    def _child(self, command: list[str], log: BinaryIO) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
+    def _child(self, command: list[str], log: Path) -> subprocess.Popen[bytes]:
+        return self.spawn(
             [str(self._binaries / command[0]), *command[1:]],
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            log,
             env={"PATH": os.defpath, "LC_ALL": "C", "HOME": str(self.folder)},
-            start_new_session=True,
             user=None if self._user is None else self._user.pw_uid,
             group=None if self._user is None else self._user.pw_gid,
             extra_groups=None if self._user is None else [],
@@ -163,8 +116,7 @@ class PostgresServer:
         """An open port is not a ready server: it says so itself, in its file."""
         status = self.data / "postmaster.pid"
         while time.monotonic() < until:
-            assert self._process is not None
-            if self._process.poll() is not None:
+            if self.has_ended():
                 return False
             lines = _lines_of(status)
             if len(lines) > 7 and lines[0] == str(self.pid) and lines[7].strip() == "ready":
@@ -197,12 +149,6 @@ def is_passable(folder: Path) -> bool:
     return all(part.stat().st_mode & 0o001 for part in (folder, *folder.parents)) and bool(
         folder.stat().st_mode & 0o004
     )
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _lines_of(file: Path) -> list[str]:

@@ -16,8 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.child_server import free_port
 from tools.kafka_broker import KafkaBroker
-from tools.postgres_server import PostgresServer, free_port, is_passable
+from tools.postgres_server import PostgresServer, is_passable
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / ".services"

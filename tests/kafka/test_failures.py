@@ -112,7 +112,7 @@ async def test_kafka_may_be_gone_when_a_hub_starts(broken_home: KafkaHome, fragi
             await asyncio.to_thread(fragile.start)
             await all_published(hub, RETURN_SECONDS)
     finally:
-        if fragile._process is None:
+        if not fragile.is_started:
             fragile.start()
 
 

@@ -14,6 +14,7 @@ from moot.cli.frame.session import Session
 from moot.cli.terminal.progress import InPlace
 from moot.hub.archive.backups import nothing_runs
 from moot.move_store import transfer_store
+from moot.settings.catalogue import concealed
 from moot.storage import Transferred
 
 WIDTH = 24
@@ -65,10 +66,9 @@ def _tell(session: Session, done: Transferred, url: str, seconds: float) -> None
     if done.resumed:
         say(f"  {done.resumed} rows had arrived before; continued behind them")
     say(f"  {done.origin} was not changed")
-    shown = url if VARIABLE.search(url) or "@" not in url else done.target
     say("To use it, set in moot.toml:")
     say("  [store]")
-    say(f'  url = "{shown}"')
+    say(f'  url = "{concealed(url)}"')
 
 
 class TransferBar:
