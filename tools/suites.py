@@ -191,6 +191,11 @@ def plan(name: str) -> list[Tool | Suite]:
             if nightly:
                 # Ten thousand questions asked together, by every way to the hub.
                 steps.append(Suite("asks", 900, within="contract/hub/test_asks.py"))
+                # Stores and logs on the oldest PostgreSQL that is supported, where Debian's is installed.
+                steps += [
+                    Suite("contract-oldest", 400, workers=2, within="contract/store"),
+                    Suite("kafka-long", 900),
+                ]
         case "clis":
             # The real coding CLIs: apart from the rest because of their size, and because they change weekly.
             steps = [Suite("clis", 300)]

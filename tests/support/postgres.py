@@ -9,7 +9,8 @@ from functools import cache
 
 import asyncpg
 
-from tools.postgres_server import PostgresServer
+from tests.support.processes import NIGHTLY
+from tools.postgres_server import PostgresServer, debian_binaries
 
 EMPTY = """
 DO $$ DECLARE one record; BEGIN
@@ -27,7 +28,10 @@ END $$
 @cache
 def server() -> PostgresServer:
     """The one of this process."""
-    started = PostgresServer().start()
+    oldest = (
+        debian_binaries() if NIGHTLY else None
+    )  # the version that is needed at least, where it is installed
+    started = PostgresServer(binaries=oldest).start()
     atexit.register(started.remove)
     return started
 
