@@ -22,11 +22,15 @@ class Stage:
         self.worker: BridgeWorker
         self._running: asyncio.Task[None] | None = None
 
-    async def connect(self) -> None:
+    async def connect(self, seconds: float = SECONDS) -> None:
         self.worker = BridgeWorker(self.hub, self.world.bridge(), self.manners)
         self._running = asyncio.ensure_future(self.worker.run())
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(seconds):
             await self.worker.is_running.wait()
+
+    @property
+    def is_running(self) -> bool:
+        return self._running is not None and self.worker.is_running.is_set()
 
     async def disconnect(self) -> None:
         if self._running is not None:

@@ -347,6 +347,37 @@ async def test_f1_lists_the_keys(tmp_path: Path) -> None:
         await chat.until_gone("Alt+Enter, Ctrl+J")
 
 
+async def test_the_keys_stand_in_two_columns_also_where_a_line_is_broken(tmp_path: Path) -> None:
+    async with chatting(tmp_path, [echo("arya")], size=(60, 40)) as chat:
+        await chat.press("f1")
+        await chat.until_seen("into the messages")
+        column = chat.rows[chat.row_of("into the messages")].index("into")
+        behind = chat.rows[chat.row_of("into the messages") + 1]
+        assert len(behind) - len(behind.lstrip(" │")) >= column - 5, behind
+
+
+async def test_who_goes_on_typing_has_read_what_was_said_in_place_of_the_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.cli.tui.chat_room.FLASH_SECONDS", 1000.0)
+    async with chatting(tmp_path, [echo("arya")]) as chat:
+        await chat.press("escape")
+        await chat.until(lambda: chat.hints == "Esc: nobody is writing")
+        await chat.type("on")
+        await chat.until(lambda: "Enter send" in chat.hints)
+
+
+async def test_the_cursor_stays_in_view_in_a_terminal_of_another_size(tmp_path: Path) -> None:
+    async with chatting(tmp_path, [echo("arya")]) as chat:
+        long = "\n".join(f"line {number} {'word ' * 12}" for number in range(60))
+        chat.app.post_message(events.Paste(long + "\nthe end"))
+        await chat.until_seen("the end")
+        await chat.pilot.resize_terminal(60, 24)
+        await chat.until_seen("the end")
+        await chat.pilot.resize_terminal(120, 40)
+        await chat.until_seen("the end")
+
+
 async def test_f2_and_slash_why_lie_over_the_conversation_which_does_not_move(tmp_path: Path) -> None:
     async with chatting(tmp_path, [echo("arya"), echo("gendry")]) as chat:
         await chat.send("@arya one")

@@ -39,6 +39,11 @@ def said(shell: Shell) -> list[str]:
     return [m["text"] for m in shell.moot("tail", "--json").json if m["kind"] == "human"]
 
 
+def doors(shell: Shell) -> list[str]:
+    """By which door each message of the person came in."""
+    return [m["metadata"]["door"] for m in shell.moot("tail", "--json").json if m["kind"] == "human"]
+
+
 # --- the full screen ---------------------------------------------------------------------------------------------
 
 
@@ -61,6 +66,9 @@ def test_chat_has_the_whole_screen_and_gives_the_terminal_back(shell: Shell) -> 
         assert "not sent:\r\nhalf a thought" in seen
         assert terminal.modes == before
     assert said(shell) == [FEW]
+    assert doors(shell) == ["tui"], "the chat is a door of its own"
+    assert shell.moot("chat", "arya", "-m", "from the shell").code == 0
+    assert doors(shell) == ["tui", "cli"]
 
 
 @pytest.mark.parametrize("words", [("open", "--tui"), ("open", "direct-arya+user", "--tui")])

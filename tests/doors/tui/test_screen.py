@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.screen import Screen
 
 from moot import Hub, agent
 from moot.cli.tui.bubbles import Look, drawn, markdown_lines
@@ -222,3 +223,28 @@ async def test_a_preview_that_comes_when_the_chat_is_being_left_is_dropped(tmp_p
     async with chatting(tmp_path, [echo("arya")]) as chat:
         await chat.room.query_one("#preview").remove()
         await chat.room._preview()
+
+
+async def test_a_line_more_lays_nothing_out_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Laying the screen out takes longer than a key may wait, and agents write many lines."""
+    gate = Gate("arya", first="first\n" * 40)
+    laid_out: list[object] = []
+    async with chatting(tmp_path, [gate.spec]) as chat:
+        await chat.send("@arya go")
+        await chat.until_seen("first")
+        before = Screen._refresh_layout
+
+        def counted(screen: Screen[object], *args: Any, **more: Any) -> None:
+            laid_out.append(screen)
+            before(screen, *args, **more)
+
+        monkeypatch.setattr(Screen, "_refresh_layout", counted)
+        room = chat.room
+        for number in range(30):
+            room.remark(f"remark {number}")
+            room._frame()
+            await chat.pilot.pause()
+        await chat.until_seen("remark 29")
+        assert len(laid_out) < 5
+        assert room.transcript.at_bottom
+        gate.go.set()

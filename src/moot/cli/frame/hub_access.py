@@ -92,15 +92,17 @@ def _hub() -> Any:
 
 
 @asynccontextmanager
-async def opened_hub(session: Session, *, here: bool = False) -> AsyncIterator[Hub]:
+async def opened_hub(
+    session: Session, *, here: bool = False, door: DoorName = DoorName.CLI
+) -> AsyncIterator[Hub]:
     """The hub that runs on the home, over its socket; where none does, or with `here`, one of our own."""
     home = home_of(session)
-    running = None if here else await RemoteHub.find(home, door="cli")
+    running = None if here else await RemoteHub.find(home, door=door)
     if running is None:
         set_up_logs(session)
         async with _hub().open(home.path) as hub:
             _heed_colours(session, hub)
-            yield hub.through(DoorName.CLI)
+            yield hub.through(door)
         return
     try:
         _heed_colours(session, cast("Hub", running))

@@ -26,6 +26,7 @@ from moot.cli.terminal.screen import hollow
 from moot.cli.terminal.standard_input import message_text
 from moot.cli.tui import launch
 from moot.errors import BadValue, HubAbsent, NotFound
+from moot.model.entrance import DoorName
 from moot.rules.reasons import REMOVED
 from moot.rules.words import slash
 
@@ -132,8 +133,10 @@ class ChatOptions(Struct, frozen=True):
 async def chatting(
     session: Session, options: ChatOptions, typed: slash.Say | slash.Command | None
 ) -> Outcome | None:
+    is_full = typed is None and not options.once and launch.why_not(session, plain=options.plain) is None
+    door = DoorName.TUI if is_full else DoorName.CLI
     async with AsyncExitStack() as hubs:
-        hub = await hubs.enter_async_context(opened_hub(session))
+        hub = await hubs.enter_async_context(opened_hub(session, door=door))
         voice = hub.acting_as(options.speaker) if options.speaker else hub
         if options.conv:
             where = await resolve.place(hub, options.conv, may_be_made=True)
@@ -153,7 +156,7 @@ async def chatting(
 
         async def found_again() -> Hub:
             """The hub that runs now, or one of our own."""
-            hub = await hubs.enter_async_context(opened_hub(session))
+            hub = await hubs.enter_async_context(opened_hub(session, door=door))
             await host_the_absent(hub, session)
             return hub.acting_as(options.speaker) if options.speaker else hub
 

@@ -29,6 +29,7 @@ from moot.cli.tui import launch
 from moot.errors import BadValue, HubRunning
 from moot.hub import Hub
 from moot.hub.process.hub_lock import HubLock
+from moot.model.entrance import DoorName
 from moot.settings import Home, load
 from moot.wiring import configured_agents
 
@@ -261,7 +262,7 @@ class Demo:
                 tour=TourScript((before,), self._story.opening, tuple(after)),
             )
             self._session.left = "left the demo."
-            if await launch.run(self._session, hub, where, plan):
+            if await launch.run(self._session, hub.through(DoorName.TUI), where, plan):
                 raise click.Abort
 
     def _introduce(self, where: shapes.Conversation) -> None:

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
-from rich.text import Text
+from rich.table import Table
+from rich.text import Span, Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -101,6 +102,7 @@ class ChatRoom(Screen[None]):
         self._preview_at = NEVER
         self._flash = ("", 0.0)
         self._later: dict[str, Any] = {}
+        self._written: dict[str, tuple[Text, list[Span]]] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(id="header")
@@ -228,11 +230,17 @@ class ChatRoom(Screen[None]):
 
     def _draw_words(self) -> None:
         now, width = time.time(), self.size.width - 2
-        self.query_one("#header", Static).update(self._header(now, width), layout=False)
-        self.query_one("#activity", Static).update(self._activity(now, width), layout=False)
-        self.query_one("#hints", Static).update(self._hints(now, width), layout=False)
+        self._write("#header", self._header(now, width))
+        self._write("#activity", self._activity(now, width))
+        self._write("#hints", self._hints(now, width))
         below = 2 + self.query_one("#input").size.height + self.query_one("#preview").size.height
         self.menu.styles.margin = (0, 0, below, min(6, max(0, width - 40)))
+
+    def _write(self, place: str, text: Text) -> None:
+        """The same words again are not drawn: they would have all that lies between them drawn too."""
+        if self._written.get(place) != (text, text.spans):
+            self._written[place] = (text, text.spans)
+            self.query_one(place, Static).update(text, layout=False)
 
     def _names(self, rows: list[tuple[str, str, str]], between: str) -> Text:
         look, text = self.plan.look, Text(no_wrap=True, overflow="ellipsis")
@@ -299,6 +307,7 @@ class ChatRoom(Screen[None]):
     def _edited(self) -> None:
         composer = self.composer
         composer.heard()
+        self._flash = ("", 0.0)  # who goes on typing has read it
         self._typed_at = time.monotonic()
         composer.offer(suggestions(composer.before_cursor, self.state, time.time()))
         self._preview_soon()
@@ -368,7 +377,7 @@ class ChatRoom(Screen[None]):
     def tick(self, text: str) -> None:
         self.apply(Remark(text, shapes.when(time.time()) or "", is_small=True))
 
-    def lay_over(self, heading: str, text: Text) -> None:
+    def lay_over(self, heading: str, text: Text | Table) -> None:
         self.app.push_screen(TextOverlay(heading, text))
 
     async def is_sure(self, question: str) -> bool:

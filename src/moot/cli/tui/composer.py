@@ -98,7 +98,7 @@ class SuggestionMenu(OptionList, can_focus=False):
 
 class Composer(TextArea):
     DEFAULT_CSS = """
-    Composer { height: auto; max-height: 8; border: none; padding: 0; background: transparent; }
+    Composer { height: auto; max-height: 7; border: none; padding: 0; background: transparent; }
     Composer:focus { border: none; }
     """
 
@@ -224,6 +224,10 @@ class Composer(TextArea):
         if found is not None:
             self.set_draft(found)
         return found is not None
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other lines are seen now: the cursor's must be among them."""
+        self.call_after_refresh(self.scroll_cursor_visible, animate=False)
 
     async def _on_paste(self, event: events.Paste) -> None:
         """In one piece, without what would move a cursor elsewhere."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from msgspec import json
+from rich.table import Table
 from rich.text import Text
 
 from moot import shapes
@@ -48,13 +49,11 @@ KEYS: Final = (
 )
 
 
-def keys_text() -> Text:
-    width = max(len(key) for key, _ in KEYS) + 2
-    text = Text()
+def keys_text() -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
     for key, meaning in KEYS:
-        text.append(f"{key:<{width}}", style="bold")
-        text.append(f"{meaning}\n")
-    return text
+        table.add_row(Text(key, style="bold"), meaning)
+    return table
 
 
 async def why_text(hub: Hub, state: ChatState, look: Look, number: int) -> Text:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import ClassVar, Final
 
 from msgspec import Struct
+from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -46,7 +47,7 @@ class TextOverlay(ModalScreen[None]):
         Binding("ctrl+c,ctrl+d", "dismiss", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, text: Text) -> None:
+    def __init__(self, title: str, text: Text | Table) -> None:
         super().__init__()
         self._title = title
         self.shown = text

@@ -102,8 +102,15 @@ class Transcript(ScrollView, can_focus=True):
             self._starts.append((len(lines), entry))
             lines += held[1]
         self._drawn, self._lines = kept, lines
-        self.virtual_size = Size(width, len(lines))  # the same size again costs nothing, another one a layout
+        self._grow(Size(width, len(lines)))
         self.refresh()
+
+    def _grow(self, size: Size) -> None:
+        """Set the size that can be scrolled over. Setting it as others do lays the whole screen out anew, which every
+        line that an agent writes would cost a key some 20 ms; only the scrollbar has to know."""
+        if size != self.virtual_size:
+            self.set_reactive(Transcript.virtual_size, size)
+            self._scroll_update(size)
 
     def render_line(self, y: int) -> Strip:
         at = y + round(self.scroll_y)

@@ -181,8 +181,8 @@ class Calls:
 
 
 def _door(word: Json) -> DoorName | None:
-    """The door that a program of this machine says it is; only the command line is one."""
-    return DoorName.CLI if word == DoorName.CLI else None
+    """The door that a program of this machine says it is; only the command line and its chat are any."""
+    return DoorName(word) if word in (DoorName.CLI, DoorName.TUI) else None
 
 
 def _error_fields(error: MootError) -> JsonObject:

@@ -1,0 +1,87 @@
+"""A bridge of two hubs over one PostgreSQL and one Kafka: one runs it, and the other when that one is killed."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from moot import Hub
+from moot.testing.fake_telegram import FakeTelegram
+from tests.bridges.conftest import player
+from tests.bridges.stage import Stage
+from tests.bridges.test_kills import SERVING
+from tests.bridges.worlds import AGENTS, KARL, TelegramWorld
+from tests.kafka.conftest import SETTINGS
+from tests.support.kafka import broker, fresh_prefix
+from tests.support.postgres import empty_database
+from tests.support.processes import path_of_imports
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.req("G-13")
+
+HAND_OVER_SECONDS = 10.0
+
+
+async def homes(folder: Path) -> tuple[Path, Path]:
+    text = SETTINGS.format(store=await empty_database(), broker=broker().address, prefix=fresh_prefix())
+    for name in ("one", "two"):
+        (folder / name).mkdir(mode=0o700)
+        (folder / name / "moot.toml").write_text(text)
+    return folder / "one", folder / "two"
+
+
+async def test_the_other_hub_takes_a_bridge_over_within_ten_seconds_and_doubles_nothing(
+    tmp_path: Path,
+) -> None:
+    one, two = await homes(tmp_path)
+    async with (
+        FakeTelegram() as server,
+        Hub.open(two, agents=[player(name) for name in AGENTS]) as hub,
+    ):
+        world = TelegramWorld(server)
+        stage = Stage(hub, world)
+        await stage.connect()
+        chat, where = await stage.group()
+        await hub.bridges.link("telegram", KARL, "user")
+        await stage.disconnect()
+        before = len(world.posts(chat))
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            SERVING,
+            str(one),
+            server.url,
+            "6.0",
+            env={**os.environ, "PYTHONPATH": path_of_imports(), "MOOT_FAILPOINT": "bridge.sent:kill:1"},
+        )
+        try:
+            await until(hub.bridges.holders, lambda held: any(each.is_held for each in held), seconds=30)
+            beside = asyncio.create_task(stage.connect(seconds=60))
+            await asyncio.sleep(0)
+            assert not stage.is_running, "one at a time"
+            for line in ("@writer one", "@critic two"):
+                world.say(chat, KARL, line)
+            async with asyncio.timeout(40):
+                assert await child.wait() == -signal.SIGKILL
+            killed = time.monotonic()
+            await beside
+            taken = time.monotonic() - killed
+        finally:
+            if child.returncode is None:
+                child.kill()
+                await child.wait()
+        print(f"handed over after {taken:.1f} s")
+        assert taken < HAND_OVER_SECONDS
+        shown = [post.text for post in await stage.shown(chat, before)]
+        said = await stage.said(where)
+        unsure = [post.text for post in await hub.bridges.posts("unconfirmed")]
+        await stage.disconnect()
+    assert [text for sender, text in said if sender == "user"] == ["@writer one", "@critic two"]
+    answers = [text for sender, text in said if sender in AGENTS]
+    assert sorted(answers) == ["critic answers critic two", "writer answers writer one"]
+    assert len(shown) == len(set(shown)), "nothing is out twice"
+    assert all(text in shown or text in unsure for text in answers), "nothing is lost unseen"
