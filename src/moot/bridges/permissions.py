@@ -38,6 +38,11 @@ ACTIONS: Final[dict[type[Any], Action]] = {
     slash.ShowNoteCommand: Action.LOOK,
     slash.AppendNoteCommand: Action.CREATE,
     slash.LinksCommand: Action.LOOK,
+    slash.SwitchCommand: Action.LOOK,
+    slash.TurnsCommand: Action.READ,
+    slash.ExportCommand: Action.LOOK,
+    slash.ThemeCommand: Action.LOOK,
+    slash.KeysCommand: Action.LOOK,
     slash.HelpCommand: Action.LOOK,
     slash.QuitCommand: Action.LOOK,
 }

@@ -1,10 +1,20 @@
-"""The same verbs everywhere: shell ↔ slash ↔ MCP ↔ HTTP, row by row, each held against its own registry."""
+"""The same verbs everywhere: shell ↔ slash ↔ MCP ↔ HTTP, row by row, each held against its own registry; and what each
+surface that people type into offers of them."""
+
+from types import SimpleNamespace
+from typing import Any, cast
 
 import click
 import pytest
 
+from moot.bridges.discord.messages import commands as discord_commands
+from moot.bridges.telegram.menu import menu
 from moot.cli.app import root
+from moot.cli.tui.chat_state import ChatSnapshot
+from moot.cli.tui.reducer import begun
+from moot.cli.tui.suggestions import suggestions
 from moot.doors.http.api.routes import ROUTES
+from moot.doors.http.page import commands as page_commands
 from moot.doors.mcp import tools
 from moot.rules.words import slash
 
@@ -86,6 +96,11 @@ PARITY = [
     (NONE, NONE, "wait_for_messages", NONE),
     ("conv show", NONE, "read_conversation", "GET /api/conversations/{id}/messages"),
     ("send --conv", NONE, "post", "POST /api/conversations/{id}/messages"),
+    ("turns", "turns", NONE, NONE),
+    ("export", "export", NONE, NONE),
+    (NONE, "switch", NONE, NONE),
+    (NONE, "theme", NONE, NONE),
+    (NONE, "keys", NONE, NONE),
     ("help slash", "help", NONE, NONE),
     (NONE, "quit", NONE, NONE),
 ]
@@ -132,3 +147,41 @@ def test_group_has_the_same_verbs_in_the_shell_and_in_a_chat() -> None:
     assert set(group.commands) == typed
     listed = {alias.split()[1]: row.split()[1] for alias, row in slash.ALIASES.items() if " " in alias}
     assert getattr(group, "aliases", {}) == listed
+
+
+ON_A_SCREEN_OF_ONES_OWN = {"export", "theme", "keys", "quit"}
+NOT_IN_CHAT_APPS = {*ON_A_SCREEN_OF_ONES_OWN, "switch"}
+
+
+async def offered_by_the_page() -> set[str]:
+    listed = await page_commands.commands(cast("Any", None))
+    return {row.name for row in listed.commands}
+
+
+def offered_by_the_terminal() -> set[str]:
+    where = cast("Any", SimpleNamespace(participants=(), id="c1", settings={}))
+    state = begun(ChatSnapshot("user", where, (), (), ()), {})
+    typed = (f"/{name[:-1]}" for name in slash.ROWS)
+    found = [suggestions(text, state, 0.0) for text in typed]
+    return {row.insert.removeprefix("/").strip() for one in found if one is not None for row in one.rows}
+
+
+def offered_by_discord() -> set[str]:
+    found: set[str] = set()
+    for command in discord_commands():
+        parts = [option.name for option in command.options if option.type == 1]  # type: ignore[attr-defined]
+        found |= {f"{command.name} {part}" for part in parts} or {command.name}
+    return found - {"pair"}
+
+
+async def test_each_surface_offers_the_table_by_its_own_completion() -> None:
+    """Terminal, page, Telegram, Discord; what is about one's own screen or files is only where there is one."""
+    every = set(slash.ROWS)
+    assert offered_by_the_terminal() == every
+    assert await offered_by_the_page() == every - ON_A_SCREEN_OF_ONES_OWN
+    assert offered_by_discord() == every - NOT_IN_CHAT_APPS
+    words = {name.partition(" ")[0] for name in every - NOT_IN_CHAT_APPS}
+    assert {command.command for command in menu()} == words, "Telegram offers words; /group says its parts"
+    [group] = [command.description for command in menu() if command.command == "group"]
+    parts = {name.partition(" ")[2] for name in every if name.startswith("group ")}
+    assert all(part in group for part in parts)

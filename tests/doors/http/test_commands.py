@@ -10,7 +10,8 @@ ROOM = "/api/conversations/room/commands"
 
 async def test_every_command_is_listed_with_how_it_is_written(world: World) -> None:
     listed = (await world.get("/api/commands")).json()["commands"]
-    assert [row["usage"] for row in listed] == [row.form for row in slash.ROWS.values()]
+    offered = [row.form for row in slash.ROWS.values() if slash.Surface.PAGE in row.on]
+    assert [row["usage"] for row in listed] == offered
 
 
 @pytest.mark.req("G-12")

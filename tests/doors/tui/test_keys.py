@@ -412,6 +412,49 @@ async def test_f4_shows_the_settings_and_leads_to_the_command_that_changes_one(t
         await chat.until(lambda: chat.draft == "/group config cooldown_seconds ")
 
 
+async def test_slash_turns_and_keys_show_what_their_keys_show(tmp_path: Path) -> None:
+    async with chatting(tmp_path, [echo("arya")], size=(100, 40)) as chat:
+        await chat.send("@arya hello")
+        await chat.until_seen("arya heard: arya hello")
+        await chat.send("/turns")
+        await chat.until_seen("type to narrow the list", "said  mention")
+        await chat.press("escape")
+        await chat.until_gone("type to narrow the list")
+        await chat.send("/keys")
+        await chat.until_seen("Alt+Enter, Ctrl+J")
+
+
+async def test_slash_switch_goes_to_another_conversation(tmp_path: Path) -> None:
+    async with chatting(tmp_path, [echo("arya")]) as chat:
+        await chat.hub.conversations.create("other", participants=["arya"])
+        await chat.send("/switch nowhere")
+        await chat.until_seen('no conversation is called "nowhere"')
+        await chat.send("/switch #other")
+        await chat.until(lambda: chat.room.state.where.name == "other")
+
+
+async def test_slash_theme_chooses_other_colours_at_once(tmp_path: Path) -> None:
+    async with chatting(tmp_path, [echo("arya")]) as chat:
+        dark = chat.room.plan.look.style("arya")
+        await chat.send("/theme light")
+        await chat.until(lambda: chat.room.plan.look.light)
+        assert chat.room.plan.look.style("arya") != dark
+        assert chat.room.transcript.look is chat.room.plan.look
+
+
+async def test_slash_export_writes_the_conversation_and_never_over_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.md"
+    async with chatting(tmp_path / "home", [echo("arya")], size=(160, 30)) as chat:
+        chat.room.talk._session.home_option = str(tmp_path / "home")
+        await chat.send("@arya hello")
+        await chat.until_seen("arya heard: arya hello")
+        await chat.send(f"/export {target}")
+        await chat.until_seen("2 messages")
+        assert "arya heard: arya hello" in target.read_text()
+        await chat.send(f"/export {target}")
+        await chat.until_seen("already exists")
+
+
 async def test_f4_says_why_it_does_nothing_in_a_direct_conversation(tmp_path: Path) -> None:
     async with chatting(tmp_path, [echo("arya")], kind="direct") as chat:
         await chat.press("f4")

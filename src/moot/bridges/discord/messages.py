@@ -23,7 +23,6 @@ READER: Final = "@moot"
 OwnNames: TypeAlias = Mapping[int, str]
 """Our bots' accounts, and whose each is; the one that reads for all is nobody's."""
 _mention = re.compile(r"<@!?(\d{1,20})>").sub
-NOT_OFFERED: Final = frozenset({"quit"})
 
 
 def shown_name(agent: str) -> str:
@@ -107,7 +106,7 @@ def commands() -> Sequence[CommandBuilder]:
     made: dict[str, SlashCommandBuilder] = {}
     for row in slash.ROWS.values():
         name, _, part = row.name.partition(" ")
-        if name in NOT_OFFERED:
+        if slash.Surface.CHAT_APP not in row.on:
             continue
         if name not in made:
             about = row.help if not part else "create and change groups of agents"

@@ -7,7 +7,6 @@ from telegram import BotCommand
 from moot.rules.words import slash
 
 MAX_ABOUT: Final = 256
-NOT_OFFERED: Final = frozenset({"quit"})
 
 
 def menu() -> list[BotCommand]:
@@ -16,7 +15,7 @@ def menu() -> list[BotCommand]:
     parts: dict[str, list[str]] = {}
     for row in slash.ROWS.values():
         name, _, part = row.name.partition(" ")
-        if name in NOT_OFFERED:
+        if slash.Surface.CHAT_APP not in row.on:
             continue
         about.setdefault(name, f"{row.arguments}: {row.help}" if row.arguments else row.help)
         if part:

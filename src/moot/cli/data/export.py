@@ -73,8 +73,7 @@ def export(
         asyncio.run(_write(home, options, _to_screen()))
         return
     target = Path(os.path.expanduser(output))
-    if target.exists() and not force and not target.is_char_device():
-        raise Conflict(f"{target} already exists", fix=("choose another name", "add --force"))
+    _refuse_taken(target, force=force)
     with _written_whole(target) as file:
         done = asyncio.run(_write(home, options, file.write))
     if session.json:
@@ -83,6 +82,18 @@ def export(
     else:
         count = f"{done.conversations} conversations with " if every else ""
         session.screen.say(f"✓ {shown(target)}   {count}{done.messages} messages")
+
+
+async def written(home: Home, ref: str, target: Path) -> Export:
+    """One conversation as Markdown, in a file that was not there before."""
+    _refuse_taken(target, force=False)
+    with _written_whole(target) as file:
+        return await _write(home, ExportOptions(ref, _form_of(str(target)), False), file.write)
+
+
+def _refuse_taken(target: Path, *, force: bool) -> None:
+    if target.exists() and not force and not target.is_char_device():
+        raise Conflict(f"{target} already exists", fix=("choose another name", "add --force"))
 
 
 def _form_of(output: str | None) -> str:

@@ -203,6 +203,7 @@ class Demo:
 
     async def _played(self, agents: list[AgentSpec], lock: HubLock | None) -> None:
         socket = self._home.hub_sock if lock is not None else None
+        self._session.home_option = str(self._home.path)  # what is typed in the chat is about this home
         async with Hub.open(self._home.path, agents=agents, socket=socket) as hub:
             where = await self._fresh(hub)
             refused = launch.why_not(self._session, plain=self._plain)

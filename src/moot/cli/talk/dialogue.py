@@ -19,6 +19,7 @@ from moot.cli.frame.hints import command as command_of
 from moot.cli.frame.session import Session
 from moot.cli.read import why
 from moot.cli.run.unloadable import explained
+from moot.cli.talk import own_commands
 from moot.cli.talk.brakes import warn
 from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
 from moot.cli.talk.foreseen import will_answer
@@ -190,6 +191,9 @@ class Dialogue:
             case slash.GroupRemoveCommand() | slash.GroupDissolveCommand() | slash.ArchiveCommand():
                 if not await self._is_sure(command):
                     return True
+            case slash.ExportCommand() | slash.KeysCommand() | slash.ThemeCommand():
+                lines = await own_commands.carried_out(self._session, self._talk.conversation, command)
+                return await self._show(Done(lines))
             case _:
                 pass
         async with self._talk.by_other_means() as mine:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from rich.table import Table
 from rich.text import Span, Text
 from textual import events, on
@@ -32,7 +32,7 @@ from moot.cli.tui.bubbles import NARROW, Look
 from moot.cli.tui.chat_state import ChatSnapshot, ChatState, ConversationRead, Entry, HubLost, Remark
 from moot.cli.tui.composer import Composer, SuggestionMenu
 from moot.cli.tui.hub_link import HubLink
-from moot.cli.tui.overlays import QuestionOverlay, TextOverlay
+from moot.cli.tui.overlays import Choice, ListOverlay, QuestionOverlay, TextOverlay
 from moot.cli.tui.reducer import begun, reduce
 from moot.cli.tui.room_talk import RoomTalk
 from moot.cli.tui.status_words import shown
@@ -386,6 +386,32 @@ class ChatRoom(Screen[None]):
     async def explain(self, number: int) -> None:
         text = await overlay_texts.why_text(self.link.hub, self.state, self.plan.look, number)
         self.lay_over("why", text)
+
+    async def show_own(self, command: slash.KeysCommand | slash.ThemeCommand | slash.TurnsCommand) -> None:
+        """What concerns this screen: a key does the same, or its colours are others."""
+        match command:
+            case slash.KeysCommand():
+                self.lay_over("keys", overlay_texts.keys_text())
+            case slash.TurnsCommand():
+                await self.pick_turn()
+            case slash.ThemeCommand():
+                look = structs.replace(self.plan.look, light=command.light)
+                self.plan = structs.replace(self.plan, look=look)
+                self.transcript.look = look
+                self.transcript.redraw()
+                self._written.clear()
+                self._draw_words()
+
+    async def pick_turn(self) -> None:
+        rows = await overlay_texts.turn_rows(self.link.hub, self.state.where)
+        if (turn := await self.picked("turns", rows, empty="no turns yet")) is not None:
+            await self.show_turn(turn)
+
+    async def show_turn(self, turn: str) -> None:
+        self.lay_over(f"turn {turn}", await overlay_texts.turn_text(self.link.hub, turn))
+
+    async def picked(self, heading: str, rows: list[Choice], *, empty: str = "nothing here") -> str | None:
+        return await self.app.push_screen_wait(ListOverlay(heading, rows, empty=empty))
 
     async def go_to(self, where: shapes.Conversation) -> None:
         if where.id == self.state.where.id:

@@ -154,7 +154,7 @@ class KeyedRoom(ChatRoom):
     def _turn_selected(self) -> None:
         entry = self.transcript.selected
         if entry is not None and entry.turn:
-            self.guard(partial(self._show_turn, entry.turn))
+            self.guard(partial(self.show_turn, entry.turn))
         else:
             self.flash("t: no turn made this message")
 
@@ -176,15 +176,7 @@ class KeyedRoom(ChatRoom):
         await self.explain(newest.seq if newest is not None else 0)
 
     def action_turns(self) -> None:
-        self.guard(self._turns)
-
-    async def _turns(self) -> None:
-        rows = await overlay_texts.turn_rows(self.link.hub, self.state.where)
-        if (turn := await self._picked("turns", rows, empty="no turns yet")) is not None:
-            await self._show_turn(turn)
-
-    async def _show_turn(self, turn: str) -> None:
-        self.lay_over(f"turn {turn}", await overlay_texts.turn_text(self.link.hub, turn))
+        self.guard(self.pick_turn)
 
     def action_settings(self) -> None:
         if not self.state.is_group:
@@ -194,7 +186,7 @@ class KeyedRoom(ChatRoom):
 
     async def _settings(self) -> None:
         """The command that changes a setting becomes the draft; a draft that stands there stays."""
-        chosen = await self._picked("group settings", overlay_texts.setting_rows(self.state.where))
+        chosen = await self.picked("group settings", overlay_texts.setting_rows(self.state.where))
         if chosen is None:
             return
         if self.composer.text.strip():
@@ -207,7 +199,7 @@ class KeyedRoom(ChatRoom):
 
     async def _places(self) -> None:
         rows = await overlay_texts.place_rows(self.link.hub, self.state)
-        if (chosen := await self._picked("go to", rows)) is not None:
+        if (chosen := await self.picked("go to", rows)) is not None:
             await self.go_to(await self.link.hub.conversations.get(chosen))
 
     def action_unread(self, way: int) -> None:
@@ -242,6 +234,3 @@ class KeyedRoom(ChatRoom):
         self._frame()
         if self.transcript.select_seq(seq):
             self.transcript.focus()
-
-    async def _picked(self, heading: str, rows: list[Choice], *, empty: str = "nothing here") -> str | None:
-        return await self.app.push_screen_wait(ListOverlay(heading, rows, empty=empty))

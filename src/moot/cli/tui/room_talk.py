@@ -22,6 +22,7 @@ from moot.cli.run.unloadable import explained
 from moot.cli.talk.brakes import warn
 from moot.cli.talk.dialogue import ended_in_words
 from moot.cli.talk.follow import FollowedConversation
+from moot.cli.talk.own_commands import exported
 from moot.cli.terminal.phrases import round_end, title
 from moot.cli.terminal.screen import safe
 from moot.cli.terminal.views import Silent
@@ -56,6 +57,9 @@ class RoomView(Protocol):
     def lay_over(self, heading: str, text: Text) -> None: ...
     async def is_sure(self, question: str) -> bool: ...
     async def explain(self, number: int) -> None: ...
+    async def show_own(
+        self, command: slash.KeysCommand | slash.ThemeCommand | slash.TurnsCommand
+    ) -> None: ...
     async def go_to(self, where: shapes.Conversation) -> None: ...
     def leave(self) -> None: ...
     def give_back(self, text: str) -> None: ...
@@ -118,6 +122,12 @@ class RoomTalk:
         if isinstance(command, slash.WhyCommand):
             newest = None if command.number else await newest_asked(self._hub, where.id)
             await self._view.explain(command.number or (newest.seq if newest is not None else 0))
+            return
+        if isinstance(command, slash.ExportCommand):
+            self._view.remark(await exported(self._session, where, command.file))
+            return
+        if isinstance(command, slash.KeysCommand | slash.ThemeCommand | slash.TurnsCommand):
+            await self._view.show_own(command)
             return
         question = QUESTIONS.get(type(command))
         if question is not None and not await self._view.is_sure(f"{question} {title(where)}?"):

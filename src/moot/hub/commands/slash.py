@@ -117,6 +117,26 @@ async def _stop(command: slash.StopCommand, at: At) -> Done:
     return Done((f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking here",))
 
 
+async def _switch(command: slash.SwitchCommand, at: At) -> Done:
+    if any(at.channel):
+        return await _at_a_terminal(command, at)
+    return Done(moved=await at.hub.conversations.get(command.place.lstrip("#")))
+
+
+async def _turns(command: slash.TurnsCommand, at: At) -> Done:
+    newest = sorted(await at.hub.turns(conversation=at.where.id), key=lambda turn: int(turn.id))
+    lines = [
+        f"turn {turn.id}: {turn.agent} {turn.state}, {turn.reason}" for turn in newest[-command.number :]
+    ]
+    return Done(tuple(lines) or ("nobody has had a turn here yet",))
+
+
+async def _at_a_terminal(command: slash.Command, at: At) -> Done:
+    """What concerns somebody's own screen and files, where there is none."""
+    name = type(command).__name__.removesuffix("Command").lower()
+    raise BadValue(f"/{name} is for chats in a terminal; nothing was done", fix=("moot chat",))
+
+
 async def _why(command: slash.WhyCommand, at: At) -> Done:
     newest = None if command.number else await newest_asked(at.hub, at.where.id)
     seq = command.number or (newest.seq if newest is not None else 0)
@@ -334,6 +354,11 @@ DOES: Final[dict[type[Any], Callable[[Any, At], Awaitable[Done]]]] = {
     slash.RetryCommand: _retry,
     slash.ContinueCommand: _continue,
     slash.StopCommand: _stop,
+    slash.SwitchCommand: _switch,
+    slash.TurnsCommand: _turns,
+    slash.ExportCommand: _at_a_terminal,
+    slash.ThemeCommand: _at_a_terminal,
+    slash.KeysCommand: _at_a_terminal,
     slash.WhyCommand: _why,
     slash.GroupCreateCommand: _create,
     slash.GroupAddCommand: _add,

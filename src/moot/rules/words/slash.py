@@ -11,143 +11,93 @@ A name that nobody knows is refused and never sent; a lone `/` lists them all. `
 
 import re
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
 from moot.errors import BadValue
 from moot.rules.words.mentions import nearest
+from moot.rules.words.typed_commands import (
+    AgentsCommand,
+    AllCommand,
+    AppendNoteCommand,
+    ArchiveCommand,
+    AskCommand,
+    Command,
+    ContinueCommand,
+    ExportCommand,
+    GroupAddCommand,
+    GroupConfigCommand,
+    GroupCreateCommand,
+    GroupDissolveCommand,
+    GroupListCommand,
+    GroupRemoveCommand,
+    HelpCommand,
+    InboxCommand,
+    KeysCommand,
+    LinksCommand,
+    NameCommand,
+    QuitCommand,
+    RetryCommand,
+    Say,
+    SearchCommand,
+    ShowNoteCommand,
+    SpawnCommand,
+    StopCommand,
+    SwitchCommand,
+    ThemeCommand,
+    TurnsCommand,
+    WhyCommand,
+)
+
+__all__ = [
+    "AgentsCommand",
+    "AllCommand",
+    "AppendNoteCommand",
+    "ArchiveCommand",
+    "AskCommand",
+    "Command",
+    "ContinueCommand",
+    "ExportCommand",
+    "GroupAddCommand",
+    "GroupConfigCommand",
+    "GroupCreateCommand",
+    "GroupDissolveCommand",
+    "GroupListCommand",
+    "GroupRemoveCommand",
+    "HelpCommand",
+    "InboxCommand",
+    "KeysCommand",
+    "LinksCommand",
+    "NameCommand",
+    "QuitCommand",
+    "RetryCommand",
+    "Say",
+    "SearchCommand",
+    "ShowNoteCommand",
+    "SpawnCommand",
+    "StopCommand",
+    "SwitchCommand",
+    "ThemeCommand",
+    "TurnsCommand",
+    "WhyCommand",
+]
 
 # A path goes on behind its first word: another slash, or a dot as in /etc.
 _command = re.compile(r"/([A-Za-z][A-Za-z_-]*)(?:@[A-Za-z0-9_.-]+)?(?=\s|$)").match
 
 
-class Say(Struct, frozen=True):
-    """Words for the conversation."""
+class Surface(StrEnum):
+    """Where a person types."""
 
-    text: str
-
-
-class GroupCreateCommand(Struct, frozen=True):
-    names: tuple[str, ...]
+    TERMINAL = "terminal"
+    PAGE = "page"
+    CHAT_APP = "chat app"
 
 
-class GroupAddCommand(Struct, frozen=True):
-    names: tuple[str, ...]
-
-
-class GroupRemoveCommand(Struct, frozen=True):
-    names: tuple[str, ...]
-
-
-class GroupListCommand(Struct, frozen=True): ...
-
-
-class GroupDissolveCommand(Struct, frozen=True): ...
-
-
-class GroupConfigCommand(Struct, frozen=True):
-    key: str = ""
-    value: str = ""
-
-
-class AskCommand(Struct, frozen=True):
-    names: tuple[str, ...]
-    text: str = ""
-    """Empty: about the newest message of a person."""
-
-
-class AllCommand(Struct, frozen=True):
-    text: str
-
-
-class WhyCommand(Struct, frozen=True):
-    number: int = 0
-    """0 is the newest message."""
-
-
-class ContinueCommand(Struct, frozen=True): ...
-
-
-class StopCommand(Struct, frozen=True):
-    agent: str = ""
-    """Empty: everybody who speaks here now."""
-
-
-class RetryCommand(Struct, frozen=True): ...
-
-
-class AgentsCommand(Struct, frozen=True): ...
-
-
-class NameCommand(Struct, frozen=True):
-    new: str
-    agent: str = ""
-    """Empty: the only agent here."""
-
-
-class InboxCommand(Struct, frozen=True): ...
-
-
-class SearchCommand(Struct, frozen=True):
-    query: str
-
-
-class ShowNoteCommand(Struct, frozen=True):
-    name: str = ""
-    """Empty: which there are."""
-
-
-class AppendNoteCommand(Struct, frozen=True):
-    name: str
-    text: str
-
-
-class LinksCommand(Struct, frozen=True):
-    agent: str = ""
-    """Empty: all of them."""
-
-
-class SpawnCommand(Struct, frozen=True):
-    template: str
-    task: str = ""
-
-
-class ArchiveCommand(Struct, frozen=True): ...
-
-
-class HelpCommand(Struct, frozen=True):
-    name: str = ""
-
-
-class QuitCommand(Struct, frozen=True): ...
-
-
-Command: TypeAlias = (
-    GroupCreateCommand
-    | GroupAddCommand
-    | GroupRemoveCommand
-    | GroupListCommand
-    | GroupDissolveCommand
-    | GroupConfigCommand
-    | AskCommand
-    | AllCommand
-    | WhyCommand
-    | ContinueCommand
-    | StopCommand
-    | RetryCommand
-    | AgentsCommand
-    | NameCommand
-    | InboxCommand
-    | SearchCommand
-    | ShowNoteCommand
-    | AppendNoteCommand
-    | LinksCommand
-    | SpawnCommand
-    | ArchiveCommand
-    | HelpCommand
-    | QuitCommand
-)
+EVERYWHERE: Final = frozenset(Surface)
+AT_A_TERMINAL: Final = frozenset({Surface.TERMINAL})
 
 
 class Row(Struct, frozen=True):
@@ -166,6 +116,8 @@ class Row(Struct, frozen=True):
     """The MCP tool that does the same, once there is one."""
     route: str = ""
     """The HTTP route that does the same, once there is one."""
+    on: frozenset[Surface] = EVERYWHERE
+    """Which surfaces offer it."""
 
     @property
     def form(self) -> str:
@@ -320,6 +272,21 @@ def _spawn(rest: str) -> Command:
     return SpawnCommand(template, task.strip())
 
 
+def _turns(rest: str) -> Command:
+    if rest and not (rest.isascii() and rest.isdigit() and 0 < int(rest) <= MAX_TURNS):
+        raise BadValue(f'"{rest}" is not a number from 1 to {MAX_TURNS}', fix=(ROWS["turns"].form,))
+    return TurnsCommand(int(rest)) if rest else TurnsCommand()
+
+
+def _theme(rest: str) -> Command:
+    if rest not in ("light", "dark"):
+        raise BadValue(
+            f"/theme is light or dark, not {rest or 'nothing'}", fix=("/theme light", "/theme dark")
+        )
+    return ThemeCommand(rest == "light")
+
+
+MAX_TURNS: Final = 100
 _API: Final = "/api/conversations"
 _ID: Final = f"{_API}/{{id}}"
 ROWS: Final[dict[str, Row]] = {
@@ -400,8 +367,22 @@ ROWS: Final[dict[str, Row]] = {
             "archive", "", "archive this conversation; it stays readable", "conv archive",
             _alone("archive", ArchiveCommand), asks_first=True, route=f"DELETE {_ID}",
         ),
+        Row(
+            "switch", "CONVERSATION", "go to another conversation", "", _text("switch", SwitchCommand),
+            on=frozenset({Surface.TERMINAL, Surface.PAGE}),
+        ),
+        Row("turns", "[N]", "show the newest turns here and how each ended", "turns", _turns),
+        Row(
+            "export", "[FILE]", "write this conversation to a file, as Markdown", "export",
+            ExportCommand, on=AT_A_TERMINAL,
+        ),
+        Row("theme", "light|dark", "choose colours for a light or a dark background", "", _theme, on=AT_A_TERMINAL),
+        Row("keys", "", "show the keys", "", _alone("keys", KeysCommand), on=AT_A_TERMINAL),
         Row("help", "[COMMAND]", "show this list", "help slash", lambda rest: HelpCommand(rest.lstrip("/"))),
-        Row("quit", "", "leave the chat; also Ctrl+D, exit or quit", "", _alone("quit", QuitCommand)),
+        Row(
+            "quit", "", "leave the chat; also Ctrl+D, exit or quit", "", _alone("quit", QuitCommand),
+            on=AT_A_TERMINAL,
+        ),
     )
 }  # fmt: skip
 ALIASES: Final = {

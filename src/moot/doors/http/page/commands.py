@@ -15,7 +15,8 @@ OWNERS = (slash.NameCommand,)
 
 
 async def commands(call: ApiCall) -> CommandList:
-    return CommandList([CommandRow(row.name, row.form, row.help) for row in slash.ROWS.values()])
+    offered = [row for row in slash.ROWS.values() if slash.Surface.PAGE in row.on]
+    return CommandList([CommandRow(row.name, row.form, row.help) for row in offered])
 
 
 async def run_command(call: ApiCall) -> CommandDone:
