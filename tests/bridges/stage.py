@@ -63,9 +63,8 @@ class Stage:
         names = "" if self.world.has_bots else " ".join(agents)
         self.world.say(chat, account, f"/pair {code.code} {names}")
         found = await until(lambda: self.chat(chat), lambda one: one.state == "paired", SECONDS)
-        assert found.conversation is not None
         await self.quiet()
-        return found.conversation
+        return str(found.conversation)
 
     async def chat(self, chat: str) -> shapes.ChatElsewhere:
         found = [one for one in await self.hub.bridges.chats() if one.chat == chat]

@@ -44,35 +44,17 @@ async def test_a_code_pairs_one_chat_once(stage: Stage) -> None:
 async def test_one_human_line_is_one_message_and_each_agent_answers_once_through_its_own_bot(
     stage: Stage,
 ) -> None:
-    for kind in stage.world.kinds[:1]:
-        await one_line_is_one_message(stage, kind)
-
-
-async def test_in_a_group_whose_ids_differ_per_account_too(stage: Stage) -> None:
-    for kind in stage.world.kinds[1:]:
-        await one_line_is_one_message(stage, kind)
-
-
-async def one_line_is_one_message(stage: Stage, kind: ChatKind) -> None:
-    chat, where = await stage.group(kind)
-    before = len(stage.world.posts(chat))
-    stage.world.say(chat, KARL, "@analyst @writer @critic two lines on AAPL please")
-    shown = await stage.shown(chat, before)
-    answers = [(name, f"{name} answers analyst writer critic two lines on AA") for name in AGENTS]
-    assert [(post.speaker, post.text) for post in shown] == answers
-    said = await stage.said(where)
-    assert [sender for sender, _ in said] == ["karl-" + stage.world.bridge_name, *AGENTS]
-
-
-async def test_typing_is_shown_while_somebody_thinks(stage: Stage) -> None:
-    chat, _ = await stage.group()
-    before = len(stage.world.typed(chat))
-    stage.world.say(chat, KARL, "@analyst decide")
-
-    async def typed() -> int:
-        return len(stage.world.typed(chat))
-
-    await until(typed, lambda now: now > before)
+    """In a supergroup, and where message ids differ per account."""
+    for kind in stage.world.kinds:
+        chat, where = await stage.group(kind)
+        before = len(stage.world.posts(chat))
+        stage.world.say(chat, KARL, "@analyst @writer @critic two lines on AAPL please")
+        shown = await stage.shown(chat, before)
+        answers = [(name, f"{name} answers analyst writer critic two lines on AA") for name in AGENTS]
+        assert [(post.speaker, post.text) for post in shown] == answers
+        said = await stage.said(where)
+        assert [sender for sender, _ in said] == ["karl-" + stage.world.bridge_name, *AGENTS]
+        assert stage.world.typed(chat), "typing is shown while somebody thinks"
 
 
 async def test_repeated_and_reordered_deliveries_enter_once(stage: Stage) -> None:

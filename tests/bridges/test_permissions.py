@@ -5,8 +5,9 @@ from typing import get_args
 import pytest
 
 from moot.bridges.discord.messages import commands
-from moot.bridges.permissions import ACTIONS, FOR_GUESTS
+from moot.bridges.permissions import FOR_GUESTS
 from moot.hub.commands.slash import DOES
+from moot.hub.commands.slash_actions import ACTIONS
 from moot.rules.words import slash
 
 pytestmark = pytest.mark.req("G-12")

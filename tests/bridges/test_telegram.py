@@ -1,5 +1,6 @@
 """What only Telegram has: privacy, migration, topics, mentions of bots, edits, media, entities, conflicts."""
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,23 @@ async def test_a_post_to_a_group_that_has_moved_follows_it(stage: Stage, server:
     await stage.hub.post(where, "from elsewhere")
     posts = await until(lambda: stage.shown(str(new.id)), bool, seconds=10)
     assert [post.text for post in posts] == ["● user: from elsewhere"]
+
+
+async def test_told_to_wait_for_five_seconds_it_waits_and_keeps_the_order(
+    stage: Stage, server: FakeTelegram
+) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.posts(chat))
+    server.floods.append(5.0)
+    began = time.monotonic()
+    for name in AGENTS:
+        stage.world.say(chat, KARL, f"@{name} go on")
+    shown = await until(lambda: stage.shown(chat, before), lambda posts: len(posts) == 3, seconds=20)
+    assert time.monotonic() - began >= 5.0
+    assert [post.speaker for post in shown] == list(AGENTS)
+    assert [method for _, method, _ in server.calls].count("sendMessage") == before + 4, (
+        "asked once more, no oftener"
+    )
 
 
 async def test_topics_are_chats_of_their_own(stage: Stage, server: FakeTelegram) -> None:

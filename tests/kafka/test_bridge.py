@@ -11,9 +11,10 @@ import pytest
 
 from moot import Hub
 from moot.testing.fake_telegram import FakeTelegram
+from tests.bridges.aftermath import aftermath
 from tests.bridges.conftest import player
 from tests.bridges.stage import Stage
-from tests.bridges.test_kills import SERVING
+from tests.bridges.test_kills import ANSWERS, SERVING, WROTE
 from tests.bridges.worlds import AGENTS, KARL, TelegramWorld
 from tests.kafka.conftest import SETTINGS
 from tests.support.kafka import broker, fresh_prefix
@@ -63,7 +64,7 @@ async def test_the_other_hub_takes_a_bridge_over_within_ten_seconds_and_doubles_
             beside = asyncio.create_task(stage.connect(seconds=60))
             await asyncio.sleep(0)
             assert not stage.is_running, "one at a time"
-            for line in ("@writer one", "@critic two"):
+            for line in WROTE:
                 world.say(chat, KARL, line)
             async with asyncio.timeout(40):
                 assert await child.wait() == -signal.SIGKILL
@@ -75,13 +76,7 @@ async def test_the_other_hub_takes_a_bridge_over_within_ten_seconds_and_doubles_
                 child.kill()
                 await child.wait()
         print(f"handed over after {taken:.1f} s")
-        assert taken < HAND_OVER_SECONDS
-        shown = [post.text for post in await stage.shown(chat, before)]
-        said = await stage.said(where)
-        unsure = [post.text for post in await hub.bridges.posts("unconfirmed")]
+        found = await aftermath(stage, chat, before, where, seconds=taken)
         await stage.disconnect()
-    assert [text for sender, text in said if sender == "user"] == ["@writer one", "@critic two"]
-    answers = [text for sender, text in said if sender in AGENTS]
-    assert sorted(answers) == ["critic answers critic two", "writer answers writer one"]
-    assert len(shown) == len(set(shown)), "nothing is out twice"
-    assert all(text in shown or text in unsure for text in answers), "nothing is lost unseen"
+    assert found.seconds < HAND_OVER_SECONDS
+    assert found.broken_promises(WROTE, ANSWERS) == []

@@ -4,10 +4,11 @@ Above: intake.py. Below: rules/access.py, which each decision of a person's comm
 not being the owner: only a linked account is anybody's but a guest's.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from moot.flow.steps.admission import THE_HUB, Admission, InConversation
 from moot.hub import Hub
+from moot.hub.commands.slash_actions import ACTIONS
 from moot.model.entrance import DoorName
 from moot.model.records.chat_apps.bridge import BridgeAccount
 from moot.rules.access import Action
@@ -16,36 +17,6 @@ from moot.rules.words import slash
 FOR_GUESTS: Final = frozenset(
     {slash.AskCommand, slash.AllCommand, slash.WhyCommand, slash.AgentsCommand, slash.HelpCommand}
 )
-ACTIONS: Final[dict[type[Any], Action]] = {
-    slash.AskCommand: Action.POST,
-    slash.AllCommand: Action.POST,
-    slash.RetryCommand: Action.POST,
-    slash.WhyCommand: Action.READ,
-    slash.ContinueCommand: Action.MANAGE,
-    slash.StopCommand: Action.MANAGE,
-    slash.GroupCreateCommand: Action.CREATE,
-    slash.GroupAddCommand: Action.MANAGE,
-    slash.GroupRemoveCommand: Action.MANAGE,
-    slash.GroupListCommand: Action.READ,
-    slash.GroupDissolveCommand: Action.MANAGE,
-    slash.GroupConfigCommand: Action.MANAGE,
-    slash.ArchiveCommand: Action.MANAGE,
-    slash.AgentsCommand: Action.LOOK,
-    slash.NameCommand: Action.RULE,
-    slash.SpawnCommand: Action.RULE,
-    slash.InboxCommand: Action.LOOK,
-    slash.SearchCommand: Action.LOOK,
-    slash.ShowNoteCommand: Action.LOOK,
-    slash.AppendNoteCommand: Action.CREATE,
-    slash.LinksCommand: Action.LOOK,
-    slash.SwitchCommand: Action.LOOK,
-    slash.TurnsCommand: Action.READ,
-    slash.ExportCommand: Action.LOOK,
-    slash.ThemeCommand: Action.LOOK,
-    slash.KeysCommand: Action.LOOK,
-    slash.HelpCommand: Action.LOOK,
-    slash.QuitCommand: Action.LOOK,
-}
 ON_THE_HUB: Final = frozenset({Action.CREATE, Action.LOOK, Action.RULE})
 
 

@@ -1,9 +1,11 @@
 """Slash commands over HTTP: read by the one parser, carried out as everywhere, asked about where something goes."""
 
+from pathlib import Path
+
 import pytest
 
 from moot.rules.words import slash
-from tests.doors.http.world import World
+from tests.doors.http.world import TOML, World, opened
 
 ROOM = "/api/conversations/room/commands"
 
@@ -44,6 +46,15 @@ async def test_what_takes_something_away_is_asked_about_first(world: World) -> N
     where = (await world.get("/api/conversations/room")).json()["id"]
     await world.post(ROOM, {"line": "/group dissolve", "confirmed": True})
     assert (await world.get(f"/api/conversations/{where}")).json()["archived"]
+
+
+async def test_only_the_owner_starts_agents_from_a_chat(tmp_path: Path) -> None:
+    template = '[templates.helper]\nbrain = "demo"\nrole = "helps"\n'
+    async with opened(tmp_path, f"{TOML}{template}") as world:
+        refused = await world.ask("karl", "POST", ROOM, {"line": "/spawn helper"})
+        assert (refused.status_code, refused.json()["title"]) == (403, "only the owner may use /spawn")
+        assert (await world.get("/api/agents/helper")).status_code == 404
+        assert (await world.post(ROOM, {"line": "/spawn helper"})).status_code == 200
 
 
 async def test_only_the_owner_renames_agents_from_a_chat(world: World) -> None:

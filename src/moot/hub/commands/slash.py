@@ -134,7 +134,7 @@ async def _turns(command: slash.TurnsCommand, at: At) -> Done:
 async def _at_a_terminal(command: slash.Command, at: At) -> Done:
     """What concerns somebody's own screen and files, where there is none."""
     name = type(command).__name__.removesuffix("Command").lower()
-    raise BadValue(f"/{name} is for chats in a terminal; nothing was done", fix=("moot chat",))
+    raise BadValue(f"/{name} is for chats in a terminal; nothing was done")
 
 
 async def _why(command: slash.WhyCommand, at: At) -> Done:

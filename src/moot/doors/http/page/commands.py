@@ -7,11 +7,9 @@ from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import CommandDone, CommandList, CommandRow
 from moot.errors import NotPermitted
 from moot.hub.commands.slash import At, carry_out
-from moot.rules.access import Standing
+from moot.hub.commands.slash_actions import ACTIONS
+from moot.rules.access import Action, Standing
 from moot.rules.words import slash
-
-OWNERS = (slash.NameCommand,)
-"""What changes something beyond the conversation."""
 
 
 async def commands(call: ApiCall) -> CommandList:
@@ -23,9 +21,9 @@ async def run_command(call: ApiCall) -> CommandDone:
     command = slash.parse(call.body.line)
     if isinstance(command, slash.Say):
         return CommandDone(say=command.text)
-    if isinstance(command, OWNERS) and call.who.standing is not Standing.OWNER:
-        raise NotPermitted("only the owner may rename agents")
     row = _row(call.body.line)
+    if ACTIONS[type(command)] is Action.RULE and call.who.standing is not Standing.OWNER:
+        raise NotPermitted(f"only the owner may use /{row.name if row is not None else 'this'}")
     if row is not None and row.asks_first and not call.body.confirmed:
         return CommandDone(asks=f"{row.form}: {row.help}?")
     done = await carry_out(command, At(call.hub, call.where))
