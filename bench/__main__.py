@@ -16,6 +16,7 @@ WORKLOADS = {
     "W8": "bench.w8",
     "W9": "bench.w9",
     "W10": "bench.w10",
+    "W11": "bench.w11",
     "PG": "bench.postgres",
     "PREFIX": "bench.prefix",
     "FLOOD": "bench.flood",
@@ -31,6 +32,7 @@ ALIASES = {
     "idle-fleet": "W8",
     "cold-start": "W9",
     "turn-rate": "W10",
+    "scale-out": "W11",
 }
 
 
