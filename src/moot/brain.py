@@ -97,11 +97,11 @@ class HostedTurn(AgentTurn, Protocol):
 
     def spend(self, usage: Usage) -> None: ...
     async def use(self, tool: "Tool | None", call: ToolCall, *, answer: int, said: str) -> ToolResult:
-        """Call a tool: written down before it runs and after."""
+        """Call a tool: stored before it runs and after."""
         ...
 
     async def run_step(self, tool: "Tool | None", step: Step) -> ToolResult:
-        """Run a tool whose call is written down, and write down what came of it."""
+        """Run a tool whose call is stored, and store its result."""
         ...
 
 
@@ -119,11 +119,11 @@ class CliHostedTurn(HostedTurn, Protocol):
         ...
 
     async def begin_step(self, call: ToolCall, *, said: str = "", idempotent: bool = False) -> Step:
-        """A tool begins to run: written down first. While it runs the turn is not interrupted."""
+        """A tool begins to run: stored first. While it runs the turn is not interrupted."""
         ...
 
     async def end_step(self, step: Step, result: ToolResult) -> None:
-        """What came of it."""
+        """Store its result."""
         ...
 
     async def is_stopping(self) -> bool:

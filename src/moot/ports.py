@@ -230,7 +230,7 @@ class EventReads(Protocol):
 
 
 class OutboxReads(Protocol):
-    """Reading what is still to be told to a log outside, and who has to be told where."""
+    """Reading what still has to be published to an external log, and on which topics."""
 
     async def instance(self) -> str: ...
     async def unpublished(self, limit: int) -> list[OutboxRow]: ...
@@ -262,7 +262,7 @@ class Log(Protocol):
     """
 
     refusal: MootError | None
-    """Why nothing new is to be taken at the moment: more waits to be told elsewhere than should."""
+    """Why nothing new is accepted at the moment: too much waits to be published elsewhere."""
 
     @property
     def last(self) -> int:
@@ -290,7 +290,8 @@ class Log(Protocol):
         ...
 
     async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
-        """This process runs these agents from now on, or watches all: it wants to be told as soon as may be."""
+        """This process runs these agents from now on, or watches all events: it wants to hear of them as soon as
+        possible."""
 
     def live(self, event: Event) -> None:
         """Hand an event that is not stored to those who follow now, behind what was stored before it."""
@@ -315,7 +316,7 @@ class LiveLane(Protocol):
 
 
 BatchWatcher = Callable[[int, float, bool], None]
-"""Is told of each batch of a store: how many commands, how many seconds, whether it failed."""
+"""Called with each batch of a store: how many commands, how many seconds, whether it failed."""
 
 
 class Retention(Protocol):

@@ -57,7 +57,7 @@ class Storage(Protocol):
     """What keeps the data, such as `sqlite`."""
     version: str
     place: str
-    """Where it lies, as people are told it: a path or an address, without secrets."""
+    """Where it is, for people: a path or an address, without secrets."""
 
     backup_tool: str
     """What makes copies of it where Moot does not; empty where it does."""

@@ -135,17 +135,17 @@ async def _open_store(
 
 def from_postgres(module: str) -> Any:
     """Imported only where a home says so: most have no server, and need no driver for one."""
-    said = "store.url names a PostgreSQL server, and the driver for it is not installed"
-    return _from_extra(f"moot.stores.postgres.{module}", "asyncpg", "postgres", said)
+    title = "store.url names a PostgreSQL server, and the driver for it is not installed"
+    return _from_extra(f"moot.stores.postgres.{module}", "asyncpg", "postgres", title)
 
 
-def _from_extra(module: str, needs: str, extra: str, said: str) -> Any:
+def _from_extra(module: str, needs: str, extra: str, title: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as missing:
         if missing.name != needs:
             raise
-        raise BadValue(said, fix=(f"pip install 'moot[{extra}]'",)) from missing
+        raise BadValue(title, fix=(f"pip install 'moot[{extra}]'",)) from missing
 
 
 def _log_over(store: HomeStore, clock: Clock, settings: Settings) -> EmbeddedLog:
@@ -155,8 +155,8 @@ def _log_over(store: HomeStore, clock: Clock, settings: Settings) -> EmbeddedLog
 
 
 def from_kafka(module: str) -> Any:
-    said = "log.url names Kafka brokers, and the client for them is not installed"
-    return _from_extra(f"moot.logs.kafka.{module}", "confluent_kafka", "kafka", said)
+    title = "log.url names Kafka brokers, and the client for them is not installed"
+    return _from_extra(f"moot.logs.kafka.{module}", "confluent_kafka", "kafka", title)
 
 
 def _source(clock: Clock, settings: Settings) -> Source:
@@ -270,7 +270,7 @@ def configured_agents(settings: Settings, home: Home, *, fast: bool = False) -> 
 
 
 def loaded(rows: Iterable[AgentSettings], home: Home) -> "tuple[list[AgentSpec], list[Concern]]":
-    """Those that can be run, and what keeps the others from it: one that is broken stops nobody else."""
+    """The agents that can be run, and what keeps the others from it: one that is broken stops nobody else."""
     specs: list[AgentSpec] = []
     broken: list[Concern] = []
     for row in rows:

@@ -32,8 +32,8 @@ async def desk(turn: HostedTurn) -> str:
     if turn.trigger.intent != "inform":
         return PASS
     where = await _help_desk(turn)
-    said = await turn.hub.newest(where.id)
-    customer = next(message.sender for message in reversed(said) if message.kind == "human")
+    messages = await turn.hub.newest(where.id)
+    customer = next(message.sender for message in reversed(messages) if message.kind == "human")
     await turn.hub.post(
         where.id,
         f"@{customer}, good news. {turn.text} Your next invoice will be right; we are sorry.",

@@ -17,7 +17,7 @@ class Materialised:
         self._pull = pull
         self._messages: list[Message] = []
         self.gaps = 0
-        """Records that told of something beyond the next one."""
+        """Records that skipped at least one before them."""
         self.repeats = 0
 
     @property

@@ -16,7 +16,7 @@ from moot.model.message import Message
 BYTES_PER_TOKEN = 4
 """A rough measure that every model's own counter comes near for prose; what was really used is told per turn."""
 GROWTH = 5
-"""A growing window holds at most so many times the messages it is cut back to."""
+"""A growing window holds at most this many times the messages it is cut back to."""
 
 
 def tokens(text: str) -> int:
@@ -24,7 +24,7 @@ def tokens(text: str) -> int:
 
 
 class Size(Struct, frozen=True, gc=False):
-    """How much an agent is shown: the newest messages, within so many tokens."""
+    """How much an agent is shown: the newest messages, within a number of tokens."""
 
     messages: int
     tokens: int

@@ -1,4 +1,4 @@
-"""Act as somebody: the owner did something in another's name, which is told."""
+"""Act as somebody: record that the owner did something in another participant's name."""
 
 from msgspec import Struct
 

@@ -45,7 +45,7 @@ def decide(command: Archive, seen: Seen, at: Moment) -> Decision[Conversation]:
 
 
 def _is_busy(command: Archive, room: Room) -> bool:
-    """Somebody is at it: a turn is open or owed, a round waits, or something was said meanwhile."""
+    """Whether it is in use: a turn is open or owed, a round waits, or something was said meanwhile."""
     if command.quiet_since is None:
         return False
     waiting = any(round_.state is not RoundState.CLOSED for round_ in room.rounds.values())

@@ -25,7 +25,7 @@ class Attach(Struct, frozen=True, gc=False):
     dead: tuple[HostId, ...] = ()
     """Hosts whose process is known to be gone."""
     left: tuple[ParticipantId, ...] = ()
-    """Agents that it ran until now: nobody does, if nobody else took them since."""
+    """Agents that it no longer runs: they are away, unless another host has taken them since."""
 
 
 def scope(command: Attach) -> Scope:

@@ -16,7 +16,7 @@ from moot.rules.draft import Draft, Seen
 from moot.rules.words.names import NameProblem, check_conversation_name
 
 FOR_PEOPLE = frozenset({"links_bind", "agents_may_invite"})
-"""Settings by which agents come to call others."""
+"""Settings that let agents call others: only people change them."""
 
 
 class Configure(Struct, frozen=True, gc=False):

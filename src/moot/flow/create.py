@@ -29,7 +29,7 @@ from moot.rules.words.names import NameProblem, check_conversation_name
 PAIR = 2
 LONGEST_MADE = 80
 COMPOSED = frozenset({ConversationKind.GROUP, ConversationKind.EPHEMERAL})
-"""Where membership is the permission, if a person put them together."""
+"""Kinds of conversations in which membership is the permission, if a person made them."""
 
 
 class Create(Struct, frozen=True, gc=False):

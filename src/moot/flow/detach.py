@@ -15,7 +15,7 @@ class Detach(Struct, frozen=True, gc=False):
     lapsed: bool = False
     """Said by another process: only if no heartbeat has come in time."""
     agents: tuple[ParticipantId, ...] = ()
-    """Those it ran: whom another host runs too stays there."""
+    """Agents it ran; one that another host runs too stays present."""
 
 
 def scope(command: Detach) -> Scope:

@@ -24,7 +24,7 @@ class EditParticipant(Struct, frozen=True, gc=False):
     project: str | None = None
     author: ParticipantId = SYSTEM
     file: str = ""
-    """A role file that was written, which is told and kept on record; what stands in it is not."""
+    """The role file that was written: the fact is recorded, its contents are not."""
 
 
 def scope(command: EditParticipant) -> Scope:

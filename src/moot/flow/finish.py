@@ -47,7 +47,7 @@ class Failed(Struct, frozen=True, tag=True, gc=False):
     error: str
     usage: JsonObject | None = None
     notice: str = ""
-    """What people in the conversation are told of it, where there is more to say than that it failed."""
+    """What the notice in the conversation says, where there is more to say than that it failed."""
     trace: str = ""
     """Where in its code it failed."""
 
@@ -108,7 +108,7 @@ def decide(command: Finish, seen: Seen, at: Moment) -> Decision[Finished]:
             draft.add(KeepText(command.given.system, command.text))
     match command.outcome:
         case Said(text=text):
-            message, done = _said(room, turn, text, command.outcome, command.refused_to)
+            message, done = _end_with_text(room, turn, text, command.outcome, command.refused_to)
         case Failed(error=error, usage=usage, notice=notice, trace=trace):
             ending = structs.replace(turn, usage=usage, kept=trace)
             message, done = None, fail(room, ending, error, notice=notice)
@@ -132,7 +132,7 @@ def _not_said_before(command: Finish, seen: Seen) -> None:
         raise Stale("this reply was already stored under the same key")
 
 
-def _said(
+def _end_with_text(
     room: Room, turn: Turn, text: str | None, outcome: Said, refused_to: ParticipantId | None
 ) -> tuple[Message | None, Turn]:
     turn = structs.replace(turn, usage=outcome.usage)
@@ -159,7 +159,8 @@ def _said(
 
 
 def _does_not_fit(room: Room, turn: Turn, text: str, problem: str) -> Turn:
-    """An answer of another shape than was asked for: once more, and then whoever asked is told."""
+    """An answer of another shape than was asked for: the agent is asked once more, then whoever asked gets a
+    failure."""
     if not misfit.is_second(turn):
         return misfit.ask_again(room, turn, text, problem)
     kept = structs.replace(turn, kept=text)
@@ -167,7 +168,7 @@ def _does_not_fit(room: Room, turn: Turn, text: str, problem: str) -> Turn:
 
 
 def fail(room: Room, turn: Turn, error: str, rule: RuleName | None = None, *, notice: str = "") -> Turn:
-    """The turn went wrong: said in the conversation, and the next speaker goes on."""
+    """The turn failed: a notice is left in the conversation, and the next speaker goes on."""
     done = seats.end(room, turn, TurnState.FAILED, rule=rule, error=error)
     name = room.draft.participant(turn.agent).name
     text = f"[{name}'s reply was refused: {error}]" if rule is not None else f"[{name} encountered an error]"

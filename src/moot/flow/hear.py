@@ -116,7 +116,7 @@ def _known(command: Hear, seen: Seen) -> tuple[BridgeChat, BridgeAccount]:
 
 
 def charge(account: BridgeAccount, allowance: GuestAllowance, now: float) -> tuple[BridgeAccount, str]:
-    """The account after one more message, or why there is none to be had now."""
+    """The account after one more message, or the refusal where its allowance is used up."""
     minute, day = int(now // MINUTE), int(now // DAY)
     in_minute = account.in_minute if account.minute == minute else 0
     in_day = account.in_day if account.day == day else 0

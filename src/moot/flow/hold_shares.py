@@ -22,7 +22,7 @@ HELD_SECONDS: Final = 4.0
 
 
 class SharedGroup(Struct, frozen=True, gc=False):
-    """Something that is shared, in so many parts."""
+    """Work that is shared among hosts, in this many parts."""
 
     name: str
     parts: int

@@ -17,7 +17,7 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
 MAX_CODES = 20
-"""Codes of one person that wait to be used; with one more, the oldest stops to be good."""
+"""Maximum number of unused codes per person; one more invalidates the oldest."""
 MAX_SECONDS = 30 * 24 * 3600.0
 
 

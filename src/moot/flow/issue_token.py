@@ -21,10 +21,11 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
 MAX_OWN = 100
-"""Good tokens of a participant up to which it may issue more itself."""
+"""Number of valid tokens up to which a participant may issue more itself."""
 
 MAX_TOKENS = 1_000
-"""Good ones up to which the owner may; and all that there were, up to which it may itself."""
+"""Number of valid tokens up to which the owner may issue more; a participant itself may not once there were this
+many in all."""
 
 
 class IssueToken(Struct, frozen=True, gc=False):

@@ -47,7 +47,7 @@ def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
 
 
 def bring_in(room: Room, who: Participant) -> Member:
-    """It reads from here on, and the conversation is told."""
+    """The newcomer reads from here on, and the conversation gets a notice."""
     if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):
         raise NotPermitted(
             f"{room.conversation.name} is a direct conversation; nobody else can join it",

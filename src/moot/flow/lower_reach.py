@@ -32,7 +32,7 @@ def decide(command: LowerReach, seen: Seen, at: Moment) -> Decision[None]:
 
 
 def has_lapsed(who: Participant, now: float) -> bool:
-    """What stands written says more than what holds."""
+    """Whether the stored reach is better than the one that still holds."""
     if who.kind is not Kind.EXTERNAL:
         return False
     waited = 0.0 < who.live_until <= now
@@ -40,7 +40,7 @@ def has_lapsed(who: Participant, now: float) -> bool:
 
 
 def lowered(who: Participant, now: float) -> Participant:
-    """As it is now, written down."""
+    """Its reach as it is now, stored."""
     level = who.reachable(now)
     if who.live_until <= now:
         who = structs.replace(who, live_until=0.0)

@@ -89,7 +89,7 @@ def _moved(post: BridgePost, command: MovePost, now: float) -> BridgePost:
 
 
 def _decided(draft: Draft, command: MovePost, post: BridgePost) -> BridgePost:
-    """Sent again from the beginning, or let go of."""
+    """Send it again from the beginning, or drop it."""
     author = draft.participant(command.author or ParticipantId(""))
     if not find.is_owner(author, draft.at):
         raise NotPermitted("only the owner may decide about posts that were not sent")

@@ -1,6 +1,6 @@
-"""Open a bookmark: a client comes, and goes on where it was.
+"""Open a bookmark: a client connects and resumes where it was. It makes no event.
 
-Told to nobody. A participant has so many of them and no more: for a new one, the one longest unused goes.
+A participant has a limited number of bookmarks: for a new one, the one that was unused for longest goes.
 """
 
 from msgspec import Struct, structs
@@ -49,6 +49,6 @@ def decide(command: OpenBookmark, seen: Seen, at: Moment) -> Decision[OpenedBook
 
 
 def _too_many(seen: Seen, who: ParticipantId) -> list[Bookmark]:
-    """Those that must go before there is room for one more."""
+    """Bookmarks to remove before there is room for one more."""
     kept = sorted(seen.records(BOOKMARKS.where(participant=who)), key=lambda mark: (mark.used_at, mark.key))
     return kept[: max(0, len(kept) + 1 - MAX_BOOKMARKS)]

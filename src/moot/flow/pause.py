@@ -1,7 +1,5 @@
-"""Pause or resume an agent. What a paused one has not begun is let go.
-
-How its tasks ended while it was paused it is told when it goes on: those come home, whatever happens.
-"""
+"""Pause or resume an agent. Turns that a paused agent has not begun are dropped. How its tasks ended while it was
+paused is reported to it when it is resumed: results always come home."""
 
 from msgspec import Struct, structs
 

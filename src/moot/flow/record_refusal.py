@@ -22,7 +22,7 @@ from moot.rules import audit
 from moot.rules.draft import Draft, Seen
 
 ENTERED: Final = (NotPermitted, RateLimited, Braked, WouldDeadlock)
-"""Refusals by policy, by brakes and by rings. Mistakes, and what came too late, are none."""
+"""Refusals by policy, brakes and rings are recorded. Mistakes, and what came too late, are not."""
 NAMED: Final = ("rule", "bar", "link", "limit")
 """Facts of a refusal that say which rule it was."""
 LONGEST_NAME: Final = 200

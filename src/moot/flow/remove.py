@@ -39,7 +39,7 @@ def decide(command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
 
 
 def leave(draft: Draft, who: Participant, conversations: tuple[ConversationId, ...]) -> Participant:
-    """It is there no more, and what it has not begun is nobody's to do."""
+    """Remove the agent, and drop what it has not begun."""
     who = structs.replace(who, paused=True, removed_at=draft.at.now)
     draft.put_participant(who)
     draft.emit(EventType.AGENT_STATUS, by=who.id, body={"removed": True, "paused": True})

@@ -15,7 +15,8 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
 MAX_NAMES = 32
-"""That somebody answers to: each is one that nobody else can take, and that every mention is compared with."""
+"""Maximum number of names of a participant, former ones included: nobody else can take them, and every mention is
+compared with each."""
 
 
 class Rename(Struct, frozen=True, gc=False):

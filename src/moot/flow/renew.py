@@ -32,7 +32,7 @@ def scope(command: Renew) -> Scope:
 
 
 def decide(command: Renew, seen: Seen, at: Moment) -> Decision[frozenset[Claim]]:
-    """Answers with the claims that hold no longer; the same turn may be the caller's again by a newer one."""
+    """Answers with the claims that no longer hold; the same turn may be the caller's again under a newer one."""
     draft = Draft(seen, at)
     lost: set[Claim] = set()
     for alive in command.turns:

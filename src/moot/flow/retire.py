@@ -68,7 +68,7 @@ def decide(command: Retire, seen: Seen, at: Moment) -> Decision[Participant]:
 
 
 def _hand_on(draft: Draft, record: SpawnRecord) -> None:
-    """What it had given others to do is from now on whoever's started it, and is told where that was."""
+    """Tasks that it had delegated pass to whoever started it, and their ends are reported where that was."""
     for task in draft.records(TASKS.where(open_by=record.agent)):
         if task.is_open:
             moved = structs.replace(task, by=record.by, updated_at=draft.at.now)

@@ -1,4 +1,4 @@
-"""Seal chains: from here on the entries there are count up no more, and their hashes may be written down elsewhere.
+"""Seal chains: the entries so far become final, so that their hashes may be exported.
 
 Above: hub/process/heads_export.py, once a minute.
 """

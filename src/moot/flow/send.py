@@ -94,14 +94,16 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
         room = find.open_room(draft, pair.id)
     author = find.member(room, message.author)
     posted = (
-        _asked(room, author, target, command, message)
+        _question(room, author, target, command, message)
         if _waits(command)
         else post.speak(room, author, message)
     )
     return Decision(draft.changes(), posted)
 
 
-def _asked(room: Room, author: Participant, target: Participant, command: Send, message: post.Post) -> Posted:
+def _question(
+    room: Room, author: Participant, target: Participant, command: Send, message: post.Post
+) -> Posted:
     """A question whose author waits: for another agent, or for what a person decides."""
     if target.kind is HUMAN:
         posted = obligations.ask_person(room, author, target, message, command.choices)

@@ -16,7 +16,7 @@ from moot.rules import notes
 from moot.rules.draft import Draft, Seen
 
 NOTHING = "none"
-"""How it is told that an agent may do nothing with a note."""
+"""How events say that an agent may do nothing with a note."""
 
 
 class ShareNote(Struct, frozen=True, gc=False):

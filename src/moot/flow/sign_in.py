@@ -58,7 +58,7 @@ def decide(command: SignIn, seen: Seen, at: Moment) -> Decision[Token]:
 
 
 def _sign_out_the_oldest(draft: Draft, browsers: list[Token]) -> None:
-    """Room for one more. Those that were signed out before are forgotten: the audit keeps that they were there."""
+    """Make room for one more. Browsers that were signed out before are forgotten here; the audit still has them."""
     for token in browsers:
         if token.revoked_at:
             draft.drop(TOKENS, token.id)

@@ -34,7 +34,7 @@ from moot.rules.words import mentions
 
 HOUR: Final = 3600.0
 REMEMBERED: Final = 24 * HOUR
-"""Seconds for which it is kept who started somebody that has retired."""
+"""For how many seconds it is kept who started an agent that has retired."""
 
 
 class Spawn(Struct, frozen=True, gc=False):

@@ -45,7 +45,7 @@ class SyncLinks(Struct, frozen=True, gc=False):
     author: ParticipantId
     links: tuple[ConfiguredLink, ...]
     known: tuple[Link, ...] = ()
-    """Those that will change or go, as far as the caller knows: their channels have to be at hand."""
+    """Links that will change or go, as far as the caller knows: the decision needs their channels."""
     branches: tuple[ConversationId, ...] = ()
     """Where what was delegated over these is worked on."""
     former: tuple[Conversation, ...] | None = None

@@ -1,4 +1,4 @@
-"""Note that a token was used. Told to nobody: it happens with every request."""
+"""Note that a token was used. It makes no event, because it happens with every request."""
 
 from msgspec import Struct, structs
 

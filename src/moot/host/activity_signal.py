@@ -37,7 +37,7 @@ class ActivitySignal:
         )
 
     def rested(self, agent: ParticipantId) -> None:
-        """None of its turns runs here any more."""
+        """None of the agent's turns runs here any more."""
         if self._last.pop(agent, None) is not None:
             self._publish(agent, {})
 

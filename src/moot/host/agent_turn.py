@@ -46,7 +46,7 @@ def units(text: str) -> int:
 
 
 class Speaking:
-    """What a brain is handed. `say` streams; what is said last, returned or streamed, is the reply."""
+    """What a brain gets. `say` streams; the last text, returned or streamed, is the reply."""
 
     def __init__(self, view: TurnView, around: Surroundings) -> None:
         turn = view.turn
@@ -150,7 +150,7 @@ class Speaking:
         return self._turn.steps
 
     async def use(self, tool: Tool | None, call: ToolCall, *, answer: int, said: str) -> ToolResult:
-        """Call a tool: written down before it runs and after; the turn then goes on from the store."""
+        """Call a tool: stored before it runs and after; the turn then goes on from the store."""
         may_repeat = tool is None or tool.spec.idempotent
         step = await self.begin_step(call, said=said, idempotent=may_repeat, answer=answer)
         return await self.run_step(tool, step)
@@ -158,7 +158,7 @@ class Speaking:
     async def begin_step(
         self, call: ToolCall, *, said: str = "", idempotent: bool = False, answer: int = 0
     ) -> Step:
-        """A tool begins to run: written down first. While it runs the turn is not interrupted."""
+        """A tool begins to run: stored first. While it runs the turn is not interrupted."""
         intent = call_tool.CallTool(
             turn=self._turn.id,
             fence=self._turn.fence,
@@ -175,7 +175,7 @@ class Speaking:
         return self._turn.steps[-1]
 
     async def run_step(self, tool: Tool | None, step: Step) -> ToolResult:
-        """Run a tool whose call is written down, and write down what came of it."""
+        """Run a tool whose call is stored, and store its result."""
         await self._around.stream("")
         result = await self._run(tool, step)
         failpoint("host.tool_ran")
@@ -183,7 +183,7 @@ class Speaking:
         return result
 
     async def end_step(self, step: Step, result: ToolResult) -> None:
-        """What came of a tool, written down."""
+        """Store the result of a tool call."""
         text = result.text if len(result.text) <= MAX_RESULT else f"{result.text[:MAX_RESULT]}\n[cut]"
         answered = tool_result.ToolAnswered(
             self._turn.id, self._turn.fence, step.call, text.replace("\x00", "\ufffd"), result.failed
@@ -220,7 +220,7 @@ class Speaking:
         return self._turn.hi
 
     async def is_stopping(self) -> bool:
-        """Somebody interrupts this turn, and waits for the tool that runs."""
+        """Whether somebody has interrupted this turn and waits for its running tool."""
         now = await self._around.store.turn(self._turn.id)
         return now is not None and now.stopping
 
@@ -246,7 +246,7 @@ class Speaking:
         await self._around.store.transact(keep_session, command)
 
     async def charge_late(self, usage: Usage) -> None:
-        """What a turn cost that was interrupted, and is over."""
+        """Charge a turn that was interrupted and is over."""
         where = account(self._turn.agent, self._turn.root, self._around.clock.now())
         await self._around.store.transact(charge, charge.Charge(where, to_builtins(usage)))
 

@@ -35,7 +35,7 @@ class HeldShares:
         self._surely_until = 0.0
         self._listeners: list[Gained] = []
         self._some = asyncio.Event()
-        """Something is wanted; where nothing is, nobody need wake up every second."""
+        """Set while anything is wanted; otherwise nothing needs to wake up every second."""
 
     def when_gained(self, listener: Gained) -> None:
         """Call it with the groups of which this process has got a part."""
@@ -90,7 +90,7 @@ class HeldShares:
             await self._clock.sleep_until(self._clock.now() + EVERY_SECONDS)
 
     async def renew(self) -> None:
-        """Once; and once more where it took so long that what was got is over already."""
+        """Renew once; and once more if that took so long that the shares have already run out."""
         for _ in range(MAX_TRIES):
             if not self._groups or not await self._renewed() or self._clock.now() < self._surely_until:
                 return

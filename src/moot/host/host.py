@@ -109,7 +109,7 @@ class AgentHost:
             await self._offer_waiting(agent)
 
     async def watch(self) -> None:
-        """From now on this process is told what happens, also where none of its agents is concerned."""
+        """From now on this process gets all events, also where none of its agents is concerned."""
         if not self._watches:
             self._watches = True
             await self._attach()
@@ -162,7 +162,7 @@ class AgentHost:
             await self.keep_up()
 
     async def keep_up(self) -> None:
-        """The one heartbeat of this process, for all its agents and running turns, if it is time for one."""
+        """Send the one heartbeat of this process, for all its agents and running turns, if it is due."""
         async with self._beating:
             now = self._clock.now()
             if not self._beats or self._beaten <= now < self._beaten + self._lease / 3:
@@ -210,7 +210,7 @@ class AgentHost:
         await self._store.transact(detach, detach.Detach(host=self.id, agents=tuple(self._hosted)))
 
     def hurry(self) -> None:
-        """A drain under way waits no longer."""
+        """End a drain that is under way without waiting longer."""
         self._hurried.set()
 
     async def _give_back(self, run: Running) -> None:
@@ -243,7 +243,7 @@ class AgentHost:
         self._take_up(turn.agent)
 
     def _taken_away(self, turn: Turn) -> Running | None:
-        """What runs here under an older fence of this turn is nobody's any more."""
+        """Cancel what runs here under an older fence of this turn."""
         run = self._running.get(turn.id)
         if run is None or run.turn.fence >= turn.fence:
             return None
@@ -268,7 +268,7 @@ class AgentHost:
             self._take_up(run.turn.agent)
 
     def _forget(self, run: Running) -> bool:
-        """Whether it was still ours to forget: another claim of the same turn is not touched."""
+        """Forget a run; answers whether it was still ours. Another claim of the same turn is not touched."""
         if self._running.get(run.turn.id) is not run:
             return False
         del self._running[run.turn.id]
@@ -351,7 +351,7 @@ class AgentHost:
         run.task = self._spawn(self._run(run))
 
     async def taken_up(self) -> None:
-        """Until what is offered is claimed, as far as there is room for it."""
+        """Wait until what is offered is claimed, as far as there is room for it."""
         while self._claims:
             await asyncio.wait(self._claims)
 
@@ -401,7 +401,7 @@ class AgentHost:
         try:
             view = await self._context.view(turn, hosted.who, hosted.size)
             failpoint("host.prethink")
-            speaking = await self._handle(view, hosted.offered, lambda chunk: self._said(turn, chunk))
+            speaking = await self._handle(view, hosted.offered, lambda chunk: self._on_chunk(turn, chunk))
             run.speaking = speaking
             reply = await hosted.brain.think(speaking)
         except asyncio.CancelledError:
@@ -421,11 +421,11 @@ class AgentHost:
         mark |= {key: value for key, value in view.trigger.metadata.items() if key == "correlation_id"}
         return finish.Said(text=reply, metadata=mark, usage=run.spent)
 
-    async def _said(self, turn: Turn, chunk: str) -> None:
+    async def _on_chunk(self, turn: Turn, chunk: str) -> None:
         """A chunk is shown to whoever watches, and is a sign of life.
 
-        It asks for the run instead of holding it: the run holds who speaks, and a turn that held itself would lie about
-        with all it had read until a collection.
+        It looks the run up instead of holding it: the run holds who speaks, and a turn that held itself would stay
+        in memory, with all it had read, until a garbage collection.
         """
         run, now = self._running.get(turn.id), self._clock.now()
         if run is None or run.turn.fence != turn.fence:

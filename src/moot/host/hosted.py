@@ -54,7 +54,7 @@ class Running:
 
 
 async def ended_or_hurried(tasks: "list[asyncio.Task[None]]", hurried: asyncio.Event, seconds: float) -> None:
-    """Until all of them have ended, somebody is in a hurry, or the time is over."""
+    """Wait until all have ended, a hurry was asked for, or the time is over."""
     hurry = asyncio.ensure_future(hurried.wait())
     ended = asyncio.ensure_future(asyncio.wait(tasks))
     try:

@@ -29,9 +29,9 @@ MAX_BUFFERED = 1 << 20
 """Bytes waiting for a peer that does not read; then it is let go, and finds what it missed by itself."""
 MAX_WAITING = 64
 ROUNDS_TO_OPEN = 4
-"""Of the loop, until whoever knocked is connected."""
+"""Passes of the loop until a new connection is open."""
 LAST_WORDS_SECONDS = 1.0
-"""For a peer to take what was written to it before the end; who does not is let go."""
+"""How long a peer may take to read what was written before the end; then it is disconnected."""
 
 JsonLine = dict[str, Any]
 Heard = Callable[[JsonLine, "Peer"], None]
@@ -138,7 +138,8 @@ class PingSocket:
         self.gone(peer)
 
     async def close(self) -> None:
-        """Nobody comes in any more; who is at the door is let in first, as a server that closes forgets it there."""
+        """Accept no more connections; those already waiting are accepted first, because a server that closes would
+        forget them."""
         if self._server is None:
             return
         server, self._server = self._server, None
@@ -151,10 +152,8 @@ class PingSocket:
 
 
 class Pinger:
-    """Tells other processes. Connections are made when needed and kept; nobody waits for one.
-
-    `lost` hears that a process could not be told, or has let go of its connection: it may have died.
-    """
+    """Pings other processes. Connections are made when needed and kept; nobody waits for one. `lost` is called when
+    a process could not be reached or closed its connection: it may have died."""
 
     def __init__(self, lost: Callable[[], None] = lambda: None) -> None:
         self._lost = lost
@@ -204,7 +203,8 @@ class Pinger:
 
 
 async def _let_all_go(peers: list[Peer]) -> None:
-    """Each after its last words, unless it does not take them: a connection must not outlive its loop."""
+    """Close each connection after it has sent what was written, unless the peer does not read: a connection must
+    not outlive its loop."""
     for peer in peers:
         peer.close()
     open_ones = [peer for peer in peers if peer.transport is not None]
@@ -264,7 +264,7 @@ def _nobody_cares(peer: Peer) -> None:
 
 
 def _deaf(line: JsonLine, peer: Peer) -> None:
-    """What a peer says on a connection we only speak on."""
+    """Ignore what a peer sends on a connection that is only for sending."""
 
 
 @contextmanager
@@ -281,7 +281,7 @@ def short(path: Path) -> Iterator[str]:
 
 
 def _same_user(transport: asyncio.Transport) -> bool:
-    """Only processes of the same user are heard."""
+    """Accept only processes of the same user."""
     end = transport.get_extra_info("socket")
     try:
         credentials = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))

@@ -19,7 +19,7 @@ IDENTITIES = ("/proc/sys/kernel/random/boot_id", "/etc/machine-id")
 PROCESS_IDS = "/proc/self/ns/pid"
 """A container counts its processes for itself."""
 UNKNOWN = ""
-"""The machine of a host that version 0.1 wrote down: it knew only one."""
+"""The machine of a host that version 0.1 stored, which knew only one."""
 
 
 @cache

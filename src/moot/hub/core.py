@@ -175,11 +175,13 @@ class Core:
 
 def refused(verb: object, command: object, error: MootError) -> record_refusal.RecordRefusal | None:
     """What is to be recorded of a refusal; None where nobody is known to have asked."""
-    said = getattr(command, "message", command)
-    author = getattr(said, "author", None)
+    message = getattr(command, "message", command)
+    author = getattr(message, "author", None)
     if not author:
         return None
-    to = getattr(command, "target", "") or getattr(said, "conversation", "") or getattr(command, "name", "")
+    to = (
+        getattr(command, "target", "") or getattr(message, "conversation", "") or getattr(command, "name", "")
+    )
     what = str(getattr(verb, "__name__", "")).rpartition(".")[2]
     return record_refusal.RecordRefusal(author, record_refusal.of(error, str(to), what))
 

@@ -83,7 +83,7 @@ class LiveTurns:
         return self._waiting.get(agent)
 
     def on_events(self, events: Sequence[Event]) -> None:
-        """What has ended is said by its message."""
+        """A turn that has ended is dropped: its message says the rest."""
         for event in events:
             if event.type is EventType.TURN_FINISHED and event.turn is not None:
                 self._texts.pop(str(event.turn.id), None)
@@ -104,6 +104,6 @@ class LiveTurns:
         """The turn in which the agent was heard last, while it was."""
         return self._heard.get(agent)
 
-    def said(self, turn: str) -> LiveText | None:
-        """What was heard of a turn."""
+    def text_of(self, turn: str) -> LiveText | None:
+        """The text of a turn as far as it was streamed here."""
         return self._texts.get(turn)

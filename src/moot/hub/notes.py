@@ -140,7 +140,7 @@ class Notes(NoteCalls):
         return note
 
     async def _visible_notes(self) -> Sequence[SharedNote]:
-        """Those that the caller may read, by name."""
+        """Notes that the caller may read, by name."""
         store, who = self._core.parts.store, await self._who()
         if who.kind is HUMAN:
             found: Sequence[SharedNote | None] = await store.records(NOTES.all())

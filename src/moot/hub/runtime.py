@@ -327,7 +327,7 @@ class Runtime:
             self._traced(commit)
 
     async def _trace(self) -> None:
-        """Where a collector is set, everything this process stores is told to it."""
+        """Where a collector is set, everything this process stores is reported to it."""
         wanted = self.core.parts.settings.otel
         if wanted.endpoint:
             from moot.hub.telemetry.otlp import SpanSender  # noqa: PLC0415  only where a collector is set

@@ -61,13 +61,13 @@ class Tails:
         self._names = names
         self._tails: OrderedDict[ConversationId, Tail] = OrderedDict()
         self._forgotten = 0
-        """How often all were: what was written down before is not kept after."""
+        """How often all tails were forgotten: bytes encoded before that are not kept."""
         self._streams = 0
         self._size = 0
         """Bytes of all tails."""
 
     def forget(self) -> None:
-        """Somebody is called otherwise now: what was written down says the old name."""
+        """Somebody was renamed: the encoded bytes contain the old name."""
         self._tails.clear()
         self._size = 0
         self._forgotten += 1

@@ -62,7 +62,7 @@ class EmbeddedLog:
             self.hinted()
 
     def hinted(self) -> None:
-        """Somebody says that the log has grown: look soon. Hints that come while nobody has looked yet are one."""
+        """A hint that the log has grown: look soon. Hints that come before the next look count as one."""
         if self._to_look:
             return
         self._to_look = True
@@ -101,7 +101,7 @@ class EmbeddedLog:
             self._last = self._recent_after = horizon
 
     async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
-        """Whoever commits tells it by itself."""
+        """Nothing to do: every commit of this process arrives here by itself."""
 
     def live(self, event: Event) -> None:
         self._followers.live(event)

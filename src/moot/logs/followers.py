@@ -65,7 +65,7 @@ class Subscription:
             self.close()
 
     def close(self) -> None:
-        """Nobody follows here any more."""
+        """Stop following."""
         self._followers.remove(self)
 
 
@@ -92,7 +92,7 @@ class Followers:
             self._by_conversation.pop(subscription.conversation, None)
 
     def wake(self, events: list[Event]) -> None:
-        """Those who follow everything, and those who follow a conversation of these events."""
+        """Wake those who follow everything, and those who follow a conversation of these events."""
         for follower in self._concerned(events):
             follower.wake()
 
@@ -106,5 +106,5 @@ class Followers:
 
 
 def reset(horizon: int) -> Event:
-    """For who has read less far than the log reaches back."""
+    """Reset followers that have read less than the log reaches back."""
     return Event(RESET, 0.0, body={"after": horizon})

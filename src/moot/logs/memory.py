@@ -42,7 +42,7 @@ class MemoryLog:
         return self._followers.add(self, after, conversation)
 
     def committed(self, commit: Commit) -> None:
-        """Whoever wrote it, it is read."""
+        """Read it, whoever wrote it."""
         if commit.events:
             look = asyncio.get_running_loop().create_task(self.catch_up())
             self._looks.add(look)
@@ -75,7 +75,7 @@ class MemoryLog:
         return [event for event in events if event.id <= reached], max(after, reached)
 
     async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
-        """Whoever commits tells it by itself."""
+        """Nothing to do: every commit arrives here by itself."""
 
     def live(self, event: Event) -> None:
         self._followers.live(event)

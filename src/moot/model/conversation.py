@@ -144,7 +144,7 @@ class Conversation(Struct, frozen=True, gc=False):
         return self.kind in WITH_ROUNDS
 
     def found_like(self, before: "Conversation") -> bool:
-        """Whether it goes by the same name and key as before, and as openly."""
+        """Whether it is found by the same name and key as before, and is archived or not as before."""
         return self.name == before.name and self.key == before.key and self.archived is before.archived
 
 

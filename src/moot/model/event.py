@@ -1,4 +1,4 @@
-"""What happened, told once: outbox, embedded log and stream history in one row each."""
+"""What happened. One row serves as outbox, as embedded log and as the history of streams."""
 
 from enum import StrEnum
 
@@ -11,10 +11,10 @@ from moot.model.turn import Turn
 
 
 class EventType(StrEnum):
-    """Everything that can happen. Stored and told by these words; doors may leave some out."""
+    """Every kind of event, by the name under which it is stored and streamed; doors may leave some out."""
 
     AGENT_ACTIVITY = "agent.activity"
-    """Never stored: told live, by the host that runs the turn."""
+    """Never stored: streamed live by the host that runs the turn."""
     AGENT_JOINED = "agent.joined"
     AGENT_RENAMED = "agent.renamed"
     AGENT_STATUS = "agent.status"
@@ -62,11 +62,11 @@ class EventType(StrEnum):
 
 
 TAKEN_BACK = frozenset({EventType.CONVERSATION_DELETED, EventType.MESSAGE_DELETED})
-"""With these, words that stood in a conversation stand there no longer: nobody keeps them in memory either."""
+"""Events that remove words from a conversation: whoever keeps messages in memory drops them too."""
 
 
 class Event(Struct, frozen=True, gc=False):
-    """`seq` points at a message told of; `turn` and `body` are small and told in full."""
+    """`seq` points at the message it is about; `turn` and `body` are small and kept in full."""
 
     type: EventType
     at: float
@@ -79,7 +79,7 @@ class Event(Struct, frozen=True, gc=False):
 
 
 class Commit(Struct, gc=False):
-    """What one commit of this process brought, for whoever keeps something of it at hand."""
+    """What one commit of this process changed, for whoever keeps part of it in memory."""
 
     events: list[Event]
     messages: list[Message] = []
@@ -87,4 +87,4 @@ class Commit(Struct, gc=False):
     follows: int | None = None
     """The event right before these in the log: nothing lies between, nor ever will. None where nobody can say."""
     hosts_may_differ: bool = True
-    """Hosts may have come, gone or beaten since the commit before it; False where it is known that none has."""
+    """Hosts may have come, gone or sent a heartbeat since the commit before; False where none is known to have."""

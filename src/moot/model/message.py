@@ -37,7 +37,7 @@ class Plan(Struct, frozen=True, array_like=True, gc=False):
 
 
 NOTICES: Final = frozenset({Kind.SYSTEM, Kind.TOOL})
-"""What nobody said."""
+"""Kinds of messages that no participant wrote."""
 
 
 class Message(Struct, frozen=True, gc=False):

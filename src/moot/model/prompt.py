@@ -22,7 +22,7 @@ class Need(StrEnum):
 
 
 class ToolSpec(Struct, frozen=True):
-    """A tool as a model is told of it."""
+    """A tool as it is described to a model."""
 
     name: str
     description: str

@@ -137,7 +137,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Step(Struct, frozen=True, gc=False, omit_defaults=True):
-    """One tool call of a turn: written down before the tool runs, answered by a message of `tool` after."""
+    """One tool call of a turn: stored before the tool runs; its result becomes a message by `tool`."""
 
     call: str
     tool: str
@@ -226,7 +226,7 @@ class Turn(Struct, frozen=True, gc=False):
     steps: tuple[Step, ...] = ()
     given: Given | None = None
     stopping: bool = False
-    """Interrupted while a tool ran: it ends as soon as the result is written down."""
+    """Interrupted while a tool ran: the turn ends as soon as the result is stored."""
 
     CALLING: ClassVar = ("duty", "reason", "calls")
     """What changes when another message joins it."""
@@ -238,7 +238,7 @@ class Turn(Struct, frozen=True, gc=False):
 
     @property
     def is_queued_ask(self) -> bool:
-        """Whether it is a question that waits for its agent to be done with another one."""
+        """Whether it is a question that waits until its agent has finished another one."""
         return self.state is _S.WAITING and self.reason is RuleName.ASK
 
     @property

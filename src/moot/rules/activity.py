@@ -13,7 +13,7 @@ from moot.model.participant import Kind, Participant, Reach
 from moot.model.turn import Turn, TurnState
 
 PASSED_SECONDS: Final = 10.0
-"""For how long it is told that somebody passed."""
+"""For how long an agent is shown as having passed."""
 LABEL_LENGTH: Final = 80
 STATUSES: Final[Mapping[str, str]] = {
     "offline": "offline",

@@ -81,7 +81,7 @@ def checked(shape: Json) -> str:
 
 
 def read(text: str) -> JsonObject:
-    """A shape that was written down as JSON."""
+    """Read a shape that is stored as JSON."""
     try:
         return msgspec.json.decode(text, type=JsonObject)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as broken:
@@ -153,7 +153,7 @@ def answer(shape: str, text: str) -> Json:
 
 
 def in_words(shape: str) -> str:
-    """What is expected, for who has to answer."""
+    """What is expected, in words for whoever has to answer."""
     wanted = msgspec.json.decode(shape)
     if _wants_text(wanted) and "enum" in wanted:
         return f"one of {', '.join(map(str, wanted['enum']))}, and nothing else"

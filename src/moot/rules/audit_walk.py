@@ -55,7 +55,7 @@ class AuditWalk:
         """Chains of tasks."""
         self.purged: list[Purged] = []
         self._heads: dict[str, ChainHead] = {}
-        self._said: dict[str, tuple[str, int]] = {}
+        self._digests: dict[str, tuple[str, int]] = {}
         """Of links and permissions: the digest by the newest act on each, and where that stands."""
         self._chain = ""
         self._last: AuditEntry | None = None
@@ -106,7 +106,7 @@ class AuditWalk:
 
     def _act(self, entry: AuditEntry) -> None:
         if entry.subject.startswith((f"{LINKS.audited_as} ", f"{NOTE_PERMISSIONS.audited_as} ")):
-            self._said[entry.subject] = (entry.digest, entry.place)
+            self._digests[entry.subject] = (entry.digest, entry.place)
         if entry.act in GONE:
             self.purged.append(_purged(entry))
 
@@ -154,7 +154,7 @@ class AuditWalk:
     def row(self, table: Table[R], record: R) -> None:
         """A link or a permission."""
         subject = table.subject(table.key(record))
-        digest, place = self._said.pop(subject, ("", 0))
+        digest, place = self._digests.pop(subject, ("", 0))
         if not place and self.has_begun:
             self.on_problem(f"{subject} is nowhere in the audit")
         elif place and not digest:
@@ -163,10 +163,10 @@ class AuditWalk:
             self.on_problem(f"{subject} was altered: it is not what acts #{place} left behind")
 
     def rows_ended(self) -> None:
-        for subject, (digest, place) in self._said.items():
+        for subject, (digest, place) in self._digests.items():
             if digest:
                 self.on_problem(f"{subject} is missing: acts #{place} says that it is there")
-        self._said.clear()
+        self._digests.clear()
 
     # --- and what was written down elsewhere of chains that are not there --------------------------------------
 

@@ -23,7 +23,7 @@ from moot.rules.words.similar import is_thin, words_key
 WINDOW = 6
 """The no-progress detector looks at this many agent messages of one root in one conversation …"""
 THIN = 5
-"""… and trips when so many of them are short or near-copies."""
+"""… and trips when this many of them are short or near-copies."""
 A_PAIR = 2
 MAX_QUESTIONS = 20_000
 """Waiting in one conversation."""

@@ -86,7 +86,7 @@ class Draft(Struct, eq=False):
     _touched: set[tuple[str, Key]] = set()
     """Those it has put or dropped."""
     _unaudited: set[str] = set()
-    """Of these, what the audit has to know of, and what it was told of."""
+    """Which of these the audit must record, and which it has recorded."""
     _audited: set[str] = set()
 
     def room(self, conversation: Conversation) -> Room:
@@ -181,7 +181,7 @@ class Draft(Struct, eq=False):
         return [*untouched, *self._changed.find(lookup)]
 
     def put(self, table: Table[R], record: R) -> R:
-        """A record as it shall be from now on."""
+        """Put a record: this is how it stands from now on."""
         self._change(table, table.key(record)).put(table, record)
         self.others.append(PutRecord(table, record))
         if isinstance(record, AuditEntry):
@@ -210,7 +210,7 @@ class Draft(Struct, eq=False):
         turn: Turn | None = None,
         body: JsonObject | None = None,
     ) -> None:
-        """Tell what happened. A turn is told without what it was given, which only its inspector shows."""
+        """Record an event. A turn goes into it without what its agent was given, which only the inspector shows."""
         if turn is not None and (turn.given is not None or turn.steps):
             turn = structs.replace(turn, given=None, steps=())
         conversation = room.id if room is not None else None
@@ -220,8 +220,9 @@ class Draft(Struct, eq=False):
         self.others.append(change)
 
     def changes(self) -> list[Change]:
-        """Rows first, then what is told about them, in the order it happened. The draft is done with: it and its
-        rooms know each other, and would lie about until somebody looked for such rings, thousands of drafts later."""
+        """Rows first, then their events, in the order in which they happened. The draft ends here: it and its rooms
+        refer to each other, and would otherwise stay in memory until the next garbage collection, thousands of
+        drafts later."""
         if self._unaudited and (forgotten := self._unaudited - self._audited):
             raise Unaudited(f"{', '.join(sorted(forgotten))} changed without an entry in the audit")
         found: list[Change] = []

@@ -92,11 +92,11 @@ class Graph:
     @property
     def version(self) -> str:
         """The same as long as every link says the same."""
-        said = sorted(
+        rows = sorted(
             (link.id, link.source, link.target, link.direction, link.relationship, link.enabled, link.origin)
             for link in self._by_id.values()
         )
-        return sha256(json.encode(said)).hexdigest()[:VERSION_LETTERS]
+        return sha256(json.encode(rows)).hexdigest()[:VERSION_LETTERS]
 
     # --- who stands where ----------------------------------------------------------------------------------
 

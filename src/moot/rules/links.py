@@ -29,7 +29,7 @@ from moot.rules.room import Room
 
 OF_SYSTEM = Permit(author=SYSTEM, by="system")
 PAIRED: Final = frozenset({ConversationKind.DIRECT, ConversationKind.LINK})
-"""Conversations of two, in which whatever is said is said to the other one."""
+"""Conversations of two: whatever one says is addressed to the other."""
 LONGEST_LIST: Final = 8
 """Names that a refusal lists."""
 

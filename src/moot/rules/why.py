@@ -1,4 +1,4 @@
-"""Why each agent has its part: planned when a message is posted, told in receipts, read back by `why`.
+"""Why each agent has its part: planned when a message is posted, shown in receipts, read back by `why`.
 
 `plan` is stored with the message; `standing` corrects it by what has happened to the turns since.
 """

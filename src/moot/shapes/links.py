@@ -28,7 +28,7 @@ class Link(Shape, frozen=True, rename={"sender": "from"}):
 
     @classmethod
     def of(cls, link: model_link.Link, names: Names, *, by_id: bool = False) -> "Link":
-        """With the names of its ends or, where others are told of them by it, with their ids."""
+        """With the names of its ends, or with their ids for the topology, whose nodes are known by id."""
         return cls(
             id=link.id,
             sender=link.source if by_id else names(link.source),

@@ -35,6 +35,6 @@ class ListedConversation(Conversation, frozen=True):
         fields = structs.asdict(conversation)
         if glance is None or glance.last is None:
             return cls(**fields)
-        said = Message.of(glance.last, names)
-        last = LastMessage(said.id, said.seq, said.sender, said.kind, said.text[:SHOWN], said.at)
-        return cls(**fields, head=said.seq, unread=glance.unread, last=last)
+        newest = Message.of(glance.last, names)
+        last = LastMessage(newest.id, newest.seq, newest.sender, newest.kind, newest.text[:SHOWN], newest.at)
+        return cls(**fields, head=newest.seq, unread=glance.unread, last=last)

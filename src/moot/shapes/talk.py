@@ -1,4 +1,4 @@
-"""Conversations, messages, turns, agents and what is told of them, as the outside sees them."""
+"""Conversations, messages, turns, agents and their events, as the outside sees them."""
 
 from collections.abc import Sequence
 

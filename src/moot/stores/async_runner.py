@@ -26,7 +26,7 @@ class TryAgain(BaseException):
     def __init__(self, reason: str, *, bad_row: bool = False) -> None:
         super().__init__(reason)
         self.bad_row = bad_row
-        """It may be one row that will never fit, rather than somebody who was faster."""
+        """The cause may be one row that will never fit, rather than a concurrent writer."""
 
 
 class AsyncEngine(Protocol):

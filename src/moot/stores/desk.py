@@ -60,14 +60,14 @@ class Dirty:
         self.revisions: list[tuple[Message, Revision]] = []
         self.conversations: dict[ConversationId, Conversation] = {}
         self.whole_conversations: set[ConversationId] = set()
-        """Those of which more may have changed than talking does; in the others an engine need not write, nor index
-        anew, what stayed."""
+        """Conversations of which more may have changed than talking changes; of the others an engine need not
+        write, nor index again, what stayed the same."""
         self.dropped_conversations: set[ConversationId] = set()
         self.members: dict[tuple[ConversationId, ParticipantId], Member] = {}
         self.dropped_members: set[tuple[ConversationId, ParticipantId]] = set()
         self.turns: dict[TurnId, Turn] = {}
         self.whole_turns: set[TurnId] = set()
-        """Those of which more may have changed than what calls them."""
+        """Turns of which more may have changed than the messages that call them."""
         self.rounds: dict[tuple[ConversationId, int], Round] = {}
         self.roots: dict[RootId, Root] = {}
         self.pairs: dict[tuple[ParticipantId, ParticipantId], Pair] = {}
@@ -93,14 +93,14 @@ class Dirty:
         self.dropped_records.setdefault(table.name, set()).add(key)
 
     def drop_records_of(self, tables: Iterable[AnyTable], conversation: ConversationId) -> None:
-        """Those that go with a conversation that is erased are not to be written."""
+        """Records that are erased with a conversation must not be written."""
         for table in tables:
             if table.ends_with_conversation and (put := self.records.get(table.name)):
                 kept = {key: record for key, record in put.items() if record.conversation != conversation}
                 self.records[table.name] = kept
 
     def commit(self, follows: int | None = None, *, alone: bool = False) -> Commit:
-        """What is told of it once it is written; `alone`: nobody else has written since the commit before it."""
+        """What listeners get once it is written; `alone`: nobody else has written since the commit before."""
         revised = [message for message, _ in self.revisions]
         hosts = not alone or bool(self.hosts or self.dropped_hosts)
         return Commit(self.events, [*self.messages, *revised], follows, hosts)
@@ -279,7 +279,7 @@ def chains_of(desk: Desk) -> set[RootId]:
             calls = (*round_.pending, *round_.blocked)
             roots.update((round_.root, RootId(address(where, round_.shared_human))))
             roots.update([call.root for call in calls])
-            roots.update([said.root for said in round_.utterances])
+            roots.update([utterance.root for utterance in round_.utterances])
     for conversation in desk.conversations.values():
         roots.add(RootId(address(conversation.id, conversation.last_human)))
         roots.update([call.root for call in conversation.blocked])

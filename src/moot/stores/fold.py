@@ -42,7 +42,8 @@ from moot.stores.desk import Desk, Dirty
 
 
 def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:
-    """Lay decided changes over the desk and note what must be written. Knows every change and never fails."""
+    """Lay decided changes over the desk and note what must be written. It knows every kind of change, and never
+    fails."""
     for change in changes:
         FOLDS[type(change)](desk, change, dirty)
 

@@ -1,4 +1,4 @@
-"""What lists show of conversations, put together from the two reads that every database does for it."""
+"""What lists show of each conversation, put together from two reads that every engine has."""
 
 from collections.abc import Iterable
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from moot.model.ids import ConversationId
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-"""Crockford's base 32: nothing in it looks like something else."""
+"""Crockford's base 32: no two characters look alike."""
 TIME_CHARACTERS = 9
 RANDOM_CHARACTERS = 5
 _RANDOM_END = 32**RANDOM_CHARACTERS

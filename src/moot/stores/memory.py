@@ -134,12 +134,12 @@ class MemoryStore:
     async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
         found = []
         for place in self.shelf.conversations.values():
-            said = self.shelf.messages.get(place.id, [])
-            if place.archived == archived and said:
+            messages = self.shelf.messages.get(place.id, [])
+            if place.archived == archived and messages:
                 mine = self.shelf.members.get(place.id, {}).get(reader)
-                beyond = said[mine.cursor :] if mine is not None else []
+                beyond = messages[mine.cursor :] if mine is not None else []
                 unread = sum(message.is_for(reader) for message in beyond)
-                found.append(ConversationGlance(place.id, said[-1], min(unread, most)))
+                found.append(ConversationGlance(place.id, messages[-1], min(unread, most)))
         return found
 
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:

@@ -146,7 +146,7 @@ class MemoryEngine:
                     desk.pairs[pair] = shelf.pairs[pair]
 
     def _load_tasks(self, desk: Desk, branch: ConversationId) -> None:
-        """The task of a branch, with the conversations in which its end is told."""
+        """The task of a branch, with the conversations in which its end is reported."""
         for task in self.shelf.records.find(TASKS.where(conversation=branch)):
             desk.shelves.put(TASKS, task)
             self._load_roots(desk, (task.root,))
@@ -189,8 +189,8 @@ class MemoryEngine:
         return messages[seq - 1] if 0 < seq <= len(messages) else None
 
     def _by_people(self, where: ConversationId, below: int) -> set[int]:
-        said = self.shelf.messages.get(where, [])[: max(below - 1, 0)]
-        standing = [m.seq for m in said if m.kind is Kind.HUMAN and not m.is_deleted]
+        messages = self.shelf.messages.get(where, [])[: max(below - 1, 0)]
+        standing = [m.seq for m in messages if m.kind is Kind.HUMAN and not m.is_deleted]
         return set(standing)
 
     # --- writing ---------------------------------------------------------------------------------------

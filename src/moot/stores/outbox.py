@@ -1,7 +1,9 @@
-"""The outbox: what a batch has to tell to a log outside, laid beside what it writes, so that both commit together.
+"""The outbox: what a batch has to publish to an external log, stored beside what it writes, so that both commit
+together.
 
-Only where such a log is set. Above: the runners, when all of a batch is decided. Below: rules/told.py says what is told
-by which word. A row is dropped when its record is acknowledged (flow/mark_published.py).
+Only where such a log is set. Above: the runners, when all of a batch is decided. Below: model/records/outbox.py has
+the table from events to the words of a record. A row is dropped when its record is acknowledged
+(flow/mark_published.py).
 """
 
 from collections.abc import Iterator

@@ -68,8 +68,8 @@ def says(text: str, terms: tuple[str, ...]) -> bool:
     wanted = [found for term in terms if (found := words(term))]
     if not wanted:
         return not terms
-    said = words(text)
-    return all(_stands_in(said, each) for each in wanted)
+    spoken = words(text)
+    return all(_stands_in(spoken, each) for each in wanted)
 
 
 def words(text: str) -> list[str]:
@@ -82,6 +82,6 @@ def words(text: str) -> list[str]:
     return kept.split()
 
 
-def _stands_in(said: list[str], phrase: list[str]) -> bool:
+def _stands_in(spoken: list[str], phrase: list[str]) -> bool:
     size = len(phrase)
-    return any(said[n : n + size] == phrase for n in range(len(said) - size + 1))
+    return any(spoken[n : n + size] == phrase for n in range(len(spoken) - size + 1))

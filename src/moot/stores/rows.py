@@ -39,7 +39,7 @@ def _dict_text(value: dict[str, Any]) -> str:
 
 
 class TurnThen(Turn, frozen=True, gc=False, omit_defaults=True):
-    """A turn as an event tells of it: short, since what is left out is the default."""
+    """A turn as it stands in an event: short, because defaults are left out."""
 
 
 def _turn_text(turn: Turn) -> str:

@@ -31,7 +31,7 @@ T = TypeVar("T")
 MAX_IN_BATCH = 512
 MAX_WAITING = 20_000
 ACKS_PER_PASS = 16
-"""Settled futures per pass of the event loop, so that a large batch does not stall it."""
+"""Futures settled per pass of the event loop, so that a large batch does not stall it."""
 
 
 class BadRow(Exception):
@@ -97,7 +97,7 @@ class Source:
         self.terms = terms
         self.conversation_id = conversation_id
         self.has_outbox = has_outbox
-        """Whether what happens is also told to a log outside."""
+        """Whether events also go to an external log."""
 
     def moment(self, desk: Desk) -> Moment:
         return Moment(round(self.now(), 6), self.terms, desk.turn_id, self.conversation_id)
@@ -156,7 +156,8 @@ def run_jobs(engine: Engine, jobs: list[Job], source: Source) -> list[Commit]:
 
 
 def has_only_bad(jobs: list[Job], bad: BadRow) -> bool:
-    """A row was bad: whether it is known whose, who then hears of it. Otherwise each is to be tried alone."""
+    """A row was bad: whether it is known whose. That caller then gets the error; otherwise each command is tried
+    alone."""
     for job in jobs:
         job.error = job.answer = None
     if len(jobs) == 1:
@@ -165,7 +166,7 @@ def has_only_bad(jobs: list[Job], bad: BadRow) -> bool:
 
 
 class Writer:
-    """What all runners share: the commands that wait, bounded, and how their callers are told."""
+    """What all runners share: the waiting commands, bounded, and how callers get their answers."""
 
     def __init__(self, source: Source, on_commit: Callable[[Commit], None]) -> None:
         self._source = source
@@ -177,13 +178,15 @@ class Writer:
         """The writer waits for work. Set before it looks for some, so that whoever adds some and does not see it
         asleep is seen; taking the lock for each command would cost more than the rest of adding it."""
         self._telling = False
-        """Callers of the last batch are still being told. What they write next belongs into the next one, so
-        the writer waits for it: it could only take the interpreter from them, for a smaller batch."""
+        """Callers of the last batch are still getting their answers. What they write next belongs in the next
+        batch, so the writer waits for it: starting now would only take the interpreter from them, for a smaller
+        batch."""
         self._loop = asyncio.get_running_loop()
         self._began = 0.0
         """When the batch under way was taken up."""
         self._hosts_moved = True
-        """Hosts may have come or gone since the last commit that was told of: those without events are not."""
+        """Hosts may have come or gone since the last commit that listeners heard of; commits without events are not
+        announced."""
         self.watchers: list[BatchWatcher] = []
 
     def submit(self, verb: Verb[Any, Any], command: Any, *, dry: bool = False) -> "asyncio.Future[Any]":
@@ -211,7 +214,7 @@ class Writer:
         return await chore.done
 
     def _wake(self) -> None:
-        """There is work, or the end has come."""
+        """Wake the writer: there is work, or it is to stop."""
         raise NotImplementedError
 
     def _batch(self) -> tuple[list[Job], Chore | None]:
@@ -244,7 +247,7 @@ class Writer:
             self._loop.call_soon(self._all_answered)
 
     def _all_answered(self) -> None:
-        """Everybody knows, and has had its turn to write again."""
+        """All callers have their answers, and have had a chance to write again."""
         self._telling = False
         self._wake()
 

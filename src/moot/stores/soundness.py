@@ -46,7 +46,7 @@ BESIDES: Final[dict[str, rows.Rows[Any]]] = {
 }
 """Tables that are read row by row."""
 WALKED: Final[dict[str, AnyTable]] = {LINKS.name: LINKS, NOTE_PERMISSIONS.name: NOTE_PERMISSIONS}
-"""Of these, those that are what the newest act on each row says."""
+"""Among them, tables whose rows must match the newest act on each."""
 Progress = Callable[[int], None]
 """Called now and then with how many messages were read."""
 EVERY: Final = 5_000
@@ -57,7 +57,7 @@ class StoredRows(Protocol):
     for."""
 
     unreadable: tuple[type[Exception], ...]
-    """What is raised where they cannot be."""
+    """The errors raised where rows cannot be read."""
 
     def found(self, name: str, *values: str) -> Iterator[tuple[Any, ...]]: ...
 
@@ -69,7 +69,7 @@ class Soundness:
         self._stored = stored
         self._compared = len(known)
         self._known = dict(known)
-        """Chains that were written down outside the store, and that have not been met yet."""
+        """Exported chain heads that have not been met yet."""
         self._progress = progress
         self.messages = 0
         self.chains = 0
@@ -77,7 +77,7 @@ class Soundness:
         self.problems: list[str] = []
         self.walk = AuditWalk(self._task, known, self.problems.append)
         self._people: dict[str, set[str]] = {}
-        """Everybody's id, with all that they go by."""
+        """Everybody's id, with all names they have."""
 
     def whole(self) -> AuditReport:
         self._entries()

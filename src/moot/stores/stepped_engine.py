@@ -20,6 +20,6 @@ class SteppedDesk(Desk):
 
 
 class SteppedEngine(MemoryEngine):
-    """No two ids of it are neighbours."""
+    """Never gives out two consecutive ids."""
 
     desk = SteppedDesk

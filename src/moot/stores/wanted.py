@@ -52,7 +52,7 @@ class Wanted:
         self._take_in_more(scopes)
 
     def _take_in_more(self, scopes: Sequence[Scope]) -> None:
-        """What those who post a message do not ask for."""
+        """Scopes' rarer parts, which posting a message does not use."""
         for scope in scopes:
             if scope.conversations:
                 self.ids.update(scope.conversations)

@@ -21,7 +21,7 @@ REFUSAL_FIELDS: Final = (
     *("title", "detail", "suggestions", "allowed", "retry_after_ms"),
     *("current_version", "current_text", "updated_by"),
 )
-"""What a model is told of a refusal."""
+"""The parts of a refusal that a model gets."""
 
 
 class NoWords(Struct, frozen=True, forbid_unknown_fields=True):

@@ -64,7 +64,7 @@ async def post(turn: HostedTurn, given: ConversationPost) -> JsonObject:
 
 
 async def _own(turn: HostedTurn, ref: str) -> str:
-    """A conversation that the agent is in; of any other it is not even told that there is one."""
+    """A conversation that the agent is in; it does not even learn that any other exists."""
     with suppress(NotFound):
         found = await turn.hub.conversations.get(ref)
         if any(seat.name == turn.agent for seat in found.participants):

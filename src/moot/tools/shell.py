@@ -63,7 +63,7 @@ class ShellTool:
         )
 
     async def run(self, arguments: JsonObject, turn: object) -> ToolResult:
-        """Refusals and failures are told; only cancelling and bugs raise. Which turn it is does not matter."""
+        """Refusals and failures are results; only cancelling and bugs raise. Which turn it is does not matter."""
         if self.why_off:
             return ToolResult(self.why_off, failed=True)
         try:

@@ -21,7 +21,7 @@ def test_pieces_make_the_text(pieces: list[str]) -> None:
     for text in pieces:
         turns.on_live(piece(offset, text))
         offset += units(text)
-    found = turns.said("7")
+    found = turns.text_of("7")
     assert ("" if found is None else found.text) == "".join(pieces)
 
 
@@ -56,4 +56,4 @@ def test_a_host_of_another_version_is_not_listened_to() -> None:
     turns = LiveTurns()
     body = {"turn": "7", "agent": "arya", "text": "hello"}
     turns.on_live(Event(EventType.TURN_DELTA, 0.0, by=ParticipantId("arya"), body=body))
-    assert turns.said("7") is None
+    assert turns.text_of("7") is None

@@ -34,7 +34,7 @@ def models(session: Session, provider: str | None) -> int:
     places = endpoints(settings, ring)
     if provider is not None:
         places = [_named(provider, places)]
-    found, troubles = asyncio.run(_asked(places, ring))
+    found, troubles = asyncio.run(_model_lists(places, ring))
     rows = [] if provider else [_row(DEMO, DEMO, settings)]
     rows += [
         _row(brain.replace(ANY, name), name, settings) for brain, names in found.items() for name in names
@@ -77,7 +77,7 @@ def _named(provider: str, places: list[str]) -> str:
     )
 
 
-async def _asked(places: list[str], ring: KeyRing) -> tuple[dict[str, list[str]], list[MootError]]:
+async def _model_lists(places: list[str], ring: KeyRing) -> tuple[dict[str, list[str]], list[MootError]]:
     """All at once; who does not answer keeps nobody from being heard."""
     answers = await asyncio.gather(
         *(offered(place, ring, os.environ) for place in places), return_exceptions=True

@@ -89,24 +89,25 @@ async def _lines(row: AgentSettings, home: Home) -> list[DoctorLine]:
 
 async def _checked(row: AgentSettings, program: str, known: KnownCli) -> list[DoctorLine]:
     environ = environment(os.environ, row.environment)
-    said = await _asked([program, "--version"], environ)
-    version = tuple(int(part) for part in re.findall(r"\d+", said)[:3])
+    output = await _output_of([program, "--version"], environ)
+    version = tuple(int(part) for part in re.findall(r"\d+", output)[:3])
     if version < known.oldest:
         wanted = ".".join(map(str, known.oldest))
-        words = f"{row.name}: {program} {said.split()[0] if said else 'says no version'}; {wanted} or newer is needed"
+        number = output.split()[0] if output else "says no version"
+        words = f"{row.name}: {program} {number}; {wanted} or newer is needed"
         return [DoctorLine(TOPIC, BAD, words, known.install)]
-    offered = await _asked([program, *known.help], environ)
+    offered = await _output_of([program, *known.help], environ)
     missing = [flag for flag in known.flags if flag not in offered]
     if missing:
-        words = f"{row.name}: {program} {said.split()[0]} does not know {', '.join(missing)}"
+        words = f"{row.name}: {program} {output.split()[0]} does not know {', '.join(missing)}"
         return [DoctorLine(TOPIC, BAD, words, known.install)]
     if row.credential is CliCredential.LOGIN and not (Path.home() / known.login).exists():
         words = f"{row.name}: {program} seems not to be logged in (no ~/{known.login})"
         return [DoctorLine(TOPIC, WARN, words, known.log_in)]
-    return [DoctorLine(TOPIC, OK, f"{row.name}: {program} {said.split()[0]} in {row.project}")]
+    return [DoctorLine(TOPIC, OK, f"{row.name}: {program} {output.split()[0]} in {row.project}")]
 
 
-async def _asked(words: Sequence[str], environ: dict[str, str]) -> str:
+async def _output_of(words: Sequence[str], environ: dict[str, str]) -> str:
     try:
         process = await asyncio.create_subprocess_exec(
             *words,

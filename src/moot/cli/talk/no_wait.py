@@ -194,8 +194,8 @@ def _place(connection: BlockingConnection, wanted: SendWords) -> tuple[JsonObjec
         return where, where["id"]
     if wanted.key is not None:
         return _kept_place(connection, wanted, wanted.key)
-    said = {"target": wanted.agent, "text": wanted.text}
-    where = connection.call("conversations.ephemeral", wanted.speaker or None, **said)
+    opening = {"target": wanted.agent, "text": wanted.text}
+    where = connection.call("conversations.ephemeral", wanted.speaker or None, **opening)
     return where, where["id"]
 
 

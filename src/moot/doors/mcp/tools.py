@@ -51,7 +51,7 @@ from moot.tools import shared_notes
 
 FOUND_AT_ONCE = 20
 MISFIT_FACTS: Final = ("expected", "answer")
-"""What an agent is told of an answer that did not fit."""
+"""What a refusal says about an answer that did not fit."""
 
 Answer: TypeAlias = dict[str, Any]
 

@@ -130,7 +130,7 @@ def drop_permission(draft: Draft, note: NoteName, agent: ParticipantId, by: Part
 
 
 def put_task(draft: Draft, act: AuditedAct, task: Task, by: ParticipantId) -> Task:
-    """A task as it shall be, and why, in its own chain."""
+    """Store a task as it is from now on, with the reason, in its own audit chain."""
     subject = TASKS.subject((task.id,))
     detail: JsonObject = {"by": task.by, "to": task.to, "state": task.state.value}
     entry = made(draft, act, by, subject, detail, digest=audit.row_digest(TASKS, task))

@@ -199,7 +199,7 @@ def _beside_the_link(draft: Draft, task: Task, author: ParticipantId) -> Room | 
 
 
 def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Link:
-    """A link as it shall be; what it no longer lets through is not waited for."""
+    """Store the link as it is from now on, and end the turns that it no longer allows."""
     after = structs.replace(after, updated_at=draft.at.now)
     acts.put_link(draft, AuditedAct.LINK_CHANGED, after, author)
     emit_link(draft, EventType.LINK_CHANGED, after, author)

@@ -56,9 +56,9 @@ def ask_again(room: Room, turn: Turn, text: str, problem: str) -> Turn:
     error = f"the answer does not fit: {problem}; expected is {expected}"
     ending = structs.replace(turn, interrupted=True, message=kept, error=error)
     stopped = seats.cancel(room, ending, RuleName.FORCE, by_holder=True)
-    asked = next(call for call in turn.calls if call.shape)
+    question = next(call for call in turn.calls if call.shape)
     again = structs.replace(
-        asked, seq=notice.seq, reason=RuleName.FORCE, by=SYSTEM, shape="", awaited=0.0, due=0.0
+        question, seq=notice.seq, reason=RuleName.FORCE, by=SYSTEM, shape="", awaited=0.0, due=0.0
     )
     room.floor.hand_out(room, notice, Called(name, [again], {}, [stopped], None, 1))
     return stopped

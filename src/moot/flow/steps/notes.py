@@ -24,7 +24,7 @@ def by_person(draft: Draft, author: ParticipantId, what: str) -> Participant:
 
 
 def readable(draft: Draft, author: ParticipantId, name: str) -> SharedNote:
-    """The note, for who may read it."""
+    """The note, for whoever may read it."""
     who, wanted = draft.participant(author), notes.canonical_name(name)
     note = draft.seen.record(NOTES, wanted)
     permission = draft.seen.record(NOTE_PERMISSIONS, wanted, author)
@@ -56,7 +56,7 @@ def put_version(
 
 
 def emit_note(draft: Draft, kind: EventType, note: SharedNote, by: ParticipantId, **more: str) -> None:
-    """What happened to a note. Its text is not told twice: whoever tells of it reads that from its version."""
+    """Record what happened to a note. The event does not repeat its text, which is read from the version."""
     body = {
         "name": note.name,
         "version": note.version,

@@ -241,8 +241,8 @@ def _files(folder: Path) -> Iterator[Path]:
 def _copy_files(
     source: Path, target: Path, names: Iterable[Path], *, settings: str = SETTINGS
 ) -> tuple[Path, ...]:
-    """Those that were copied, by their new names: new files, and never through a link. moot.toml alone may be one, it
-    is the owner's; in the target it is called `settings`."""
+    """Copy the files and answer their new names: new files, never written through a link. moot.toml alone may be a
+    link, as it is the owner's; in the target it is called `settings`."""
     target.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     copied: list[Path] = []
     for name in names:

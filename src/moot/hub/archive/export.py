@@ -135,7 +135,7 @@ class Export:
         return lines
 
     async def _summaries(self, conversation: Conversation) -> AsyncIterator[transcript.SummaryLine]:
-        """Those that are still valid; deleting a message also deletes the summaries that may quote it."""
+        """Summaries that are still valid; deleting a message also deletes the summaries that may quote it."""
         for epoch in range(1, conversation.epoch + 1):
             found = await self._reads.summary_of(conversation.id, epoch)
             if found is not None:

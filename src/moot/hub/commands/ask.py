@@ -150,10 +150,10 @@ def _failed(turn: Turn, name: str) -> TurnFailed:
     title = f"{name} could not answer: {_trouble(turn)}"
     if not (turn.shape and turn.kept):
         return TurnFailed(title, turn=str(turn.id))
-    said = turn.kept if len(turn.kept) <= SHOWN else f"{turn.kept[:SHOWN]} …"
+    kept = turn.kept if len(turn.kept) <= SHOWN else f"{turn.kept[:SHOWN]} …"
     return TurnFailed(
         title,
-        detail=f"expected was {answer_shape.in_words(turn.shape)}; it was told once, and then said: {said}",
+        detail=f"expected was {answer_shape.in_words(turn.shape)}; it was told once, and then said: {kept}",
         turn=str(turn.id),
         expected=json.decode(turn.shape),
         answer=turn.kept,

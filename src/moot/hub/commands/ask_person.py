@@ -73,7 +73,7 @@ async def decided_by(
         id = str(posted.message.metadata["decision"])
         taken = asyncio.ensure_future(_taken(follower, id))
         try:
-            if (await _asked(core, id)).answer_seq == 0:
+            if (await _kept_question(core, id)).answer_seq == 0:
                 await until_moment(core.parts.clock, taken, command.awaited)
         except asyncio.CancelledError:
             await _give_up(core, posted.message, DecisionId(id))
@@ -82,14 +82,14 @@ async def decided_by(
             taken.cancel()
     finally:
         follower.close()
-    asked = await _asked(core, id)
-    if not asked.answer_seq:
+    question = await _kept_question(core, id)
+    if not question.answer_seq:
         raise TimedOut(
             f"{person.name} did not decide within {seconds:g} s",
             detail=f"the question is kept as {posted.message.id}",
             message=posted.message.id,
         )
-    answer = await core.parts.store.message(asked.conversation, asked.answer_seq)
+    answer = await core.parts.store.message(question.conversation, question.answer_seq)
     if answer is None:
         raise NotFound("the answer is gone: its conversation was deleted", what="message")
     return answer
@@ -113,7 +113,7 @@ async def _taken(follower: Follower, id: str) -> None:
             return
 
 
-async def _asked(core: Core, id: str) -> PersonsDecision:
+async def _kept_question(core: Core, id: str) -> PersonsDecision:
     found = await core.parts.store.records(DECISIONS.one(id))
     if not found:
         raise NotFound("the question is gone: its conversation was deleted", what="decision")

@@ -21,5 +21,5 @@ class Bookmarks:
         return found
 
     async def move(self, bookmarks: Sequence[Bookmark]) -> None:
-        """Note how far clients have read, anybody's and all at once. Those that are gone stay gone."""
+        """Note how far clients have read, for any participants, all at once. Bookmarks that are gone stay gone."""
         await self._core.do(move_bookmarks, move_bookmarks.MoveBookmarks(tuple(bookmarks)))

@@ -32,7 +32,7 @@ class Done(Struct, frozen=True):
     receipt: Receipt | None = None
     """Something was said: there may be answers to wait for."""
     cap: int = 0
-    """At most so many turns come of it; 0: as many as usual here."""
+    """Maximum number of turns it may set off; 0: as many as usual here."""
     waits: bool = False
     """Something was set going."""
     moved: shapes.Conversation | None = None

@@ -32,7 +32,7 @@ def overrides(settings: JsonObject) -> GroupOverrides:
 
 
 def check_described(**fields: str | None) -> None:
-    """What is said of a participant: its role, display name and project. Empty says nothing."""
+    """How a participant is described: role, display name and project. Empty means none."""
     facts = FACTS[AgentSettings]
     for name, value in fields.items():
         if value and not facts[name].takes.fits(value):

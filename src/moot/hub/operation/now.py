@@ -123,8 +123,10 @@ def _agent(agent: shapes.Agent) -> shapes.NowAgent:
 async def _questions(core: Core, me: ParticipantId, places: SeenPlaces) -> list[shapes.NowRow]:
     """Decisions that wait for this person."""
     at = core.parts.clock.now()
-    asked = await core.parts.store.records(DECISIONS.where(to=me))
-    shaped = [(one.conversation, shapes.PersonsDecision.of(one, core.directory.name, at)) for one in asked]
+    decisions = await core.parts.store.records(DECISIONS.where(to=me))
+    shaped = [
+        (one.conversation, shapes.PersonsDecision.of(one, core.directory.name, at)) for one in decisions
+    ]
     return [
         shapes.NowRow(
             "question",

@@ -28,9 +28,9 @@ class HostedRows:
         self._start = start
         self._spawn = spawn
         self._rows: dict[ParticipantId, AgentSettings] = {}
-        """Those that run here, as moot.toml described them then."""
+        """Agents that run here, as moot.toml described them then."""
         self._stopped: set[ParticipantId] = set()
-        """Those that somebody stopped, and nobody has started again."""
+        """Agents that somebody stopped, and nobody has started again."""
 
     def begin(self, rows: Sequence[AgentSettings], enrolled: Enrolled, agents: Sequence[AgentSpec]) -> None:
         """These agents were started with the hub."""

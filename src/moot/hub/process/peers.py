@@ -20,7 +20,7 @@ from moot.ports import Clock, People, Presence
 
 Authors = dict[tuple[ConversationId | None, int], ParticipantId | None]
 MAX_PENDING = 10_000
-"""Events waiting to be told of; beyond that the sweeps of the others find them."""
+"""Events waiting to be announced; beyond that the sweeps of the other processes find them."""
 
 
 class Peers:
@@ -89,7 +89,7 @@ class Peers:
     # --- telling -----------------------------------------------------------------------------------------
 
     def committed(self, commit: Commit) -> None:
-        """This process stored something: whoever it concerns is told, as soon as the loop comes to it."""
+        """This process stored something: whoever it concerns is pinged as soon as the loop comes to it."""
         if commit.hosts_may_differ:
             self._hosts = None
         if len(self._pending) < MAX_PENDING:

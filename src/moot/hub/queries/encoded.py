@@ -29,12 +29,12 @@ class EncodedEvent(Struct):
 
 
 class StreamedEvent(Struct, frozen=True):
-    """What happened, for who hands it to many."""
+    """An event, for whoever passes it on to many."""
 
     event: shapes.Event
     """Without a body where `message` is."""
     message: bytes | None = None
-    """The message it tells of, as JSON."""
+    """The message it is about, as JSON."""
 
     def to_json(self) -> bytes:
         event = self.event

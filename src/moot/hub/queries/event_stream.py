@@ -1,4 +1,4 @@
-"""What happens, told in shapes: as it happens, and what has happened, page by page."""
+"""Events in the shapes of the outside: as they happen, and past ones page by page."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import TypedDict, Unpack
@@ -130,7 +130,7 @@ async def _kept_body(core: Core, event: Event, body: JsonObject) -> JsonObject:
 
 
 async def _record(core: Core, event: Event, body: JsonObject) -> JsonObject:
-    """A link, a task, a decision or a note as it stood when it was told of, in the shape it has everywhere."""
+    """A link, a task, a decision or a note as it stood at the time of the event, in the shape it has everywhere."""
     names = core.directory.name
     match event.type.partition(".")[0]:
         case "link":  # what is made from the rest of it is left out
@@ -138,14 +138,15 @@ async def _record(core: Core, event: Event, body: JsonObject) -> JsonObject:
         case "task":
             return shapes.Task.of(convert(body, Task, str_keys=True), names).to_dict()
         case "decision":
-            asked = convert(body, PersonsDecision, str_keys=True)
-            return shapes.PersonsDecision.of(asked, names, event.at).to_dict()
+            decision = convert(body, PersonsDecision, str_keys=True)
+            return shapes.PersonsDecision.of(decision, names, event.at).to_dict()
         case _:
             return await _note(core, body)
 
 
 async def _at_work(core: Core, id: ParticipantId, body: JsonObject) -> JsonObject:
-    """What an agent is doing, as its host told it. Why its last turn failed may be words of a conversation."""
+    """What an agent is doing, as its host reported it. Why its last turn failed may quote a conversation, so it is
+    left out."""
     who = await core.parts.store.participant(id)
     if who is None:
         return {}

@@ -86,11 +86,11 @@ async def _chains(
         if whose is not None and whose not in members:
             continue
         newest = await store.messages(place.id, Page(newest=True, limit=LOOKED_BACK))
-        said = [
+        messages = [
             message for message in newest if message.kind not in NOTICES
         ]  # which begin chains of their own
-        if said:
-            rows += await _chain(core, limits, place, said[-1])
+        if messages:
+            rows += await _chain(core, limits, place, messages[-1])
     return rows
 
 

@@ -57,15 +57,15 @@ async def usage(core: Core, agent: str | None, conversation: str | None) -> Json
 
 
 async def live(core: Core, conversation: str | None) -> list[shapes.LiveTurn]:
-    """Those that run, with what they have said so far."""
+    """Running turns, with what they have said so far."""
     running = (TurnState.RUNNING,)
     found = await core.parts.store.turns(**await _of(core, conversation, None), states=running)
-    said = [(turn, core.live_turns.said(str(turn.id))) for turn in found]
+    texts = [(turn, core.live_turns.text_of(str(turn.id))) for turn in found]
     return [
         shapes.LiveTurn(
             str(turn.id), core.directory.name(turn.agent), turn.conversation, heard.text, heard.offset
         )
-        for turn, heard in said
+        for turn, heard in texts
         if heard is not None
     ]
 

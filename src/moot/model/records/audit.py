@@ -124,7 +124,7 @@ class ChainHead(Struct, frozen=True, gc=False):
     newest: AuditEntry | tuple[AuditEntry, ...] | None = None
     """For refusals: those that may still be counted up, in their order. One alone is how it was written at first."""
     sealed: int = 0
-    """Entries up to this place are final: they may be written down elsewhere, and count up no more."""
+    """Entries up to this place are final: they may be exported, and their counts no longer change."""
     digest: str = ""
     """Of all this."""
 
@@ -136,7 +136,7 @@ class ChainHead(Struct, frozen=True, gc=False):
 
 
 class ChainEnd(Struct, frozen=True, gc=False):
-    """Where a chain stood, to be written down elsewhere."""
+    """Where a chain stands, as it is exported."""
 
     chain: str
     length: int

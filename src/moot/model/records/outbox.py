@@ -77,8 +77,10 @@ def action_of(event: Event, author: Kind | None) -> str:
 
 def published_of(events: Sequence[Event]) -> Sequence[Event]:
     """Those of one conversation in one commit that become records."""
-    said = [event for event in events if event.type is EventType.MESSAGE_POSTED or event.type in OF_EVENT]
-    return said or events[-1:]
+    published = [
+        event for event in events if event.type is EventType.MESSAGE_POSTED or event.type in OF_EVENT
+    ]
+    return published or events[-1:]
 
 
 def topic_of(conversation: Conversation, members: Sequence[Member]) -> ParticipantId | None:

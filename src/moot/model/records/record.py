@@ -53,7 +53,8 @@ class Table(Generic[R]):
         self.by_beginning = by_beginning
         """Whether a record is found by the beginning of its key too."""
         self.is_queue = is_queue
-        """Rows are added and taken away, and nobody decides by what one says: two that write at once do no harm."""
+        """Rows are only added and removed, and no decision depends on what one contains: concurrent writers do no
+        harm."""
         self.key_fields = key
         self._key = attrgetter(*key)
 

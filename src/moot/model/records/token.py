@@ -38,12 +38,12 @@ class Token(Struct, frozen=True, gc=False):
     used_at: float = 0.0
     """When it was last seen, to the minute; 0 never."""
     revoked_at: float = 0.0
-    """0 while it is good."""
+    """0 while it is valid."""
     parent: str = ""
     """Id of the token that this one was issued with, and ends with; empty where the owner issued it, or a program."""
     kind: TokenKind = TokenKind.PROGRAM
     expires_at: float = 0.0
-    """When it stops to be good by itself; 0 never."""
+    """When it expires; 0: never."""
 
     def is_good(self, now: float) -> bool:
         return not self.revoked_at and (not self.expires_at or now < self.expires_at)

@@ -12,14 +12,14 @@ from moot.model.turn import Turn
 
 
 class Rest(Protocol):
-    """Those of a conversation that are not laid out yet."""
+    """Questions of a conversation that are not loaded yet."""
 
     def fetch(self, after: int, *, everything: bool) -> tuple[list[Turn], int | None]:
-        """Some that come behind a turn, and how far these reach: None when none are left."""
+        """Load some of those after a turn, and say how far they reach; None when none are left."""
         ...
 
     def count(self, after: int) -> int:
-        """How many are not laid out."""
+        """How many are not loaded."""
         ...
 
 
@@ -89,7 +89,7 @@ class Asks:
         self._known.pop(turn, None)
 
     def recount(self) -> None:
-        """One that was not laid out yet has come by its name."""
+        """A question that was not loaded yet has been loaded by its id."""
         self._unknown = None
 
     def _fetch(self, *, everything: bool = False) -> None:

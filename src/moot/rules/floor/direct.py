@@ -132,8 +132,8 @@ def _let_go(room: Room, turn: Turn) -> None:
 
 
 def block(room: Room, call: Call, rule: RuleName, sender: str) -> None:
-    """Stored but no turn: remembered for `/continue`, and said once where a chain ends. Who asked a question is
-    told at once, and nobody waits for that answer any more."""
+    """Stored, but it gets no turn: remembered for `/continue`, with one notice where a chain ends. Whoever asked a
+    question is told at once and stops waiting."""
     if call.reason is not RuleName.ASK:
         kept = tuple(c for c in room.conversation.blocked if c.agent != call.agent)
         room.put_conversation(structs.replace(room.conversation, blocked=(*kept, call)))
@@ -302,7 +302,7 @@ def marked(room: Room, metadata: JsonObject, author: Participant) -> JsonObject:
 
 
 def sent(room: Room, author: Participant, seq: int) -> None:
-    """An agent wrote to the others here: told once for each."""
+    """Record that an agent wrote to the others here, one event for each of them."""
     if author.speaks_in_turns:
         for member in room.agents():
             if member.participant != author.id:
@@ -310,7 +310,7 @@ def sent(room: Room, author: Participant, seq: int) -> None:
 
 
 def claimed(room: Room, turn: Turn) -> None:
-    """An agent begins to read what other agents wrote to it."""
+    """Record that an agent begins to read what other agents wrote to it."""
     others = [member.participant for member in room.agents() if member.participant != turn.agent]
     for call in turn.calls:
         if not call.human and len(others) == 1:

@@ -44,7 +44,7 @@ class Floor(Protocol):
         ...
 
     def inside(self, turn: Turn | None) -> Turn | None:
-        """The turn here to whose round it belongs what is said in it, if any."""
+        """The turn here whose round a message said in it belongs to, if any."""
         ...
 
     def too_deep(self, room: Room, depth: int) -> bool:
@@ -60,7 +60,7 @@ class Floor(Protocol):
         ...
 
     def sent(self, room: Room, author: Participant, seq: int) -> None:
-        """Tell of a message between agents."""
+        """Record the events of a message between agents."""
         ...
 
     def hand_out(self, room: Room, message: Message, called: Called) -> None:

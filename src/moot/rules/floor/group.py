@@ -302,7 +302,7 @@ def marked(room: Room, metadata: JsonObject, author: Participant) -> JsonObject:
 
 
 def sent(room: Room, author: Participant, seq: int) -> None:
-    """Everybody here reads what is said: it is told of no pair."""
+    """Everybody in a group reads what is said, so there are no events per pair."""
 
 
 def hand_out(room: Room, message: Message, called: Called) -> None:
@@ -324,7 +324,7 @@ def reads_to(room: Room, turn: Turn) -> tuple[int, int]:
 
 
 def claimed(room: Room, turn: Turn) -> None:
-    """Nobody is told more of it than that the turn began."""
+    """A group has no events beyond that the turn began."""
 
 
 def deadline(room: Room, turn: Turn) -> float:

@@ -79,7 +79,7 @@ def _is_unserved(room: Room, call: Call) -> bool:
 
 
 def blocked(round_: Round, call: Call, rule: RuleName) -> Round:
-    """The call gets no turn; it is remembered for `/continue`, and why is written down."""
+    """The call gets no turn: remembered for `/continue`, and the reason noted for `why`."""
     kept = tuple(c for c in round_.blocked if c.agent != call.agent)
     return noted(structs.replace(round_, blocked=(*kept, call)), call.agent, call.seq, Duty.BLOCKED, rule)
 

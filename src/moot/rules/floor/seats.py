@@ -20,7 +20,7 @@ EXTERNAL_TURN_SECONDS = 3600.0
 LARGE = 5
 """Agents from which on a group counts as large."""
 LOST_HOSTS = 2
-"""A turn whose host dies is readied once more; after so many lost hosts it has failed."""
+"""A turn whose host dies is made ready once more; after this many lost hosts it has failed."""
 
 
 class TurnCause(Struct, frozen=True, gc=False):

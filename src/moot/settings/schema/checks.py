@@ -175,7 +175,8 @@ class _Check:
         yield from self.displays(_rows(tree, "agents"), [human, *taken])
 
     def displays(self, rows: list[Tree], taken: list[str]) -> Iterator[SettingProblem]:
-        """Nobody is shown as somebody else. What is no display name at all is told by its own setting."""
+        """Nobody may be shown under somebody else's name. Text that is no display name at all is refused by its own
+        setting."""
         for number, row in enumerate(rows):
             display = row.get("display")
             if not constraints.DISPLAY.fits(display) or not display:

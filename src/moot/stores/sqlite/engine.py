@@ -36,7 +36,7 @@ FORGOTTEN_AT_ONCE = 1000
 
 
 def parted(changed: dict[K, V], whole: set[K]) -> tuple[Collection[V], Collection[V]]:
-    """Those to be written whole, and those of which a part is enough."""
+    """Split into rows to write whole, and rows of which a part is enough."""
     if not whole:
         return (), changed.values()
     put = [changed[key] for key in changed if key in whole]
@@ -45,7 +45,7 @@ def parted(changed: dict[K, V], whole: set[K]) -> tuple[Collection[V], Collectio
 
 
 class SqliteEngine:
-    """Used by one thread at a time. Everything it raises is said in Moot's words."""
+    """Used by one thread at a time. Everything it raises is one of Moot's own errors."""
 
     def __init__(self, path: Path, connection: apsw.Connection, lock: WriterLock, mark: OpenMark) -> None:
         self.path = path
@@ -131,7 +131,7 @@ class SqliteEngine:
         self._unlock()
 
     def _look_at_files(self) -> None:
-        """What was committed into a file that is gone is nothing to acknowledge."""
+        """A commit into a file that is gone must not be acknowledged."""
         try:
             self._standing.check()
         except StoreDamaged as gone:

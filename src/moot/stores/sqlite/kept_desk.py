@@ -75,7 +75,7 @@ class KeptDesk(Desk):
     # --- between two batches -----------------------------------------------------------------------------
 
     def use(self, rooms: Iterable[ConversationId]) -> None:
-        """These were asked for last, so they stay longest."""
+        """Mark these as most recently used."""
         for where in rooms:
             self.rooms[where] = self.rooms.pop(where)
 
@@ -99,7 +99,7 @@ class KeptDesk(Desk):
         return max(len(self.participants), len(self.roots), len(self._absent)) <= MAX_ROWS
 
     def _see_off(self, dirty: Dirty) -> None:
-        """Ended turns go, and people who changed: presence is read back from their hosts."""
+        """Drop ended turns, and people who changed: their presence is read back from their hosts."""
         for number in (*self.guests, *(n for n, turn in dirty.turns.items() if turn.state not in OPEN)):
             self.turns_by_id.pop(number, None)
         self.guests.clear()
@@ -128,8 +128,8 @@ class KeptDesk(Desk):
         for ref in (where, conversation.name, conversation.key):
             if self.refs.get(ref) == where:
                 del self.refs[ref]
-        for asked in self.asks_of.pop(where, NO_ASKS).at_hand():
-            self.turns_by_id.pop(asked.id, None)
+        for question in self.asks_of.pop(where, NO_ASKS).at_hand():
+            self.turns_by_id.pop(question.id, None)
         for turn in self.turns_of.pop(where, {}).values():
             self.turns_by_id.pop(turn.id, None)
             if self._running.get(turn.agent, {}).pop(turn.id, None) is not None:

@@ -42,7 +42,7 @@ class Unloaded:
         self._where = where
 
     def fetch(self, after: int, *, everything: bool) -> tuple[list[Turn], int | None]:
-        """What the desk has is newer than what is stored."""
+        """Fetch more of them; what the desk already has is newer than what is stored."""
         most = -1 if everything else LAID_OUT
         found = rows.TURNS.many(
             self._connection.execute(LOAD.open_turns_behind, (self._where, after, most)).get
@@ -72,7 +72,7 @@ class Loading:
         return desk
 
     def _graph(self, version: int) -> Graph:
-        """The graph that is kept at hand, while nobody has changed a link since it was read."""
+        """The link graph kept in memory, while nobody has changed a link since it was read."""
         if version != self._graph_version:
             found = self._get(*query_for((LINKS.all(),)))
             self._links, self._graph_version = Graph(rows.RECORDS[LINKS.name].many(found)), version
@@ -245,7 +245,7 @@ class Loading:
                 desk.quotas[quota.agent] = quota
 
     def _chains(self, desk: KeptDesk, wanted: Wanted, here: list[ConversationId]) -> None:
-        """Those that are surely looked at; the desk fetches the others."""
+        """Chains that a decision certainly reads; the desk fetches the others when needed."""
         roots = wanted.roots
         for where in here:
             for turn in desk.turns_of[where].values():

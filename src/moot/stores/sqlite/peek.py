@@ -1,6 +1,6 @@
-"""Quick looks at a database without opening a store on it: for what a person or a session waits for by the millisecond.
+"""Quick looks at a database without opening a store on it, for callers to whom milliseconds matter.
 
-Beside whoever writes, and nothing is made. It imports next to nothing. Above: moot/peek.py.
+They run beside whoever writes, and create nothing. This module imports next to nothing. Above: moot/peek.py.
 """
 
 import time
@@ -54,26 +54,26 @@ def is_there(home: Path) -> bool:
 
 
 def agent_names(home: Path) -> list[str]:
-    """Those of late first; none where the database cannot be read just now."""
-    return [str(name) for (name,) in _asked(home, AGENTS, (MAX_NAMES,), KEYSTROKE_MS) or ()]
+    """Names of agents, the most recently active first; none where the database cannot be read just now."""
+    return [str(name) for (name,) in _rows(home, AGENTS, (MAX_NAMES,), KEYSTROKE_MS) or ()]
 
 
 def conversation_names(home: Path) -> list[str]:
-    return [str(name) for (name,) in _asked(home, CONVERSATIONS, (MAX_NAMES,), KEYSTROKE_MS) or ()]
+    return [str(name) for (name,) in _rows(home, CONVERSATIONS, (MAX_NAMES,), KEYSTROKE_MS) or ()]
 
 
 def note_names(home: Path) -> list[str]:
-    return [str(name) for (name,) in _asked(home, NOTES, (MAX_NAMES,), KEYSTROKE_MS) or ()]
+    return [str(name) for (name,) in _rows(home, NOTES, (MAX_NAMES,), KEYSTROKE_MS) or ()]
 
 
 def anything_to_do(home: Path, *, client: str, folder: str, name: str) -> bool:
     """Whether a turn is open for a session, or nobody knows yet that it has hooks. Yes where it cannot look."""
-    asked = {"client": client, "folder": folder, "name": name, "soon": time.time() + SOON_SECONDS}
-    found = _asked(home, ANYTHING_TO_DO, asked, HOOK_MS)
+    parameters = {"client": client, "folder": folder, "name": name, "soon": time.time() + SOON_SECONDS}
+    found = _rows(home, ANYTHING_TO_DO, parameters, HOOK_MS)
     return found is None or bool(found[0][0])
 
 
-def _asked(home: Path, statement: str, values: Any, busy_ms: int) -> list[tuple[Any, ...]] | None:
+def _rows(home: Path, statement: str, values: Any, busy_ms: int) -> list[tuple[Any, ...]] | None:
     if not is_there(home):
         return None
     import apsw  # noqa: PLC0415  not needed where there is nothing to look at

@@ -22,18 +22,20 @@ there, and then it is quicker to ask each hit."""
 
 
 def found(connection: apsw.Connection, query: Query, limit: int) -> list[tuple[Message, str]]:
-    asked = _asked(connection, query, limit)
-    if asked is None:
+    parameters = _parameters(connection, query, limit)
+    if parameters is None:
         return []
-    return [(rows.MESSAGES.one(shape), piece) for shape, piece in connection.execute(SEARCH.search, asked)]
+    return [
+        (rows.MESSAGES.one(shape), piece) for shape, piece in connection.execute(SEARCH.search, parameters)
+    ]
 
 
 def counted(connection: apsw.Connection, query: Query, most: int) -> int:
-    asked = _asked(connection, query, most)
-    return 0 if asked is None else int(connection.execute(SEARCH.count, asked).get)
+    parameters = _parameters(connection, query, most)
+    return 0 if parameters is None else int(connection.execute(SEARCH.count, parameters).get)
 
 
-def _asked(connection: apsw.Connection, query: Query, limit: int) -> dict[str, Any] | None:
+def _parameters(connection: apsw.Connection, query: Query, limit: int) -> dict[str, Any] | None:
     """What is bound to the statement; None where nothing can be found."""
     visible: list[ConversationId] = []
     if query.reader is not None:

@@ -27,7 +27,7 @@ OnCommit: TypeAlias = Callable[[Commit], None]
 FULL = 2
 """Of SQLite's `synchronous`: every commit is synced before it returns."""
 QUIET_SECONDS = 0.25
-"""So long after the last commit the full-text index is caught up in the background."""
+"""How long after the last commit the full-text index is brought up to date in the background."""
 MAX_SECONDS_BEHIND = 60.0
 """A store that is never quiet is caught up as often as this."""
 
@@ -66,7 +66,7 @@ class SqliteStore(SqliteReads):
             raise doubted from error
 
     async def _doubted(self, error: LookupError) -> Exception:
-        """What to raise for something that cannot be: it is read whole for that, once in the life of the store."""
+        """The error for something that should be impossible: the whole store is checked for it, once in its life."""
         if self._verdict is None:
             self._verdict = await self.check()
         problems = self._verdict.problems

@@ -20,7 +20,7 @@ ABOUT_THE_FILE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, DecodeE
 ABOUT_CONTENT = ("JSON", "malformed", "integer overflow", "fts5", "vtable constructor", "SQL logic error")
 """Said of a statement that is right, over a file that is not what it was."""
 OUR_OWN_FAULT = (apsw.SQLError, apsw.BindingsError, apsw.MisuseError)
-"""A statement is wrong, or called wrongly: that is nobody's disk."""
+"""The statement is wrong, or called wrongly: a bug, not a problem of the disk."""
 NOT_A_VALUE = (OverflowError, UnicodeError, TypeError, ValueError, RecursionError)
 """What APSW and msgspec say of a value that no column can hold."""
 ALREADY_THERE = frozenset(
@@ -30,13 +30,13 @@ SYNC_FAILED = frozenset({apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC})
 
 
 class SyncFailed(SystemExit):
-    """The disk did not take what it was told to keep. Nothing known about the file holds any longer: a later
-    sync may succeed without the lost pages, so the process ends and the next one recovers."""
+    """The disk did not store what it was given. Nothing known about the file holds any longer: a later sync may
+    succeed without the lost pages, so the process ends and the next one recovers."""
 
 
 @contextmanager
 def speaking_of(path: Path) -> Iterator[None]:
-    """Everything SQLite says about this database, said in Moot's words."""
+    """Translate everything SQLite raises about this database into Moot's own errors."""
     try:
         yield
     except ABOUT_THE_FILE as error:
@@ -92,7 +92,7 @@ def unwritable(path: Path, error: BaseException) -> MootError | SyncFailed:
 
 
 def _of_the_row(error: Exception) -> str:
-    """In words that do not name tables and columns: those are nothing to whoever asked."""
+    """Without the names of tables and columns, which mean nothing to the caller."""
     if not isinstance(error, apsw.ConstraintError):
         return str(error)
     if getattr(error, "extendedresult", 0) in ALREADY_THERE:

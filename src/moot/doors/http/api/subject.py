@@ -115,7 +115,8 @@ async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shape
 
 
 async def heard(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
-    """The conversation that the path names, for who may read it; whether it may speak is asked each time it does."""
+    """The conversation that the path names, for whoever may read it; whether it may speak is checked each time it
+    does."""
     return await conversation(hub, who, path["id"])
 
 

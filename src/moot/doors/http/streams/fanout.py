@@ -24,7 +24,7 @@ from moot.rules.access import HUB_TARGET, Action, ConversationTarget, Principal,
 
 MAX_EVENTS = 256
 MAX_BYTES = 1024 * 1024
-"""How far a stream may lag behind, in events and in bytes; then it is told how far it got, and let go."""
+"""How far a stream may lag behind, in events and in bytes; beyond that it gets its position and is disconnected."""
 COMING = frozenset({"conversation.joined", "conversation.created"})
 """Told to those who are there afterwards."""
 GOING = frozenset({"conversation.left", "conversation.deleted"})
@@ -33,7 +33,7 @@ PUBLIC = "agent."
 OF_NOTES = "note."
 """Told to people, and to the agents that may read the note by now."""
 NOTE_SHARED = "note.shared"
-"""Of agents, only the one that is named is told."""
+"""Among agents, only the one it names gets it."""
 TO_ALL = frozenset({"token.revoked", "agent.renamed"})
 """What may end the stream of anybody, whatever it follows."""
 SAID_OF_ITSELF = frozenset({"lagged", "server_restarting"})
@@ -46,7 +46,7 @@ class Frame(Struct, frozen=True):
     """An event in its encoded form, and who may see it."""
 
     id: int
-    """0 for what is told live only."""
+    """0 for live events, which are not stored."""
     type: str
     by: str | None
     target: ConversationTarget | None
@@ -54,9 +54,9 @@ class Frame(Struct, frozen=True):
     chunk: bytes = b""
     """The same, ready for the wire."""
     message: MessageFrames | None = None
-    """The message it tells of, for those who read plain text."""
+    """The message it is about, for those who read plain text."""
     readers: frozenset[str] = frozenset()
-    """Agents that may read the note it tells of, and may know what it tells."""
+    """Agents that may read the note it is about, and may know of this event."""
 
 
 def control(kind: str, after: int) -> bytes:

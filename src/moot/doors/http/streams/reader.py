@@ -38,7 +38,7 @@ class Listener:
         self.ending: str | None = None
         self.place = begin
         self.behind = True
-        """There is something in the store that was not told here."""
+        """The store has messages that were not sent here yet."""
         self._catching_up = True
         self._wire = wire
         self._alone = alone

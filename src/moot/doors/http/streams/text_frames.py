@@ -29,7 +29,7 @@ PAIRS = frozenset({"direct", "link"})
 
 
 class _Spoken(Struct, rename={"sender": "from"}):
-    """What of a message is said in a frame."""
+    """The part of a message that goes into a frame."""
 
     seq: int = 0
     sender: str = ""

@@ -31,10 +31,10 @@ from moot.stores.sqlite.statements import BACKUP
 from moot.stores.sqlite.trouble import ABOUT_THE_FILE, damaged, speaking_of
 
 PAGES_AT_ONCE = 256
-"""A mebibyte: between two of them other threads and readers of the disk have their turn."""
+"""One mebibyte: between two steps other threads and readers of the disk get their turn."""
 BESIDE = ("-wal", "-shm", "-journal")
 LARGEST = 1 << 53
-"""Numbers beyond are damage: nobody gives so many."""
+"""Larger numbers are damage: no such id was ever given out."""
 Token: TypeAlias = tuple[str, str, str, str]
 """Id, whose, digest, scopes."""
 OPEN_MARK = 128
@@ -42,7 +42,7 @@ OPEN_MARK = 128
 
 
 def copy(source: Path, target: Path) -> Inspection:
-    """A verified copy of a database, whoever writes to it meanwhile."""
+    """Make a verified copy of a database, even while it is in use."""
     with speaking_of(source):
         database.look_at(source)
         migrate.known_version(source, migrate.shipped(), reading=True)
@@ -148,8 +148,8 @@ def holder(db: Path) -> int | None:
     except OSError:
         return None
     try:
-        asked = _lock_record(fcntl.F_WRLCK)
-        kind, pid = _read_lock(fcntl.fcntl(file, fcntl.F_GETLK, asked))
+        record = _lock_record(fcntl.F_WRLCK)
+        kind, pid = _read_lock(fcntl.fcntl(file, fcntl.F_GETLK, record))
     finally:
         os.close(file)
     return None if kind == fcntl.F_UNLCK else pid
@@ -208,7 +208,7 @@ def _refuse_strange(source: Path, staged: Path) -> None:
 
 
 def _settle(staged: Path, db: Path) -> int:
-    """Join a copy on to the database it will replace; how many tokens it had that are no longer good."""
+    """Fit a copy to the database it will replace; answers how many of its tokens are no longer valid."""
     turn, event = _last_numbers(db)
     good = _good_tokens(db)
     connection = apsw.Connection(str(staged))
@@ -228,18 +228,18 @@ def _settle(staged: Path, db: Path) -> int:
 
 def _last_numbers(db: Path) -> tuple[int, int]:
     """Where the numbers of the database to be replaced end, if it can still say."""
-    [(turn, event)] = _asked(db, BACKUP.last_numbers) or [(0, 0)]
+    [(turn, event)] = _rows_of(db, BACKUP.last_numbers) or [(0, 0)]
     return (turn, event) if max(turn, event) < LARGEST else (0, 0)
 
 
 def _good_tokens(db: Path) -> frozenset[Token]:
-    """Tokens that open something now. One that the database to be replaced does not know, or knows as revoked, was
-    revoked since or never issued here; where it cannot say, none is good."""
-    return frozenset(_asked(db, BACKUP.good_tokens))
+    """Tokens that are valid now. One that the database to be replaced does not know, or knows as revoked, was
+    revoked since or never issued here; where that cannot be read, none is valid."""
+    return frozenset(_rows_of(db, BACKUP.good_tokens))
 
 
-def _asked(db: Path, statement: str) -> list[Any]:
-    """What the database to be replaced says; nothing where it is not there or cannot be read."""
+def _rows_of(db: Path, statement: str) -> list[Any]:
+    """Rows of the database to be replaced; none where it is missing or cannot be read."""
     if not db.exists():
         return []
     with suppress(StoreDamaged, StoreUnwritable, apsw.Error, OSError), speaking_of(db):

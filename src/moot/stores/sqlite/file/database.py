@@ -20,7 +20,7 @@ from moot.stores.sqlite.statements import RECORDS, SCHEMA, SHAPES
 from moot.stores.sqlite.trouble import damaged, speaking_of
 
 BUSY_MS = 5000
-"""A back-stop: whoever respects the writers' queue never meets a busy database."""
+"""A last resort: whoever respects the writers' queue never finds the database busy."""
 CHECKPOINT_PAGES = 1000
 """Then the log is folded back and begins again in the same file. While it grows a commit also has to sync the file's
 new length, which took twice as long: measured with 4000, eight producers wrote a seventh less, more of them as much."""

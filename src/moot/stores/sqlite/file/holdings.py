@@ -42,7 +42,7 @@ MOVING = "moving"
 
 
 class SqliteHoldings:
-    """`Holdings` of a database that lies still."""
+    """`Holdings` of a database that nobody has open."""
 
     def __init__(self, path: Path, lock: WriterLock, connection: apsw.Connection) -> None:
         self.place = str(path)

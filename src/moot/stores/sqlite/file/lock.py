@@ -16,11 +16,11 @@ from moot.errors import StoreUnwritable
 from moot.model.hint import Act, Hint
 
 PATIENCE_SECONDS = 10.0
-"""A batch takes milliseconds; who holds the lock for so long has stopped."""
+"""A batch takes milliseconds: a process that holds the lock for this long is stuck."""
 QUEUE_SECONDS = 300.0
-"""So long one waits at most while others get on: hundreds of processes on a small machine take their time."""
+"""The longest wait while others make progress: hundreds of processes on a small machine take their time."""
 MAX_NOTED = 4096
-"""Bytes; three names and numbers take a hundred."""
+"""Bytes; three names and numbers take about a hundred."""
 
 
 class WriterLock:

@@ -28,7 +28,7 @@ _FILE = re.compile(r"^(\d{4})_\w+\.sql$")
 
 
 class Opening(NamedTuple):
-    """How a database is opened to be migrated, and what is strange about it: database.py and outline.py know."""
+    """How a database is opened for migration, and what is unexpected in it: database.py and outline.py know."""
 
     write: Callable[[Path], apsw.Connection]
     differences: Callable[[apsw.Connection, int], list[str]]
@@ -53,7 +53,7 @@ def shipped() -> tuple[Migration, ...]:
 
 
 class Broken(Exception):
-    """A step cannot be taken: a bug in it, and nobody's disk."""
+    """A migration step failed because of a bug in it, not because of the disk."""
 
 
 def bring_up(path: Path, steps: tuple[Migration, ...], open_to: Opening) -> None:

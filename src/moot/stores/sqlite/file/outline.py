@@ -23,7 +23,7 @@ SEARCH_INDEX = "message_words"
 
 
 def differences(connection: apsw.Connection, version: int) -> list[str]:
-    """How a file's schema differs from that of its version; nothing is said of versions we do not know."""
+    """How a file's schema differs from that of its version; versions we do not know are not compared."""
     if version > shipped()[-1].number:
         return []
     ours, found = _shipped(version), _outline(connection)
@@ -36,8 +36,8 @@ def differences(connection: apsw.Connection, version: int) -> list[str]:
 
 
 def is_as_made(path: Path) -> bool:
-    """Whether a file consists of what its version consists of; not, where it cannot even say that. Of one that is not
-    there nothing is said."""
+    """Whether a file has exactly the schema of its version; False where it does not name one. A missing file has no
+    differences."""
     if not path.exists():
         return True
     try:

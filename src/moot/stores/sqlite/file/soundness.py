@@ -1,6 +1,6 @@
 """Reading everything of a file: its pages, and what stores/soundness.py reads of any store, all seen at one moment.
 
-Above: `moot doctor` (store.py) reads a database in use, copies.py one that lies still. A damaged text is read as
+Above: `moot doctor` (store.py) reads a database in use, copies.py one that nobody has open. A damaged text is read as
 bytes, so that it is told of instead of stopping the reading.
 """
 
