@@ -49,6 +49,7 @@ class Act(StrEnum):
     DISSOLVE = "dissolve"
     DELETE_CONVERSATION = "delete_conversation"
     CONTINUE_CHAIN = "continue_chain"
+    LIST_TURNS = "list_turns"
     SHOW_TURN = "show_turn"
     RETRY = "retry"
 

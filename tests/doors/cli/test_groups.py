@@ -38,7 +38,7 @@ def test_the_verbs_of_conv(moot: Moot) -> None:
     assert members(moot, "work") == ["gendry", "user", "arya"]
     assert moot("conv", "rename", "work", "toil").code == 0
     assert moot("conv", "archive", "toil").code == 0
-    assert moot("conv", "restore", "toil").out.startswith("unarchived #toil with ")
+    assert moot("conv", "restore", "toil").out.startswith("unarchived #toil; members: ")
     assert moot("conv", "stop", "toil").out == "nobody is speaking there\n"
     assert moot("conv", "remove", "toil", "slow").code == 3
     assert moot("conv", "add", "toil", "nobody").code == 3
@@ -55,7 +55,7 @@ def test_a_dissolved_group_asks_first_and_stays_readable(moot: Moot) -> None:
     refused = moot("conv", "dissolve", "work")
     assert (refused.code, "add --yes" in refused.err) == (2, True)
     found = moot("conv", "show", "work", "--json").json["id"]
-    assert moot("conv", "dissolve", "work", "--yes").out.startswith("dissolved #work with ")
+    assert moot("conv", "dissolve", "work", "--yes").out.startswith("dissolved #work; members: ")
     assert moot("conv", "list", "--json").json == []
     assert "arya heard: arya hello" in moot("conv", "show", found).out
     assert "arya heard: arya hello" in moot("conv", "show", "work").out

@@ -258,6 +258,21 @@ def test_a_reply_lands_in_the_conversation_and_its_mentions_wake_others(moot: Mo
     assert shown["messages"][2]["root"] == shown["messages"][0]["id"]
 
 
+def test_names_may_stand_with_commas_between_them(moot: Moot) -> None:
+    together = moot("chat", "arya,quiet", "-m", "@arya hello", "--json").json
+    assert [reply["from"] for reply in together["replies"]] == ["arya"]
+    assert moot("conv", "new", "work", "--with", "arya").out == "created #work; members: user, arya\n"
+    added = moot("conv", "add", "work", "@quiet, gendry")
+    assert added.out == "added to #work; members: user, arya, quiet, gendry\n"
+    assert moot("conv", "leave", "work", "quiet").out == "left #work; members: user, arya, gendry\n"
+
+
+def test_a_turn_that_is_not_there_leads_to_those_that_are(moot: Moot) -> None:
+    missing = moot("turn", "show", "12")
+    assert missing.code == 3
+    assert missing.err.startswith("error[E201] there is no turn 12\n  fix   moot turns\n")
+
+
 def test_a_message_address_that_is_none(moot: Moot) -> None:
     moot("conv", "new", "work", "--with", "arya")
     assert moot("why", "7").code == 2

@@ -32,6 +32,7 @@ COMMANDS: Final[dict[Act, str]] = {
     Act.DISSOLVE: "moot conv dissolve {conversation}",
     Act.DELETE_CONVERSATION: "moot conv delete {conversation}",
     Act.CONTINUE_CHAIN: "moot conv continue {conversation}",
+    Act.LIST_TURNS: "moot turns",
     Act.SHOW_TURN: "moot turn show {turn}",
     Act.LIST_LINKS: "moot links list",
     Act.SHOW_LINK: "moot links show {id}",

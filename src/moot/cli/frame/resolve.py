@@ -50,6 +50,12 @@ async def agent(hub: Hub, name: str) -> str:
         return every[only(name, every, missing)]
 
 
+def names_in(typed: Iterable[str]) -> tuple[str, ...]:
+    """With or without `@` and commas, each once."""
+    words = [word.strip().lstrip("@") for part in typed for word in part.split(",")]
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
 async def agents(hub: Hub, names: Iterable[str]) -> list[str]:
     return [await agent(hub, name) for name in names]
 

@@ -67,7 +67,7 @@ def new(session: Session, name: str, members: str, strategy: str | None) -> None
         people = await resolve.agents(hub, names)
         return await hub.conversations.create(name, participants=people, settings=settings)
 
-    tell_change(session, with_hub(session, work), "made")
+    tell_change(session, with_hub(session, work), "created")
 
 
 @conv.command("list", examples=("moot conv list", "moot conv list --archived --json"))
@@ -126,7 +126,7 @@ def tell_change(session: Session, conversation: shapes.Conversation, done: str) 
         session.screen.data(conversation.to_dict())
     else:
         members = ", ".join(seat.name for seat in conversation.participants)
-        session.screen.say(f"{done} {title(conversation)} with {members}")
+        session.screen.say(f"{done} {title(conversation)}; members: {members}")
 
 
 Find = Callable[["Hub", str], Awaitable[shapes.Conversation]]
@@ -166,31 +166,31 @@ async def leave(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversat
     return await hub.conversations.get(ref)
 
 
-@_verb("add", "Add agents to a conversation.", "now", "AGENT...")
+@_verb("add", "Add agents to a conversation.", "added to", "AGENT...")
 async def add(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
     return await added(hub, ref, agents)
 
 
 async def added(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
     where = (await resolve.place(hub, ref)).id
-    for name in await resolve.agents(hub, agents):
+    for name in await resolve.agents(hub, resolve.names_in(agents)):
         await hub.conversations.join(where, name)
     return await hub.conversations.get(where)
 
 
-@_verb("remove", "Remove agents from a conversation.", "now", "AGENT...")
+@_verb("remove", "Remove agents from a conversation.", "removed from", "AGENT...")
 async def remove(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
     return await removed(hub, ref, agents)
 
 
 async def removed(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
     where = (await resolve.place(hub, ref)).id
-    for name in await resolve.agents(hub, agents):
+    for name in await resolve.agents(hub, resolve.names_in(agents)):
         await hub.conversations.leave(where, name)
     return await hub.conversations.get(where)
 
 
-@_verb("rename", "Rename a conversation.", "renamed", "NEW")
+@_verb("rename", "Rename a conversation.", "renamed to", "NEW")
 async def rename(hub: Hub, ref: str, new: str) -> shapes.Conversation:
     return await hub.conversations.rename(ref, new)
 

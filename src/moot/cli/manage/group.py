@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -36,12 +36,6 @@ def _conv(work: Callable[..., object]) -> Callable[..., object]:
     return click.option("--conv", metavar="ID", required=True, help="The group.")(work)
 
 
-def _names(typed: tuple[str, ...]) -> tuple[str, ...]:
-    """With or without `@` and commas, each once."""
-    words = [word.lstrip("@") for part in typed for word in part.split(",")]
-    return tuple(dict.fromkeys(word for word in words if word))
-
-
 @group.command(
     "create", examples=("moot group create arya gendry", "moot group create arya --name ask --json")
 )
@@ -52,9 +46,9 @@ def create(session: Session, agents: tuple[str, ...], name: str) -> None:
     """Create a group with these agents."""
 
     async def work(hub: Hub) -> shapes.Conversation:
-        return await create_group(hub, tuple(await resolve.agents(hub, _names(agents))), name=name)
+        return await create_group(hub, tuple(await resolve.agents(hub, resolve.names_in(agents))), name=name)
 
-    of_conv.tell_change(session, with_hub(session, work), "made")
+    of_conv.tell_change(session, with_hub(session, work), "created")
 
 
 @group.command(
@@ -65,7 +59,7 @@ def create(session: Session, agents: tuple[str, ...], name: str) -> None:
 @click.pass_obj
 def add(session: Session, agents: tuple[str, ...], conv: str) -> None:
     """Add agents to a group."""
-    _changed(session, lambda hub: of_conv.added(hub, conv, _names(agents)))
+    of_conv.tell_change(session, with_hub(session, lambda hub: of_conv.added(hub, conv, agents)), "added to")
 
 
 @group.command(
@@ -76,11 +70,9 @@ def add(session: Session, agents: tuple[str, ...], conv: str) -> None:
 @click.pass_obj
 def remove(session: Session, agents: tuple[str, ...], conv: str) -> None:
     """Remove agents from a group."""
-    _changed(session, lambda hub: of_conv.removed(hub, conv, _names(agents)))
-
-
-def _changed(session: Session, work: Callable[[Hub], Any]) -> None:
-    of_conv.tell_change(session, with_hub(session, work), "now")
+    of_conv.tell_change(
+        session, with_hub(session, lambda hub: of_conv.removed(hub, conv, agents)), "removed from"
+    )
 
 
 @group.command("list", examples=("moot group list --conv build", "moot group list --conv build --json"))

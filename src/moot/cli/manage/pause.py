@@ -40,7 +40,7 @@ def _each(session: Session, names: tuple[str, ...], *, paused: bool) -> list[sha
     """Carried out for all of them or for none: a name that is wrong is refused first. For programs, printed here."""
 
     async def work(hub: Hub) -> list[shapes.Agent]:
-        known = [await resolve.agent(hub, name) for name in names]
+        known = await resolve.agents(hub, resolve.names_in(names))
         carry_out = hub.agents.pause if paused else hub.agents.resume
         return [await carry_out(name) for name in dict.fromkeys(known)]
 

@@ -93,7 +93,7 @@ async def asking(session: Session, names: list[str], text: str, options: AskOpti
     """One agent in its own conversation with you; several in the one of all of you, each forced to answer."""
     async with opened_hub(session) as hub:
         voice = hub.acting_as(options.speaker) if options.speaker else hub
-        names = await resolve.agents(hub, names)
+        names = await resolve.agents(hub, resolve.names_in(names))
         where = await voice.conversations.implicit(names, text=text)
         message: JsonObject = {"correlation_id": f"q{uuid4().hex}"}
         shape = wanted_shape(options)

@@ -141,8 +141,9 @@ async def chatting(
         if options.conv:
             where = await resolve.place(hub, options.conv, may_be_made=True)
         else:
-            names = await resolve.agents(hub, options.agents)
-            for line_ in resolve.taken_for(options.agents, names):
+            typed_names = resolve.names_in(options.agents)
+            names = await resolve.agents(hub, typed_names)
+            for line_ in resolve.taken_for(typed_names, names):
                 session.screen.note(line_)
             text = typed.text if isinstance(typed, slash.Say) else None
             where = await voice.conversations.implicit(names, text=text)

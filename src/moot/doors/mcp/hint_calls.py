@@ -36,6 +36,7 @@ CALLS: Final[dict[Act, str]] = {
     Act.DISSOLVE: "ask the owner to dissolve {conversation}",
     Act.DELETE_CONVERSATION: "ask the owner to delete {conversation}",
     Act.CONTINUE_CHAIN: "ask the owner to resume {conversation}",
+    Act.LIST_TURNS: "ask the owner for the list of turns",
     Act.SHOW_TURN: "ask the owner to look at turn {turn}",
     Act.LIST_LINKS: "list_agents() shows whom you may write to",
     Act.SHOW_LINK: "ask the owner about the link {id}",

@@ -9,6 +9,7 @@ from moot.hub.queries import outcomes
 from moot.hub.queries.addresses import is_number
 from moot.hub.queries.given_prompt import turn as with_given
 from moot.hub.queries.usage import added_up
+from moot.model.hint import Act, Hint
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.json import JsonObject
 from moot.model.turn import Turn, TurnState
@@ -81,5 +82,5 @@ async def found(core: Core, id: str) -> Turn:
     """A turn by its number, as callers write it."""
     turn = await core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
     if turn is None:
-        raise NotFound(f"there is no turn {id}", what="turn", ref=str(id))
+        raise NotFound(f"there is no turn {id}", what="turn", fix=(Hint(Act.LIST_TURNS),), ref=str(id))
     return turn

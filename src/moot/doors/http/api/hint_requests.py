@@ -37,6 +37,7 @@ REQUESTS: Final[dict[Act, str]] = {
     Act.DISSOLVE: "POST /api/conversations/{conversation}/dissolve",
     Act.DELETE_CONVERSATION: "DELETE /api/conversations/{conversation}?purge=true",
     Act.CONTINUE_CHAIN: "POST /api/conversations/{conversation}/continue",
+    Act.LIST_TURNS: "GET /api/turns",
     Act.SHOW_TURN: "GET /api/turns/{turn}",
     Act.LIST_LINKS: "GET /api/links",
     Act.SHOW_LINK: "GET /api/links/{id}",
