@@ -258,6 +258,15 @@ def test_a_reply_lands_in_the_conversation_and_its_mentions_wake_others(moot: Mo
     assert shown["messages"][2]["root"] == shown["messages"][0]["id"]
 
 
+def test_a_chat_with_nobody_says_with_whom_it_could_be(moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = moot("chat")
+    assert nobody.code == 2
+    assert nobody.err.startswith("error[E204] no agent given\n  agents here: ")
+    assert "  fix   moot chat arya      or: moot chat --conv NAME\n" in nobody.err
+    monkeypatch.setenv("MOOT_HOME", "/nonexistent/home")
+    assert "  fix   moot init      or: moot demo\n" in moot("chat").err
+
+
 def test_names_may_stand_with_commas_between_them(moot: Moot) -> None:
     together = moot("chat", "arya,quiet", "-m", "@arya hello", "--json").json
     assert [reply["from"] for reply in together["replies"]] == ["arya"]

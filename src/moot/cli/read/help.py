@@ -16,12 +16,15 @@ from moot.rules.words.mentions import nearest
 
 START = """\
   moot demo                          watch three offline demo agents talk (no key)
-  moot agents new arya --role "…"    create an agent; moot agents list shows all of them
+  moot init                          set up your own agents (three questions)
+  moot agents new arya --role "…"    create another one; moot agents list shows all of them
   moot send arya "what changed?"     one question, one answer
   moot chat arya gendry              chat with both
   moot conv new build --with arya    create a named conversation
   moot why build:1                   why each agent answered or stayed silent
-  moot up                            keep the agents running"""
+  moot open                          the same in your browser
+  moot up                            keep the agents running
+  moot doctor                        check that everything is in order"""
 JSON = """\
 Every command takes --json and then prints one document to standard output, without colour or truncation.
   lists      a bare array, [] if empty

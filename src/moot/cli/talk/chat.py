@@ -14,7 +14,7 @@ from msgspec import Struct
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.exit_codes import OK
-from moot.cli.frame.hub_access import host_the_absent, opened_hub, with_hub
+from moot.cli.frame.hub_access import host_the_absent, opened_hub, with_hub, with_reading
 from moot.cli.frame.params import AT_LEAST_0, AT_LEAST_1, SECONDS, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.unloadable import tell_broken
@@ -62,7 +62,7 @@ def chat(session: Session, **options: Any) -> int:
     """Chat with agents, or in a conversation. Piped input is appended to the text."""
     chosen = ChatOptions(**options)
     if chosen.conv is None and not chosen.agents:
-        raise click.UsageError("no agent given; use moot chat AGENT, or moot chat --conv NAME")
+        raise with_whom([agent.name for agent in with_reading(session, lambda hub: hub.agents.list())])
     if chosen.message is not None and chosen.text_words:
         raise click.UsageError("the text is given twice: as words and with -m")
     if chosen.plain:
@@ -105,6 +105,14 @@ def one_shot(session: Session, words: tuple[str, ...]) -> slash.Say | slash.Comm
     if session.json:
         raise BadValue("slash commands have no JSON output", fix=("moot help slash",))
     return typed
+
+
+def with_whom(names: list[str]) -> BadValue:
+    """Nobody was named: those who could be."""
+    if not names:
+        return BadValue("no agent given, and there are none yet", fix=("moot init", "moot demo"))
+    ways = (f"moot chat {names[0]}", "moot chat --conv NAME")
+    return BadValue("no agent given", detail=f"agents here: {', '.join(names)}", fix=ways)
 
 
 class ChatOptions(Struct, frozen=True):
