@@ -20,7 +20,7 @@ SAID: Final = (EventType.MESSAGE_POSTED, EventType.MESSAGE_EDITED, EventType.MES
 
 
 def has_kafka(settings: Settings) -> bool:
-    """Whether a home tells Kafka what happens."""
+    """Whether the log of a home is Kafka."""
     return is_kafka(settings.log.url)
 
 
@@ -93,7 +93,7 @@ def _settings(home: Home) -> Settings:
     settings = load(home)
     if not has_kafka(settings):
         raise BadValue(
-            "this home tells Kafka nothing",
+            "this home does not use Kafka",
             detail=f"log.url in {home.toml} names no brokers",
             fix=('set log.url = "kafka://HOST:PORT"',),
         )

@@ -36,7 +36,7 @@ class BridgeCalls(Subject, subject="bridges"):
 
     @not_over_http(OF_THE_OWNER)
     async def posts(self, state: str | None = None) -> list[shapes.OutgoingPost]:
-        """List posts to chats that are not there for sure: waiting, unconfirmed and dead ones, or those in a state."""
+        """List posts that may not have arrived: waiting, unconfirmed and failed ones, or those in a state."""
 
     @not_over_http(OF_THE_OWNER)
     async def resend(self, id: str) -> shapes.OutgoingPost:
@@ -44,7 +44,7 @@ class BridgeCalls(Subject, subject="bridges"):
 
     @not_over_http(OF_THE_OWNER)
     async def drop(self, id: str) -> shapes.OutgoingPost:
-        """Let go of a post that was not sent for sure. For the owner only."""
+        """Drop a post that may not have arrived; it is not sent again. For the owner only."""
 
     @not_over_http(OF_THE_OWNER)
     async def dead_letters(self) -> list[shapes.UnheardMessage]:

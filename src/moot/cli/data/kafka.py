@@ -66,7 +66,7 @@ def _tell(session: Session, found: KafkaReport) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def rebuild(session: Session, agent: str | None, yes: bool) -> None:
-    """Begin a new epoch: new topics, with everything that was said told again.
+    """Begin a new epoch: create new topics, and publish everything again.
 
     For topics that were changed by hand, or after the database was restored. The old topics stay; delete them with
     Kafka's own tools when nobody reads them any more. A running hub publishes the records, or the next one that starts.
@@ -74,7 +74,7 @@ def rebuild(session: Session, agent: str | None, yes: bool) -> None:
     set_up_logs(session)
     ask_first(yes=yes, what="rebuilding topics")
     if not yes:
-        click.confirm("Begin new topics and tell everything again?", abort=True, err=True)
+        click.confirm("Create new topics and publish everything again?", abort=True, err=True)
     begun, count = asyncio.run(kafka_rebuild(home_of(session), agent))
     if session.json:
         session.screen.data({"topics": [topic.name for topic in begun], "records": count})

@@ -28,7 +28,11 @@ def decisions() -> None:
 @click.option("--state", type=click.Choice(STATES), help="Only decisions in this state.")
 @click.option("--before", metavar="ID", help="Only those older than this one.")
 @click.option(
-    "--limit", type=AT_LEAST_1, default=100, metavar="N", help="At most so many, the newest (default 100)."
+    "--limit",
+    type=AT_LEAST_1,
+    default=100,
+    metavar="N",
+    help="Maximum number of results, the newest (default 100).",
 )
 @click.pass_obj
 def list_(session: Session, state: str | None, before: str | None, limit: int) -> None:

@@ -38,7 +38,11 @@ def tasks() -> None:
 @click.option("--to", metavar="AGENT", help="Only tasks given to this agent.")
 @click.option("--before", metavar="ID", help="Only those older than this one.")
 @click.option(
-    "--limit", type=AT_LEAST_1, default=100, metavar="N", help="At most so many, the newest (default 100)."
+    "--limit",
+    type=AT_LEAST_1,
+    default=100,
+    metavar="N",
+    help="Maximum number of results, the newest (default 100).",
 )
 @click.pass_obj
 def list_(session: Session, /, by: str | None, to: str | None, *, limit: int, **page: str | None) -> None:

@@ -74,7 +74,7 @@ def setup(session: Session, app: str) -> None:
 @click.option("--post", "posts", is_flag=True, help="Also post a message in each paired chat and delete it.")
 @click.pass_obj
 def test(session: Session, app: str, posts: bool) -> int:
-    """Check each known trap, and say what mends it."""
+    """Check the set-up for known problems, and say how to fix each."""
     set_up_logs(session)
     found = asyncio.run(findings(home_of(session), app, posts=posts))
     if session.json:
@@ -189,7 +189,7 @@ def rm(session: Session, app: str, chat: str) -> None:
 )
 @click.pass_obj
 def posts(session: Session, state: str | None) -> None:
-    """List posts that are not in their chat for sure: waiting, unconfirmed or dead."""
+    """List posts that may not have arrived: waiting, unconfirmed or failed ones."""
     found = with_reading(session, lambda hub: hub.bridges.posts(state))
     if session.json:
         session.screen.data([post.to_dict() for post in found])
@@ -216,7 +216,7 @@ def resend(session: Session, id: str) -> None:
 @click.argument("id")
 @click.pass_obj
 def drop(session: Session, id: str) -> None:
-    """Let go of a post that is not in its chat for sure."""
+    """Drop a post that may not have arrived; it is not sent again."""
     _decided(session, with_hub(session, lambda hub: hub.bridges.drop(id)))
 
 
