@@ -199,6 +199,11 @@ class MemoryStore:
         ]
         return sorted(found, key=lambda turn: turn.id)[-limit:]
 
+    async def turns_about(self, conversation: ConversationId, seq: int) -> list[Turn]:
+        here = [turn for turn in self.shelf.turns.values() if turn.conversation == conversation]
+        found = [turn for turn in here if turn.lo < seq and (turn.hi >= seq or turn.hi == 0)]
+        return sorted(found, key=lambda turn: turn.id)
+
     async def round(self, conversation: ConversationId, opener: int) -> Round | None:
         return self.shelf.rounds.get(conversation, {}).get(opener)
 

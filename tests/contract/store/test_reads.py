@@ -174,7 +174,16 @@ async def test_participants_are_listed(store: WholeStore) -> None:
     assert await store.participant("nobody") is None
 
 
-def turn(number: int, agent: str, where: str, state: TurnState, *, due: float = 0.0, hi: int = 7) -> Turn:
+def turn(
+    number: int,
+    agent: str,
+    where: str,
+    state: TurnState,
+    *,
+    due: float = 0.0,
+    hi: int = 7,
+    lo: int | None = None,
+) -> Turn:
     return structs.replace(
         samples.TURN,
         id=TurnId(number),
@@ -183,6 +192,7 @@ def turn(number: int, agent: str, where: str, state: TurnState, *, due: float = 
         state=state,
         due=due,
         hi=hi,
+        lo=samples.TURN.lo if lo is None else lo,
     )
 
 
@@ -335,6 +345,29 @@ async def test_the_secret_is_the_same_for_every_process_and_after_a_restart(plac
     secret = await store.secret()
     assert len(secret) == 32
     assert await (await place.reopen()).secret() == secret
+
+
+async def test_turns_about_a_message_read_it_or_never_began_however_many_came_since(
+    store: WholeStore,
+) -> None:
+    turns = [
+        turn(1, "arya", "c-1", TurnState.SAID, lo=0, hi=4),
+        turn(2, "arya", "c-1", TurnState.PASSED, lo=4, hi=6),
+        turn(3, "bob", "c-1", TurnState.CANCELLED, lo=0, hi=0),
+        turn(4, "bob", "c-2", TurnState.SAID, lo=0, hi=9),
+        turn(5, "bob", "c-1", TurnState.OWED, lo=0, hi=0),
+        turn(6, "arya", "c-1", TurnState.RUNNING, lo=6, hi=7),
+    ]
+    later = [turn(7 + n, "arya", "c-1", TurnState.SAID, lo=10 + n, hi=11 + n) for n in range(1100)]
+    await put(store, *(PutTurn(one) for one in (*turns, *later)))
+
+    async def about(seq: int) -> list[int]:
+        return [one.id for one in await store.turns_about(ConversationId("c-1"), seq)]
+
+    assert await about(4) == [1, 3, 5]
+    assert await about(5) == [2, 3, 5]
+    assert await about(7) == [3, 5, 6]
+    assert await about(8) == [3, 5]
 
 
 async def test_earlier_turns_of_an_agent_are_those_that_read_something(store: WholeStore) -> None:

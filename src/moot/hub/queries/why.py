@@ -22,7 +22,7 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
     where, settings = await core.directory.conversation(conversation), core.parts.settings
     in_force = where.settings.over(settings.groups), settings.limits
     round_ = await store.round(conversation, message.round) if message.round else None
-    turns = await store.turns(conversation=conversation)
+    turns = await store.turns_about(conversation, seq)
     speakers = [m for m in await store.members(conversation) if m.speaks]
     rows: list[shapes.Because] = []
     for member in speakers:

@@ -218,6 +218,10 @@ class PostgresReads:
         oldest_first: list[Turn] = found[::-1]
         return oldest_first
 
+    async def turns_about(self, conversation: ConversationId, seq: int) -> list[Turn]:
+        found: list[Turn] = await self._many(rows.TURNS, READ.turns_about, conversation, seq)
+        return found
+
     async def round(self, conversation: ConversationId, opener: int) -> Round | None:
         found: Round | None = await self._one(rows.ROUNDS, READ.round, conversation, opener)
         return found

@@ -156,6 +156,14 @@ SELECT string_agg(shape, ',') FROM (
     ORDER BY id DESC LIMIT $1
 ) found;
 
+-- name: turns_about
+-- Turns in $1 that read the message $2, and those that never began, oldest first.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM turn_shape WHERE id IN (
+        SELECT id FROM turns WHERE conversation = $1 AND lo < $2 AND (hi >= $2 OR hi = 0)
+    ) ORDER BY id
+) found;
+
 -- name: round
 -- By conversation and opener.
 SELECT shape FROM round_shape WHERE conversation = $1 AND opener = $2;

@@ -157,6 +157,20 @@ SELECT group_concat(shape, ',') FROM (
     ORDER BY id DESC LIMIT ?1
 );
 
+-- name: turns_about
+-- Turns in ?1 that read the message ?2, and those that never began, oldest first.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM turn_shape WHERE id IN (
+        SELECT id FROM main.turns
+        WHERE conversation = ?1 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
+          AND lo < ?2 AND (hi >= ?2 OR hi = 0)
+        UNION ALL
+        SELECT id FROM main.turns
+        WHERE conversation = ?1 AND state IN ('said', 'passed', 'failed', 'expired', 'cancelled')
+          AND lo < ?2 AND (hi >= ?2 OR hi = 0)
+    ) ORDER BY id
+);
+
 -- name: round
 -- By conversation and opener.
 SELECT shape FROM round_shape WHERE conversation = ?1 AND opener = ?2;
