@@ -28,6 +28,15 @@ class TypingSigns:
         """Turn → one for each chat in which it is shown."""
         self._texts: dict[str, str] = {}
 
+    @property
+    def shown(self) -> dict[str, int]:
+        """Turn → in how many chats it is shown now."""
+        return {turn: len(tasks) for turn, tasks in self._tasks.items()}
+
+    def text_of(self, turn: str) -> str:
+        """What it has said so far."""
+        return self._texts.get(turn, "")
+
     async def began(self, event: Event) -> None:
         turn, speaker = str(event.body.get("id", "")), str(event.body.get("agent", ""))
         self.ended(turn)
@@ -61,7 +70,7 @@ class TypingSigns:
         clock, has_drafts = self._records.clock, self._bridge.has_drafts(chat.kind)
         end, shown = clock.now() + MAX_SECONDS, ""
         while clock.now() < end:
-            text = self._texts.get(turn, "") if has_drafts else ""
+            text = self.text_of(turn) if has_drafts else ""
             with suppress(Exception):  # the border of the bridge: nobody misses it
                 if text and text != shown:
                     shown = text

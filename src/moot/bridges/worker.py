@@ -144,11 +144,11 @@ class BridgeWorker:
     async def _follow(self) -> None:
         async for event in self._hub.events(types=FOLLOWED):
             try:
-                await self._on_event(event)
+                await self.on_event(event)
             except MootError as trouble:  # the sweep comes to it
                 log.warning("not planned", action="plan_failed", error=trouble.title)
 
-    async def _on_event(self, event: Event) -> None:
+    async def on_event(self, event: Event) -> None:
         match event.type:
             case EventType.TURN_STARTED:
                 await self.signs.began(event)

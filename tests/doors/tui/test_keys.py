@@ -135,14 +135,15 @@ async def test_slash_stop_acts_at_once(tmp_path: Path) -> None:
         await chat.until_seen("stopped arya", "⋯ stopped")
 
 
-async def test_ctrl_c_never_takes_a_draft_away(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+q"])
+async def test_ctrl_c_never_takes_a_draft_away(tmp_path: Path, key: str) -> None:
     async with chatting(tmp_path, [echo("arya")]) as chat:
         await chat.type("precious")
-        await chat.press("ctrl+c")
+        await chat.press(key)
         assert "your draft is kept" in chat.hints
         assert chat.draft == "precious"
         assert chat.left is None
-        await chat.press("ctrl+c")
+        await chat.press(key)
         await chat.until(lambda: chat.left == 130)
         assert chat.room.unsent == ["precious"]
 

@@ -27,3 +27,7 @@ class ChatApp(App[int]):
 
     def on_mount(self) -> None:
         self.push_screen(self.room)
+
+    async def action_quit(self) -> None:
+        """Ctrl+Q, which Textual takes before any screen can: no other way out than Ctrl+C's."""
+        self.room.action_interrupt()

@@ -101,6 +101,8 @@ class ChatRoom(Screen[None]):
         self._drawn_at = self._typed_at = 0.0
         self._preview_at = NEVER
         self._flash = ("", 0.0)
+        self._flashed_at = ""
+        """The draft as it stood then."""
         self._later: dict[str, Any] = {}
         self._written: dict[str, tuple[Text, list[Span]]] = {}
 
@@ -299,6 +301,7 @@ class ChatRoom(Screen[None]):
     def flash(self, text: str) -> None:
         """In place of the keys, for a moment."""
         self._flash = (text, time.time() + FLASH_SECONDS)
+        self._flashed_at = self.composer.text
         self._draw_words()
 
     # --- the draft -----------------------------------------------------------------------------------------------
@@ -307,7 +310,8 @@ class ChatRoom(Screen[None]):
     def _edited(self) -> None:
         composer = self.composer
         composer.heard()
-        self._flash = ("", 0.0)  # who goes on typing has read it
+        if composer.text != self._flashed_at:
+            self._flash = ("", 0.0)  # who goes on typing has read it
         self._typed_at = time.monotonic()
         composer.offer(suggestions(composer.before_cursor, self.state, time.time()))
         self._preview_soon()

@@ -31,7 +31,6 @@ class KeyedRoom(ChatRoom):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "escape", priority=False),
         Binding("ctrl+c", "interrupt", priority=True),
-        Binding("ctrl+q", "interrupt", priority=True),
         Binding("ctrl+d", "end_of_input", priority=True),
         Binding("ctrl+g", "places", priority=True),
         Binding("ctrl+r", "search", priority=True),
