@@ -7,7 +7,9 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import Braked, Conflict, NotFound, NotPermitted
+from moot.model.records.task import TaskState
 from moot.testing import ManualClock
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("S-10", "M-05")
@@ -289,3 +291,30 @@ async def test_a_long_list_of_tasks_comes_in_pages_the_newest_first(tmp_path: Pa
         assert [task.id for task in await hub.tasks.list(before=older[0].id)] == made[:1]
         with pytest.raises(NotFound):
             await hub.tasks.list(before="t-nowhere")
+
+
+async def test_a_task_that_moves_on_while_tasks_are_listed_is_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """States are read one after the other, and between any two of them something happens."""
+    async with Hub.open(tmp_path) as hub:
+        await hub.agents.create("dev", external=True)
+        store = store_of(hub)
+        records = store.records
+        for moment in range(len(TaskState)):
+            given = await hub.delegate("dev", f"work {moment}")
+            looks = 0
+
+            async def moving(lookup: Any, given: Any = given, moment: int = moment) -> Any:
+                nonlocal looks
+                found, looks = await records(lookup), looks + 1
+                if looks == moment + 1:
+                    monkeypatch.setattr(store, "records", records)
+                    await hub.acting_as("dev").tasks.update(given.id, "done", result="so it is")
+                    monkeypatch.setattr(store, "records", moving)
+                return found
+
+            monkeypatch.setattr(store, "records", moving)
+            listed = [task.id for task in await hub.tasks.list()]
+            monkeypatch.setattr(store, "records", records)
+            assert listed.count(given.id) == 1, moment

@@ -48,8 +48,13 @@ class Tasks(TaskCalls):
             return [task for task in given if worker is None or task.to == worker]
         if to is not None:
             return await store.records(TASKS.where(to=(await directory.participant(to)).id))
-        each = [await store.records(TASKS.where(state=state.value)) for state in sorted(states)]
-        return sorted((task for tasks in each for task in tasks), key=lambda task: (task.created_at, task.id))
+        found: dict[str, Task] = {}
+        for (
+            state
+        ) in TaskState:  # in the order of a task's life: one that moves on meanwhile is met again, not missed
+            if state in states:
+                found |= {task.id: task for task in await store.records(TASKS.where(state=state.value))}
+        return sorted(found.values(), key=lambda task: (task.created_at, task.id))
 
     async def get(self, id: str) -> shapes.Task:
         return self._shape(await self._task(id))
