@@ -239,8 +239,9 @@ def wait_for(room: Room, question: Message, target: Participant, until: float, h
     for wait in draft.records(WAITS.all()):
         if wait.until <= now:
             draft.drop(WAITS, wait.conversation, wait.seq)
-    has_a_turn = any(
-        turn.called_by(question.seq) for turn in room.put_turns.values()
-    )  # made with the question
-    if has_a_turn or not target.speaks_in_turns:
+    called = (
+        *room.turns.values(),
+        *room.put_turns.values(),
+    )  # a turn that waited, or one made with the question
+    if not target.speaks_in_turns or any(turn.called_by(question.seq) for turn in called):
         draft.put(WAITS, Wait(room.id, question.seq, question.author, target.id, until, host))
