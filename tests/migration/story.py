@@ -345,8 +345,7 @@ async def _linked(stage: Stage, hub: Hub) -> None:
     await hub.acting_as("meera").tasks.update(task.id, "working", note="he is heavy")
     osha, meera = ParticipantId("osha"), ParticipantId("meera")
     question = posting(osha, "", "can you see it?", intent="ask", awaited=stage.clock.now() + 1e6)
-    waiting = structs.replace(send.sending("meera", meera, question), host=HostId("a process of then"))
-    await store_of(hub).transact(send, waiting)  # it waits for ever
+    await store_of(hub).transact(send, send.sending("meera", meera, question))  # it waits for ever
     wish = posting(osha, "", "may I?", intent="ask", awaited=stage.clock.now() + 1e6)
     await store_of(hub).transact(send, send.sending("user", ParticipantId("user"), wish, ("yes", "no")))
     [asked] = await hub.decisions.list()

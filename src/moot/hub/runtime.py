@@ -364,8 +364,8 @@ class Runtime:
         """Read what was missed if a ping was lost; and see who is gone."""
         await self.core.parts.log.catch_up()
         if await self._detach_gone_hosts():
+            await end_waits_of_the_gone(self.core.parts, self._identity)
             await self._sweep_everything_open()
-        await end_waits_of_the_gone(self.core.parts, self._identity)
         await self.core.sessions.lower_reach()
 
     async def _detach_gone_hosts(self) -> bool:
