@@ -14,6 +14,7 @@ from playwright.sync_api import Page, sync_playwright
 from tests.page import node
 from tests.page.conftest import CHROMIUM, free_port, signed_in
 from tests.page.running_hub import RunningHub
+from tools import page_tour
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 SIZE = (1280, 760)
@@ -66,6 +67,7 @@ def main() -> None:
             ) as decision:
                 _shoot(page, hub, "/now", "page-now")
                 hub.api("POST", f"/api/decisions/{decision}", {"answer": "yes"})
+            page_tour.record(browser, Path(folder), PICTURES / "page-tour.webp")
         finally:
             browser.close()
             hub.stop()

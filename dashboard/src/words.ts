@@ -428,6 +428,8 @@ export const words = {
     mine: 'Yours',
     theirs: 'Theirs',
     delete: 'Delete note',
+    deleteText: 'It is erased with all its versions, for good.',
+    erase: 'Erase it',
     version: (version: number) => `version ${version}`,
     by: (who: string, when: string) => `${who}, ${when}`,
     text: 'Text of the note',

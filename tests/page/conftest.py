@@ -136,6 +136,13 @@ def signed_in(context: BrowserContext, hub: RunningHub, path: str = "/now") -> P
     return page
 
 
+def go(page: Page, path: str) -> None:
+    """To another address of the page, as a click would: without loading it again."""
+    page.evaluate(
+        "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }", path
+    )
+
+
 @pytest.fixture
 def page(profile: Profile, hub: RunningHub) -> Page:
     return signed_in(profile(), hub)

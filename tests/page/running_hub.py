@@ -32,7 +32,15 @@ from = "arya"
 to = "gendry"
 relationship = "superior"
 """
-AGENTS = {"arya": "backend engineer", "gendry": "smith of tools", "critic": "finds what is wrong"}
+AGENTS = {
+    "arya": "backend engineer",
+    "gendry": "smith of tools",
+    "critic": "finds what is wrong",
+    "flaky": "fails",
+    "thanks-one": "polite",
+    "thanks-two": "polite",
+}
+"""The last three misbehave as their names say: the demo brain sees to it."""
 
 
 def _agent(name: str, role: str) -> str:
@@ -99,10 +107,9 @@ class RunningHub:
     def code(self, who: str = "karl") -> str:
         return str(self.api("POST", f"/api/agents/{who}/sign-in-codes", {})["code"])
 
-    def conversation(self, name: str, *agents: str) -> str:
-        made = self.api(
-            "POST", "/api/conversations", {"name": name, "participants": agents, "exist_ok": True}
-        )
+    def conversation(self, name: str, *agents: str, **settings: float) -> str:
+        body = {"name": name, "participants": agents, "exist_ok": True}
+        made = self.api("POST", "/api/conversations", {**body, "settings": settings} if settings else body)
         return str(made["id"])
 
     def say(self, where: str, text: str) -> Any:

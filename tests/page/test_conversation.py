@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.page.conftest import LONG, Profile, signed_in
+from tests.page.conftest import LONG, go
 from tests.page.running_hub import RunningHub
 
 SCROLLER = ".transcript__scroll"
@@ -25,19 +25,6 @@ def distance_to_end(page: Page) -> float:
     return float(
         page.eval_on_selector(SCROLLER, "box => box.scrollHeight - box.scrollTop - box.clientHeight")
     )
-
-
-@pytest.mark.req("J-10")
-def test_ten_thousand_messages_open_at_once_and_stay_few_in_the_page(page: Page, hub: RunningHub) -> None:
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Chats").first.click()
-    row = page.locator(".chat-row", has_text="long")
-    row.wait_for()
-    row.click()
-    began = page.evaluate("performance.now()")
-    page.wait_for_selector(f'article[data-seq="{LONG}"]')
-    assert page.evaluate("performance.now()") - began <= 1500
-    assert page.locator("article").count() <= 200
-    assert distance_to_end(page) <= 2
 
 
 def first_visible(page: Page) -> tuple[int, float]:
@@ -126,21 +113,19 @@ def test_the_only_agent_of_a_conversation_of_two_has_no_bubble(page: Page, hub: 
 
 
 DRAFTS = [
-    "@arya status?",
-    "@gendry @critic compare",
-    "what next?",
-    "@all go",
-    "mail arya@example.org",
-    "`@arya`",
-    "@nobody hey",
-]
+    "@arya status?", "@gendry @critic compare", "what next?", "@all go", "mail arya@example.org", "`@arya`",
+    "@nobody hey", "@arya @arya twice", "@ARYA loud", "hello @gendry, and @critic.", "(@critic)", "@arya's turn",
+    "arya, are you there?", "> @arya said so", "```\n@gendry\n```", "@gendry\n\n@critic", "**@arya**", "@arya: go",
+    "https://example.org/@gendry", "@critic!", "@arya/@gendry", "thanks", "@everyone listen", "@ everybody", "a @ b",
+    "@arya @nobody", "\\@arya", "[@gendry](https://example.org)", "@gendry?", "one, two, @critic, three",
+]  # fmt: skip
 
 
 @pytest.mark.req("J-10")
 def test_what_the_preview_says_is_who_is_owed(page: Page, hub: RunningHub) -> None:
-    for draft in DRAFTS:
-        where = hub.conversation(f"preview-{uuid4().hex[:6]}", "arya", "gendry", "critic")
-        page.goto(f"{hub.url}/c/{where}")
+    places = [hub.conversation(f"preview-{uuid4().hex[:6]}", "arya", "gendry", "critic") for _ in DRAFTS]
+    for where, draft in zip(places, DRAFTS, strict=True):
+        go(page, f"/c/{where}")
         with page.expect_response("**/preview") as answer:
             compose(page, draft)
         said = answer.value.json()
@@ -148,11 +133,12 @@ def test_what_the_preview_says_is_who_is_owed(page: Page, hub: RunningHub) -> No
         expect(wake).to_have_attribute("data-must", " ".join(said["must"]))
         expect(wake).to_have_attribute("data-may", " ".join(said["may"]))
         page.keyboard.press("Enter")
-        expect(page.locator('article[data-seq="1"]')).to_be_visible()
+        expect(page.locator(f'[data-conversation="{where}"] article[data-seq="1"]')).to_be_visible()
         first = hub.messages(where)[0]
         assert first["text"] == draft
         rows = hub.api("GET", f"/api/messages/{first['id']}/why")["agents"]
-        assert {row["agent"] for row in rows if row["duty"] == "must"} == set(said["must"])
+        assert {row["agent"] for row in rows if row["duty"] == "must"} == set(said["must"]), draft
+        hub.api("POST", f"/api/conversations/{where}/stop", {})
 
 
 @pytest.mark.req("J-11")
@@ -215,6 +201,65 @@ def test_one_message_for_a_double_enter_a_lost_answer_and_a_reload(page: Page, h
     assert [stored(hub, where, text) for text in texts] == [1, 1, 1]
 
 
+@pytest.mark.parametrize("status", [409, 429])
+def test_what_the_hub_does_not_take_goes_back_into_the_line(page: Page, hub: RunningHub, status: int) -> None:
+    where = hub.conversation(f"not-taken-{uuid4().hex[:6]}")
+    open_chat(page, hub, where)
+    problem = {"status": status, "code": "E999", "title": "it is not the moment", "retryable": status == 429}
+
+    def refuse(route: Route) -> None:
+        route.fulfill(status=status, json=problem, headers={"Retry-After": "0.02"})
+
+    page.route("**/messages", refuse)
+    compose(page, "keep me")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("refusal")).to_contain_text("it is not the moment")
+    expect(page.get_by_label("Message", exact=True)).to_have_value("keep me")
+    expect(page.get_by_test_id("pending")).to_have_count(0)
+    assert hub.messages(where) == []
+    page.unroute_all(behavior="ignoreErrors")
+    page.keyboard.press("Enter")
+    expect(page.locator("article")).to_have_count(1)
+
+
+def test_a_deleted_message_can_be_taken_back_and_closing_the_page_carries_it_out(
+    page: Page, hub: RunningHub
+) -> None:
+    where = hub.conversation(f"deleted-{uuid4().hex[:6]}")
+    hub.say(where, "think again")
+    open_chat(page, hub, where)
+    article = page.locator("article")
+    article.focus()
+    article.get_by_role("button", name="Delete").click()
+    expect(page.locator(".message-bubble")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".message-bubble")).to_contain_text("think again")
+    assert stored(hub, where, "think again") == 1
+    article.focus()
+    article.get_by_role("button", name="Delete").click()
+    page.goto(f"{hub.url}/now")
+    page.wait_for_selector("[data-ready=true]")
+    assert stored(hub, where, "think again") == 0
+
+
+def test_a_place_without_messages_says_whom_one_could_ask(page: Page, hub: RunningHub) -> None:
+    open_chat(page, hub, hub.conversation(f"empty-{uuid4().hex[:6]}", "gendry"))
+    expect(page.get_by_role("button", name="@gendry what do you think?")).to_be_visible()
+    composer = page.locator("[data-composer]").bounding_box()
+    assert composer is not None
+    assert composer["y"] > 650
+    open_chat(page, hub, hub.conversation(f"alone-{uuid4().hex[:6]}"))
+    expect(page.get_by_text("You are alone here.")).to_be_visible()
+
+
+def test_a_reader_at_the_end_stays_there_when_a_panel_opens(page: Page, hub: RunningHub) -> None:
+    open_chat(page, hub, "long")
+    page.wait_for_selector("article")
+    page.get_by_role("button", name="Details").click()
+    page.wait_for_timeout(200)
+    assert distance_to_end(page) <= 2
+
+
 def test_a_refusal_keeps_the_draft_and_says_why(page: Page, hub: RunningHub) -> None:
     where = hub.conversation(f"refused-{uuid4().hex[:6]}")
     open_chat(page, hub, where)
@@ -258,29 +303,3 @@ def test_drafts_stay_where_they_were_written(page: Page, hub: RunningHub) -> Non
     page.reload()
     expect(page.get_by_label("Message", exact=True)).to_have_value("unfinished")
     assert other != one
-
-
-SWITCH = """async (href) => {
-  const began = performance.now();
-  document.querySelector(`.chat-row[href="${href}"]`).click();
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  while (!document.querySelector('article')) await new Promise(requestAnimationFrame);
-  return performance.now() - began;
-}"""
-
-
-def test_many_conversations_are_switched_without_waiting(profile: Profile, hub: RunningHub) -> None:
-    ids = [hub.conversation(f"switch-{number}") for number in range(30)]
-    for one in ids[:3]:
-        hub.say(one, "first words")
-    page = signed_in(profile(), hub, "/c")
-    rows = [page.locator(f'.chat-row[href="/c/{one}"]') for one in ids[:3]]
-    for row in rows:
-        row.click()
-        page.wait_for_selector("article")
-    took = [page.evaluate(SWITCH, f"/c/{ids[number % 3]}") for number in range(12)]
-    assert sorted(took)[-2] <= 250
-    page.keyboard.press("Control+k")
-    page.get_by_role("combobox").fill("switch-29")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"**/c/{ids[29]}")

@@ -6,13 +6,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page import node
-from tests.page.conftest import Profile, signed_in
+from tests.page.conftest import Profile, go, signed_in
 from tests.page.running_hub import RunningHub
 
 PATHS = (
     "/now", "/c", "/c/build", "/topology", "/agents", "/agents/arya", "/tasks", "/notes", "/search?q=day",
     "/timeline?view=log", "/timeline?view=sequence&conversation=build", "/limits",
-    "/settings/appearance", "/settings/access", "/settings/defaults",
+    "/settings/you", "/settings/brains", "/settings/appearance", "/settings/access", "/settings/defaults",
+    "/settings/bridges", "/settings/clis", "/settings/data", "/settings/about",
+    "/topology?node=arya", "/topology?at=2026-01-01T00:00:00Z", "/timeline?view=flow&conversation=build",
 )  # fmt: skip
 HOSTILE = (
     "<script>window.hurt = 1</script>",
@@ -62,11 +64,9 @@ def test_no_page_has_a_serious_obstacle_or_scrolls_sideways(
     hub.settled(where)
     page = signed_in(profile(width=width, height=800 if width > 500 else 640, scheme=scheme), hub)
     obstacles: dict[str, list[str]] = {}
-    for path in PATHS:
-        page.evaluate(
-            "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }",
-            path,
-        )
+    [link] = hub.api("GET", "/api/links")["links"][:1]
+    for path in (*PATHS, f"/links/{link['id']}"):
+        go(page, path)
         page.wait_for_timeout(150)
         expect(page.locator(".shell__loading")).to_have_count(0)
         if found := serious(page):
@@ -97,6 +97,30 @@ def test_hostile_messages_do_nothing(page: Page, hub: RunningHub) -> None:
         assert all(
             protocol in ("http:", "https:", "mailto:") and "noopener" in rel for protocol, rel in links
         )
+
+
+def test_names_roles_notes_and_tasks_are_text_wherever_they_stand(profile: Profile, hub: RunningHub) -> None:
+    hostile = "<img src=x onerror='window.hurt=1'>[a](javascript:window.hurt=1)"
+    name = f"hostile-{uuid4().hex[:6]}"
+    agent = {"name": name, "role": hostile, "display": hostile, "kind": "external"}
+    hub.api("POST", "/api/agents", agent)
+    hub.api("POST", "/api/links", {"from": "critic", "to": name, "relationship": "superior"})
+    where = hub.conversation(f"<img src=x onerror='window.hurt=1'> {name}", name)
+    hub.say(where, hostile)
+    hub.api("POST", "/api/notes", {"name": name, "text": hostile})
+    hub.api("POST", "/api/tasks", {"to": name, "task": hostile}, Moot_Act_As="critic")
+    page = signed_in(profile(), hub)
+    paths = (
+        f"/c/{where}", "/c", "/now", "/topology", f"/topology?node={name}", "/agents", f"/agents/{name}", "/tasks",
+        f"/notes/{name}", "/search?q=onerror", "/timeline?view=log", f"/timeline?view=flow&conversation={where}",
+    )  # fmt: skip
+    for path in paths:
+        go(page, path)
+        expect(page.locator(".shell__loading")).to_have_count(0)
+        page.wait_for_timeout(80)
+        assert page.evaluate("window.hurt") is None
+        assert page.locator("main img[src], main [onerror], main a[href^='javascript']").count() == 0
+    expect(page.locator("main")).not_to_contain_text("This part of the page failed")
 
 
 def test_one_stop_per_message_and_focus_that_is_never_lost(page: Page, hub: RunningHub) -> None:

@@ -40,3 +40,31 @@ def test_who_works_can_be_stopped_from_here(profile: Profile, hub: RunningHub) -
     row.get_by_role("button", name="Stop").click()
     expect(row).to_have_count(0)
     hub.settled(where)
+
+
+@pytest.mark.req("M-08")
+def test_a_brake_is_told_of_and_let_go_in_place_and_a_failed_turn_is_tried_again(
+    profile: Profile, hub: RunningHub
+) -> None:
+    context = profile()
+    page = signed_in(context, hub)
+    loop = f"loop-{uuid4().hex[:6]}"
+    patient = {"max_agent_turns_per_message": 12, "max_depth": 12, "cooldown_seconds": 0.0}
+    where = hub.conversation(loop, "thanks-one", "thanks-two", **patient)
+    hub.say(where, "@thanks-one, please thank your colleague.")
+    stopped = page.locator('[data-what="paused"]', has_text=loop)
+    hub.settled(where)
+    expect(stopped).to_be_visible()
+    stopped.get_by_role("button", name="Continue").click()
+    expect(stopped).to_have_count(0, timeout=5000)
+    hub.api("DELETE", f"/api/conversations/{where}")
+
+    fails = f"fails-{uuid4().hex[:6]}"
+    where = hub.conversation(fails, "flaky")
+    hub.say(where, "@flaky try")
+    row = page.locator('[data-what="failed"]', has_text=fails)
+    expect(row).to_contain_text("flaky could not answer")
+    turns = len(hub.api("GET", f"/api/turns?conversation={where}")["turns"])
+    row.get_by_role("button", name="Retry").click()
+    hub.settled(where)
+    assert len(hub.api("GET", f"/api/turns?conversation={where}")["turns"]) >= turns

@@ -1,16 +1,22 @@
 """How quick and how quiet the page is. Nothing may run beside these."""
 
+import time
+from datetime import datetime
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
-from tests.page.conftest import Profile, signed_in
+from tests.page.conftest import LONG, Profile, signed_in
 from tests.page.running_hub import RunningHub
+from tests.page.test_sign_in import revoke_newest
 
 pytestmark = pytest.mark.alone
+PATIENCE = 5.0
 AGENTS = 50
 LINKS = 200
+TALKS = 50
+DELTAS = 200
 POST_AND_SEE = """async ([where, number]) => {
   const token = sessionStorage.getItem('moot.token');
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
@@ -27,6 +33,60 @@ FRAMES = """() => {
   const step = (now) => { window.frames_seen.push(now - last); last = now; requestAnimationFrame(step); };
   requestAnimationFrame(step);
 }"""
+WATCH = """(selector) => {
+  window.seen_at = null;
+  const look = () => { if (window.seen_at === null && document.querySelector(selector)) window.seen_at = Date.now(); };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+  look();
+}"""
+SWITCH = """async (href) => {
+  const began = performance.now();
+  document.querySelector(`.chat-row[href="${href}"]`).click();
+  const id = href.split('/').pop();
+  while (!document.querySelector(`[data-conversation="${id}"] article`)) await new Promise(requestAnimationFrame);
+  return performance.now() - began;
+}"""
+STREAM = """async ([where, pieces]) => {
+  const line = new BroadcastChannel('moot-live');
+  const box = document.querySelector('.transcript__scroll');
+  const away = [];
+  let offset = 0;
+  for (let number = 0; number < pieces; number += 1) {
+    const text = number % 9 === 8 ? 'and a new paragraph.\\n\\n' : `word ${number} `;
+    const body = { turn: 'turn-of-a-test', agent: 'arya', text, offset };
+    const event = { id: null, type: 'turn.delta', at: '', by: 'arya', conversation: where, body };
+    line.postMessage({ kind: 'event', prev: 0, event });
+    offset += text.length;
+    await new Promise((done) => setTimeout(done, 10));
+    await new Promise(requestAnimationFrame);
+    away.push(box.scrollHeight - box.scrollTop - box.clientHeight);
+  }
+  await new Promise((done) => setTimeout(done, 200));
+  away.push(box.scrollHeight - box.scrollTop - box.clientHeight);
+  return { last: away.at(-1), worst: Math.max(...away), text: box.innerText };
+}"""
+
+
+def watch(selector: str, *pages: Page) -> None:
+    """From now on they note when it first shows."""
+    for page in pages:
+        page.evaluate(WATCH, selector)
+
+
+def lags(since: float, *pages: Page) -> list[float]:
+    """How long after a moment it showed on each, by their own clocks, in seconds."""
+    found = []
+    for page in pages:
+        end = time.monotonic() + PATIENCE
+        while (seen := page.evaluate("window.seen_at")) is None:
+            assert time.monotonic() < end, "it does not show at all"
+            page.wait_for_timeout(20)
+        found.append(seen / 1000 - since)
+    return found
+
+
+def moment(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
 
 
 def crowd(hub: RunningHub) -> dict[str, object]:
@@ -58,12 +118,139 @@ def frames(page: Page) -> list[float]:
     return sorted(page.evaluate("window.frames_seen.slice(2)"))
 
 
+def longest_frame_of_a_pan(page: Page) -> float:
+    page.evaluate(FRAMES)
+    page.mouse.move(500, 300)
+    page.mouse.down()
+    for number in range(30):
+        page.mouse.move(500 + number * 8, 300 + (number % 5) * 6)
+    page.mouse.up()
+    return frames(page)[-1]
+
+
+@pytest.mark.req("J-10")
+def test_ten_thousand_messages_open_at_once_and_stay_few_in_the_page(page: Page, hub: RunningHub) -> None:
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Chats").first.click()
+    row = page.locator(".chat-row", has_text="long")
+    row.wait_for()
+    row.click()
+    began = page.evaluate("performance.now()")
+    page.wait_for_selector(f'article[data-seq="{LONG}"]')
+    assert page.evaluate("performance.now()") - began <= 1500
+    assert page.locator("article").count() <= 200
+
+
 def test_a_message_is_painted_as_soon_as_it_is_stored(page: Page, hub: RunningHub) -> None:
     where = hub.conversation(f"paint-{uuid4().hex[:6]}")
     page.goto(f"{hub.url}/c/{where}")
     page.wait_for_selector("[data-ready=true]")
     took = sorted(page.evaluate(POST_AND_SEE, [where, number]) for number in range(20))
     assert took[18] <= 150
+
+
+def test_a_reply_of_many_pieces_is_followed_to_its_end_without_a_stutter(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"pieces-{uuid4().hex[:6]}", "arya")
+    for number in range(30):
+        hub.say(where, f"something above, number {number}")
+    hub.settled(where)
+    page.goto(f"{hub.url}/c/{where}")
+    page.wait_for_selector('article[data-seq="30"]')
+    page.wait_for_timeout(300)
+    page.evaluate(FRAMES)
+    seen = page.evaluate(STREAM, [where, DELTAS])
+    assert seen["last"] <= 1
+    assert seen["worst"] <= 60  # one line, until the frame after
+    assert f"word {DELTAS - 2}" in seen["text"]
+    took = frames(page)
+    assert took[int(len(took) * 0.95)] <= 50
+
+
+def test_fifty_conversations_are_switched_without_waiting(profile: Profile, hub: RunningHub) -> None:
+    ids = [hub.conversation(f"switch-{number}", "arya") for number in range(TALKS)]
+    shown = ids[:12]
+    for one in shown:
+        hub.say(one, "first words")
+    for one in shown[:3]:
+        hub.say(one, "@arya a long story, please " + "and then " * 40)
+    page = signed_in(profile(), hub, "/c")
+    for one in shown:
+        page.locator(f'.chat-row[href="/c/{one}"]').click()
+        page.wait_for_selector(f'[data-conversation="{one}"] article')
+    page.get_by_label("Message", exact=True).fill("a draft that stays")
+    took = sorted(page.evaluate(SWITCH, f"/c/{shown[number % len(shown)]}") for number in range(40))
+    assert took[37] <= 100
+    page.locator(f'.chat-row[href="/c/{shown[-1]}"]').click()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("a draft that stays")
+    hub.api("DELETE", f"/api/conversations/{ids[-1]}")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill(f"switch-{TALKS - 1}")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/c/{ids[-1]}")
+    for one in shown:
+        hub.api("POST", f"/api/conversations/{one}/stop", {})
+
+
+def test_eight_tabs_see_a_message_within_a_second_over_one_stream(profile: Profile, hub: RunningHub) -> None:
+    where = hub.conversation(f"tabs-{uuid4().hex[:6]}")
+    before = hub.api("GET", "/api/status")["streams"]
+    context = profile()
+    tabs = [signed_in(context, hub, f"/c/{where}")]
+    for _ in range(7):
+        tab = context.new_page()
+        tab.goto(f"{hub.url}/c/{where}")
+        tab.wait_for_selector("[data-ready=true]")
+        tabs.append(tab)
+    watch("article", *tabs)
+    began = time.time()
+    hub.say(where, "to all of you")
+    assert max(lags(began, *tabs)) <= 1
+    assert hub.api("GET", "/api/status")["streams"] - before <= 1
+    watch('article[data-seq="2"]', *tabs)
+    tabs[-1].get_by_label("Message", exact=True).fill("from the eighth")
+    began = time.time()
+    tabs[-1].keyboard.press("Enter")
+    assert max(lags(began, *tabs)) <= 1
+
+
+@pytest.mark.req("M-08", "S-16")
+def test_a_question_a_brake_and_a_failure_show_within_a_second(profile: Profile, hub: RunningHub) -> None:
+    context = profile()
+    page = signed_in(context, hub)
+    second = context.new_page()
+    second.goto(f"{hub.url}/topology")
+    second.wait_for_selector("[data-ready=true]")
+    badge = '.sidebar__link[href="/now"] .badge'
+    before = second.locator(badge).count()
+    watch('[data-what="question"]', page)
+    watch(badge, second)
+    with hub.question("arya", f"Merge {uuid4().hex[:4]} to main?", "yes", "no") as decision:
+        asked = moment(hub.api("GET", f"/api/decisions/{decision}")["created_at"])
+        assert lags(asked, page)[0] <= 1
+        assert before or lags(asked, second)[0] <= 1
+        assert second.title().startswith("(")
+        hub.api("POST", f"/api/decisions/{decision}", {"answer": "yes"})
+
+    patient = {"max_agent_turns_per_message": 12, "max_depth": 12, "cooldown_seconds": 0.0}
+    loop = hub.conversation(f"loop-{uuid4().hex[:6]}", "thanks-one", "thanks-two", **patient)
+    fails = hub.conversation(f"fails-{uuid4().hex[:6]}", "flaky")
+    for where, what, said in (
+        (loop, "paused", "@thanks-one, please thank your colleague."),
+        (fails, "failed", "@flaky try"),
+    ):
+        watch(f'[data-what="{what}"]', page)
+        hub.say(where, said)
+        hub.settled(where)
+        assert lags(time.time(), page)[0] <= 1
+        hub.api("DELETE", f"/api/conversations/{where}")
+
+
+def test_a_revoked_token_ends_the_page_within_a_second(profile: Profile, hub: RunningHub) -> None:
+    page = signed_in(profile(), hub)
+    watch(".sign-in", page)
+    began = time.time()
+    revoke_newest(hub)
+    assert max(lags(began, page)) <= 1
+    assert page.evaluate("sessionStorage.getItem('moot.token')") is None
 
 
 def test_a_crowded_map_pans_smoothly_and_rests_when_nobody_moves_it(
@@ -80,14 +267,8 @@ def test_a_crowded_map_pans_smoothly_and_rests_when_nobody_moves_it(
     page.wait_for_selector('.react-flow__node[data-id="agent-49"]')
     assert page.locator(".react-flow__node").count() == AGENTS
     page.wait_for_timeout(1000)
-    page.evaluate(FRAMES)
-    page.mouse.move(500, 300)
-    page.mouse.down()
-    for number in range(30):
-        page.mouse.move(500 + number * 8, 300 + (number % 5) * 6)
-    page.mouse.up()
-    seen = frames(page)
-    assert seen[int(len(seen) * 0.95)] <= 50
+    # Whatever else the machine does can hold up one of them, not what the page itself costs.
+    assert min(longest_frame_of_a_pan(page) for _ in range(3)) <= 50
 
     page.goto(f"{hub.url}/topology")
     page.wait_for_selector('.react-flow__node[data-id="agent-49"]')

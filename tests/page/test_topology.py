@@ -1,5 +1,7 @@
 """The map and its table: the same links by mouse and by keys, said in words, never moved by events."""
 
+from datetime import UTC, datetime
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -127,6 +129,63 @@ def test_a_deleted_link_comes_back_as_itself(page: Page, hub: RunningHub) -> Non
     page.wait_for_timeout(300)
     [link] = link_between(hub, "critic", other)
     assert (link["id"], link["enabled"]) == (made["id"], True)
+
+
+@pytest.mark.req("S-16")
+def test_two_peers_under_one_superior_are_drawn_where_nobody_has_placed_them(
+    profile: Profile, hub: RunningHub
+) -> None:
+    context = profile()
+    graph = hub.api("GET", "/api/topology")
+    [first, second] = [row for row in graph["agents"] if row["name"] in ("gendry", "critic")]
+    [link] = [row for row in graph["links"] if row["to"] == "gendry" and row["from"] == "arya"]
+    ends = (("arya", "gendry", "superior"), ("arya", "critic", "superior"), ("gendry", "critic", "peer"))
+    links = [
+        {**link, "id": f"l{number}", "from": a, "to": b, "relationship": how}
+        for number, (a, b, how) in enumerate(ends)
+    ]
+    agents = [{**row, "x": None, "y": None} for row in graph["agents"]]
+    context.route("**/api/topology", lambda route: route.fulfill(json={"agents": agents, "links": links}))
+    page = signed_in(context, hub, "/topology")
+    page.wait_for_selector('.react-flow__node[data-id="arya"]')
+    assert on_map(page, "arya")[1] < on_map(page, first["name"])[1] == on_map(page, second["name"])[1]
+    page.get_by_role("button", name="Tidy").click()
+    expect(page.get_by_text("Tidied.")).to_be_visible()
+
+
+def test_an_agent_is_added_from_the_map_and_opened_by_keys(page: Page, hub: RunningHub) -> None:
+    page.goto(f"{hub.url}/topology")
+    page.get_by_role("button", name="Add agent").click()
+    name = f"added-{uuid4().hex[:6]}"
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Role").fill("a newcomer")
+    page.get_by_role("button", name="Register").click()
+    expect(page.locator(".side-panel")).to_contain_text("a newcomer")
+    assert page.url.endswith(f"?node={name}")
+    assert hub.api("GET", f"/api/agents/{name}")["kind"] == "external"
+    page.keyboard.press("Escape")
+    page.locator('.react-flow__node[data-id="arya"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".side-panel")).to_contain_text("arya is superior of gendry. Both may start.")
+
+
+def test_looking_back_shows_what_had_passed_by_then(profile: Profile, hub: RunningHub) -> None:
+    before = datetime.now(UTC).isoformat()
+    hub.api("POST", "/api/agents/gendry/send", {"text": "to look back on"}, Moot_Act_As="arya")
+    [link] = link_between(hub, "arya", "gendry")
+    hub.settled(str(link["channel"]))
+    page = signed_in(profile(), hub, f"/topology?at={quote(datetime.now(UTC).isoformat())}")
+    expect(page.get_by_test_id("replay")).to_be_visible()
+    expect(page.locator(".map-label__count").first).to_be_visible()
+    now = int(page.locator(".map-label__count").first.get_attribute("data-count") or 0)
+    page.goto(f"{hub.url}/topology?at={quote(before)}")
+    expect(page.get_by_test_id("replay")).to_be_visible()
+    page.wait_for_timeout(500)
+    counted = page.locator(".map-label__count")
+    then = int(counted.first.get_attribute("data-count") or 0) if counted.count() else 0
+    assert then < now
+    page.get_by_role("button", name="Back to live").click()
+    expect(page.get_by_test_id("replay")).to_have_count(0)
 
 
 def test_the_table_has_the_same_links(profile: Profile, hub: RunningHub) -> None:

@@ -68,7 +68,7 @@ interface NowRow {
 
 async function brakesNow(): Promise<Live['brakes']> {
   try {
-    const now = await get<{ needs_you: NowRow[] }>('/api/now');
+    const now = await get<{ needs_you: NowRow[] }>('/api/now?limit=200');
     const paused = now.needs_you.filter((row) => row.what === 'paused' && row.conversation_id);
     return Object.fromEntries(
       paused.map((row) => [row.conversation_id as string, { reason: row.error || '', at: row.since || row.at || '' }]),

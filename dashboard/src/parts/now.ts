@@ -37,23 +37,35 @@ export interface NowAnswer {
 }
 
 const KEY = ['now'];
+/** The first news is asked about at once, what comes on its heels together. */
 const EVERY_MS = 600;
+const SETTLES_MS = 50;
 const TELLING = /^(decision\.|brake\.|turn\.finished|turn\.started|agent\.|message\.posted|conversation\.)/;
 
 export function useNowAnswer(): NowAnswer | undefined {
-  return useQuery({ queryKey: KEY, queryFn: () => get<NowAnswer>('/api/now'), staleTime: 30_000, retry: false }).data;
+  return useQuery({
+    queryKey: KEY,
+    queryFn: () => get<NowAnswer>('/api/now?limit=200'),
+    staleTime: 30_000,
+    retry: false,
+  }).data;
 }
 
 /** Mounted once, in the shell. */
 export function useFreshNow(): void {
   const queries = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const asked = useRef(0);
   useEvents((event: HubEvent) => {
     if (!TELLING.test(event.type) || timer.current) return;
-    timer.current = setTimeout(() => {
-      timer.current = null;
-      void queries.invalidateQueries({ queryKey: KEY });
-    }, EVERY_MS);
+    timer.current = setTimeout(
+      () => {
+        timer.current = null;
+        asked.current = Date.now();
+        void queries.invalidateQueries({ queryKey: KEY });
+      },
+      Math.max(SETTLES_MS, asked.current + EVERY_MS - Date.now()),
+    );
   });
 }
 

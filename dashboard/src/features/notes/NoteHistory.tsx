@@ -5,6 +5,7 @@ import { call, get, saidPlainly } from '@/api/client';
 import type { NoteChange } from '@/api/shapes';
 import { useDerived } from '@/live/hooks';
 import { isAgent } from '@/live/state';
+import { Drop } from '@/parts/Drop';
 import { Select } from '@/parts/Fields';
 import { Name } from '@/parts/Mark';
 import { useToast } from '@/parts/Toasts';
@@ -116,9 +117,12 @@ export function NoteHistory({ name, version, comparing, onCompare, onDelete }: P
         })}
       </section>
       <Access name={name} />
-      <button type="button" className="plain-button plain-button--bad" onClick={onDelete}>
-        {words.notes.delete}
-      </button>
+      <Drop above text={words.notes.delete} className="plain-button plain-button--bad">
+        <p>{words.notes.deleteText}</p>
+        <button type="button" className="plain-button plain-button--line plain-button--bad" onClick={onDelete}>
+          {words.notes.erase}
+        </button>
+      </Drop>
     </aside>
   );
 }

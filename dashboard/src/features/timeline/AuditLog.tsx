@@ -17,12 +17,29 @@ export interface Wanted {
 }
 
 const PAGE = 300;
+const MOST = 500;
 
-/** The entries that are wanted, newest first. The hub narrows by agent and time, the page by what was refused. */
-export async function readLog({ agent, back, refused }: Wanted, most = PAGE): Promise<AuditEntry[]> {
+function page({ agent, back, refused }: Wanted, limit: number, before: string | null) {
   const since = back === null ? null : new Date(Date.now() - back * 1000).toISOString();
-  const { entries } = await get<{ entries: AuditEntry[] }>(at('/api/audit', { agent, since, limit: most }));
-  return entries.filter((entry) => !refused || REFUSED.test(entry.act));
+  return get<{ entries: AuditEntry[] }>(
+    at('/api/audit', { agent, since, before, acts: refused ? 'refused' : null, limit }),
+  );
+}
+
+/** The newest entries that are wanted. */
+const readLog = async (wanted: Wanted): Promise<AuditEntry[]> => (await page(wanted, PAGE, null)).entries;
+
+/** All of them, newest first. Pages overlap by a moment: several things may have been done in it. */
+export async function wholeLog(wanted: Wanted): Promise<AuditEntry[]> {
+  const all = new Map<string, AuditEntry>();
+  for (let before: string | null = null; ; ) {
+    const { entries } = await page(wanted, MOST, before);
+    const known = all.size;
+    for (const entry of entries) all.set(`${entry.chain} ${entry.place}`, entry);
+    const last = entries.at(-1)?.at;
+    if (entries.length < MOST || all.size === known || !last) return [...all.values()];
+    before = new Date(Date.parse(last) + 1).toISOString();
+  }
 }
 
 /** The hub's sentence without its last words: through which door has a column of its own. */

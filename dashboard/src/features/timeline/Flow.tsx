@@ -1,5 +1,6 @@
 /** Who makes whom speak: each pair once, with counts and the slowest answer. */
 import { useMemo } from 'react';
+import { Link } from 'wouter';
 import type { Message, Turn } from '@/api/shapes';
 import { Mark, Name } from '@/parts/Mark';
 import { Empty } from '@/parts/Page';
@@ -24,10 +25,16 @@ export function Flow({ messages, turns }: { messages: Message[]; turns: Turn[] }
         {streams.map((stream) => (
           <tr key={`${stream.from} ${stream.to}`}>
             <td>
-              <Mark name={stream.from} filled /> <Name name={stream.from} />
+              <Mark name={stream.from} filled />{' '}
+              <Link href={`/agents/${encodeURIComponent(stream.from)}`}>
+                <Name name={stream.from} />
+              </Link>
             </td>
             <td>
-              <Mark name={stream.to} filled /> <Name name={stream.to} />
+              <Mark name={stream.to} filled />{' '}
+              <Link href={`/agents/${encodeURIComponent(stream.to)}`}>
+                <Name name={stream.to} />
+              </Link>
             </td>
             <td>
               <span className="flow__bar" style={{ width: `${Math.max(4, (stream.count / most) * 120)}px` }} />{' '}

@@ -12,7 +12,7 @@ import { Page, Trouble } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { titleIn } from '@/parts/talks';
 import { words } from '@/words';
-import { AuditLog, readLog, type Wanted } from './AuditLog';
+import { AuditLog, type Wanted, wholeLog } from './AuditLog';
 import { Flow } from './Flow';
 import { Sequence } from './Sequence';
 import './timeline.css';
@@ -103,7 +103,7 @@ export default function TimelinePage() {
   const save = async () => {
     try {
       const rows =
-        view === 'log' ? await readLog(wanted, 1000) : [...(found.data?.messages ?? []), ...(found.data?.turns ?? [])];
+        view === 'log' ? await wholeLog(wanted) : [...(found.data?.messages ?? []), ...(found.data?.turns ?? [])];
       download(`moot-${view}.jsonl`, lines(rows));
     } catch (trouble) {
       toast(saidPlainly(trouble), { bad: true });

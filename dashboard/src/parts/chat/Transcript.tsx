@@ -134,7 +134,7 @@ export function Transcript({ id, rows, head, whole, focusSeq, draw, acts, onOlde
   const lastMessage = rows.findLast((row) => row.kind === 'message');
   const stop = currentIndex >= 0 ? current : lastMessage?.key;
   return (
-    <div className="transcript">
+    <div className="transcript" data-conversation={id}>
       <div
         ref={scroller}
         className="transcript__scroll"
